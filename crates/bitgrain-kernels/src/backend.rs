@@ -1,0 +1,142 @@
+//! `Backend`: proof that the running CPU has an instruction set. Detection happens once per process.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// An instruction set the running CPU was seen to support. No public constructor: holding one is the proof.
+///
+/// ```
+/// use bitgrain_kernels::{Backend, max_abs};
+/// for &backend in Backend::available() {
+///     assert_eq!(max_abs(backend, &[1.0, -3.0, 2.0]), 3.0); // every backend gives the same answer
+/// }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Backend(Isa);
+
+/// The instruction sets there are kernels for. NEON and wasm `simd128` will take their places here, each with a
+/// folder beside `x86_64/` that holds the same file names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Isa {
+    Scalar,
+    /// AVX2 and F16C.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later. Older AVX-512 runs AVX2, because the byte
+    /// permutes that make the difference came with VBMI.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// Every backend this build knows, slowest first. A longer one implies the shorter ones.
+const LADDER: &[Backend] = &[
+    Backend(Isa::Scalar),
+    #[cfg(target_arch = "x86_64")]
+    Backend(Isa::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Backend(Isa::Avx512),
+];
+
+impl Backend {
+    /// The portable kernels: the definition of every result, and always available.
+    #[must_use]
+    pub const fn scalar() -> Self {
+        Self(Isa::Scalar)
+    }
+
+    /// The fastest backend of this CPU.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().last().copied().unwrap_or(Self::scalar())
+    }
+
+    /// Every backend of this CPU, slowest first.
+    #[must_use]
+    pub fn available() -> &'static [Self] {
+        // 0 = not asked yet. Two threads that race store the same number.
+        static RUNGS: AtomicU8 = AtomicU8::new(0);
+        let mut rungs = RUNGS.load(Ordering::Relaxed);
+        if rungs == 0 {
+            rungs = detect();
+            RUNGS.store(rungs, Ordering::Relaxed);
+        }
+        &LADDER[..usize::from(rungs)]
+    }
+
+    /// A short name: `scalar`, `avx2` or `avx512`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Isa::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => "avx512",
+        }
+    }
+
+    pub(crate) const fn isa(self) -> Isa {
+        self.0
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detect() -> u8 {
+    let cpu = crate::x86_64::detect::Cpu::read();
+    1 + u8::from(cpu.avx2) + u8::from(cpu.avx2 && cpu.avx512)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> u8 {
+    1
+}
+
+/// Calls one primitive on a backend: `on!(backend, max_abs(values))`.
+macro_rules! on {
+    ($backend:expr, $kernel:ident $(::<$format:ty>)? ($($argument:expr),* $(,)?)) => {
+        match $backend.isa() {
+            $crate::backend::Isa::Scalar => $crate::scalar::$kernel$(::<$format>)?($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Isa::Avx2` is only handed out by `Backend::available`, which asked the CPU first.
+            $crate::backend::Isa::Avx2 => unsafe { $crate::x86_64::avx2::$kernel$(::<$format>)?($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Isa::Avx512` is only handed out by `Backend::available`, which asked the CPU first.
+            $crate::backend::Isa::Avx512 => unsafe { $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*) },
+        }
+    };
+}
+
+/// Calls a kernel that is compiled once per width: `for_width!([2 3 4], bits, pack(codes, out))`.
+macro_rules! for_width {
+    ([$($width:literal)*], $bits:expr, $kernel:ident $arguments:tt) => {
+        match $bits {
+            $($width => $kernel::<$width> $arguments,)*
+            other => unreachable!("width {other} was refused by its constructor"),
+        }
+    };
+}
+
+pub(crate) use {for_width, on};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalar_comes_first_and_best_last() {
+        assert_eq!(Backend::available().first(), Some(&Backend::scalar()));
+        assert_eq!(Backend::available().last(), Some(&Backend::best()));
+    }
+}

@@ -1,0 +1,72 @@
+//! Dot products on codes.
+
+use crate::backend::on;
+use crate::{Backend, BitWidth, BlockLen, KernelError, blocks_len};
+
+/// `sum(a[i] * b[i])`, exact for slices of any length that fits in memory.
+///
+/// ```
+/// use bitgrain_kernels::{Backend, dot_i8};
+/// assert_eq!(dot_i8(Backend::best(), &[1, -2, 3], &[4, 5, -6])?, 4 - 10 - 18);
+/// # Ok::<(), bitgrain_kernels::KernelError>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if the slices differ in length.
+pub fn dot_i8(backend: Backend, a: &[i8], b: &[i8]) -> Result<i64, KernelError> {
+    if a.len() != b.len() {
+        return Err(KernelError::InputTooSmall { required: a.len().max(b.len()) });
+    }
+    Ok(on!(backend, dot_i8(a, b)))
+}
+
+/// Dot product of `values` with as many values encoded as blocks, which are never decoded to memory.
+///
+/// The order of the sum is fixed: in each block, lane `i % 16` adds `values[i] * code[i]` in order of `i`; the block's
+/// sixteen sums times its scale are added to sixteen totals; the totals are added in halves (8, 4, 2, 1). No step is
+/// fused. So every backend returns the same bits, but for the payload of a NaN.
+///
+/// # Errors
+/// As [`decode_blocks`](crate::decode_blocks).
+pub fn dot_blocks(
+    backend: Backend,
+    width: BitWidth,
+    block: BlockLen,
+    values: &[f32],
+    bytes: &[u8],
+) -> Result<f32, KernelError> {
+    let required = blocks_len(width, block, values.len());
+    let bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;
+    on!(backend, dot_blocks(width, block.get(), values, bytes))
+        .ok_or_else(|| crate::blocks::first_bad_block(width, block, bytes, values.len()))
+}
+
+/// Sums a run of blocks with the `dot_run` in scope where it is expanded, which adds a block's scaled lane sums to
+/// the totals and says whether its codes are good.
+macro_rules! dot_walk {
+    ($w:ident, $block:expr, $values:expr, $bytes:expr, $totals:ident) => {{
+        let qmax: u8 = (1 << ($w - 1)) - 1;
+        let mut rest: &[u8] = $bytes;
+        let mut good = true;
+        for block in $values.chunks($block) {
+            let scale = $crate::blocks::read_scale(rest);
+            good &= $crate::blocks::usable_scale(scale, qmax);
+            let codes = &rest[$crate::SCALE_LEN..];
+            good &= dot_run::<$w>(block, codes, scale, &mut $totals);
+            rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
+        }
+        good
+    }};
+}
+
+/// The last step of [`dot_blocks`]: sixteen totals in halves.
+pub(crate) fn sum_in_halves(mut totals: [f32; 16]) -> f32 {
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            totals[lane] += totals[lane + half];
+        }
+    }
+    totals[0]
+}
+
+pub(crate) use dot_walk;

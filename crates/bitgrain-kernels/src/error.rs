@@ -1,0 +1,65 @@
+//! What can be wrong with a kernel's arguments; every number a caller needs is in a field.
+
+use core::fmt;
+
+/// Why a kernel refused its arguments. Nothing was read or written past the slices given; the contents of the
+/// output are unspecified after an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// The output slice cannot hold the result.
+    OutputTooSmall {
+        /// Elements the output must hold.
+        required: usize,
+    },
+    /// The input slice holds less than the output asks for.
+    InputTooSmall {
+        /// Elements the input must hold.
+        required: usize,
+    },
+    /// The bit width is outside what the code type allows.
+    InvalidBitWidth {
+        /// The width that was asked for.
+        bits: u8,
+    },
+    /// A block length that is zero, not a multiple of eight, or beyond [`BlockLen::MAX`](crate::BlockLen::MAX).
+    InvalidBlockLen {
+        /// The length that was asked for.
+        len: usize,
+    },
+    /// A code that the width cannot hold, on the way in or on the way out.
+    CodeOutOfRange {
+        /// Position of the first such code.
+        index: usize,
+        /// The code as found.
+        code: i32,
+    },
+    /// A NaN or an infinity where only finite values can be encoded.
+    NonFinite {
+        /// Position of the first such value.
+        index: usize,
+    },
+    /// A block whose stored scale is negative, not finite, or would decode to an infinity.
+    InvalidScale {
+        /// Position of the first value of that block.
+        index: usize,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::OutputTooSmall { required } => write!(f, "output too small, {required} elements are required"),
+            Self::InputTooSmall { required } => write!(f, "input too small, {required} elements are required"),
+            Self::InvalidBitWidth { bits } => write!(f, "a width of {bits} bits is not supported"),
+            Self::InvalidBlockLen { len } => {
+                write!(f, "a block length of {len} is not a multiple of 8 from 8 to {}", crate::BlockLen::MAX)
+            }
+            Self::CodeOutOfRange { index, code } => write!(f, "code {code} at index {index} is out of range"),
+            Self::NonFinite { index } => write!(f, "value at index {index} is not finite"),
+            Self::InvalidScale { index } => write!(f, "scale of the block at index {index} is not a usable scale"),
+        }
+    }
+}
+
+impl core::error::Error for KernelError {}

@@ -1,0 +1,112 @@
+//! Fused quantize + pack and unpack + dequantize: 32 values at a time, never through memory.
+
+use core::arch::x86_64::*;
+
+use super::max_abs::max_abs_bits;
+use super::pack::{self, pack32};
+use super::quantize::{codes32, values32};
+use super::unpack::{self, unpack32};
+use crate::backend::for_width;
+use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
+use crate::x86_64::divisor::Divisor;
+use crate::x86_64::stream::{self, STAGE, Stage};
+use crate::{BitWidth, KernelError, scalar};
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
+    for_width!([2 3 4 5 6 7 8], width.bits(), quantize_pack_any(values, scale, out));
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
+    quantize_pack_run::<W, true>(values, scale, out);
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
+    let qmax: u8 = (1 << (W - 1)) - 1;
+    if scale == 0.0 {
+        return scalar::quantize_pack_run::<W, FOREIGN>(values, scale, out);
+    }
+    let divisor = Divisor::new(scale);
+    let bias = _mm256_set1_epi8(bias_of(W).cast_signed());
+    let (chunks, mut rest) = values.as_chunks::<32>();
+    let mut at = 0;
+    for (i, chunk) in chunks.iter().enumerate() {
+        let Some(reach) = out[at..].first_chunk_mut::<{ pack::REACH }>() else {
+            rest = &values[i * 32..];
+            break;
+        };
+        pack32::<W>(_mm256_add_epi8(codes32::<FOREIGN>(chunk, divisor, qmax), bias), reach);
+        at += 4 * W as usize;
+    }
+    scalar::quantize_pack_run::<W, FOREIGN>(rest, scale, &mut out[at..]);
+}
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
+    for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
+    let scales = _mm256_set1_ps(scale);
+    let mut odd = _mm256_setzero_si256();
+    let mut done = 0;
+    let mut at = 0;
+    for out in out.as_chunks_mut::<32>().0 {
+        let Some(reach) = bytes[at..].first_chunk() else { break };
+        let codes = codes_in_block::<W>(reach, &mut odd);
+        values32(codes, scales, out);
+        at += 4 * W as usize;
+        done += 32;
+    }
+    let good = done == out.len() || scalar::unpack_dequantize_run::<W>(&bytes[at..], scale, &mut out[done..]);
+    good & (_mm256_movemask_epi8(odd) == 0)
+}
+
+/// 32 signed codes of a block; marks in `odd` the patterns no writer makes.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mut __m256i) -> __m256i {
+    let codes = unpack32::<W>(bytes);
+    let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
+    *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(codes, _mm256_set1_epi8(refused)));
+    _mm256_sub_epi8(codes, _mm256_set1_epi8(bias))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    encode_walk!(W, block, values, out)
+}
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
+    for_width!([2 3 4 5 6 7 8], width.bits(), decode_run(block, bytes, out))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
+    if !stream::pays(block, out) {
+        return decode_walk!(W, block, bytes, out);
+    }
+    let mut stage = Stage::new();
+    let blocks = STAGE / block;
+    let stride = blocks * (crate::SCALE_LEN + block / 8 * W as usize);
+    let mut good = true;
+    for (i, out) in out.chunks_mut(blocks * block).enumerate() {
+        let staged = stage.first(out.len());
+        let bytes = &bytes[i * stride..];
+        good &= decode_walk!(W, block, bytes, staged);
+        stream::copy(staged, out);
+    }
+    stream::finish();
+    good
+}

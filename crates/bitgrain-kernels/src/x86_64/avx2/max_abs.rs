@@ -1,0 +1,59 @@
+//! Largest magnitude, four registers of running maxima.
+
+use core::arch::x86_64::*;
+
+use super::lanes::{load_f32, store_f32};
+use crate::scalar;
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn max_abs(values: &[f32]) -> f32 {
+    let (vectors, rest) = values.as_chunks::<8>();
+    let (fours, singles) = vectors.as_chunks::<4>();
+    let mut max = [_mm256_setzero_ps(); 4];
+    for four in fours {
+        for (max, vector) in max.iter_mut().zip(four) {
+            *max = max_or_keep(*max, load_f32(vector));
+        }
+    }
+    for vector in singles {
+        max[0] = max_or_keep(max[0], load_f32(vector));
+    }
+    let mut lanes = [0.0; 8];
+    store_f32(&mut lanes, _mm256_max_ps(_mm256_max_ps(max[0], max[1]), _mm256_max_ps(max[2], max[3])));
+    scalar::max_abs(&lanes).max(scalar::max_abs(rest))
+}
+
+/// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn max_or_keep(max: __m256, values: __m256) -> __m256 {
+    _mm256_max_ps(magnitude(values), max)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn magnitude(values: __m256) -> __m256 {
+    _mm256_andnot_ps(_mm256_set1_ps(-0.0), values)
+}
+
+/// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
+    let (vectors, rest) = values.as_chunks::<8>();
+    let (fours, singles) = vectors.as_chunks::<4>();
+    let mut max = [_mm256_setzero_si256(); 4];
+    for four in fours {
+        for (max, vector) in max.iter_mut().zip(four) {
+            *max = _mm256_max_epu32(*max, _mm256_castps_si256(magnitude(load_f32(vector))));
+        }
+    }
+    for vector in singles {
+        max[0] = _mm256_max_epu32(max[0], _mm256_castps_si256(magnitude(load_f32(vector))));
+    }
+    let max = _mm256_max_epu32(_mm256_max_epu32(max[0], max[1]), _mm256_max_epu32(max[2], max[3]));
+    let max = _mm_max_epu32(_mm256_castsi256_si128(max), _mm256_extracti128_si256::<1>(max));
+    let max = _mm_max_epu32(max, _mm_shuffle_epi32::<0b0100_1110>(max));
+    let max = _mm_max_epu32(max, _mm_shuffle_epi32::<0b1011_0001>(max));
+    _mm_cvtsi128_si32(max).cast_unsigned().max(scalar::max_abs_bits(rest))
+}

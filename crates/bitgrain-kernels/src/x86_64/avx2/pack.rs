@@ -1,0 +1,122 @@
+//! Bit packing, 32 bytes or 16 words at a time. Each 128-bit lane ends up with its packed bytes at the low end, and is
+//! stored whole: the next store overwrites what was too much.
+
+use core::arch::x86_64::*;
+
+use super::lanes::{load_bytes, load_words, sixteen_mut, store_bytes, store_half};
+use crate::backend::for_width;
+use crate::{UnsignedWidth, scalar};
+
+/// Bytes that the store of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
+pub(super) const REACH: usize = 32;
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
+    for_width!([1 2 3 4 5 6 7 8], bits, pack_bytes_of(bias, max, codes, out))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
+    let (chunks, mut rest) = codes.as_chunks::<32>();
+    let biases = _mm256_set1_epi8(bias.cast_signed());
+    let mut largest = _mm256_setzero_si256();
+    let mut at = 0;
+    for (i, chunk) in chunks.iter().enumerate() {
+        let Some(reach) = out[at..].first_chunk_mut() else {
+            rest = &codes[i * 32..];
+            break;
+        };
+        let codes = _mm256_add_epi8(load_bytes(chunk), biases);
+        largest = _mm256_max_epu8(largest, codes);
+        pack32::<W>(codes, reach);
+        at += 4 * W as usize;
+    }
+    scalar::pack_run::<W>(bias, rest, &mut out[at..]);
+    let max_everywhere = _mm256_set1_epi8(max.cast_signed());
+    let in_range = _mm256_cmpeq_epi8(_mm256_max_epu8(largest, max_everywhere), max_everywhere);
+    _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
+}
+
+/// 32 codes of `W` bits, one to a byte, to `4 * W` bytes; what is behind them is overwritten too. Other bits of the
+/// bytes must be zero.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn pack32<const W: u32>(codes: __m256i, out: &mut [u8; REACH]) {
+    if W == 8 {
+        return store_bytes(out, codes);
+    }
+    let pairs = if W == 7 {
+        // 2^7 is no i8, so no multiply-add: the odd byte moves down by one bit.
+        let odd = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), _mm256_set1_epi16(0x3F80));
+        _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0x7F)), odd)
+    } else {
+        _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | (1 << W) << 8))
+    };
+    let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 | (1 << (2 * W)) << 16));
+    let four = _mm256_set1_epi64x((1 << (4 * W)) - 1);
+    let upper = _mm256_srlv_epi64(fours, _mm256_set1_epi64x(32 - 4 * i64::from(W)));
+    // What the shift leaves above the eight codes is not gathered.
+    let eights = _mm256_or_si256(_mm256_and_si256(fours, four), _mm256_andnot_si256(four, upper));
+    let gathered = _mm256_shuffle_epi8(eights, load_bytes(const { &gather_bytes(W as usize) }));
+    store_half(sixteen_mut(out, 0), _mm256_castsi256_si128(gathered));
+    store_half(sixteen_mut(out, 2 * W as usize), _mm256_extracti128_si256::<1>(gathered));
+}
+
+/// In each 128-bit lane, the first `width` bytes of both 8-byte halves together, zeros behind.
+const fn gather_bytes(width: usize) -> [u8; 32] {
+    let mut table = [0x80; 32];
+    let mut i = 0;
+    while i < 2 * width {
+        #[expect(clippy::cast_possible_truncation, reason = "below 16")]
+        let from = (i / width * 8 + i % width) as u8;
+        table[i] = from;
+        table[16 + i] = from;
+        i += 1;
+    }
+    table
+}
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn pack_words(width: UnsignedWidth, codes: &[u16], out: &mut [u8]) -> bool {
+    for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), pack_words_of(width.max_code(), codes, out))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool {
+    let (chunks, mut rest) = codes.as_chunks::<16>();
+    let mut largest = _mm256_setzero_si256();
+    let mut at = 0;
+    for (i, chunk) in chunks.iter().enumerate() {
+        let Some(reach) = out[at..].first_chunk_mut::<REACH>() else {
+            rest = &codes[i * 16..];
+            break;
+        };
+        let codes = load_words(chunk);
+        largest = _mm256_max_epu16(largest, codes);
+        let packed = pack16_words::<W>(codes);
+        store_half(sixteen_mut(reach, 0), _mm256_castsi256_si128(packed));
+        store_half(sixteen_mut(reach, W as usize), _mm256_extracti128_si256::<1>(packed));
+        at += 2 * W as usize;
+    }
+    scalar::pack_words_run::<W>(rest, &mut out[at..]);
+    let max_everywhere = _mm256_set1_epi16(max.cast_signed());
+    let in_range = _mm256_cmpeq_epi16(_mm256_max_epu16(largest, max_everywhere), max_everywhere);
+    _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|&code| code <= max)
+}
+
+/// In each 128-bit lane, eight codes of `W` bits as `W` bytes at the low end.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn pack16_words<const W: u32>(codes: __m256i) -> __m256i {
+    let w = i64::from(W);
+    let odd = _mm256_sllv_epi32(_mm256_srli_epi32::<16>(codes), _mm256_set1_epi32(W.cast_signed()));
+    let pairs = _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi32(0xFFFF)), odd);
+    let upper = _mm256_sllv_epi64(_mm256_srli_epi64::<32>(pairs), _mm256_set1_epi64x(2 * w));
+    let fours = _mm256_or_si256(_mm256_and_si256(pairs, _mm256_set1_epi64x(0xFFFF_FFFF)), upper);
+    // The even four as it is, the odd four behind it, across the middle. Shifts of 64 give zero.
+    let even = _mm256_and_si256(fours, _mm256_setr_epi64x(-1, 0, -1, 0));
+    let odd = _mm256_unpackhi_epi64(fours, fours);
+    let low = _mm256_sllv_epi64(odd, _mm256_setr_epi64x(4 * w, 64, 4 * w, 64));
+    let high = _mm256_srlv_epi64(odd, _mm256_setr_epi64x(64, 64 - 4 * w, 64, 64 - 4 * w));
+    _mm256_or_si256(even, _mm256_or_si256(low, high))
+}

@@ -1,0 +1,123 @@
+//! Bit unpacking, 32 bytes or 8 words at a time: a shuffle gives each code a window that holds it, a multiply or a
+//! shift lines it up.
+
+use core::arch::x86_64::*;
+
+use super::lanes::{load_bytes, load_half, sixteen, store_bytes, store_eight_words};
+use crate::backend::for_width;
+use crate::{UnsignedWidth, scalar};
+
+/// Bytes that the load of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
+pub(super) const REACH: usize = 32;
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
+    for_width!([1 2 3 4 5 6 7 8], bits, unpack_bytes_of(bias, max, bytes, out))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
+    let biases = _mm256_set1_epi8(bias.cast_signed());
+    let mut largest = _mm256_setzero_si256();
+    let mut done = 0;
+    let mut at = 0;
+    for out in out.as_chunks_mut::<32>().0 {
+        let Some(reach) = bytes[at..].first_chunk() else { break };
+        let codes = unpack32::<W>(reach);
+        largest = _mm256_max_epu8(largest, codes);
+        store_bytes(out, _mm256_sub_epi8(codes, biases));
+        at += 4 * W as usize;
+        done += 32;
+    }
+    let rest = &mut out[done..];
+    scalar::unpack_run::<W>(bias, &bytes[at..], rest);
+    let max_everywhere = _mm256_set1_epi8(max.cast_signed());
+    let in_range = _mm256_cmpeq_epi8(_mm256_max_epu8(largest, max_everywhere), max_everywhere);
+    _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
+}
+
+/// 32 codes of `W` bits from the first `4 * W` bytes, one to a byte.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn unpack32<const W: u32>(bytes: &[u8; REACH]) -> __m256i {
+    if W == 8 {
+        return load_bytes(bytes);
+    }
+    let halves = _mm256_set_m128i(load_half(sixteen(bytes, 2 * W as usize)), load_half(sixteen(bytes, 0)));
+    // Each lane holds two groups of eight codes; the pack at the end puts them back in order.
+    let first = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, 0) }));
+    let second = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, W as usize) }));
+    // Multiplying moves a code to the top of its window, the shift brings it down alone.
+    let lift = load_bytes(const { &lifts(W as usize) });
+    let down = _mm_cvtsi32_si128(16 - W.cast_signed());
+    let first = _mm256_srl_epi16(_mm256_mullo_epi16(first, lift), down);
+    let second = _mm256_srl_epi16(_mm256_mullo_epi16(second, lift), down);
+    _mm256_packus_epi16(first, second)
+}
+
+/// For each 16-bit lane, the two bytes its code lies in, counted from `start`.
+const fn windows(width: usize, start: usize) -> [u8; 32] {
+    let mut table = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        let byte = start + i % 16 / 2 * width / 8 + i % 2;
+        // A code that ends with the lane's last byte needs no byte behind it.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+        let from = if byte < 16 { byte as u8 } else { 0x80 };
+        table[i] = from;
+        i += 1;
+    }
+    table
+}
+
+/// For each 16-bit lane, the power of two that moves its code to the top.
+const fn lifts(width: usize) -> [u8; 32] {
+    let mut table = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        let lift = (1_u16 << (16 - width - i % 16 / 2 * width % 8)).to_le_bytes();
+        table[i] = lift[i % 2];
+        i += 1;
+    }
+    table
+}
+
+#[target_feature(enable = "avx2,f16c")]
+pub(crate) fn unpack_words(width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) {
+    for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), unpack_words_of(bytes, out));
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
+    let mask = _mm256_set1_epi32((1 << W) - 1);
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let shifts = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(W.cast_signed()));
+    let shifts = _mm256_and_si256(shifts, _mm256_set1_epi32(7));
+    let mut done = 0;
+    let mut at = 0;
+    for out in out.as_chunks_mut::<8>().0 {
+        let Some(half) = bytes[at..].first_chunk() else { break };
+        let both = _mm256_broadcastsi128_si256(load_half(half));
+        let windows = _mm256_shuffle_epi8(both, load_bytes(const { &wide_windows(W as usize) }));
+        let codes = _mm256_and_si256(_mm256_srlv_epi32(windows, shifts), mask);
+        let words = _mm_packus_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes));
+        store_eight_words(out, words);
+        at += W as usize;
+        done += 8;
+    }
+    scalar::unpack_words_run::<W>(&bytes[at..], &mut out[done..]);
+}
+
+/// For each 32-bit lane, the bytes its code lies in.
+const fn wide_windows(width: usize) -> [u8; 32] {
+    let mut table = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        let byte = i / 4 * width / 8 + i % 4;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+        let from = if byte < 16 { byte as u8 } else { 0x80 };
+        table[i] = from;
+        i += 1;
+    }
+    table
+}

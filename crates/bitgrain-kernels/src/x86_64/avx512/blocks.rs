@@ -1,0 +1,118 @@
+//! Fused quantize + pack and unpack + dequantize: 64 values at a time, never through memory.
+
+use core::arch::x86_64::*;
+
+use super::lanes::store_prefix;
+use super::max_abs::max_abs_bits;
+use super::pack::pack64;
+use super::quantize::{codes64, values64};
+use super::unpack::unpack64;
+use crate::backend::for_width;
+use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
+use crate::x86_64::divisor::Divisor;
+use crate::x86_64::stream::{self, STAGE, Stage};
+use crate::{BitWidth, KernelError};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
+    for_width!([2 3 4 5 6 7 8], width.bits(), quantize_pack_any(values, scale, out));
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
+    quantize_pack_run::<W, true>(values, scale, out);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
+    let qmax: u8 = (1 << (W - 1)) - 1;
+    if scale == 0.0 {
+        return crate::scalar::quantize_pack_run::<W, FOREIGN>(values, scale, out);
+    }
+    let divisor = Divisor::new(scale);
+    let bias = _mm512_set1_epi8(bias_of(W).cast_signed());
+    let step = 8 * W as usize;
+    let (chunks, rest) = values.as_chunks::<64>();
+    let (outs, out_rest) = out.split_at_mut(chunks.len() * step);
+    for (chunk, out) in chunks.iter().zip(outs.chunks_exact_mut(step)) {
+        let codes = codes64::<FOREIGN>(chunk, divisor, qmax);
+        store_prefix(out, pack64::<W>(_mm512_add_epi8(codes, bias)));
+    }
+    if !rest.is_empty() {
+        let mut chunk = [0.0; 64];
+        chunk[..rest.len()].copy_from_slice(rest);
+        let codes = _mm512_add_epi8(codes64::<FOREIGN>(&chunk, divisor, qmax), bias);
+        // No codes behind the last value: spare bits are zero.
+        let codes = _mm512_maskz_mov_epi8(u64::MAX >> (64 - rest.len()), codes);
+        store_prefix(&mut out_rest[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
+    for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
+    let step = 8 * W as usize;
+    let scales = _mm512_set1_ps(scale);
+    let (outs, out_rest) = out.as_chunks_mut::<64>();
+    let (chunks, rest) = bytes.split_at(outs.len() * step);
+    let mut good = true;
+    for (chunk, out) in chunks.chunks_exact(step).zip(outs) {
+        let (codes, fine) = codes_in_block::<W>(chunk);
+        good &= fine;
+        values64(codes, scales, out);
+    }
+    if !out_rest.is_empty() {
+        good &= crate::scalar::unpack_dequantize_run::<W>(rest, scale, out_rest);
+    }
+    good
+}
+
+/// 64 signed codes of a block and whether all are patterns a writer makes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (__m512i, bool) {
+    let codes = unpack64::<W>(bytes);
+    let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
+    let odd = _mm512_cmpeq_epi8_mask(codes, _mm512_set1_epi8(refused));
+    (_mm512_sub_epi8(codes, _mm512_set1_epi8(bias)), odd == 0)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    encode_walk!(W, block, values, out)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
+    for_width!([2 3 4 5 6 7 8], width.bits(), decode_run(block, bytes, out))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
+    if !stream::pays(block, out) {
+        return decode_walk!(W, block, bytes, out);
+    }
+    let mut stage = Stage::new();
+    let blocks = STAGE / block;
+    let stride = blocks * (crate::SCALE_LEN + block / 8 * W as usize);
+    let mut good = true;
+    for (i, out) in out.chunks_mut(blocks * block).enumerate() {
+        let staged = stage.first(out.len());
+        let bytes = &bytes[i * stride..];
+        good &= decode_walk!(W, block, bytes, staged);
+        stream::copy(staged, out);
+    }
+    stream::finish();
+    good
+}

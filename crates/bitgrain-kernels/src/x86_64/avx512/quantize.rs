@@ -1,0 +1,103 @@
+//! Values to codes and back, 64 at a time.
+
+use core::arch::x86_64::*;
+
+use super::lanes::{load_bytes, load_f32, store_bytes, store_f32};
+use crate::cast::{as_bytes, as_bytes_mut};
+use crate::x86_64::divisor::Divisor;
+use crate::{BitWidth, scalar};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut [i8]) {
+    if scale == 0.0 {
+        codes.fill(0);
+        return;
+    }
+    let divisor = Divisor::new(scale);
+    let (chunks, rest) = values.as_chunks::<64>();
+    let (outs, out_rest) = codes.split_at_mut(chunks.len() * 64);
+    for (chunk, out) in chunks.iter().zip(as_bytes_mut(outs).as_chunks_mut::<64>().0) {
+        store_bytes(out, codes64::<true>(chunk, divisor, width.qmax()));
+    }
+    scalar::quantize(width, rest, scale, out_rest);
+}
+
+/// Signed codes of 64 values. `FOREIGN`: the scale was not made for these values, so they may need clamping and may
+/// hold NaN.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8) -> __m512i {
+    let vectors = values.as_chunks::<16>().0;
+    let x = [load_f32(&vectors[0]), load_f32(&vectors[1]), load_f32(&vectors[2]), load_f32(&vectors[3])];
+    let limit = _mm512_set1_ps(f32::from(qmax));
+    if let Some(reciprocal) = divisor.reciprocal {
+        let reciprocal = _mm512_set1_ps(reciprocal);
+        let mut codes = [_mm512_setzero_si512(); 4];
+        let mut worst = _mm512_setzero_ps();
+        for (code, x) in codes.iter_mut().zip(x) {
+            let quotient = tame::<FOREIGN>(_mm512_mul_ps(x, reciprocal), limit);
+            *code = _mm512_cvtps_epi32(quotient);
+            let off = _mm512_sub_ps(quotient, _mm512_cvtepi32_ps(*code));
+            worst = _mm512_max_ps(worst, _mm512_abs_ps(off));
+        }
+        if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(worst, _mm512_set1_ps(Divisor::CERTAIN)) == 0 {
+            return narrow(codes);
+        }
+    }
+    let scale = _mm512_set1_ps(divisor.scale);
+    narrow(x.map(|x| _mm512_cvtps_epi32(tame::<FOREIGN>(_mm512_div_ps(x, scale), limit))))
+}
+
+/// NaN to 0 and the rest into `-limit..=limit`, where that is needed.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn tame<const FOREIGN: bool>(quotient: __m512, limit: __m512) -> __m512 {
+    if !FOREIGN {
+        return quotient;
+    }
+    let clamped = _mm512_max_ps(_mm512_min_ps(quotient, limit), _mm512_sub_ps(_mm512_setzero_ps(), limit));
+    _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(quotient, quotient), clamped)
+}
+
+/// 64 small integers in four registers as 64 bytes, in order.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn narrow(codes: [__m512i; 4]) -> __m512i {
+    let low = _mm512_packs_epi32(codes[0], codes[1]);
+    let high = _mm512_packs_epi32(codes[2], codes[3]);
+    // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `4 * register + lane`.
+    let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
+    let (chunks, rest) = as_bytes(codes).as_chunks::<64>();
+    let (outs, out_rest) = out.split_at_mut(chunks.len() * 64);
+    for (chunk, out) in chunks.iter().zip(outs.as_chunks_mut::<64>().0) {
+        values64(load_bytes(chunk), _mm512_set1_ps(scale), out);
+    }
+    scalar::dequantize(crate::cast::as_codes(rest), scale, out_rest);
+}
+
+/// 64 signed codes times a scale.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn values64(codes: __m512i, scale: __m512, out: &mut [f32; 64]) {
+    for (values, out) in floats64(codes).into_iter().zip(out.as_chunks_mut::<16>().0) {
+        store_f32(out, _mm512_mul_ps(values, scale));
+    }
+}
+
+/// 64 signed codes as floats.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn floats64(codes: __m512i) -> [__m512; 4] {
+    let quarters = [
+        _mm512_castsi512_si128(codes),
+        _mm512_extracti32x4_epi32::<1>(codes),
+        _mm512_extracti32x4_epi32::<2>(codes),
+        _mm512_extracti32x4_epi32::<3>(codes),
+    ];
+    quarters.map(|quarter| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)))
+}

@@ -1,0 +1,7 @@
+//! x86-64: detection and one folder per instruction set.
+
+pub(crate) mod avx2;
+pub(crate) mod avx512;
+pub(crate) mod detect;
+mod divisor;
+mod stream;

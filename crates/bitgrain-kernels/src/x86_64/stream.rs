@@ -1,0 +1,57 @@
+//! Stores that go past the caches, for outputs too large to be read back from them.
+//!
+//! A plain store first fetches the line it overwrites; a non-temporal one does not, which saves a third of the
+//! traffic of a large decode. Decoded blocks pass through a small stage in L1, because blocks do not start on the
+//! cache lines that such stores need.
+
+use core::arch::x86_64::{_mm_sfence, _mm256_loadu_ps, _mm256_stream_ps};
+
+/// Values decoded between two copies: 4 KiB.
+pub(super) const STAGE: usize = 1024;
+
+/// Bytes of output from which streaming pays: measured, see `docs/benchmarks/codec.md`.
+const LARGE: usize = 16 << 20;
+
+/// Values on their way out.
+#[repr(align(64))]
+pub(super) struct Stage([f32; STAGE]);
+
+impl Stage {
+    pub(super) const fn new() -> Self {
+        Self([0.0; STAGE])
+    }
+
+    pub(super) fn first(&mut self, len: usize) -> &mut [f32] {
+        &mut self.0[..len]
+    }
+}
+
+/// True if the output is large enough and a block fits the stage.
+pub(super) fn pays(block: usize, out: &[f32]) -> bool {
+    size_of_val(out) >= LARGE && block <= STAGE
+}
+
+/// Copies past the caches; the ends that do not fill a cache line are stored plainly.
+#[inline]
+#[target_feature(enable = "avx")]
+pub(super) fn copy(from: &[f32], to: &mut [f32]) {
+    let lead = to.as_ptr().align_offset(64).min(to.len());
+    let (from_head, from) = from.split_at(lead);
+    let (to_head, to) = to.split_at_mut(lead);
+    to_head.copy_from_slice(from_head);
+    let (from_lines, from_tail) = from.as_chunks::<8>();
+    let (to_lines, to_tail) = to.as_chunks_mut::<8>();
+    for (from, to) in from_lines.iter().zip(to_lines) {
+        // SAFETY: `from` is `&[f32; 8]`, 32 readable bytes.
+        let eight = unsafe { _mm256_loadu_ps(from.as_ptr()) };
+        // SAFETY: `to` is `&mut [f32; 8]`, and 32-byte aligned because the lead ends on a 64-byte boundary.
+        unsafe { _mm256_stream_ps(to.as_mut_ptr(), eight) };
+    }
+    to_tail.copy_from_slice(from_tail);
+}
+
+/// Makes streamed stores visible before whatever the caller does next.
+#[target_feature(enable = "sse")]
+pub(super) fn finish() {
+    _mm_sfence();
+}

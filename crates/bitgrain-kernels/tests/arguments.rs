@@ -1,0 +1,80 @@
+//! Wrong sizes are typed errors that carry the size that would do; empty slices are fine.
+
+use bitgrain_kernels::*;
+
+const WIDTH: BitWidth = BitWidth::W5;
+const BLOCK: BlockLen = BlockLen::DEFAULT;
+
+#[test]
+fn short_outputs_say_how_much_is_needed() {
+    for &b in Backend::available() {
+        let twelve = UnsignedWidth::new(12).expect("in range");
+        let five = UnsignedWidth::new(5).expect("in range");
+        let values = [1.0; 70];
+        let small = |required| Err(KernelError::OutputTooSmall { required });
+        assert_eq!(quantize(b, WIDTH, &values, 1.0, &mut [0; 69]), small(70));
+        assert_eq!(dequantize(b, &[0; 70], 1.0, &mut [0.0; 69]), small(70));
+        assert_eq!(pack_i8(b, WIDTH, &[0; 70], &mut [0; 43]), small(44));
+        assert_eq!(pack_u8(b, five, &[0; 70], &mut [0; 43]), small(44));
+        assert_eq!(pack_u16(b, twelve, &[0; 70], &mut [0; 104]), small(105));
+        assert_eq!(quantize_pack(b, WIDTH, &values, 1.0, &mut [0; 43]), small(44));
+        assert_eq!(encode_blocks(b, WIDTH, BLOCK, &values, &mut [0; 51]), small(44 + 4 + 4));
+        assert_eq!(f16_from_f32(b, &values, &mut [0; 69]), small(70));
+        assert_eq!(f16_to_f32(b, &[0; 70], &mut [0.0; 69]), small(70));
+        assert_eq!(e4m3_from_f32(b, &values, &mut [0; 69]), small(70));
+        assert_eq!(e2m1_to_f32(b, &[0; 70], &mut [0.0; 69]), small(70));
+    }
+}
+
+#[test]
+fn short_inputs_say_how_much_is_needed() {
+    for &b in Backend::available() {
+        let twelve = UnsignedWidth::new(12).expect("in range");
+        let five = UnsignedWidth::new(5).expect("in range");
+        let small = KernelError::InputTooSmall { required: 44 };
+        assert_eq!(unpack_i8(b, WIDTH, &[0; 43], &mut [0; 70]), Err(small));
+        assert_eq!(unpack_u8(b, five, &[0; 43], &mut [0; 70]), Err(small));
+        assert_eq!(unpack_u16(b, twelve, &[0; 104], &mut [0; 70]), Err(KernelError::InputTooSmall { required: 105 }));
+        assert_eq!(unpack_dequantize(b, WIDTH, &[0; 43], 1.0, &mut [0.0; 70]), Err(small));
+        let small = KernelError::InputTooSmall { required: 52 };
+        assert_eq!(decode_blocks(b, WIDTH, BLOCK, &[0; 51], &mut [0.0; 70]), Err(small));
+        assert_eq!(dot_blocks(b, WIDTH, BLOCK, &[0.0; 70], &[0; 51]), Err(small));
+        assert_eq!(dot_i8(b, &[0; 3], &[0; 4]), Err(KernelError::InputTooSmall { required: 4 }));
+    }
+}
+
+#[test]
+fn widths_outside_the_range_are_refused() {
+    for bits in [0, 1, 9, 255] {
+        assert_eq!(BitWidth::new(bits), Err(KernelError::InvalidBitWidth { bits }));
+    }
+    for bits in [0, 17, 255] {
+        assert_eq!(UnsignedWidth::new(bits), Err(KernelError::InvalidBitWidth { bits }));
+    }
+    let nine = UnsignedWidth::new(9).expect("in range");
+    let refused = Err(KernelError::InvalidBitWidth { bits: 9 });
+    assert_eq!(pack_u8(Backend::best(), nine, &[1], &mut [0; 9]), refused);
+    assert_eq!(unpack_u8(Backend::best(), nine, &[1; 9], &mut [0]), refused);
+    for len in [0, 1, 63, 65_544, usize::MAX] {
+        assert_eq!(BlockLen::new(len), Err(KernelError::InvalidBlockLen { len }));
+    }
+}
+
+#[test]
+fn empty_slices_give_nothing() {
+    for &b in Backend::available() {
+        assert_eq!(max_abs(b, &[]), 0.0);
+        assert_eq!(pack_i8(b, WIDTH, &[], &mut []), Ok(0));
+        assert_eq!(unpack_i8(b, WIDTH, &[], &mut []), Ok(0));
+        assert_eq!(encode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
+        assert_eq!(decode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
+        assert_eq!(dot_i8(b, &[], &[]), Ok(0));
+        assert_eq!(dot_blocks(b, WIDTH, BLOCK, &[], &[]), Ok(0.0));
+    }
+}
+
+#[test]
+fn messages_say_what_where_and_how_much() {
+    assert_eq!(KernelError::OutputTooSmall { required: 44 }.to_string(), "output too small, 44 elements are required");
+    assert_eq!(KernelError::CodeOutOfRange { index: 7, code: 4 }.to_string(), "code 4 at index 7 is out of range");
+}

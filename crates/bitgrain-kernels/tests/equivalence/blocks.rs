@@ -1,0 +1,167 @@
+use bitgrain_kernels::{
+    Backend, BitWidth, BlockLen, KernelError, block_scale, blocks_len, decode_blocks, encode_blocks, max_abs, pack_i8,
+    quantize, quantize_pack, unpack_dequantize,
+};
+
+use crate::{Bits, HOSTILE, for_hostile, lengths, ramp_with};
+
+fn block(len: usize) -> BlockLen {
+    BlockLen::new(len).expect("a multiple of eight")
+}
+
+fn encoded(backend: Backend, width: BitWidth, block: BlockLen, values: &[f32]) -> Result<Vec<u8>, KernelError> {
+    let mut out = vec![0xA5; blocks_len(width, block, values.len())];
+    assert_eq!(encode_blocks(backend, width, block, values, &mut out)?, out.len());
+    Ok(out)
+}
+
+/// The fused kernel put together from the separate ones.
+fn encoded_in_steps(width: BitWidth, block: BlockLen, values: &[f32]) -> Result<Vec<u8>, KernelError> {
+    if let Some(index) = values.iter().position(|v| !v.is_finite()) {
+        return Err(KernelError::NonFinite { index });
+    }
+    let mut out = Vec::new();
+    for values in values.chunks(block.get()) {
+        let scale = block_scale(width, max_abs(Backend::scalar(), values));
+        out.extend(scale.to_le_bytes());
+        let mut codes = vec![0; values.len()];
+        quantize(Backend::scalar(), width, values, scale, &mut codes)?;
+        if width == BitWidth::W8 {
+            out.extend(codes.iter().map(|&c| c as u8));
+        } else {
+            let mut packed = vec![0; width.packed_len(codes.len())];
+            pack_i8(Backend::scalar(), width, &codes, &mut packed)?;
+            out.extend(packed);
+        }
+    }
+    Ok(out)
+}
+
+#[test]
+fn scalar_blocks_are_the_separate_steps_put_together() {
+    for width in BitWidth::ALL {
+        for len in lengths() {
+            for odd in HOSTILE {
+                let values = ramp_with(odd, len / 2, len);
+                let want = encoded_in_steps(width, block(64), &values);
+                assert_eq!(encoded(Backend::scalar(), width, block(64), &values), want, "{width:?} {len} {odd}");
+            }
+        }
+    }
+}
+
+#[test]
+fn encoded_blocks_are_the_same_everywhere() {
+    let mut width = BitWidth::ALL.into_iter().cycle();
+    for_hostile(|backend, values| {
+        // Every width meets every hostile value many times over; all at once would take minutes.
+        for width in width.by_ref().take(3) {
+            let want = encoded(Backend::scalar(), width, block(64), values);
+            assert_eq!(encoded(backend, width, block(64), values), want, "{backend} {width:?} {values:?}");
+        }
+    });
+}
+
+#[test]
+fn every_block_length_is_the_same_everywhere() {
+    let values = Bits(5).normals(700);
+    for &backend in Backend::available() {
+        for width in BitWidth::ALL {
+            for len in [8, 16, 24, 32, 40, 56, 64, 72, 96, 128, 136, 256, 512, 1024] {
+                for count in [len - 1, len, len + 1, 2 * len + 7, 700] {
+                    let values = &values[..count.min(700)];
+                    let want = encoded(Backend::scalar(), width, block(len), values).expect("finite");
+                    let got = encoded(backend, width, block(len), values).expect("finite");
+                    assert_eq!(got, want, "{backend} {width:?} block {len}, {count} values");
+                    assert_same_decode(backend, width, block(len), &want, values.len());
+                }
+            }
+        }
+    }
+}
+
+fn assert_same_decode(backend: Backend, width: BitWidth, block: BlockLen, bytes: &[u8], count: usize) {
+    let (mut want, mut got) = (vec![1.0; count], vec![2.0; count]);
+    let want_result = decode_blocks(Backend::scalar(), width, block, bytes, &mut want);
+    let got_result = decode_blocks(backend, width, block, bytes, &mut got);
+    assert_eq!(want_result, got_result, "{backend} {width:?}");
+    if want_result.is_ok() {
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&want), bits(&got), "{backend} {width:?}");
+        assert!(want.iter().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn any_bytes_decode_the_same_everywhere() {
+    let mut random = Bits(6);
+    let mut refused = 0;
+    for round in 0..400 {
+        for width in BitWidth::ALL {
+            let count = random.next() as usize % 200;
+            let mut bytes = random.bytes(blocks_len(width, block(64), count));
+            if round % 2 == 0 {
+                // A scale that is fine, so that the codes get their turn.
+                for block in bytes.chunks_mut(4 + width.packed_len(64)) {
+                    block[..4].copy_from_slice(&0.5_f32.to_le_bytes());
+                }
+            }
+            refused +=
+                usize::from(decode_blocks(Backend::scalar(), width, block(64), &bytes, &mut vec![0.0; count]).is_err());
+            for &backend in Backend::available() {
+                assert_same_decode(backend, width, block(64), &bytes, count);
+            }
+        }
+    }
+    assert!(refused > 1000, "hardly anything was refused ({refused}): the bytes test nothing");
+}
+
+#[test]
+fn a_bad_scale_is_named_by_the_first_value_of_its_block() {
+    for &backend in Backend::available() {
+        for bad in [-1.0, -0.0, f32::NAN, f32::INFINITY, 3e38] {
+            let mut bytes = encoded(backend, BitWidth::W7, block(64), &crate::ramp(200)).expect("finite");
+            bytes[120..124].copy_from_slice(&bad.to_le_bytes());
+            let got = decode_blocks(backend, BitWidth::W7, block(64), &bytes, &mut [0.0; 200]);
+            assert_eq!(got, Err(KernelError::InvalidScale { index: 128 }), "{backend} {bad}");
+        }
+    }
+}
+
+#[test]
+fn large_outputs_that_bypass_the_cache_are_the_same() {
+    // 5 Mi values are 20 MiB, beyond the streaming threshold; an odd start and a short last block.
+    let values = Bits(7).normals((5 << 20) + 13);
+    for width in [BitWidth::W3, BitWidth::W8] {
+        for len in [64, 96, 2048] {
+            let bytes = encoded(Backend::best(), width, block(len), &values).expect("finite");
+            let mut want = vec![0.0; values.len()];
+            decode_blocks(Backend::scalar(), width, block(len), &bytes, &mut want).expect("good");
+            for &backend in Backend::available() {
+                for lead in 0..3 {
+                    let mut got = vec![0.0; values.len() + lead];
+                    decode_blocks(backend, width, block(len), &bytes, &mut got[lead..]).expect("good");
+                    assert!(want == got[lead..], "{backend} {width:?} block {len}, {lead} values off");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn given_scales_quantize_and_pack_the_same_everywhere() {
+    for_hostile(|backend, values| {
+        for (width, scale) in [(BitWidth::W3, 0.4), (BitWidth::W8, 0.02), (BitWidth::W7, 0.0)] {
+            let required = width.packed_len(values.len());
+            let (mut want, mut got) = (vec![1; required], vec![2; required + 3]);
+            quantize_pack(Backend::scalar(), width, values, scale, &mut want).expect("room");
+            assert_eq!(quantize_pack(backend, width, values, scale, &mut got), Ok(required));
+            assert_eq!(got[..required], want, "{backend} {width:?} {scale}: {values:?}");
+            assert_eq!(got[required..], [2; 3], "{backend} wrote past its output");
+            let (mut want_back, mut got_back) = (vec![1.0; values.len()], vec![2.0; values.len()]);
+            assert_eq!(unpack_dequantize(Backend::scalar(), width, &want, scale, &mut want_back), Ok(required));
+            assert_eq!(unpack_dequantize(backend, width, &want, scale, &mut got_back), Ok(required));
+            assert_eq!(want_back, got_back, "{backend} {width:?} {scale}");
+        }
+    });
+}

@@ -1,0 +1,91 @@
+//! Every backend returns the bits of `scalar`: each length to 70 and some beyond, each hostile value in each lane.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "made-up data"
+)]
+
+mod blocks;
+mod convert;
+mod dot;
+mod pack;
+mod quantize;
+
+use bitgrain_kernels::Backend;
+
+/// Values that broke a kernel somewhere, or could.
+const HOSTILE: [f32; 12] = [
+    -0.0,
+    1e-45,
+    -1e-45,
+    f32::MIN_POSITIVE,
+    3.4e38,
+    -3.4e38,
+    f32::MAX,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    0.5,
+    -2.5,
+];
+
+/// Lengths around every register and block size.
+fn lengths() -> impl Iterator<Item = usize> {
+    (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 300])
+}
+
+/// A ramp of both signs with no two equal magnitudes nearby.
+fn ramp(len: usize) -> Vec<f32> {
+    (0..len).map(|i| if i % 2 == 0 { i as f32 * 0.37 + 0.11 } else { i as f32 * -0.29 - 0.05 }).collect()
+}
+
+fn ramp_with(odd: f32, at: usize, len: usize) -> Vec<f32> {
+    let mut values = ramp(len);
+    if let Some(value) = values.get_mut(at) {
+        *value = odd;
+    }
+    values
+}
+
+/// Calls `check` with each backend but scalar, each length, each hostile value at each place.
+fn for_hostile(mut check: impl FnMut(Backend, &[f32])) {
+    for &backend in &Backend::available()[1..] {
+        for len in lengths() {
+            for at in 0..=len {
+                for odd in HOSTILE {
+                    check(backend, &ramp_with(odd, at, len));
+                }
+            }
+        }
+    }
+}
+
+/// A reproducible stream of bits.
+struct Bits(u64);
+
+impl Bits {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    /// Roughly normal values, as weights and embeddings are.
+    fn normals(&mut self, len: usize) -> Vec<f32> {
+        (0..len).map(|_| (0..4).map(|_| (self.next() >> 40) as f32 / 8_388_608.0 - 1.0).sum::<f32>()).collect()
+    }
+}
+
+#[test]
+fn this_machine_is_not_scalar_only_where_the_build_has_more() {
+    // A machine that tests nothing but scalar would make the rest of this file pass without meaning.
+    if cfg!(target_arch = "x86_64") && std::env::var_os("BITGRAIN_ALLOW_SCALAR_ONLY").is_none() {
+        assert!(Backend::available().len() > 1, "no AVX2 here: set BITGRAIN_ALLOW_SCALAR_ONLY=1 if that is known");
+    }
+}

@@ -1,0 +1,83 @@
+//! No primitive touches the heap: a counting allocator watches every one of them, on every backend.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use bitgrain_kernels::*;
+
+struct Counting;
+
+thread_local! {
+    // Per thread, because the test runner allocates on its own.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System` through `alloc` above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> usize {
+    let before = COUNT.with(Cell::get);
+    work();
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))), 1);
+}
+
+#[test]
+fn no_primitive_allocates() {
+    let values = vec![0.37_f32; 1000];
+    let (mut floats, mut codes, mut words) = (vec![0.0_f32; 1000], vec![0_i8; 1000], vec![0_u16; 1000]);
+    let (mut bytes, mut packed) = (vec![0_u8; 4096], vec![0_u8; 4096]);
+    for &b in Backend::available() {
+        let count = allocations(|| {
+            for w in BitWidth::ALL {
+                let u = UnsignedWidth::new(w.bits()).expect("in range");
+                let _ = std::hint::black_box(max_abs(b, &values));
+                quantize(b, w, &values, 0.3, &mut codes).expect("room");
+                dequantize(b, &codes, 0.3, &mut floats).expect("room");
+                pack_i8(b, w, &codes, &mut packed).expect("room");
+                unpack_i8(b, w, &packed, &mut codes).expect("good");
+                pack_u8(b, u, &bytes[..0], &mut packed).expect("room");
+                unpack_u8(b, u, &packed, &mut bytes[..1000]).expect("good");
+                unpack_u16(b, u, &packed, &mut words).expect("good");
+                pack_u16(b, u, &words, &mut packed).expect("room");
+                quantize_pack(b, w, &values, 0.3, &mut bytes).expect("room");
+                unpack_dequantize(b, w, &bytes, 0.3, &mut floats).expect("good");
+                encode_blocks(b, w, BlockLen::DEFAULT, &values, &mut bytes).expect("finite");
+                decode_blocks(b, w, BlockLen::DEFAULT, &bytes, &mut floats).expect("good");
+                dot_blocks(b, w, BlockLen::DEFAULT, &values, &bytes).expect("good");
+                dot_i8(b, &codes, &codes).expect("equal");
+                bytes[..4].fill(0xFF);
+                decode_blocks(b, w, BlockLen::DEFAULT, &bytes, &mut floats).expect_err("a bad scale");
+            }
+            f16_from_f32(b, &values, &mut words).expect("room");
+            f16_to_f32(b, &words, &mut floats).expect("room");
+            bf16_from_f32(b, &values, &mut words).expect("room");
+            bf16_to_f32(b, &words, &mut floats).expect("room");
+            e4m3_from_f32(b, &values, &mut bytes).expect("room");
+            e4m3_to_f32(b, &bytes[..1000], &mut floats).expect("room");
+            e5m2_from_f32(b, &values, &mut bytes).expect("room");
+            e5m2_to_f32(b, &bytes[..1000], &mut floats).expect("room");
+            e2m1_from_f32(b, &values, &mut bytes).expect("room");
+            e2m1_to_f32(b, &bytes[..1000], &mut floats).expect("room");
+        });
+        assert_eq!(count, 0, "{b}");
+    }
+}
