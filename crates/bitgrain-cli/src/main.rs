@@ -1,2 +1,47 @@
-//! x
-fn main() {}
+//! The `bitgrain` command: parses, calls a command, sets the exit code.
+//!
+//! Exit codes: 0 done, 1 "no" (a check that failed), 2 an error. A reader that closes the pipe early is no error.
+
+mod cmd;
+mod error;
+mod tour;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::CliError;
+
+/// One quantization engine for the numbers machine learning runs on.
+#[derive(Debug, Parser)]
+#[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
+enum Cli {
+    Tour(cmd::tour::Args),
+    Info(cmd::info::Args),
+    Completions(cmd::completions::Args),
+}
+
+const EXAMPLES: &str = "Examples:
+  bitgrain tour                      see what it can do, on small real work
+  bitgrain tour codec --json         one chapter, for machines
+  bitgrain info                      which instruction sets this CPU offers
+  bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = io::stdout().lock();
+    let result = match &cli {
+        Cli::Tour(args) => cmd::tour::run(args, &mut out),
+        Cli::Info(args) => cmd::info::run(args, &mut out),
+        Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
+    };
+    match result.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,10 +1,13 @@
 //! The float conversions against other people's: the crates `half` and `float8`.
-#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up data")]
+#![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use bitgrain_kernels::{
-    Backend, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32,
-    e5m2_to_f32, f16_from_f32, f16_to_f32,
+    Backend, KernelError, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32,
+    e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32,
 };
+
+type From<C> = fn(Backend, &[f32], &mut [C]) -> Result<usize, KernelError>;
+type To<C> = fn(Backend, &[C], &mut [f32]) -> Result<usize, KernelError>;
 
 /// Every upper half of an f32 with the lower halves that decide a rounding.
 fn telling_values() -> impl Iterator<Item = f32> {
@@ -12,19 +15,13 @@ fn telling_values() -> impl Iterator<Item = f32> {
     (0..=0xFFFF_u32).flat_map(move |upper| lower.map(|lower| f32::from_bits(upper << 16 | lower)))
 }
 
-fn one<C: Default + Copy>(
-    convert: fn(Backend, &[f32], &mut [C]) -> Result<usize, bitgrain_kernels::KernelError>,
-    value: f32,
-) -> C {
+fn one<C: Default + Copy>(convert: From<C>, value: f32) -> C {
     let mut code = [C::default()];
     convert(Backend::scalar(), &[value], &mut code).expect("room");
     code[0]
 }
 
-fn back<C: Copy>(
-    convert: fn(Backend, &[C], &mut [f32]) -> Result<usize, bitgrain_kernels::KernelError>,
-    code: C,
-) -> f32 {
+fn back<C: Copy>(convert: To<C>, code: C) -> f32 {
     let mut value = [0.0];
     convert(Backend::scalar(), &[code], &mut value).expect("room");
     value[0]

@@ -1,3 +1,20 @@
-//! One quantization engine for the numbers machine learning runs on.
-pub use bitgrain_codec as codec;
-pub use bitgrain_kernels as kernels;
+//! One quantization engine for the numbers machine learning runs on: this crate is the map of it.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
+//! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
+//!
+//! ```
+//! use bitgrain::codec::{BitWidth, BlockFormat, Fidelity};
+//! let values: Vec<f32> = (0..4096).map(|i| (i as f32 * 0.01).sin()).collect();
+//! let format = BlockFormat::new(BitWidth::W4);
+//! let bytes = format.encode(&values)?;
+//! let back = format.decode(&bytes, values.len())?;
+//! assert_eq!(bytes.len(), 4096 / 64 * 36); // 7.1 times smaller than f32
+//! let cost = Fidelity::measure(&values, &back)?;
+//! assert!(cost.max_error <= f64::from(format.bound(&bytes, values.len())?)); // the bound is a guarantee
+//! # Ok::<(), bitgrain::codec::CodecErr>(())
+//! ```
+
+pub use {bitgrain_codec as codec, bitgrain_kernels as kernels};

@@ -86,8 +86,9 @@ fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
             _mm512_set1_epi32(7),
         );
         let codes = _mm512_and_si512(_mm512_srlv_epi32(windows, shifts), mask);
+        let words = _mm512_cvtepi32_epi16(codes);
         // SAFETY: `out` is `&mut [u16; 16]`, 32 writable bytes; `storeu` needs no alignment.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(codes)) };
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), words) };
     }
     scalar::unpack_words_run::<W>(rest, out_rest);
 }

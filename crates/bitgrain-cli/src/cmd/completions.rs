@@ -1,0 +1,26 @@
+//! `bitgrain completions`: a script that teaches a shell the commands.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+
+use crate::error::CliError;
+
+/// Print a completion script for a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain
+  bitgrain completions zsh > ~/.zfunc/_bitgrain
+  bitgrain completions fish > ~/.config/fish/completions/bitgrain.fish")]
+pub(crate) struct Args {
+    /// The shell to write for.
+    shell: Shell,
+}
+
+pub(crate) fn run<Cli: CommandFactory>(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    // Through a buffer: the generator panics on a closed pipe.
+    let mut script = Vec::new();
+    generate(args.shell, &mut Cli::command(), "bitgrain", &mut script);
+    Ok(out.write_all(&script)?)
+}

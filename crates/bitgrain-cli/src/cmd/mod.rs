@@ -1,0 +1,5 @@
+//! One module per command: its arguments and its `run`.
+
+pub(crate) mod completions;
+pub(crate) mod info;
+pub(crate) mod tour;

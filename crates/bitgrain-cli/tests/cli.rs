@@ -1,0 +1,102 @@
+//! The command line as a user meets it: the built binary, its output and its exit codes.
+
+use std::process::{Command, Output, Stdio};
+
+fn bitgrain(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bitgrain")).args(arguments).output().expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("output is UTF-8")
+}
+
+#[test]
+fn the_tour_prints_every_format_and_keeps_its_bounds() {
+    let output = bitgrain(&["tour", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let formats = report["codec"]["formats"].as_array().expect("a list");
+    assert_eq!(formats.len(), 7);
+    for format in formats {
+        let number = |key: &str| format[key].as_f64().unwrap_or_else(|| panic!("{key} is a number in {format}"));
+        assert!(number("max_error") <= number("bound"), "{format}");
+        assert!(number("compression") > 3.7 && number("cosine") > 0.9, "{format}");
+        assert!(number("encode_gb_s") > 0.0 && number("decode_gb_s") > 0.0, "{format}");
+    }
+    let rms: Vec<f64> = formats.iter().take(6).map(|f| f["rms_error"].as_f64().expect("a number")).collect();
+    assert!(rms.is_sorted(), "fewer bits cost more: {rms:?}");
+    let (four_bit, two_level) = (&formats[4], &formats[6]);
+    for key in ["rms_error", "bytes"] {
+        assert!(four_bit[key].as_f64() < two_level[key].as_f64(), "the closing sentence of the chapter holds: {key}");
+    }
+}
+
+#[test]
+fn the_tour_prints_a_table_for_people() {
+    let output = bitgrain(&["tour", "codec"]);
+    assert!(output.status.success());
+    let text = text(&output.stdout);
+    for word in ["format", "bound", "cosine", "decode GB/s", "8 bit", "3 bit two-level"] {
+        assert!(text.contains(word), "{word} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn the_tour_lists_its_chapters() {
+    let output = bitgrain(&["tour", "--list"]);
+    assert!(text(&output.stdout).starts_with("codec "));
+}
+
+#[test]
+fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
+    let output = bitgrain(&["tour", "cooking"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec\n");
+}
+
+#[test]
+fn unknown_commands_and_flags_exit_with_two() {
+    for arguments in [&["fly"][..], &["info", "--loud"], &["completions", "powersh"], &[]] {
+        assert_eq!(bitgrain(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn info_names_the_backends() {
+    let output = bitgrain(&["info", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["backends"][0], "scalar");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert!(text(&bitgrain(&["info"]).stdout).contains("backends on this CPU: scalar"));
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = bitgrain(&["completions", shell]);
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains("tour"), "{shell}");
+    }
+}
+
+#[test]
+fn every_help_text_has_an_example() {
+    for arguments in [&["--help"][..], &["tour", "--help"], &["info", "--help"], &["completions", "--help"]] {
+        let output = bitgrain(arguments);
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains("Examples:"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bitgrain"))
+        .args(["completions", "bash"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+}

@@ -1,0 +1,97 @@
+//! What an encoding cost: errors measured between the original and what came back.
+
+use crate::CodecErr;
+
+/// Errors between two tensors. Places where the original is not finite are left out and counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fidelity {
+    /// Largest `|x - x'|`.
+    pub max_error: f64,
+    /// Square root of the mean of `(x - x')^2`.
+    pub rms_error: f64,
+    /// `rms_error` over the root mean square of the original; 0 if nothing was lost, NaN if the original is all zero
+    /// and something was.
+    pub relative_rmse: f64,
+    /// Cosine of the angle between the two; 1 if both are all zero.
+    pub cosine: f64,
+    /// Values that were left out because the original is not finite.
+    pub skipped: usize,
+}
+
+impl Fidelity {
+    /// Measures `decoded` against `original`.
+    ///
+    /// ```
+    /// use bitgrain_codec::Fidelity;
+    /// let cost = Fidelity::measure(&[3.0, 4.0], &[3.0, 4.5])?;
+    /// assert_eq!(cost.max_error, 0.5);
+    /// assert_eq!(cost.rms_error, 0.125_f64.sqrt());
+    /// # Ok::<(), bitgrain_codec::CodecErr>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CodecErr::LengthMismatch`].
+    pub fn measure(original: &[f32], decoded: &[f32]) -> Result<Self, CodecErr> {
+        if original.len() != decoded.len() {
+            return Err(CodecErr::LengthMismatch { left: original.len(), right: decoded.len() });
+        }
+        let (mut max_error, mut squares, mut skipped) = (0.0_f64, 0.0, 0);
+        let (mut dot, mut left, mut right) = (0.0, 0.0, 0.0);
+        for (&x, &y) in original.iter().zip(decoded) {
+            if !x.is_finite() {
+                skipped += 1;
+                continue;
+            }
+            let (x, y) = (f64::from(x), f64::from(y));
+            let error = (x - y).abs();
+            max_error = max_error.max(error);
+            squares += error * error;
+            dot += x * y;
+            left += x * x;
+            right += y * y;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a mean over 2^53 values is exact enough")]
+        let count = (original.len() - skipped).max(1) as f64;
+        let rms_error = libm::sqrt(squares / count);
+        let relative_rmse = if squares == 0.0 { 0.0 } else { rms_error / libm::sqrt(left / count) };
+        let norms = libm::sqrt(left) * libm::sqrt(right);
+        let cosine = if left == 0.0 && right == 0.0 {
+            1.0
+        } else if norms == 0.0 {
+            0.0
+        } else {
+            dot / norms
+        };
+        Ok(Self { max_error, rms_error, relative_rmse, cosine, skipped })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_lost_costs_nothing() {
+        let cost = Fidelity::measure(&[1.0, -2.0], &[1.0, -2.0]).expect("equal lengths");
+        assert_eq!((cost.max_error, cost.rms_error, cost.relative_rmse), (0.0, 0.0, 0.0));
+        assert!((cost.cosine - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn empty_and_zero_tensors_have_a_cosine_of_one() {
+        assert_eq!(Fidelity::measure(&[], &[]).expect("equal lengths").cosine, 1.0);
+        assert_eq!(Fidelity::measure(&[0.0], &[0.0]).expect("equal lengths").cosine, 1.0);
+        assert_eq!(Fidelity::measure(&[1.0], &[0.0]).expect("equal lengths").cosine, 0.0);
+    }
+
+    #[test]
+    fn values_that_were_not_finite_are_left_out() {
+        let cost = Fidelity::measure(&[1.0, f32::NAN, f32::INFINITY], &[1.0, 0.0, 9.0]).expect("equal lengths");
+        assert_eq!((cost.skipped, cost.max_error), (2, 0.0));
+    }
+
+    #[test]
+    fn different_lengths_are_refused() {
+        assert_eq!(Fidelity::measure(&[1.0], &[]), Err(CodecErr::LengthMismatch { left: 1, right: 0 }));
+    }
+}

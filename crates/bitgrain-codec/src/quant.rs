@@ -1,0 +1,208 @@
+//! Block by block, for looking at the codes: the same numbers as [`BlockFormat`](crate::BlockFormat) writes, one allocation per block.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, SCALE_LEN, block_scale, pack_i8, quantize};
+
+use crate::two_level::{self, Levels};
+use crate::{CodecErr, NonFinite, TwoLevel};
+
+/// How tensors are cut into blocks and what happens to unusual values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantConfig {
+    /// Values per block, a multiple of 8.
+    pub block_size: usize,
+    /// Whether 3-bit blocks may have two scales.
+    pub two_level: TwoLevel,
+    /// What to do with NaN and infinities.
+    pub non_finite: NonFinite,
+}
+
+impl Default for QuantConfig {
+    fn default() -> Self {
+        Self { block_size: BlockLen::DEFAULT.get(), two_level: TwoLevel::default(), non_finite: NonFinite::default() }
+    }
+}
+
+/// Codes of one block with the scale or scales that give them back their size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantizedBlock {
+    /// Step between two codes.
+    pub scale: f32,
+    /// Step between two codes of the values that `flags` marks.
+    pub secondary_scale: Option<f32>,
+    /// A bit per value, least significant first: set for those that use the secondary scale.
+    pub flags: Option<Vec<u8>>,
+    /// Signed codes, `-qmax..=qmax`.
+    pub codes: Vec<i8>,
+    /// Width of the codes.
+    pub bits: u8,
+}
+
+impl QuantizedBlock {
+    /// The block as bytes, laid out as in a tensor of the same format.
+    ///
+    /// # Errors
+    /// [`CodecErr::InvalidBitWidth`] or [`CodecErr::CodeOutOfRange`] if the fields were changed to something no
+    /// quantizer makes; [`CodecErr::InputTooSmall`] if there are fewer flags than codes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, CodecErr> {
+        let width = BitWidth::new(self.bits)?;
+        let mut out = self.scale.to_le_bytes().to_vec();
+        if let (Some(secondary), Some(flags)) = (self.secondary_scale, &self.flags) {
+            let required = self.codes.len().div_ceil(8);
+            out.extend(secondary.to_le_bytes());
+            out.extend(flags.get(..required).ok_or(CodecErr::InputTooSmall { required })?);
+        }
+        let head = out.len();
+        out.resize(head + width.packed_len(self.codes.len()), 0);
+        pack_i8(Backend::best(), width, &self.codes, &mut out[head..])?;
+        if width == BitWidth::W8 {
+            // The range was checked above; in a block, 8-bit codes are plain i8.
+            for (byte, code) in out[head..].iter_mut().zip(&self.codes) {
+                *byte = code.cast_unsigned();
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Symmetric 8-bit quantization, one block after another: `scale = max_abs / 127`.
+///
+/// # Errors
+/// As [`quantize_bits`].
+pub fn quantize_s8(values: &[f32], config: &QuantConfig) -> Result<Vec<QuantizedBlock>, CodecErr> {
+    quantize_bits(values, 8, config)
+}
+
+/// Symmetric quantization at 2 to 8 bits, one block after another: `scale = max_abs / qmax`,
+/// `code = round(x / scale)`, ties to even.
+///
+/// ```
+/// use bitgrain_codec::{QuantConfig, dequantize, quantize_bits};
+/// let blocks = quantize_bits(&[0.0, 0.5, -1.0, 1.5], 3, &QuantConfig::default())?;
+/// assert_eq!((blocks[0].scale, &blocks[0].codes[..]), (0.5, &[0, 1, -2, 3][..]));
+/// assert_eq!(dequantize(&blocks[0]), [0.0, 0.5, -1.0, 1.5]);
+/// # Ok::<(), bitgrain_codec::CodecErr>(())
+/// ```
+///
+/// # Errors
+/// [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidBlockSize`], [`CodecErr::InvalidTwoLevel`],
+/// [`CodecErr::NonFinite`] if the policy is to reject.
+pub fn quantize_bits(values: &[f32], bits: u8, config: &QuantConfig) -> Result<Vec<QuantizedBlock>, CodecErr> {
+    let quantizer = BlockQuantizer::new(BitWidth::new(bits)?);
+    let block = BlockLen::new(config.block_size)?.get();
+    let blocks = values.chunks(block).enumerate();
+    blocks.map(|(i, values)| quantizer.quantize_block(values, config).map_err(|e| e.shifted(i * block))).collect()
+}
+
+/// The values of a block: `code * scale`, with the secondary scale where a flag is set. Flags that are not there
+/// count as not set.
+#[must_use]
+pub fn dequantize(block: &QuantizedBlock) -> Vec<f32> {
+    let mut out = vec![0.0; block.codes.len()];
+    dequantize_to(block, &mut out);
+    out
+}
+
+fn dequantize_to(block: &QuantizedBlock, out: &mut [f32]) {
+    let flags = block.flags.as_deref().unwrap_or_default();
+    let secondary = block.secondary_scale.unwrap_or(block.scale);
+    for (i, (value, &code)) in out.iter_mut().zip(&block.codes).enumerate() {
+        let flagged = flags.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
+        *value = f32::from(code) * if flagged { secondary } else { block.scale };
+    }
+}
+
+/// The largest `|value|`; NaN is ignored. Never allocates.
+#[must_use]
+pub fn max_abs(values: &[f32]) -> f32 {
+    bitgrain_kernels::max_abs(Backend::best(), values)
+}
+
+/// A quantization of blocks at one width. A new kind of block implements this; the codec does not change.
+pub trait TensorQuantizer {
+    /// Width of the codes.
+    fn bit_width(&self) -> u8;
+
+    /// Codes and scale(s) of one block, however long.
+    ///
+    /// # Errors
+    /// [`CodecErr::NonFinite`] if the policy is to reject.
+    fn quantize_block(&self, values: &[f32], config: &QuantConfig) -> Result<QuantizedBlock, CodecErr>;
+
+    /// Values of one block.
+    ///
+    /// # Errors
+    /// [`CodecErr::OutputTooSmall`] if `out` is shorter than the block.
+    fn dequantize_block(&self, block: &QuantizedBlock, out: &mut [f32]) -> Result<(), CodecErr>;
+
+    /// Bytes of `num_values` packed codes, without scales.
+    fn packed_data_size(&self, num_values: usize) -> usize {
+        (num_values / 8 * usize::from(self.bit_width()))
+            .saturating_add((num_values % 8 * usize::from(self.bit_width())).div_ceil(8))
+    }
+
+    /// Bytes of a block of `block_size` values, scales included.
+    fn block_storage_size(&self, block_size: usize) -> usize;
+}
+
+/// The symmetric quantizer of [`quantize_bits`], at any width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockQuantizer {
+    width: BitWidth,
+}
+
+impl BlockQuantizer {
+    /// A quantizer to codes of `width`.
+    #[must_use]
+    pub const fn new(width: BitWidth) -> Self {
+        Self { width }
+    }
+}
+
+impl TensorQuantizer for BlockQuantizer {
+    fn bit_width(&self) -> u8 {
+        self.width.bits()
+    }
+
+    fn quantize_block(&self, values: &[f32], config: &QuantConfig) -> Result<QuantizedBlock, CodecErr> {
+        let two_level = config.two_level.checked()?;
+        let mut values = values.to_vec();
+        if let Some(index) = values.iter().position(|v| !v.is_finite()) {
+            if config.non_finite == NonFinite::Reject {
+                return Err(CodecErr::NonFinite { index });
+            }
+            config.non_finite.sanitize(&mut values);
+        }
+        if let TwoLevel::Auto { threshold, outlier_fraction } = two_level
+            && self.width == two_level::WIDTH
+            && let Some(levels) = Levels::of(&values, outlier_fraction, &mut Vec::new())
+            && levels.exceeds(threshold)
+        {
+            return two_level_block(&values, levels);
+        }
+        let scale = block_scale(self.width, max_abs(&values));
+        let mut codes = vec![0; values.len()];
+        quantize(Backend::best(), self.width, &values, scale, &mut codes)?;
+        Ok(QuantizedBlock { scale, secondary_scale: None, flags: None, codes, bits: self.width.bits() })
+    }
+
+    fn dequantize_block(&self, block: &QuantizedBlock, out: &mut [f32]) -> Result<(), CodecErr> {
+        let required = block.codes.len();
+        dequantize_to(block, out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?);
+        Ok(())
+    }
+
+    fn block_storage_size(&self, block_size: usize) -> usize {
+        self.packed_data_size(block_size).saturating_add(SCALE_LEN)
+    }
+}
+
+fn two_level_block(values: &[f32], levels: Levels) -> Result<QuantizedBlock, CodecErr> {
+    let mut codes = Vec::new();
+    let mut flags = vec![0; values.len().div_ceil(8)];
+    let [scale, secondary] = levels.quantize(values, &mut codes, &mut Vec::new(), &mut flags)?;
+    let bits = two_level::WIDTH.bits();
+    Ok(QuantizedBlock { scale, secondary_scale: Some(secondary), flags: Some(flags), codes, bits })
+}
