@@ -1,2 +1,54 @@
-//! x
-fn main() {}
+//! The project's own commands: `cargo xtask test`, `lint`, `bench` and `fuzz`, from any directory of the checkout.
+//!
+//! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
+
+mod cmd;
+mod error;
+mod python;
+mod step;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::TaskError;
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Cli {
+    Test(cmd::test::Args),
+    Lint(cmd::lint::Args),
+    Bench(cmd::bench::Args),
+    Fuzz(cmd::fuzz::Args),
+}
+
+fn main() -> ExitCode {
+    let out = &mut io::stdout();
+    let result = match Cli::parse() {
+        Cli::Test(args) => cmd::test::run(&args, out),
+        Cli::Lint(args) => cmd::lint::run(&args, out),
+        Cli::Bench(args) => cmd::bench::run(&args),
+        Cli::Fuzz(args) => cmd::fuzz::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(TaskError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

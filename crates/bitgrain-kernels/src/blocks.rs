@@ -9,7 +9,7 @@ use crate::{Backend, BitWidth, BlockLen, KernelError, SCALE_LEN, blocks_len};
 /// Quantizes `values` at one scale and packs the codes. Returns the bytes written.
 ///
 /// Codes are biased and bit-packed below 8 bits and plain `i8` at 8 bits, as in a block. Values are treated as by
-/// [`quantize`](crate::quantize).
+/// [`quantize`](crate::quantize()).
 ///
 /// # Errors
 /// [`KernelError::OutputTooSmall`].

@@ -1,0 +1,107 @@
+//! What the documents list is what there is.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// First cells of the rows of the table whose header starts with `first`, without emphasis.
+fn first_column(text: &str, first: &str) -> Vec<String> {
+    let rows = text.lines().skip_while(|line| !line.starts_with(first)).skip(2).take_while(|l| l.starts_with('|'));
+    let cell = |row: &str| row.split('|').nth(1).unwrap_or_default().trim().trim_matches(['`', '*']).to_owned();
+    rows.map(cell).collect()
+}
+
+fn names_in(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn the_architecture_page_lists_every_crate() {
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("a manifest");
+    let members = workspace["workspace"]["members"].as_array().expect("members");
+    let package = |member: &toml::Value| {
+        let manifest: toml::Table =
+            read(&format!("{}/Cargo.toml", member.as_str().expect("a path"))).parse().expect("a manifest");
+        manifest["package"]["name"].as_str().expect("a name").to_owned()
+    };
+    // Users read from the top down, Cargo from the bottom up.
+    let mut packages: Vec<String> = members.iter().map(package).collect();
+    packages.sort();
+    let mut listed = first_column(&read("ARCHITECTURE.md"), "| crate | what it is");
+    listed.sort();
+    assert_eq!(listed, packages);
+}
+
+#[test]
+fn the_facade_lists_every_module_it_maps() {
+    let source = include_str!("../src/lib.rs");
+    let listed: BTreeSet<String> = first_column(&source.replace("//! ", ""), "| module |")
+        .iter()
+        .map(|cell| cell.trim_matches(['[', ']', '`']).to_owned())
+        .collect();
+    let mapped = source.lines().find_map(|line| line.strip_prefix("pub use {")).expect("the map");
+    let mapped = mapped.trim_end_matches("};").split(',').filter_map(|part| part.trim().split(" as ").nth(1));
+    assert_eq!(listed, mapped.map(str::to_owned).collect());
+}
+
+#[test]
+fn the_index_of_the_specification_lists_every_format() {
+    let files = names_in("spec").into_iter().filter(|name| name.ends_with(".md") && name != "README.md");
+    let listed = first_column(&read("spec/README.md"), "| file |");
+    let listed = listed.iter().map(|cell| cell.split(['[', ']']).nth(1).unwrap_or(cell).to_owned());
+    assert_eq!(listed.collect::<BTreeSet<_>>(), files.collect());
+}
+
+#[test]
+fn every_golden_vector_is_a_pair() {
+    let names = names_in("spec/vectors");
+    for name in &names {
+        let path = Path::new(name);
+        let other = path.with_extension(if path.extension().is_some_and(|e| e == "json") { "bin" } else { "json" });
+        assert!(names.contains(&*other.to_string_lossy()), "{name} stands alone");
+    }
+    assert!(names.len() > 100);
+}
+
+#[test]
+fn the_glossary_is_in_order_and_says_each_word_once() {
+    let words = first_column(&read("docs/glossary.md"), "| word |");
+    assert!(words.len() > 10);
+    assert!(words.is_sorted_by(|a, b| a < b), "{words:?}");
+}
+
+#[test]
+fn decisions_are_numbered_without_gaps() {
+    let numbers: Vec<String> = names_in("docs/decisions")
+        .into_iter()
+        .filter(|name| name != "README.md")
+        .map(|name| name.split('-').next().unwrap_or_default().to_owned())
+        .collect();
+    let expected: Vec<String> = (1..=numbers.len()).map(|n| format!("{n:03}")).collect();
+    assert_eq!(numbers, expected);
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let documents =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "spec/README.md", "spec/blocks.md"];
+    for document in documents {
+        let text = read(document);
+        let folder = root().join(document).parent().expect("a folder").to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            if !path.is_empty() && !path.contains("://") {
+                assert!(folder.join(path).exists(), "{document} links to {target}");
+            }
+        }
+    }
+}

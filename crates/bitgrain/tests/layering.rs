@@ -1,0 +1,213 @@
+//! The shape of the workspace, held against its manifests and sources: who may use whom, and where `unsafe` may stand.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+const KERNELS: &str = "bitgrain-kernels";
+const CODEC: &str = "bitgrain-codec";
+const FORMATS: &str = "bitgrain-formats";
+const GBDT: &str = "bitgrain-gbdt";
+const NN: &str = "bitgrain-nn";
+const STORE: &str = "bitgrain-store";
+const GPU: &str = "bitgrain-gpu";
+const FACADE: &str = "bitgrain";
+
+/// Each crate with the crates of this workspace it may depend on, lowest first. A new crate gets its line here.
+const LAYERS: &[(&str, &[&str])] = &[
+    (KERNELS, &[]),
+    (CODEC, &[KERNELS]),
+    (FORMATS, &[CODEC, KERNELS]),
+    // The domains never use each other.
+    (GBDT, &[CODEC, FORMATS, KERNELS]),
+    (NN, &[CODEC, FORMATS, KERNELS]),
+    (STORE, &[CODEC, FORMATS, KERNELS]),
+    (GPU, &[CODEC, NN, GBDT, KERNELS]),
+    (FACADE, &[KERNELS, CODEC, FORMATS, GBDT, NN, STORE, GPU]),
+    // Front ends and tools see what users see.
+    ("bitgrain-cli", &[FACADE]),
+    ("bitgrain-python", &[FACADE]),
+    ("bitgrain-wasm", &[FACADE]),
+    ("bitgrain-bench", &[FACADE]),
+    ("bitgrain-fuzz", &[FACADE]),
+    ("xtask", &[]),
+];
+
+/// Lines a `lib.rs` stays under: it is a map, not a place for code.
+const LIB_LINES: usize = 150;
+
+/// One crate of the workspace.
+struct Member {
+    folder: PathBuf,
+    manifest: Table,
+}
+
+impl Member {
+    fn read(folder: PathBuf) -> Self {
+        let manifest = read_toml(&folder.join("Cargo.toml"));
+        Self { folder, manifest }
+    }
+
+    fn name(&self) -> &str {
+        lookup(&self.manifest, &["package", "name"]).and_then(Value::as_str).expect("a package has a name")
+    }
+
+    /// Names of the packages it is built with, for every target; those of its tests do not count.
+    fn dependencies(&self, root: &Table) -> Vec<String> {
+        let mut tables = vec![&self.manifest];
+        let targets = self.manifest.get("target").and_then(Value::as_table);
+        tables.extend(targets.into_iter().flat_map(Table::values).filter_map(Value::as_table));
+        let kinds = tables.iter().flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| table.get(kind)));
+        let entries = kinds.flatten().filter_map(Value::as_table).flatten();
+        entries.map(|(key, entry)| package_of(key, entry, root)).collect()
+    }
+
+    /// Its Rust files, without tests and examples.
+    fn sources(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for folder in ["src", "fuzz_targets"].map(|folder| self.folder.join(folder)) {
+            if folder.is_dir() {
+                collect_rust_files(&folder, &mut files);
+            }
+        }
+        files
+    }
+}
+
+#[test]
+fn every_crate_uses_only_the_crates_below_it() {
+    let root = root_manifest();
+    for member in members() {
+        let name = member.name();
+        let (_, allowed) = LAYERS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| {
+            panic!("{name} has no place in the layers: add it to LAYERS in crates/bitgrain/tests/layering.rs")
+        });
+        for used in member.dependencies(&root) {
+            let ours = used.starts_with("bitgrain") || LAYERS.iter().any(|(known, _)| *known == used);
+            assert!(!ours || allowed.contains(&used.as_str()), "{name} may not depend on {used}, only on {allowed:?}");
+        }
+    }
+}
+
+#[test]
+fn the_kernels_depend_on_nothing() {
+    assert_eq!(kernels().dependencies(&root_manifest()), Vec::<String>::new());
+}
+
+#[test]
+fn every_workspace_member_is_examined_here() {
+    let root = root_manifest();
+    let listed = lookup(&root, &["workspace", "members"]).and_then(Value::as_array).expect("the members are listed");
+    let examined: Vec<_> = members().into_iter().map(|member| member.folder).collect();
+    for path in listed.iter().filter_map(Value::as_str) {
+        assert!(examined.contains(&root_folder().join(path)), "add {path} to members() in this test");
+    }
+}
+
+#[test]
+fn version_edition_and_license_come_from_the_workspace() {
+    for member in members() {
+        for key in ["version", "edition", "license"] {
+            let inherited = lookup(&member.manifest, &["package", key, "workspace"]);
+            assert_eq!(inherited, Some(&Value::Boolean(true)), "{} needs `{key}.workspace = true`", member.name());
+        }
+    }
+}
+
+#[test]
+fn every_crate_but_the_kernels_takes_the_workspace_lints() {
+    for member in members().iter().filter(|member| member.name() != KERNELS) {
+        let inherited = lookup(&member.manifest, &["lints", "workspace"]);
+        assert_eq!(inherited, Some(&Value::Boolean(true)), "{} needs `[lints] workspace = true`", member.name());
+    }
+}
+
+#[test]
+fn the_lints_of_the_kernels_are_those_of_the_workspace_but_for_unsafe_code() {
+    let root = root_manifest();
+    let mut want = lookup(&root, &["workspace", "lints"]).and_then(Value::as_table).expect("a table").clone();
+    let rust = want.get_mut("rust").and_then(Value::as_table_mut).expect("the workspace has lints for rustc");
+    assert!(rust.remove("unsafe_code").is_some(), "the workspace denies unsafe code");
+    assert_eq!(kernels().manifest.get("lints"), Some(&Value::Table(want)));
+}
+
+#[test]
+fn only_the_kernels_contain_the_word_unsafe() {
+    for file in members().iter().filter(|member| member.name() != KERNELS).flat_map(Member::sources) {
+        for (number, line) in (1..).zip(read(&file).lines()) {
+            // Words keep their underscores, so the lint's name is another word.
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let comment = line.trim_start().starts_with("//");
+            assert!(comment || words.all(|word| word != "unsafe"), "{}:{number}: {line}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_lib_rs_is_a_map() {
+    for lib in members().iter().map(|member| member.folder.join("src/lib.rs")).filter(|lib| lib.is_file()) {
+        let lines = read(&lib).lines().count();
+        assert!(lines < LIB_LINES, "{} has {lines} lines, {LIB_LINES} are too many", lib.display());
+    }
+}
+
+/// Every crate there is a manifest for, listed as a member or not.
+fn members() -> Vec<Member> {
+    let root = root_folder();
+    let mut folders: Vec<_> = ["bench", "fuzz", "xtask"].map(|name| root.join(name)).into();
+    for parent in ["crates", "bindings"].map(|name| root.join(name)) {
+        // The bindings come later than the crates.
+        if parent.is_dir() {
+            folders.extend(entries(&parent).into_iter().filter(|folder| folder.join("Cargo.toml").is_file()));
+        }
+    }
+    folders.into_iter().map(Member::read).collect()
+}
+
+fn kernels() -> Member {
+    members().into_iter().find(|member| member.name() == KERNELS).expect("the kernels are a member")
+}
+
+fn root_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn root_manifest() -> Table {
+    read_toml(&root_folder().join("Cargo.toml"))
+}
+
+/// The package behind a dependency's key: the key, unless the entry or the workspace's entry renames it.
+fn package_of(key: &str, entry: &Value, root: &Table) -> String {
+    let inherited = lookup(root, &["workspace", "dependencies", key]).filter(|_| entry.get("workspace").is_some());
+    let renamed = [Some(entry), inherited].into_iter().flatten().find_map(|entry| entry.get("package")?.as_str());
+    renamed.unwrap_or(key).to_owned()
+}
+
+fn lookup<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(table.get(*first)?, |value, key| value.get(*key))
+}
+
+fn collect_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        if path.is_dir() {
+            collect_rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.expect("a readable folder").path()).collect()
+}
+
+fn read_toml(path: &Path) -> Table {
+    read(path).parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -1,0 +1,6 @@
+//! One module per command: its arguments and what it runs.
+
+pub(crate) mod bench;
+pub(crate) mod fuzz;
+pub(crate) mod lint;
+pub(crate) mod test;

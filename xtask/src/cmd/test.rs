@@ -1,0 +1,36 @@
+//! `cargo xtask test`: every test there is, in one command.
+
+use std::io::Write;
+
+use crate::error::TaskError;
+use crate::python::Python;
+use crate::step::Step;
+
+/// Run every test: unit, integration and doc tests, then the Python reader of the golden vectors
+///
+/// Needs Python 3, its standard library is enough. The last line is "all tests passed" if they did; the exit code is
+/// not 0 if one did not.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+/// What the tests need beside cargo. A virtual environment for Python tests belongs here once there are some.
+struct Tools {
+    python: Python,
+}
+
+impl Tools {
+    /// Before anything is compiled, so that a missing tool is known in a second and not in minutes.
+    fn set_up() -> Result<Self, TaskError> {
+        Ok(Self { python: Python::find()? })
+    }
+}
+
+pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
+    let tools = Tools::set_up()?;
+    // Rivals and fuzzers have no tests, and would take longer to build than all the rest.
+    let workspace = ["--workspace", "--exclude", "bitgrain-bench", "--exclude", "bitgrain-fuzz"];
+    Step::cargo().args(["test"]).args(workspace).args(["--locked"]).run()?;
+    tools.python.script("spec/check_vectors.py").run()?;
+    writeln!(out, "all tests passed")?;
+    Ok(())
+}

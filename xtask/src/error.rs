@@ -1,0 +1,34 @@
+//! Why a task stopped.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// One variant per thing the person at the terminal can do about it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TaskError {
+    /// The command ran and said no: its own output says why.
+    #[error("`{command}` failed: {status}")]
+    Failed { command: String, status: ExitStatus },
+    /// The program is missing or not executable.
+    #[error("`{command}` could not be started: {source}")]
+    NotStarted { command: String, source: io::Error },
+    #[error("Python 3 is needed to check the golden vectors: neither `python3` nor `python` on the PATH is one")]
+    NoPython,
+    #[error("no fuzz target is called `{asked}`; there are: {}", known.join(", "))]
+    UnknownTarget { asked: String, known: Vec<String> },
+    #[error("{} could not be read: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("the result could not be written: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl TaskError {
+    /// 1 if a command said no, 2 if the task could not be carried out.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Failed { .. } => 1,
+            _ => 2,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A step: one command, run from the workspace root, its output streamed to the terminal.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::error::TaskError;
+
+/// A command that has not run yet.
+pub(crate) struct Step(Command);
+
+impl Step {
+    pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        let mut command = Command::new(program);
+        command.current_dir(root());
+        Self(command)
+    }
+
+    /// The cargo that started this task, so that `cargo +toolchain xtask` stays on its toolchain.
+    pub(crate) fn cargo() -> Self {
+        Self::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    }
+
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.0.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, key: &str, value: &str) -> Self {
+        self.0.env(key, value);
+        self
+    }
+
+    /// Prints the command, runs it and waits.
+    ///
+    /// # Errors
+    /// [`TaskError::NotStarted`], or [`TaskError::Failed`] for any exit code but 0.
+    pub(crate) fn run(mut self) -> Result<(), TaskError> {
+        let command = self.to_string();
+        eprintln!("$ {command}");
+        match self.0.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(TaskError::Failed { command, status }),
+            Err(source) => Err(TaskError::NotStarted { command, source }),
+        }
+    }
+
+    /// Runs the command in silence: true if it exists and exits with 0.
+    pub(crate) fn succeeds(mut self) -> bool {
+        self.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.0.status().is_ok_and(|status| status.success())
+    }
+}
+
+/// As one would type it: no directory before the program, no quotes but around spaces.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (key, value) in self.0.get_envs() {
+            write!(f, "{}={} ", key.display(), quoted(value.unwrap_or_default()))?;
+        }
+        let program = Path::new(self.0.get_program());
+        f.write_str(&quoted(program.file_stem().unwrap_or(program.as_os_str())))?;
+        self.0.get_args().try_for_each(|arg| write!(f, " {}", quoted(arg)))
+    }
+}
+
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word.into_owned() }
+}
+
+/// The workspace root.
+pub(crate) fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_printed_as_one_would_type_it() {
+        let step = Step::new("/some/where/cargo").env("FLAGS", "-D warnings").args(["doc", "--no-deps"]);
+        assert_eq!(step.to_string(), "FLAGS=\"-D warnings\" cargo doc --no-deps");
+    }
+
+    #[test]
+    fn the_root_holds_the_workspace_manifest() {
+        assert!(root().join("Cargo.toml").is_file());
+        assert!(root().join("xtask").is_dir());
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_not_a_success() {
+        assert!(!Step::new("no-such-program-anywhere").succeeds());
+    }
+}
