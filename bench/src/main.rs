@@ -1,2 +1,85 @@
-//! x
-fn main() {}
+//! Benchmarks beside rivals, in one process and one thread: ratios and GB/s, from a default build.
+//!
+//! `cargo run --release -p bitgrain-bench -- codec` prints tables; a missed bar is a finding, not a failure, so the
+//! exit code is 0 either way. One module per suite.
+
+mod buffer;
+mod codec;
+mod data;
+mod machine;
+mod measure;
+mod report;
+mod rival;
+
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use measure::Pace;
+use report::{Report, json, markdown, text};
+
+/// Bitgrain beside its rivals, measured in one run.
+#[derive(Parser)]
+#[command(name = "bitgrain-bench", version)]
+struct Cli {
+    /// What to measure; everything if left out.
+    suite: Option<Suite>,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Smaller data and fewer rounds: a look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
+    /// Also write the tables to FILE as a Markdown page.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Suite {
+    /// Blocks of quantized f32, bit packing, reductions and float conversions.
+    Codec,
+}
+
+impl Suite {
+    fn run(self, pace: Pace) -> Report {
+        match self {
+            Self::Codec => codec::run(pace),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if cfg!(debug_assertions) {
+        eprintln!("warning: not an optimised build, the numbers mean nothing; use --release");
+    }
+    match run(&cli, &mut io::stdout().lock()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
+    let pace = if cli.quick { Pace::Quick } else { Pace::Full };
+    if let Some(folder) = cli.markdown.as_ref().and_then(|path| path.parent()) {
+        // Now, not after minutes of measuring.
+        std::fs::create_dir_all(folder)?;
+    }
+    let suites = cli.suite.as_ref().map_or(Suite::value_variants(), std::slice::from_ref);
+    let reports: Vec<Report> = suites.iter().map(|suite| suite.run(pace)).collect();
+    if let Some(path) = &cli.markdown {
+        let pages: Vec<String> = reports.iter().map(markdown::page).collect();
+        std::fs::write(path, pages.join("\n"))
+            .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+    }
+    if cli.json {
+        return writeln!(out, "{:#}", json::document(&reports));
+    }
+    reports.iter().try_for_each(|report| out.write_all(text::page(report).as_bytes()))
+}

@@ -1,0 +1,67 @@
+//! Suite `codec`: the kernels of `bitgrain::kernels` on every backend of this CPU.
+
+mod blocks;
+mod convert;
+mod dot;
+mod max_abs;
+mod memory;
+mod pack;
+mod pack_wide;
+mod streaming;
+
+use bitgrain::kernels::{Backend, BlockLen};
+
+use crate::machine::Machine;
+use crate::measure::Pace;
+use crate::report::Report;
+use memory::Memory;
+
+/// Values of a comparison in cache: 16 KiB of f32, so that input, output and codes fit 32 KiB of L1 or nearly so.
+const IN_CACHE: usize = 4096;
+
+/// The block length of every comparison.
+const BLOCK: BlockLen = BlockLen::DEFAULT;
+
+/// Measures everything.
+pub(crate) fn run(pace: Pace) -> Report {
+    let large = match pace {
+        Pace::Full => 64 << 20,
+        Pace::Quick => 8 << 20,
+    };
+    let mut memory = Memory::new(large);
+    let mut tables = Vec::new();
+    tables.extend(blocks::tables(pace.in_memory(), &mut memory, &blocks::IN_MEMORY));
+    tables.extend(blocks::tables(pace.in_cache(), &mut Memory::new(IN_CACHE), &blocks::IN_CACHE));
+    tables.extend(pack::tables(pace.in_cache()));
+    tables.extend(pack_wide::tables(pace.in_cache()));
+    tables.push(max_abs::in_memory(pace.in_memory(), &memory.values));
+    tables.push(max_abs::in_cache(pace.in_cache()));
+    tables.extend(dot::tables(pace.in_cache()));
+    tables.push(convert::table(pace.in_cache()));
+    tables.push(streaming::table(pace.in_memory(), &mut memory));
+    Report { suite: "codec", title: "Codec benchmarks", intro: intro(large), pace, machine: Machine::read(), tables }
+}
+
+fn intro(large: usize) -> String {
+    format!(
+        "Every kernel of `bitgrain-kernels` on every backend of one CPU, beside `memcpy` and the crates that do \
+         comparable work. One thread, a default build (no `target-cpu` flags: the backends are chosen at run time). \
+         The contestants of a row took turns in one process, every answer was checked before it was timed, and buffers \
+         were page-aligned and touched beforehand. Ratios are ratios of medians. Input: {} Mi roughly normal f32 ({} \
+         MiB) from a seeded generator, in blocks of {} values; *in cache* means {} KiB of f32 or of codes.",
+        large >> 20,
+        (large * size_of::<f32>()) >> 20,
+        BLOCK.get(),
+        (IN_CACHE * size_of::<f32>()) >> 10,
+    )
+}
+
+/// The name of the backend a caller gets unless it asks for another.
+fn best() -> &'static str {
+    Backend::best().name()
+}
+
+/// Says on the terminal what is being measured: a full run takes minutes.
+fn progress(what: &str) {
+    eprintln!("measuring {what}");
+}

@@ -1,0 +1,72 @@
+//! Seeded inputs: the same bits on every machine and in every run.
+
+use crate::buffer::Buffer;
+
+/// The seed of every input.
+pub(crate) const SEED: u64 = 0xB17_64A1;
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Roughly normal, mean 0 and deviation 1: a sum of eight uniform numbers, which needs no logarithm.
+    fn normal(&mut self) -> f32 {
+        // Twice the sum of the means of eight 16-bit numbers is 8 · 65535; their deviation is 65536 · √(8/12).
+        const MEAN: f32 = 4.0 * 65_535.0;
+        const DEVIATION: f32 = 53_509.92;
+        let words = [self.next().to_le_bytes(), self.next().to_le_bytes()];
+        let halves = words.as_flattened().as_chunks::<2>().0;
+        let sum: u32 = halves.iter().map(|&half| u32::from(u16::from_le_bytes(half))).sum();
+        (sum as f32 - MEAN) / DEVIATION
+    }
+}
+
+/// `count` roughly normal values.
+pub(crate) fn normal(count: usize) -> Buffer<f32> {
+    let mut random = SplitMix::new(SEED);
+    Buffer::from_values((0..count).map(|_| random.normal()))
+}
+
+/// `count` codes, each from 0 to `max`.
+pub(crate) fn codes(count: usize, max: u16) -> Buffer<u16> {
+    let mut random = SplitMix::new(SEED);
+    let mut code = || u16::try_from(random.next() % (u64::from(max) + 1)).unwrap_or(max);
+    Buffer::from_values((0..count).map(|_| code()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_words_are_those_of_the_reference_generator() {
+        let mut random = SplitMix::new(1_234_567);
+        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
+    #[test]
+    fn values_are_centred_with_deviation_one() {
+        let values = normal(100_000);
+        let mean = values.iter().sum::<f32>() / 1e5;
+        let variance = values.iter().map(|v| v * v).sum::<f32>() / 1e5;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "mean {mean}, variance {variance}");
+    }
+
+    #[test]
+    fn codes_reach_both_ends_of_their_range() {
+        let codes = codes(1000, 6);
+        assert_eq!((codes.iter().min(), codes.iter().max()), (Some(&0), Some(&6)));
+    }
+}

@@ -1,0 +1,47 @@
+//! A report as a page of the documentation.
+
+use std::fmt::Write;
+
+use super::{Report, grid};
+use crate::measure::Pace;
+
+/// The whole report.
+pub(crate) fn page(report: &Report) -> String {
+    let mut page = format!("# {}\n\n{}\n\n", report.title, report.intro);
+    let _ = writeln!(page, "- CPU: {}", report.machine.cpu);
+    let _ = writeln!(page, "- Backends: {}", report.machine.backends.join(", "));
+    let _ = writeln!(page, "- Commit: {}", report.machine.commit.as_deref().unwrap_or("unknown"));
+    let _ = writeln!(page, "- Reproduce: `{}`", report.command());
+    if report.pace == Pace::Quick {
+        page.push_str("- A quick run: a look, not a result to publish\n");
+    }
+    page.push_str("\n## Bars\n\n");
+    let verdicts = report.verdicts();
+    let mut rows = vec![["", "table", "bar", "found"].map(str::to_owned).to_vec()];
+    rows.extend(verdicts.iter().map(|v| {
+        let mark = if v.met { "met" } else { "missed" };
+        vec![mark.to_owned(), v.table.to_owned(), v.bar(), v.finding()]
+    }));
+    page.push_str(&piped(&rows, ":--"));
+    for table in &report.tables {
+        let _ = write!(page, "\n## {}\n\nGB/s of {}, median (best).", table.title, table.counted);
+        if !table.note.is_empty() {
+            let _ = write!(page, " {}", table.note);
+        }
+        page.push_str("\n\n");
+        page.push_str(&piped(&grid::cells(table), "--:"));
+    }
+    page
+}
+
+/// Rows between pipes; the first is the header, columns after the first are aligned as told.
+fn piped(rows: &[Vec<String>], alignment: &str) -> String {
+    let mut lines = String::new();
+    for (i, row) in rows.iter().enumerate() {
+        let _ = writeln!(lines, "| {} |", row.join(" | "));
+        if i == 0 {
+            let _ = writeln!(lines, "|:--|{}", format!("{alignment}|").repeat(row.len() - 1));
+        }
+    }
+    lines
+}

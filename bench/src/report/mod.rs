@@ -1,0 +1,172 @@
+//! Findings: tables of timings with the ratios and bars asked of them. Rendered as text, Markdown or JSON.
+
+mod grid;
+pub(crate) mod json;
+pub(crate) mod markdown;
+pub(crate) mod text;
+
+use serde::Serialize;
+
+use crate::machine::Machine;
+use crate::measure::{Pace, Timing};
+
+/// One suite, measured.
+pub(crate) struct Report {
+    pub(crate) suite: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) intro: String,
+    pub(crate) pace: Pace,
+    pub(crate) machine: Machine,
+    pub(crate) tables: Vec<Table>,
+}
+
+impl Report {
+    /// The command that measures this again.
+    pub(crate) fn command(&self) -> String {
+        let quick = if self.pace == Pace::Quick { " --quick" } else { "" };
+        format!("cargo run --release -p bitgrain-bench -- {}{quick}", self.suite)
+    }
+
+    /// Every bar of every table.
+    pub(crate) fn verdicts(&self) -> Vec<Verdict> {
+        self.tables.iter().flat_map(|table| table.figures.iter().filter_map(|f| Verdict::of(table, f))).collect()
+    }
+}
+
+/// Comparisons that share contestants and bars, one to a row.
+pub(crate) struct Table {
+    pub(crate) title: &'static str,
+    pub(crate) note: String,
+    /// What a gigabyte is a gigabyte of.
+    pub(crate) counted: &'static str,
+    /// What tells the rows apart: `bits`, `output`.
+    pub(crate) axis: &'static str,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One comparison.
+pub(crate) struct Row {
+    pub(crate) label: String,
+    /// False where the bars of the table do not apply.
+    pub(crate) judged: bool,
+    pub(crate) timings: Vec<Timing>,
+}
+
+impl Row {
+    pub(crate) fn judged(label: impl Into<String>, timings: Vec<Timing>) -> Self {
+        Self { label: label.into(), judged: true, timings }
+    }
+
+    pub(crate) fn timing(&self, contestant: &str) -> Option<&Timing> {
+        self.timings.iter().find(|t| t.contestant == contestant)
+    }
+}
+
+/// A number read off a row, from medians: the speed of a contestant, or how many times another's it is.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Figure {
+    pub(crate) of: &'static str,
+    /// None: the figure is a speed in GB/s.
+    pub(crate) to: Option<&'static str>,
+    /// The bar, if there is one.
+    pub(crate) at_least: Option<f64>,
+}
+
+impl Figure {
+    pub(crate) const fn ratio(of: &'static str, to: &'static str) -> Self {
+        Self { of, to: Some(to), at_least: None }
+    }
+
+    pub(crate) const fn speed(of: &'static str) -> Self {
+        Self { of, to: None, at_least: None }
+    }
+
+    pub(crate) const fn at_least(self, bar: f64) -> Self {
+        Self { at_least: Some(bar), ..self }
+    }
+
+    /// None if the row lacks a contestant.
+    pub(crate) fn value(&self, row: &Row) -> Option<f64> {
+        let of = row.timing(self.of)?.median_gb_per_s();
+        self.to.map_or(Some(of), |to| Some(of / row.timing(to)?.median_gb_per_s()))
+    }
+
+    /// Whether the row meets the bar; none without a bar, or where the row is not judged.
+    pub(crate) fn met(&self, row: &Row) -> Option<bool> {
+        let (bar, value) = (self.at_least?, self.value(row)?);
+        row.judged.then_some(value >= bar)
+    }
+
+    /// A value as read in prose: `0.83×` or `31.2 GB/s`.
+    pub(crate) fn show(&self, value: f64) -> String {
+        if self.to.is_some() { format!("{value:.2}×") } else { format!("{} GB/s", grid::speed(value)) }
+    }
+
+    fn name(&self) -> String {
+        self.to.map_or_else(|| self.of.to_owned(), |to| format!("{} / {to}", self.of))
+    }
+}
+
+/// A bar and the rows held against it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Verdict {
+    pub(crate) table: &'static str,
+    #[serde(flatten)]
+    pub(crate) figure: Figure,
+    pub(crate) met: bool,
+    pub(crate) rows: usize,
+    pub(crate) worst: Finding,
+    /// Rows below the bar.
+    pub(crate) missed: Vec<Finding>,
+}
+
+/// A figure of one row.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Finding {
+    row: String,
+    value: f64,
+    /// What the best sample would give, for speeds: far above the median, it tells of a noisy machine.
+    best: Option<f64>,
+}
+
+impl Verdict {
+    fn of(table: &Table, figure: &Figure) -> Option<Self> {
+        let judged = table.rows.iter().filter(|row| figure.met(row).is_some());
+        let findings: Vec<_> = judged.filter_map(|row| Finding::of(row, figure)).collect();
+        let worst = findings.iter().min_by(|a, b| a.value.total_cmp(&b.value))?.clone();
+        let (rows, bar) = (findings.len(), figure.at_least?);
+        let missed: Vec<_> = findings.into_iter().filter(|finding| finding.value < bar).collect();
+        Some(Self { table: table.title, figure: *figure, met: missed.is_empty(), rows, worst, missed })
+    }
+
+    /// `avx512 / memcpy at least 0.70×`.
+    pub(crate) fn bar(&self) -> String {
+        let bar = self.figure.at_least.map_or_else(String::new, |bar| self.figure.show(bar));
+        format!("{} at least {bar}", self.figure.name())
+    }
+
+    /// `worst 0.83× (8 bits)`, or every row that misses.
+    pub(crate) fn finding(&self) -> String {
+        if self.met {
+            return format!("worst {}", self.worst.show(&self.figure));
+        }
+        let missed: Vec<_> = self.missed.iter().map(|finding| finding.show(&self.figure)).collect();
+        format!("{} of {} rows below: {}", missed.len(), self.rows, missed.join(", "))
+    }
+}
+
+impl Finding {
+    fn of(row: &Row, figure: &Figure) -> Option<Self> {
+        let best = row.timing(figure.of).filter(|_| figure.to.is_none()).map(Timing::best_gb_per_s);
+        Some(Self { row: row.label.clone(), value: figure.value(row)?, best })
+    }
+
+    fn show(&self, figure: &Figure) -> String {
+        let best = self.best.map_or_else(String::new, |best| format!(", best {}", grid::speed(best)));
+        format!("{} ({}{best})", figure.show(self.value), self.row)
+    }
+}
+
+#[cfg(test)]
+mod tests;

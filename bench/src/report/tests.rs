@@ -1,0 +1,69 @@
+//! Verdicts and renderings of made-up timings.
+
+use super::*;
+
+fn timing(contestant: &'static str, gb_per_s: f64) -> Timing {
+    Timing {
+        contestant,
+        bytes: 1_000_000_000,
+        samples: 3,
+        median_seconds: 1.0 / gb_per_s,
+        best_seconds: 0.5 / gb_per_s,
+    }
+}
+
+fn report() -> Report {
+    let row = |label: &str, ours| Row::judged(label, vec![timing("memcpy", 10.0), timing("ours", ours)]);
+    let lone = Row { judged: false, ..Row::judged("3", vec![timing("ours", 1.0)]) };
+    let table = Table {
+        title: "Encode",
+        note: "A note.".into(),
+        counted: "f32",
+        axis: "width",
+        figures: vec![Figure::ratio("ours", "memcpy").at_least(0.7), Figure::speed("ours").at_least(4.0)],
+        rows: vec![row("8", 8.0), row("7", 5.0), lone],
+    };
+    let machine = Machine { cpu: "abacus".into(), backends: vec!["scalar"], commit: None };
+    Report { suite: "codec", title: "Codec", intro: "Intro.".into(), pace: Pace::Full, machine, tables: vec![table] }
+}
+
+#[test]
+fn a_bar_is_missed_if_one_row_misses_it() {
+    let verdicts = report().verdicts();
+    assert_eq!(verdicts.iter().map(|v| v.met).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(verdicts[0].finding(), "1 of 2 rows below: 0.50× (7)");
+    assert_eq!(verdicts[1].finding(), "worst 5.00 GB/s (7, best 10.0)");
+}
+
+#[test]
+fn rows_without_a_contestant_show_a_dash_and_no_verdict() {
+    let text = text::page(&report());
+    let row = text.lines().find(|line| line.trim_start().starts_with("3 ")).expect("the third row is printed");
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["3", "–", "1.00", "(2.00)", "–"]);
+}
+
+#[test]
+fn text_columns_line_up() {
+    let text = text::page(&report());
+    let table = text.lines().skip_while(|line| !line.starts_with("  width")).take(4);
+    let widths: Vec<_> = table.map(|line| line.chars().count()).collect();
+    assert!(widths.len() == 4 && widths.iter().all(|w| *w == widths[0]), "{text}");
+}
+
+#[test]
+fn long_notes_wrap_at_120_characters() {
+    let mut report = report();
+    report.tables[0].note = "ten chars ".repeat(30);
+    let text = text::page(&report);
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("ten chars")).map(str::len).collect();
+    assert!(lines.len() == 3 && lines.iter().all(|len| *len <= 120), "{lines:?}");
+}
+
+#[test]
+fn markdown_and_json_hold_the_same_verdicts() {
+    let report = report();
+    assert!(markdown::page(&report).contains("| missed | Encode | ours / memcpy at least 0.70× |"));
+    let json = json::document(&[report]);
+    assert_eq!(json[0]["bars"][0]["met"], false);
+    assert_eq!(json[0]["tables"][0]["rows"][1]["figures"][0]["value"], 0.5);
+}
