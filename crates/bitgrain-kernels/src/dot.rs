@@ -48,13 +48,13 @@ macro_rules! dot_walk {
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &[u8] = $bytes;
         let mut good = true;
-        for block in $values.chunks($block) {
+        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |_i, block| {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
             let codes = &rest[$crate::SCALE_LEN..];
             good &= dot_run::<$w>(block, codes, scale, &mut $totals);
             rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
-        }
+        });
         good
     }};
 }

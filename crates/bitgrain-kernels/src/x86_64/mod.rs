@@ -4,4 +4,6 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 pub(crate) mod detect;
 mod divisor;
+mod prefetch;
 mod stream;
+mod tail;

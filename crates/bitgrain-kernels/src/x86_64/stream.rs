@@ -55,3 +55,26 @@ pub(super) fn copy(from: &[f32], to: &mut [f32]) {
 pub(super) fn finish() {
     _mm_sfence();
 }
+
+/// Decodes a run of blocks like `decode_walk!`, past the caches if that pays.
+macro_rules! stream_walk {
+    ($w:ident, $block:expr, $bytes:expr, $out:expr) => {{
+        use $crate::x86_64::stream;
+        if !stream::pays($block, $out) {
+            return decode_walk!($w, $block, $bytes, $out);
+        }
+        let mut stage = stream::Stage::new();
+        let blocks = stream::STAGE / $block;
+        let stride = blocks * ($crate::SCALE_LEN + $block / 8 * $w as usize);
+        let mut good = true;
+        for (i, out) in $out.chunks_mut(blocks * $block).enumerate() {
+            let bytes = &$bytes[i * stride..];
+            good &= decode_walk!($w, $block, bytes, stage.first(out.len()));
+            stream::copy(stage.first(out.len()), out);
+        }
+        stream::finish();
+        good
+    }};
+}
+
+pub(super) use stream_walk;

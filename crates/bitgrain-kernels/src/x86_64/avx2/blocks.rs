@@ -9,8 +9,10 @@ use super::unpack::{self, unpack32};
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
-use crate::x86_64::stream::{self, STAGE, Stage};
-use crate::{BitWidth, KernelError, scalar};
+use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::stream::stream_walk;
+use crate::x86_64::tail;
+use crate::{BitWidth, KernelError};
 
 #[target_feature(enable = "avx2,f16c")]
 pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
@@ -27,7 +29,7 @@ fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     if scale == 0.0 {
-        return scalar::quantize_pack_run::<W, FOREIGN>(values, scale, out);
+        return tail::quantize_pack::<W>(values, scale, out);
     }
     let divisor = Divisor::new(scale);
     let bias = _mm256_set1_epi8(bias_of(W).cast_signed());
@@ -41,7 +43,9 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
         pack32::<W>(_mm256_add_epi8(codes32::<FOREIGN>(chunk, divisor, qmax), bias), reach);
         at += 4 * W as usize;
     }
-    scalar::quantize_pack_run::<W, FOREIGN>(rest, scale, &mut out[at..]);
+    if !rest.is_empty() {
+        tail::quantize_pack::<W>(rest, scale, &mut out[at..]);
+    }
 }
 
 #[target_feature(enable = "avx2,f16c")]
@@ -63,7 +67,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
         at += 4 * W as usize;
         done += 32;
     }
-    let good = done == out.len() || scalar::unpack_dequantize_run::<W>(&bytes[at..], scale, &mut out[done..]);
+    let good = done == out.len() || tail::unpack_dequantize::<W>(&bytes[at..], scale, &mut out[done..]);
     good & (_mm256_movemask_epi8(odd) == 0)
 }
 
@@ -94,19 +98,5 @@ pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &m
 
 #[target_feature(enable = "avx2,f16c")]
 fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
-    if !stream::pays(block, out) {
-        return decode_walk!(W, block, bytes, out);
-    }
-    let mut stage = Stage::new();
-    let blocks = STAGE / block;
-    let stride = blocks * (crate::SCALE_LEN + block / 8 * W as usize);
-    let mut good = true;
-    for (i, out) in out.chunks_mut(blocks * block).enumerate() {
-        let staged = stage.first(out.len());
-        let bytes = &bytes[i * stride..];
-        good &= decode_walk!(W, block, bytes, staged);
-        stream::copy(staged, out);
-    }
-    stream::finish();
-    good
+    stream_walk!(W, block, bytes, out)
 }

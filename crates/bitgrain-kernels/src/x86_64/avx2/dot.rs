@@ -8,6 +8,7 @@ use super::quantize::floats32;
 use crate::backend::for_width;
 use crate::cast::{as_bytes, as_codes};
 use crate::dot::{dot_walk, sum_in_halves};
+use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
 /// Chunks of 32 products between two widenings: each adds at most 2^16 to a lane.
@@ -74,7 +75,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
     let mut good = _mm256_movemask_epi8(odd) == 0;
     if done < values.len() {
         let mut lanes = to_lanes(sums);
-        good &= scalar::lane_sums::<W>(&values[done..], &bytes[at..], &mut lanes);
+        good &= tail::lane_sums::<W>(&values[done..], &bytes[at..], &mut lanes);
         let halves = lanes.as_chunks::<8>().0;
         sums = [load_f32(&halves[0]), load_f32(&halves[1])];
     }

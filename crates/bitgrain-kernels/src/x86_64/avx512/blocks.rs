@@ -10,7 +10,9 @@ use super::unpack::unpack64;
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
-use crate::x86_64::stream::{self, STAGE, Stage};
+use crate::x86_64::prefetch::prefetch_behind;
+use crate::x86_64::stream::stream_walk;
+use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
@@ -28,7 +30,7 @@ fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     if scale == 0.0 {
-        return crate::scalar::quantize_pack_run::<W, FOREIGN>(values, scale, out);
+        return tail::quantize_pack::<W>(values, scale, out);
     }
     let divisor = Divisor::new(scale);
     let bias = _mm512_set1_epi8(bias_of(W).cast_signed());
@@ -40,13 +42,22 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
         store_prefix(out, pack64::<W>(_mm512_add_epi8(codes, bias)));
     }
     if !rest.is_empty() {
-        let mut chunk = [0.0; 64];
-        chunk[..rest.len()].copy_from_slice(rest);
-        let codes = _mm512_add_epi8(codes64::<FOREIGN>(&chunk, divisor, qmax), bias);
-        // No codes behind the last value: spare bits are zero.
-        let codes = _mm512_maskz_mov_epi8(u64::MAX >> (64 - rest.len()), codes);
-        store_prefix(&mut out_rest[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
+        quantize_pack_rest::<W, FOREIGN>(rest, divisor, out_rest);
     }
+}
+
+/// Fewer than 64 values. Out of line, so that the loop above stays small enough to be inlined.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: Divisor, out: &mut [u8]) {
+    let qmax: u8 = (1 << (W - 1)) - 1;
+    let mut chunk = [0.0; 64];
+    chunk[..rest.len()].copy_from_slice(rest);
+    let codes = codes64::<FOREIGN>(&chunk, divisor, qmax);
+    let codes = _mm512_add_epi8(codes, _mm512_set1_epi8(bias_of(W).cast_signed()));
+    // No codes behind the last value: spare bits are zero.
+    let codes = _mm512_maskz_mov_epi8(u64::MAX >> (64 - rest.len()), codes);
+    store_prefix(&mut out[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
@@ -68,7 +79,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
         values64(codes, scales, out);
     }
     if !out_rest.is_empty() {
-        good &= crate::scalar::unpack_dequantize_run::<W>(rest, scale, out_rest);
+        good &= tail::unpack_dequantize::<W>(rest, scale, out_rest);
     }
     good
 }
@@ -100,19 +111,5 @@ pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &m
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
-    if !stream::pays(block, out) {
-        return decode_walk!(W, block, bytes, out);
-    }
-    let mut stage = Stage::new();
-    let blocks = STAGE / block;
-    let stride = blocks * (crate::SCALE_LEN + block / 8 * W as usize);
-    let mut good = true;
-    for (i, out) in out.chunks_mut(blocks * block).enumerate() {
-        let staged = stage.first(out.len());
-        let bytes = &bytes[i * stride..];
-        good &= decode_walk!(W, block, bytes, staged);
-        stream::copy(staged, out);
-    }
-    stream::finish();
-    good
+    stream_walk!(W, block, bytes, out)
 }

@@ -8,6 +8,7 @@ use super::quantize::floats64;
 use crate::backend::for_width;
 use crate::cast::as_bytes;
 use crate::dot::{dot_walk, sum_in_halves};
+use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
 /// Chunks of 64 products between two widenings: each adds at most 2^16 to a lane.
@@ -74,7 +75,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
     if !rest.is_empty() {
         let mut lanes = [0.0; 16];
         store_f32(&mut lanes, sums);
-        good &= scalar::lane_sums::<W>(rest, codes_rest, &mut lanes);
+        good &= tail::lane_sums::<W>(rest, codes_rest, &mut lanes);
         sums = load_f32(&lanes);
     }
     *totals = _mm512_add_ps(*totals, _mm512_mul_ps(sums, _mm512_set1_ps(scale)));

@@ -1,0 +1,17 @@
+//! Asking for memory before it is needed.
+
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
+/// Bytes between a block and what is asked for.
+const DISTANCE: usize = 4096;
+
+/// Asks for the memory that the walk will need some blocks later. Encoding a block takes longer than the CPU looks
+/// ahead by itself: without this, waiting for memory and computing take turns (7 instead of 10 GB/s).
+#[inline]
+#[target_feature(enable = "sse")]
+pub(super) fn prefetch_behind(block: &[f32]) {
+    for line in block.chunks(16) {
+        // A prefetch never faults, wherever it points.
+        _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
+    }
+}
