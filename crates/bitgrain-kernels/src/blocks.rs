@@ -165,17 +165,16 @@ macro_rules! for_blocks {
     }};
 }
 
-/// Encodes a run of blocks with the `prefetch_behind`, `max_abs_bits` and `quantize_pack_run` in scope where it is expanded.
+/// Encodes a run of blocks with the `max_abs_bits` and `quantize_pack_run` in scope where it is expanded. The error is
+/// the index of the first value that is not finite.
 macro_rules! encode_walk {
     ($w:ident, $block:expr, $values:expr, $out:expr) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &mut [u8] = $out;
-        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |i, block| {
-            prefetch_behind(block);
+        for (i, block) in $values.chunks($block).enumerate() {
             let max_bits = max_abs_bits(block);
             if max_bits > f32::MAX.to_bits() {
-                let at = block.iter().position(|v| !v.is_finite()).unwrap_or(0);
-                return Err($crate::KernelError::NonFinite { index: i * $block + at });
+                return Err(i * $block + block.iter().position(|v| !v.is_finite()).unwrap_or(0));
             }
             let scale = $crate::scale::scale_of(f32::from_bits(max_bits), qmax);
             let (head, codes) = rest.split_at_mut($crate::SCALE_LEN);
@@ -183,7 +182,7 @@ macro_rules! encode_walk {
             // The kernel may write zeros past its codes: the next block overwrites them.
             quantize_pack_run::<$w, false>(block, scale, codes);
             rest = &mut codes[(block.len() * $w as usize).div_ceil(8)..];
-        });
+        }
         Ok(())
     }};
 }

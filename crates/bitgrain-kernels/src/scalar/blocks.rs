@@ -55,10 +55,11 @@ pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: 
     for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
 }
 
-/// Portable code has no prefetch, and is slower than memory anyway.
-fn prefetch_behind(_block: &[f32]) {}
-
 fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    walk::<W>(block, values, out).map_err(|index| KernelError::NonFinite { index })
+}
+
+fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), usize> {
     encode_walk!(W, block, values, out)
 }
 

@@ -1,28 +1,40 @@
-//! Division by a scale through its reciprocal, with a test that says when the answer is certain.
+//! Division by a scale in fixed point, with a test that says when the answer is certain.
 //!
-//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The product `x * (1 / scale)` differs
-//! from that quotient by at most three roundings, that is by `1.5 * 2^-23` of it, which is below `2^-15` for
-//! every quotient up to 129; beyond that both are clamped to the same code. So where the product is further than
-//! `2^-15` from halfway between two integers, both round to the same integer. Elsewhere (one block in two hundred at
-//! 8 bits) the kernels divide. The division alone would hold encoding to 16 GB/s in cache.
+//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The kernels compute
+//! `x * (65536 / scale) + 32768 + MARGIN` instead and turn it into an integer, whose upper half is then the code and
+//! whose lower half says how far the quotient is above the nearest boundary between two codes. For quotients up to 128
+//! the rounding of the factor, of the true quotient, of the product, of the sum and of the conversion move it by less
+//! than half a unit each. So where the lower half is more than `2 * MARGIN`, the quotient lies in the same
+//! interval, and the code is exact; beyond 128 both are clamped to the same code. Elsewhere (one block of 64 in 110)
+//! the kernels divide. The division alone would hold encoding to 16 GB/s in cache.
 
-/// A scale and, where it is safe, its reciprocal.
+/// A scale and, where it is safe, what to multiply with instead of dividing by it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
     /// What to divide by.
     pub(super) scale: f32,
-    /// `1 / scale`, unless that is too near the ends of the range to have full precision.
-    pub(super) reciprocal: Option<f32>,
+    /// `65536 / scale`, unless that is too near the ends of the range to have full precision.
+    pub(super) factor: Option<f32>,
 }
 
 impl Divisor {
-    /// A product at most this far from an integer rounds as the quotient does; twice the distance the proof needs.
-    pub(super) const CERTAIN: f32 = 0.5 - 1.0 / 16_384.0;
+    /// More units than all the roundings together.
+    const MARGIN: u16 = 4;
+    /// Lower halves up to this one are uncertain.
+    pub(super) const UNCERTAIN: u16 = 2 * Self::MARGIN;
+    /// What to add before taking the upper half.
+    pub(super) const OFFSET: f32 = 32_768.0 + Self::MARGIN as f32;
+    /// Smallest scale that has a factor of full precision, with room to spare.
+    pub(super) const LEAST: f32 = 1e-30;
+    /// Largest such scale.
+    pub(super) const MOST: f32 = 1e30;
+    /// A step between two codes.
+    pub(super) const ONE: f32 = 65_536.0;
 
     #[inline]
     pub(super) fn new(scale: f32) -> Self {
-        let safe = (1e-36..1e36).contains(&scale.abs());
-        Self { scale, reciprocal: safe.then(|| 1.0 / scale) }
+        let safe = (Self::LEAST..Self::MOST).contains(&scale.abs());
+        Self { scale, factor: safe.then(|| Self::ONE / scale) }
     }
 }
 
@@ -30,34 +42,35 @@ impl Divisor {
 mod tests {
     use super::*;
 
-    /// Round half to even, from the definition.
-    fn round(x: f64) -> f64 {
-        let floor = libm_floor(x);
-        let diff = x - floor;
-        if diff > 0.5 || (diff == 0.5 && floor % 2.0 != 0.0) { floor + 1.0 } else { floor }
-    }
+    extern crate std;
 
-    fn libm_floor(x: f64) -> f64 {
-        extern crate std;
-        x.floor()
+    fn round(x: f64) -> f64 {
+        x.round_ties_even()
     }
 
     #[test]
-    fn certain_products_round_like_quotients_near_every_half() {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "halves of an integer")]
+    fn certain_codes_are_the_rounded_quotient_near_every_half() {
+        let mut certain = 0;
         // Every float within 300 steps of each halfway point, for awkward scales.
-        for scale in [0.1_f32, 1.0 / 3.0, 7.7e-5, 123.456, 1e-30, 9.99e33, f32::from_bits(0x3FFF_FFFF)] {
-            let reciprocal = Divisor::new(scale).reciprocal.expect("in range");
+        for scale in [0.1_f32, 1.0 / 3.0, 7.7e-5, 123.456, 1e-29, 9.99e29, f32::from_bits(0x3FFF_FFFF)] {
+            let factor = Divisor::new(scale).factor.expect("in range");
             for half in (-255..=255).step_by(2).map(|k| k as f32 * 0.5) {
                 let middle = half * scale;
                 for step in -300..=300 {
                     let x = f32::from_bits(middle.to_bits().wrapping_add_signed(step));
-                    let product = x * reciprocal;
-                    let off = (f64::from(product) - round(f64::from(product))).abs();
-                    if off <= f64::from(Divisor::CERTAIN) {
-                        assert_eq!(round(f64::from(product)), round(f64::from(x / scale)), "{x:e} / {scale:e}");
+                    // As the kernels do it: with a fused step in one backend, without in the other.
+                    let fused = x.mul_add(factor, Divisor::OFFSET);
+                    for fixed in [fused, x * factor + Divisor::OFFSET] {
+                        let fixed = round(f64::from(fixed)) as i32;
+                        if fixed as u16 > Divisor::UNCERTAIN {
+                            certain += 1;
+                            assert_eq!(f64::from(fixed >> 16), round(f64::from(x / scale)), "{x:e} / {scale:e}");
+                        }
                     }
                 }
             }
         }
+        assert!(certain > 100_000, "hardly anything was certain: {certain}");
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 pub(crate) mod detect;
 mod divisor;
+mod fours;
 mod prefetch;
 mod stream;
 mod tail;

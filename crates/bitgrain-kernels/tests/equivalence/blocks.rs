@@ -62,14 +62,38 @@ fn encoded_blocks_are_the_same_everywhere() {
     });
 }
 
+/// The place where a shortcut for the division would show: a maximum that gives an awkward scale, and everything else
+/// next to a half of it.
+#[test]
+fn blocks_full_of_near_ties_are_the_same_everywhere() {
+    for width in BitWidth::ALL {
+        let qmax = i32::from(width.qmax());
+        for scale in [0.1_f32, 1.0 / 3.0, 7.7e-5, 123.456, 0.009_765_626, 1e-29, 1e-31, 9e29, 1e31] {
+            let largest = scale * qmax as f32;
+            let scale = block_scale(width, largest);
+            let mut values = Vec::new();
+            for steps in -9..=9 {
+                let half = |i: i32| (i % (2 * qmax) - qmax) as f32 + 0.5;
+                let near = |i| f32::from_bits((half(i) * scale).to_bits().wrapping_add_signed(steps));
+                values.push(largest);
+                values.extend((0..63).map(near));
+            }
+            for &backend in Backend::available() {
+                let want = encoded_in_steps(width, block(64), &values);
+                assert_eq!(encoded(backend, width, block(64), &values), want, "{backend} {width:?} scale {scale:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_block_length_is_the_same_everywhere() {
-    let values = Bits(5).normals(700);
+    let values = Bits(5).normals(1500);
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
             for len in [8, 16, 24, 32, 40, 56, 64, 72, 96, 128, 136, 256, 512, 1024] {
-                for count in [len - 1, len, len + 1, 2 * len + 7, 700] {
-                    let values = &values[..count.min(700)];
+                for count in [len - 1, len, len + 1, 2 * len + 7, 1500] {
+                    let values = &values[..count.min(1500)];
                     let want = encoded(Backend::scalar(), width, block(len), values).expect("finite");
                     let got = encoded(backend, width, block(len), values).expect("finite");
                     assert_eq!(got, want, "{backend} {width:?} block {len}, {count} values");
@@ -114,6 +138,18 @@ fn any_bytes_decode_the_same_everywhere() {
         }
     }
     assert!(refused > 1000, "hardly anything was refused ({refused}): the bytes test nothing");
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_named_wherever_it_is() {
+    for &backend in Backend::available() {
+        for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for at in 0..800 {
+                let got = encoded(backend, BitWidth::W4, block(64), &ramp_with(odd, at, 800));
+                assert_eq!(got, Err(KernelError::NonFinite { index: at }), "{backend} {odd}");
+            }
+        }
+    }
 }
 
 #[test]

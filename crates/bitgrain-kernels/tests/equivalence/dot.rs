@@ -4,8 +4,8 @@ use crate::{Bits, for_hostile, lengths};
 
 #[test]
 fn integer_dots_are_exact_at_every_length() {
-    let a: Vec<i8> = Bits(1).bytes(300).into_iter().map(|b| b as i8).collect();
-    let b: Vec<i8> = Bits(2).bytes(300).into_iter().map(|b| b as i8).collect();
+    let a: Vec<i8> = Bits(1).bytes(600).into_iter().map(|b| b as i8).collect();
+    let b: Vec<i8> = Bits(2).bytes(600).into_iter().map(|b| b as i8).collect();
     for &backend in Backend::available() {
         for len in lengths() {
             let want: i64 = a[..len].iter().zip(&b).map(|(&a, &b)| i64::from(a) * i64::from(b)).sum();
@@ -24,7 +24,7 @@ fn integer_dots_do_not_overflow() {
 
 #[test]
 fn dots_with_blocks_are_the_same_everywhere() {
-    let weights = Bits(3).normals(300);
+    let weights = Bits(3).normals(600);
     let mut widths = BitWidth::ALL.into_iter().cycle();
     for len in [8, 24, 64, 128] {
         let block = BlockLen::new(len).expect("a multiple of eight");

@@ -30,9 +30,9 @@ const HOSTILE: [f32; 12] = [
     -2.5,
 ];
 
-/// Lengths around every register and block size.
+/// Lengths around every register and block size, and one of several fours of blocks.
 fn lengths() -> impl Iterator<Item = usize> {
-    (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 300])
+    (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 300, 577])
 }
 
 /// A ramp of both signs with no two equal magnitudes nearby.

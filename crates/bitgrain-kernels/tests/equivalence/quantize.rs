@@ -101,7 +101,7 @@ fn scalar_codes_are_the_quotient_rounded_in_double_precision() {
 
 #[test]
 fn dequantized_values_are_the_same_everywhere() {
-    let codes: Vec<i8> = Bits(3).bytes(300).into_iter().map(|b| b as i8).collect();
+    let codes: Vec<i8> = Bits(3).bytes(600).into_iter().map(|b| b as i8).collect();
     for &backend in Backend::available() {
         for len in lengths() {
             for scale in [0.0, 0.1, -3.7, 1e-45, 3e38, f32::INFINITY] {

@@ -2,37 +2,37 @@
 
 use core::arch::x86_64::*;
 
-use super::max_abs::max_abs_bits;
+use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::{self, pack32};
 use super::quantize::{codes32, values32};
 use super::unpack::{self, unpack32};
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
+use crate::x86_64::fours::encode_fours;
 use crate::x86_64::prefetch::prefetch_behind;
 use crate::x86_64::stream::stream_walk;
 use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
     for_width!([2 3 4 5 6 7 8], width.bits(), quantize_pack_any(values, scale, out));
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
     quantize_pack_run::<W, true>(values, scale, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     if scale == 0.0 {
         return tail::quantize_pack::<W>(values, scale, out);
     }
     let divisor = Divisor::new(scale);
-    let bias = _mm256_set1_epi8(bias_of(W).cast_signed());
     let (chunks, mut rest) = values.as_chunks::<32>();
     let mut at = 0;
     for (i, chunk) in chunks.iter().enumerate() {
@@ -40,7 +40,7 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
             rest = &values[i * 32..];
             break;
         };
-        pack32::<W>(_mm256_add_epi8(codes32::<FOREIGN>(chunk, divisor, qmax), bias), reach);
+        pack32::<W>(codes32::<FOREIGN>(chunk, divisor, qmax, bias_of(W)), reach);
         at += 4 * W as usize;
     }
     if !rest.is_empty() {
@@ -48,13 +48,13 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
     }
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
 }
 
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let scales = _mm256_set1_ps(scale);
     let mut odd = _mm256_setzero_si256();
@@ -73,7 +73,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
 
 /// 32 signed codes of a block; marks in `odd` the patterns no writer makes.
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mut __m256i) -> __m256i {
     let codes = unpack32::<W>(bytes);
     let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
@@ -81,22 +81,41 @@ pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mu
     _mm256_sub_epi8(codes, _mm256_set1_epi8(bias))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
     for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    encode_fours!(W, block, values, out, pack::REACH)
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), usize> {
     encode_walk!(W, block, values, out)
 }
 
-#[target_feature(enable = "avx2,f16c")]
+/// Codes of one block of 64 whose divisor is at hand.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
+    let qmax: u8 = (1 << (W - 1)) - 1;
+    for (i, half) in values.as_chunks::<32>().0.iter().enumerate() {
+        let codes = codes32::<false>(half, divisor, qmax, bias_of(W));
+        if let Some(reach) = out[i * 4 * W as usize..].first_chunk_mut() {
+            pack32::<W>(codes, reach);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), decode_run(block, bytes, out))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     stream_walk!(W, block, bytes, out)
 }

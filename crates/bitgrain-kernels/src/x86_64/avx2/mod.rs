@@ -1,4 +1,4 @@
-//! AVX2 and F16C: 32 codes are `4 * W` bytes, moved with in-lane shuffles and overlapping stores.
+//! AVX2, FMA and F16C: 32 codes are `4 * W` bytes, moved with in-lane shuffles and overlapping stores.
 
 mod blocks;
 mod convert;

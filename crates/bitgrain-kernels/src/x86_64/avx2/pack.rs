@@ -10,12 +10,12 @@ use crate::{UnsignedWidth, scalar};
 /// Bytes that the store of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
 pub(super) const REACH: usize = 32;
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, pack_bytes_of(bias, max, codes, out))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     let (chunks, mut rest) = codes.as_chunks::<32>();
     let biases = _mm256_set1_epi8(bias.cast_signed());
@@ -40,7 +40,7 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
 /// 32 codes of `W` bits, one to a byte, to `4 * W` bytes; what is behind them is overwritten too. Other bits of the
 /// bytes must be zero.
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn pack32<const W: u32>(codes: __m256i, out: &mut [u8; REACH]) {
     if W == 8 {
         return store_bytes(out, codes);
@@ -76,12 +76,12 @@ const fn gather_bytes(width: usize) -> [u8; 32] {
     table
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn pack_words(width: UnsignedWidth, codes: &[u16], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), pack_words_of(width.max_code(), codes, out))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool {
     let (chunks, mut rest) = codes.as_chunks::<16>();
     let mut largest = _mm256_setzero_si256();
@@ -106,7 +106,7 @@ fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool 
 
 /// In each 128-bit lane, eight codes of `W` bits as `W` bytes at the low end.
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn pack16_words<const W: u32>(codes: __m256i) -> __m256i {
     let w = i64::from(W);
     let odd = _mm256_sllv_epi32(_mm256_srli_epi32::<16>(codes), _mm256_set1_epi32(W.cast_signed()));

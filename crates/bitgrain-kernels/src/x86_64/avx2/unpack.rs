@@ -10,12 +10,12 @@ use crate::{UnsignedWidth, scalar};
 /// Bytes that the load of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
 pub(super) const REACH: usize = 32;
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, unpack_bytes_of(bias, max, bytes, out))
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     let biases = _mm256_set1_epi8(bias.cast_signed());
     let mut largest = _mm256_setzero_si256();
@@ -38,7 +38,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
 
 /// 32 codes of `W` bits from the first `4 * W` bytes, one to a byte.
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn unpack32<const W: u32>(bytes: &[u8; REACH]) -> __m256i {
     if W == 8 {
         return load_bytes(bytes);
@@ -82,12 +82,12 @@ const fn lifts(width: usize) -> [u8; 32] {
     table
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn unpack_words(width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), unpack_words_of(bytes, out));
 }
 
-#[target_feature(enable = "avx2,f16c")]
+#[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     let mask = _mm256_set1_epi32((1 << W) - 1);
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

@@ -3,13 +3,14 @@
 use core::arch::x86_64::*;
 
 use super::lanes::store_prefix;
-use super::max_abs::max_abs_bits;
+use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::pack64;
 use super::quantize::{codes64, values64};
 use super::unpack::unpack64;
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
+use crate::x86_64::fours::encode_fours;
 use crate::x86_64::prefetch::prefetch_behind;
 use crate::x86_64::stream::stream_walk;
 use crate::x86_64::tail;
@@ -33,13 +34,11 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
         return tail::quantize_pack::<W>(values, scale, out);
     }
     let divisor = Divisor::new(scale);
-    let bias = _mm512_set1_epi8(bias_of(W).cast_signed());
     let step = 8 * W as usize;
     let (chunks, rest) = values.as_chunks::<64>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * step);
     for (chunk, out) in chunks.iter().zip(outs.chunks_exact_mut(step)) {
-        let codes = codes64::<FOREIGN>(chunk, divisor, qmax);
-        store_prefix(out, pack64::<W>(_mm512_add_epi8(codes, bias)));
+        store_prefix(out, pack64::<W>(codes64::<FOREIGN>(chunk, divisor, qmax, bias_of(W))));
     }
     if !rest.is_empty() {
         quantize_pack_rest::<W, FOREIGN>(rest, divisor, out_rest);
@@ -53,8 +52,7 @@ fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: 
     let qmax: u8 = (1 << (W - 1)) - 1;
     let mut chunk = [0.0; 64];
     chunk[..rest.len()].copy_from_slice(rest);
-    let codes = codes64::<FOREIGN>(&chunk, divisor, qmax);
-    let codes = _mm512_add_epi8(codes, _mm512_set1_epi8(bias_of(W).cast_signed()));
+    let codes = codes64::<FOREIGN>(&chunk, divisor, qmax, bias_of(W));
     // No codes behind the last value: spare bits are zero.
     let codes = _mm512_maskz_mov_epi8(u64::MAX >> (64 - rest.len()), codes);
     store_prefix(&mut out[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
@@ -101,7 +99,22 @@ pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: 
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
+    encode_fours!(W, block, values, out, 0)
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), usize> {
     encode_walk!(W, block, values, out)
+}
+
+/// Codes of one block of 64 whose divisor is at hand.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
+    let qmax: u8 = (1 << (W - 1)) - 1;
+    let codes = codes64::<false>(values, divisor, qmax, bias_of(W));
+    store_prefix(&mut out[..8 * W as usize], pack64::<W>(codes));
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]

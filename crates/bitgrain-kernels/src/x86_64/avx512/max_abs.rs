@@ -3,6 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::lanes::{load_f32, load_prefix_f32};
+use crate::x86_64::fours::Four;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(crate) fn max_abs(values: &[f32]) -> f32 {
@@ -47,6 +48,21 @@ pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
         max[1] = _mm512_max_epu32(max[1], magnitude_bits(load_prefix_f32(rest)));
     }
     _mm512_reduce_max_epu32(_mm512_max_epu32(_mm512_max_epu32(max[0], max[1]), _mm512_max_epu32(max[2], max[3])))
+}
+
+/// The largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
+    let [a, b, c, d] = core::array::from_fn(|i| {
+        let [w, x, y, z] = core::array::from_fn(|j| magnitude_bits(load_f32(&blocks[i].as_chunks::<16>().0[j])));
+        _mm512_max_epu32(_mm512_max_epu32(w, x), _mm512_max_epu32(y, z))
+    });
+    let ab = _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let cd = _mm512_max_epu32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+    let abcd = _mm512_max_epu32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+    let half = _mm256_max_epu32(_mm512_castsi512_si256(abcd), _mm512_extracti64x4_epi64::<1>(abcd));
+    _mm_max_epu32(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
 }
 
 #[inline]

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::lanes::{load_bytes, load_f32, store_bytes, store_f32};
+use super::lanes::{load_bytes, load_f32, store_bytes, store_f32, table};
 use crate::cast::{as_bytes, as_bytes_mut};
 use crate::x86_64::divisor::Divisor;
 use crate::{BitWidth, scalar};
@@ -17,44 +17,74 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
     let (chunks, rest) = values.as_chunks::<64>();
     let (outs, out_rest) = codes.split_at_mut(chunks.len() * 64);
     for (chunk, out) in chunks.iter().zip(as_bytes_mut(outs).as_chunks_mut::<64>().0) {
-        store_bytes(out, codes64::<true>(chunk, divisor, width.qmax()));
+        store_bytes(out, codes64::<true>(chunk, divisor, width.qmax(), 0));
     }
     scalar::quantize(width, rest, scale, out_rest);
 }
 
-/// Signed codes of 64 values. `FOREIGN`: the scale was not made for these values, so they may need clamping and may
-/// hold NaN.
+/// Codes of 64 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
+/// may hold NaN.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8) -> __m512i {
+pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> __m512i {
     let vectors = values.as_chunks::<16>().0;
     let x = [load_f32(&vectors[0]), load_f32(&vectors[1]), load_f32(&vectors[2]), load_f32(&vectors[3])];
-    let limit = _mm512_set1_ps(f32::from(qmax));
-    if let Some(reciprocal) = divisor.reciprocal {
-        let reciprocal = _mm512_set1_ps(reciprocal);
-        let mut codes = [_mm512_setzero_si512(); 4];
-        let mut worst = _mm512_setzero_ps();
-        for (code, x) in codes.iter_mut().zip(x) {
-            let quotient = tame::<FOREIGN>(_mm512_mul_ps(x, reciprocal), limit);
-            *code = _mm512_cvtps_epi32(quotient);
-            let off = _mm512_sub_ps(quotient, _mm512_cvtepi32_ps(*code));
-            worst = _mm512_max_ps(worst, _mm512_abs_ps(off));
-        }
-        if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(worst, _mm512_set1_ps(Divisor::CERTAIN)) == 0 {
-            return narrow(codes);
+    if let Some(factor) = divisor.factor {
+        let factor = _mm512_set1_ps(factor);
+        let offset = _mm512_set1_ps(Divisor::OFFSET + f32::from(bias) * Divisor::ONE);
+        let limit = _mm512_set1_ps(f32::from(qmax) * Divisor::ONE);
+        let fixed = x.map(|x| {
+            if !FOREIGN {
+                return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, factor, offset));
+            }
+            _mm512_cvtps_epi32(_mm512_add_ps(tame(_mm512_mul_ps(x, factor), limit), offset))
+        });
+        let low = |even, odd| _mm512_mask_blend_epi16(ODD, even, _mm512_slli_epi32::<16>(odd));
+        let least = _mm512_min_epu16(low(fixed[0], fixed[1]), low(fixed[2], fixed[3]));
+        let uncertain = _mm512_set1_epi16(Divisor::UNCERTAIN.cast_signed());
+        if _mm512_cmple_epu16_mask(least, uncertain) == 0 {
+            let high = |even, odd| _mm512_mask_blend_epi16(ODD, _mm512_srli_epi32::<16>(even), odd);
+            let codes = _mm512_packs_epi16(high(fixed[0], fixed[1]), high(fixed[2], fixed[3]));
+            return _mm512_permutexvar_epi8(table(&INTERLEAVED), codes);
         }
     }
-    let scale = _mm512_set1_ps(divisor.scale);
-    narrow(x.map(|x| _mm512_cvtps_epi32(tame::<FOREIGN>(_mm512_div_ps(x, scale), limit))))
+    divided64(values, divisor.scale, qmax, bias)
 }
 
-/// NaN to 0 and the rest into `-limit..=limit`, where that is needed.
+/// The same by division, for the few values whose code is not certain otherwise.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn divided64(values: &[f32; 64], scale: f32, qmax: u8, bias: u8) -> __m512i {
+    let (scale, limit) = (_mm512_set1_ps(scale), _mm512_set1_ps(f32::from(qmax)));
+    let mut codes = [_mm512_setzero_si512(); 4];
+    for (code, x) in codes.iter_mut().zip(values.as_chunks::<16>().0) {
+        *code = _mm512_cvtps_epi32(tame(_mm512_div_ps(load_f32(x), scale), limit));
+    }
+    _mm512_add_epi8(narrow(codes), _mm512_set1_epi8(bias.cast_signed()))
+}
+
+/// Every second 16-bit lane.
+const ODD: __mmask32 = 0xAAAA_AAAA;
+
+/// Table that puts 64 codes in order after neighbours were interleaved and packed within 128-bit lanes.
+const INTERLEAVED: [u8; 64] = {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        let (register, element) = (i / 16, i % 16);
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        let from = (element / 4 * 16 + register / 2 * 8 + element % 4 * 2 + register % 2) as u8;
+        table[i] = from;
+        i += 1;
+    }
+    table
+};
+
+/// NaN to 0 and the rest into `-limit..=limit`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-fn tame<const FOREIGN: bool>(quotient: __m512, limit: __m512) -> __m512 {
-    if !FOREIGN {
-        return quotient;
-    }
+fn tame(quotient: __m512, limit: __m512) -> __m512 {
     let clamped = _mm512_max_ps(_mm512_min_ps(quotient, limit), _mm512_sub_ps(_mm512_setzero_ps(), limit));
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(quotient, quotient), clamped)
 }
