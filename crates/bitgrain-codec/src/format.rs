@@ -75,7 +75,8 @@ impl BlockFormat {
         let mut magnitudes = Vec::with_capacity(block.get());
         let heavy = |values: &&[f32]| {
             values.iter().all(|v| v.is_finite())
-                && Levels::of(values, outlier_fraction, &mut magnitudes).is_some_and(|l| l.exceeds(threshold))
+                && Levels::of(values, outlier_fraction, &mut magnitudes)
+                    .is_some_and(|levels| levels.exceeds(threshold, &mut magnitudes))
         };
         let heavy = values.chunks(block.get()).filter(heavy).count();
         let majority = heavy > values.len().div_ceil(block.get()) / 2;

@@ -177,8 +177,9 @@ impl TensorQuantizer for BlockQuantizer {
         }
         if let TwoLevel::Auto { threshold, outlier_fraction } = two_level
             && self.width == two_level::WIDTH
-            && let Some(levels) = Levels::of(&values, outlier_fraction, &mut Vec::new())
-            && levels.exceeds(threshold)
+            && let mut magnitudes = Vec::new()
+            && let Some(levels) = Levels::of(&values, outlier_fraction, &mut magnitudes)
+            && levels.exceeds(threshold, &mut magnitudes)
         {
             return two_level_block(&values, levels);
         }

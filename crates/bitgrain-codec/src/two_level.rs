@@ -46,20 +46,18 @@ pub(crate) const DEFAULT_OUTLIER_FRACTION: f32 = 0.05;
 /// The width of a two-level block's codes.
 pub(crate) const WIDTH: BitWidth = BitWidth::W3;
 
-/// The two maxima of a block, or what makes a single scale the right choice.
+/// The two maxima of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Levels {
     /// Largest magnitude that is not an outlier.
     pub(crate) primary_max: f32,
     /// Largest magnitude of all.
     pub(crate) secondary_max: f32,
-    /// The magnitude in the middle.
-    pub(crate) median: f32,
 }
 
 impl Levels {
     /// Splits the finite values of a block; `None` where a second scale could not help: fewer than two values, no
-    /// outliers, or a bulk of zeros.
+    /// outliers, or a bulk of zeros. Leaves the bits of the magnitudes in `magnitudes`.
     pub(crate) fn of(values: &[f32], outlier_fraction: f32, magnitudes: &mut Vec<u32>) -> Option<Self> {
         // Bits of magnitudes order like magnitudes, and integers have no NaN to sort around.
         magnitudes.clear();
@@ -74,12 +72,23 @@ impl Levels {
         if values.len() < 2 || outliers == 0 || outliers >= values.len() {
             return None;
         }
-        let nth = |magnitudes: &mut [u32], n| f32::from_bits(*magnitudes.select_nth_unstable_by(n, |a, b| b.cmp(a)).1);
-        let median = nth(magnitudes, values.len() / 2);
-        let primary_max = nth(magnitudes, outliers);
-        let secondary_max = f32::from_bits(magnitudes[..outliers].iter().copied().fold(0, u32::max));
-        let levels = Self { primary_max, secondary_max, median };
-        (primary_max > 0.0 && median > 0.0).then_some(levels)
+        // The middle magnitude is zero if no more than half of them are not.
+        let nonzero = magnitudes.iter().filter(|&&bits| bits != 0).count();
+        if nonzero <= values.len() / 2 {
+            return None;
+        }
+        let bulk = values.len() - 1 - outliers;
+        let (_, &mut primary_max, above) = magnitudes.select_nth_unstable(bulk);
+        let secondary_max = above.iter().copied().fold(0, u32::max);
+        let levels = Self { primary_max: f32::from_bits(primary_max), secondary_max: f32::from_bits(secondary_max) };
+        (levels.primary_max > 0.0).then_some(levels)
+    }
+
+    /// True if the largest magnitude is more than `threshold` times the median of `magnitudes`.
+    pub(crate) fn exceeds(self, threshold: f32, magnitudes: &mut [u32]) -> bool {
+        let middle = magnitudes.len() - 1 - magnitudes.len() / 2;
+        let (_, &mut median, _) = magnitudes.select_nth_unstable(middle);
+        self.secondary_max > threshold * f32::from_bits(median)
     }
 
     /// Codes and flags of a block, and its two scales. `outlier_codes` is scratch.
@@ -92,7 +101,7 @@ impl Levels {
     ) -> Result<[f32; 2], CodecErr> {
         let scales = [block_scale(WIDTH, self.primary_max), block_scale(WIDTH, self.secondary_max)];
         // The whole block at both scales, then a choice per value: vector kernels make that the cheap way.
-        for (codes, scale) in [&mut *codes, outlier_codes].into_iter().zip(scales) {
+        for (codes, scale) in [&mut *codes, &mut *outlier_codes].into_iter().zip(scales) {
             codes.resize(values.len(), 0);
             quantize(Backend::best(), WIDTH, values, scale, codes)?;
         }
@@ -105,17 +114,12 @@ impl Levels {
         }
         Ok(scales)
     }
-
-    /// True if the block is heavy-tailed enough for a second scale.
-    pub(crate) fn exceeds(self, threshold: f32) -> bool {
-        self.secondary_max > threshold * self.median
-    }
 }
 
 /// Buffers that encoding and decoding reuse from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    pub(crate) magnitudes: Vec<u32>,
+    magnitudes: Vec<u32>,
     codes: Vec<i8>,
     outlier_codes: Vec<i8>,
 }
@@ -135,7 +139,7 @@ pub(crate) fn encode(
     let levels = Levels::of(values, outlier_fraction, &mut scratch.magnitudes).unwrap_or_else(|| {
         // One scale in the two-level layout: no value is above the maximum, so no flag is set.
         let max_abs = bitgrain_kernels::max_abs(Backend::best(), values);
-        Levels { primary_max: max_abs, secondary_max: 0.0, median: 0.0 }
+        Levels { primary_max: max_abs, secondary_max: 0.0 }
     });
     let (head, rest) = out.split_at_mut(2 * SCALE_LEN);
     let (flags, packed) = rest.split_at_mut(values.len().div_ceil(8));
