@@ -28,10 +28,27 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
 /// may be written.
 pub(crate) fn pack_run<const W: u32>(bias: u8, codes: &[u8], out: &mut [u8]) {
     let width = W as usize;
+    if W == 8 {
+        for (byte, code) in out.iter_mut().zip(codes) {
+            *byte = code.wrapping_add(bias);
+        }
+        return;
+    }
+    let (mut codes, mut at) = (codes, 0);
+    // Four words side by side, which compilers turn into vectors; single words at the end.
+    while let Some((four, rest)) = codes.split_first_chunk::<32>()
+        && let Some(reach) = out[at..].first_chunk_mut::<32>()
+    {
+        let words: [u64; 4] = core::array::from_fn(|i| squeeze::<W>(add_bytes(four.as_chunks::<8>().0[i], bias)));
+        for (i, word) in words.into_iter().enumerate() {
+            reach[i * width..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+        codes = rest;
+        at += 4 * width;
+    }
     let (groups, rest) = codes.as_chunks::<8>();
-    let mut at = 0;
     for group in groups {
-        let bytes = squeeze::<W>(add_bytes(u64::from_le_bytes(*group), bias)).to_le_bytes();
+        let bytes = squeeze::<W>(add_bytes(*group, bias)).to_le_bytes();
         match out[at..].first_chunk_mut::<8>() {
             Some(eight) => *eight = bytes,
             None => out[at..at + width].copy_from_slice(&bytes[..width]),
@@ -39,33 +56,33 @@ pub(crate) fn pack_run<const W: u32>(bias: u8, codes: &[u8], out: &mut [u8]) {
         at += width;
     }
     if !rest.is_empty() {
-        let mut group = [0; 8];
-        for (byte, code) in group.iter_mut().zip(rest) {
-            *byte = code.wrapping_add(bias);
-        }
+        let mut group = [0_u8.wrapping_sub(bias); 8];
+        group[..rest.len()].copy_from_slice(rest);
         let len = (rest.len() * width).div_ceil(8);
-        out[at..at + len].copy_from_slice(&squeeze::<W>(u64::from_le_bytes(group)).to_le_bytes()[..len]);
+        out[at..at + len].copy_from_slice(&squeeze::<W>(add_bytes(group, bias)).to_le_bytes()[..len]);
     }
 }
 
-/// Adds `bias` to each byte of a word, each sum on its own.
-fn add_bytes(word: u64, bias: u8) -> u64 {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let bias = u64::from(bias) * 0x0101_0101_0101_0101;
-    ((word & !HIGH) + (bias & !HIGH)) ^ ((word ^ bias) & HIGH)
+/// Adds `bias` to each of eight bytes, which with it give numbers below 128. Others spoil their neighbours, but then
+/// the range check has failed already.
+fn add_bytes(codes: [u8; 8], bias: u8) -> u64 {
+    // As unsigned numbers 128 higher, they are all at least what is taken off.
+    (u64::from_le_bytes(codes) ^ HIGH).wrapping_sub(u64::from(128 - bias) * EACH)
 }
 
-/// Moves the low `W` bits of each byte together: bytes to pairs, pairs to fours, fours to eight codes.
+/// A one in each byte of a word.
+pub(super) const EACH: u64 = 0x0101_0101_0101_0101;
+/// The upper bit of each byte.
+pub(super) const HIGH: u64 = 0x80 * EACH;
+
+/// Moves the codes in the bytes of a word together: bytes to pairs, pairs to fours, fours to eight codes.
 const fn squeeze<const W: u32>(word: u64) -> u64 {
-    if W == 8 {
-        return word;
-    }
     let pair = 0x0001_0001_0001_0001 * ((1 << W) - 1);
-    let pairs = (word & pair) | (word >> 8 & pair) << W;
+    let pairs = (word & pair) | (word >> (8 - W) & pair << W);
     let four = 0x0000_0001_0000_0001 * ((1 << (2 * W)) - 1);
-    let fours = (pairs & four) | (pairs >> 16 & four) << (2 * W);
+    let fours = (pairs & four) | (pairs >> (16 - 2 * W) & four << (2 * W));
     let eight = (1 << (4 * W)) - 1;
-    (fours & eight) | (fours >> 32 & eight) << (4 * W)
+    (fours & eight) | (fours >> (32 - 4 * W) & eight << (4 * W))
 }
 
 /// Packs 16-bit codes; false if one is too large for the width.

@@ -1,5 +1,6 @@
 //! Bit unpacking: the definition, eight codes at a time in a machine word.
 
+use super::pack::{EACH, HIGH};
 use crate::UnsignedWidth;
 use crate::backend::for_width;
 
@@ -25,8 +26,29 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
 /// Unpacks `out.len()` codes and takes `bias` off each, without a range check. `bytes` may be longer than needed.
 pub(crate) fn unpack_run<const W: u32>(bias: u8, bytes: &[u8], out: &mut [u8]) {
     let width = W as usize;
+    if W == 8 {
+        for (code, byte) in out.iter_mut().zip(bytes) {
+            *code = byte.wrapping_sub(bias);
+        }
+        return;
+    }
+    let (mut out, mut at) = (out, 0);
+    // Four words side by side, which compilers turn into vectors; single words at the end.
+    while out.len() >= 32
+        && let Some(reach) = bytes[at..].first_chunk::<32>()
+    {
+        let words: [u64; 4] = core::array::from_fn(|i| {
+            let word = u64::from_le_bytes(padded(&reach[i * width..][..8]));
+            subtract_bytes(spread::<W>(word), bias)
+        });
+        let (four, rest) = out.split_at_mut(32);
+        for (group, word) in four.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *group = word.to_le_bytes();
+        }
+        out = rest;
+        at += 4 * width;
+    }
     let (groups, rest) = out.as_chunks_mut::<8>();
-    let mut at = 0;
     for group in groups {
         let word = match bytes[at..].first_chunk::<8>() {
             Some(eight) => *eight,
@@ -50,24 +72,19 @@ fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
     word
 }
 
-/// Takes `bias` off each byte of a word, each difference on its own.
-fn subtract_bytes(word: u64, bias: u8) -> u64 {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let bias = u64::from(bias) * 0x0101_0101_0101_0101;
-    ((word | HIGH) - (bias & !HIGH)) ^ ((word ^ !bias) & HIGH)
+/// Takes `bias` off each byte of a word, which holds numbers below 128.
+const fn subtract_bytes(word: u64, bias: u8) -> u64 {
+    ((word | HIGH) - bias as u64 * EACH) ^ HIGH
 }
 
 /// The inverse of squeezing: eight codes to fours, pairs, bytes.
 const fn spread<const W: u32>(word: u64) -> u64 {
-    if W == 8 {
-        return word;
-    }
     let four = (1 << (4 * W)) - 1;
-    let fours = (word & four) | (word >> (4 * W) & four) << 32;
+    let fours = (word & four) | (word << (32 - 4 * W) & four << 32);
     let pair = 0x0000_0001_0000_0001 * ((1 << (2 * W)) - 1);
-    let pairs = (fours & pair) | (fours >> (2 * W) & pair) << 16;
+    let pairs = (fours & pair) | (fours << (16 - 2 * W) & pair << 16);
     let code = 0x0001_0001_0001_0001 * ((1 << W) - 1);
-    (pairs & code) | (pairs >> W & code) << 8
+    (pairs & code) | (pairs << (8 - W) & code << 8)
 }
 
 /// Unpacks `out.len()` codes of up to 16 bits.

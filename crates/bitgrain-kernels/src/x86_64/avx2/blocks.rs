@@ -1,11 +1,11 @@
-//! Fused quantize + pack and unpack + dequantize: 32 values at a time, never through memory.
+//! Fused quantize + pack and unpack + dequantize: 64 values at a time, never through memory.
 
 use core::arch::x86_64::*;
 
 use super::max_abs::{max_abs_bits, max_bits_of_four};
-use super::pack::{self, pack32};
-use super::quantize::{codes32, values32};
-use super::unpack::{self, unpack32};
+use super::pack::{self, pack64};
+use super::quantize::{codes64, values32};
+use super::unpack::{self, unpack64};
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
@@ -33,15 +33,15 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
         return tail::quantize_pack::<W>(values, scale, out);
     }
     let divisor = Divisor::new(scale);
-    let (chunks, mut rest) = values.as_chunks::<32>();
+    let (chunks, mut rest) = values.as_chunks::<64>();
     let mut at = 0;
     for (i, chunk) in chunks.iter().enumerate() {
-        let Some(reach) = out[at..].first_chunk_mut::<{ pack::REACH }>() else {
-            rest = &values[i * 32..];
+        let Some(reach) = out[at..].first_chunk_mut() else {
+            rest = &values[i * 64..];
             break;
         };
-        pack32::<W>(codes32::<FOREIGN>(chunk, divisor, qmax, bias_of(W)), reach);
-        at += 4 * W as usize;
+        pack64::<W>(codes64::<FOREIGN>(chunk, divisor, qmax, bias_of(W)), reach);
+        at += 8 * W as usize;
     }
     if !rest.is_empty() {
         tail::quantize_pack::<W>(rest, scale, &mut out[at..]);
@@ -60,25 +60,29 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
     let mut odd = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
-    for out in out.as_chunks_mut::<32>().0 {
+    for out in out.as_chunks_mut::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        let codes = codes_in_block::<W>(reach, &mut odd);
-        values32(codes, scales, out);
-        at += 4 * W as usize;
-        done += 32;
+        for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes_in_block::<W>(reach, &mut odd)) {
+            values32(codes, scales, out);
+        }
+        at += 8 * W as usize;
+        done += 64;
     }
     let good = done == out.len() || tail::unpack_dequantize::<W>(&bytes[at..], scale, &mut out[done..]);
     good & (_mm256_movemask_epi8(odd) == 0)
 }
 
-/// 32 signed codes of a block; marks in `odd` the patterns no writer makes.
+/// 64 signed codes of a block; marks in `odd` the patterns no writer makes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mut __m256i) -> __m256i {
-    let codes = unpack32::<W>(bytes);
+pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mut __m256i) -> [__m256i; 2] {
     let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
-    *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(codes, _mm256_set1_epi8(refused)));
-    _mm256_sub_epi8(codes, _mm256_set1_epi8(bias))
+    let mut codes = unpack64::<W>(bytes);
+    for codes in &mut codes {
+        *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(*codes, _mm256_set1_epi8(refused)));
+        *codes = _mm256_sub_epi8(*codes, _mm256_set1_epi8(bias));
+    }
+    codes
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -102,11 +106,8 @@ fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<()
 #[target_feature(enable = "avx2,fma,f16c")]
 fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
-    for (i, half) in values.as_chunks::<32>().0.iter().enumerate() {
-        let codes = codes32::<false>(half, divisor, qmax, bias_of(W));
-        if let Some(reach) = out[i * 4 * W as usize..].first_chunk_mut() {
-            pack32::<W>(codes, reach);
-        }
+    if let Some(reach) = out.first_chunk_mut() {
+        pack64::<W>(codes64::<false>(values, divisor, qmax, bias_of(W)), reach);
     }
 }
 

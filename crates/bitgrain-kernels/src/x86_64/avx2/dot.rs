@@ -1,4 +1,4 @@
-//! Dot products: 32 products of codes, or 32 of floats with codes, at a time.
+//! Dot products: 32 products of codes, or 64 of floats with codes, at a time.
 
 use core::arch::x86_64::*;
 
@@ -63,14 +63,15 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
     let mut odd = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
-    for chunk in values.as_chunks::<32>().0 {
+    for chunk in values.as_chunks::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        let codes = codes_in_block::<W>(reach, &mut odd);
-        for (i, (values, codes)) in chunk.as_chunks::<8>().0.iter().zip(floats32(codes)).enumerate() {
-            sums[i % 2] = _mm256_add_ps(sums[i % 2], _mm256_mul_ps(load_f32(values), codes));
+        for (half, codes) in chunk.as_chunks::<32>().0.iter().zip(codes_in_block::<W>(reach, &mut odd)) {
+            for (i, (values, codes)) in half.as_chunks::<8>().0.iter().zip(floats32(codes)).enumerate() {
+                sums[i % 2] = _mm256_add_ps(sums[i % 2], _mm256_mul_ps(load_f32(values), codes));
+            }
         }
-        at += 4 * W as usize;
-        done += 32;
+        at += 8 * W as usize;
+        done += 64;
     }
     let mut good = _mm256_movemask_epi8(odd) == 0;
     if done < values.len() {

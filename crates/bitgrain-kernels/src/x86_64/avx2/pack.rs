@@ -1,4 +1,4 @@
-//! Bit packing, 32 bytes or 16 words at a time. Each 128-bit lane ends up with its packed bytes at the low end, and is
+//! Bit packing, 64 bytes or 16 words at a time. Each 128-bit lane ends up with its packed bytes at the low end, and is
 //! stored whole: the next store overwrites what was too much.
 
 use core::arch::x86_64::*;
@@ -7,8 +7,8 @@ use super::lanes::{load_bytes, load_words, sixteen_mut, store_bytes, store_half}
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 
-/// Bytes that the store of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
-pub(super) const REACH: usize = 32;
+/// Bytes that the stores of 64 packed codes touch at most: four halves of 16, each `2 * W` behind the one before.
+pub(super) const REACH: usize = 64;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
@@ -17,19 +17,20 @@ pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u
 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
-    let (chunks, mut rest) = codes.as_chunks::<32>();
+    let (chunks, mut rest) = codes.as_chunks::<64>();
     let biases = _mm256_set1_epi8(bias.cast_signed());
     let mut largest = _mm256_setzero_si256();
     let mut at = 0;
     for (i, chunk) in chunks.iter().enumerate() {
         let Some(reach) = out[at..].first_chunk_mut() else {
-            rest = &codes[i * 32..];
+            rest = &codes[i * 64..];
             break;
         };
-        let codes = _mm256_add_epi8(load_bytes(chunk), biases);
-        largest = _mm256_max_epu8(largest, codes);
-        pack32::<W>(codes, reach);
-        at += 4 * W as usize;
+        let halves = chunk.as_chunks::<32>().0;
+        let codes = [0, 1].map(|half| _mm256_add_epi8(load_bytes(&halves[half]), biases));
+        largest = _mm256_max_epu8(largest, _mm256_max_epu8(codes[0], codes[1]));
+        pack64::<W>(codes, reach);
+        at += 8 * W as usize;
     }
     scalar::pack_run::<W>(bias, rest, &mut out[at..]);
     let max_everywhere = _mm256_set1_epi8(max.cast_signed());
@@ -37,14 +38,27 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
     _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
 }
 
-/// 32 codes of `W` bits, one to a byte, to `4 * W` bytes; what is behind them is overwritten too. Other bits of the
+/// 64 codes of `W` bits, one to a byte, to `8 * W` bytes; what is behind them is overwritten too. Other bits of the
 /// bytes must be zero.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn pack32<const W: u32>(codes: __m256i, out: &mut [u8; REACH]) {
-    if W == 8 {
-        return store_bytes(out, codes);
+pub(super) fn pack64<const W: u32>(codes: [__m256i; 2], out: &mut [u8; REACH]) {
+    for (half, codes) in codes.into_iter().enumerate() {
+        let at = half * 4 * W as usize;
+        if W == 8 {
+            store_bytes(&mut out.as_chunks_mut::<32>().0[half], codes);
+            continue;
+        }
+        let gathered = gather::<W>(codes);
+        store_half(sixteen_mut(out, at), _mm256_castsi256_si128(gathered));
+        store_half(sixteen_mut(out, at + 2 * W as usize), _mm256_extracti128_si256::<1>(gathered));
     }
+}
+
+/// In each 128-bit lane, 16 codes of `W` bits as `2 * W` bytes at the low end.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn gather<const W: u32>(codes: __m256i) -> __m256i {
     let pairs = if W == 7 {
         // 2^7 is no i8, so no multiply-add: the odd byte moves down by one bit.
         let odd = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), _mm256_set1_epi16(0x3F80));
@@ -57,9 +71,7 @@ pub(super) fn pack32<const W: u32>(codes: __m256i, out: &mut [u8; REACH]) {
     let upper = _mm256_srlv_epi64(fours, _mm256_set1_epi64x(32 - 4 * i64::from(W)));
     // What the shift leaves above the eight codes is not gathered.
     let eights = _mm256_or_si256(_mm256_and_si256(fours, four), _mm256_andnot_si256(four, upper));
-    let gathered = _mm256_shuffle_epi8(eights, load_bytes(const { &gather_bytes(W as usize) }));
-    store_half(sixteen_mut(out, 0), _mm256_castsi256_si128(gathered));
-    store_half(sixteen_mut(out, 2 * W as usize), _mm256_extracti128_si256::<1>(gathered));
+    _mm256_shuffle_epi8(eights, load_bytes(const { &gather_bytes(W as usize) }))
 }
 
 /// In each 128-bit lane, the first `width` bytes of both 8-byte halves together, zeros behind.
@@ -87,7 +99,7 @@ fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool 
     let mut largest = _mm256_setzero_si256();
     let mut at = 0;
     for (i, chunk) in chunks.iter().enumerate() {
-        let Some(reach) = out[at..].first_chunk_mut::<REACH>() else {
+        let Some(reach) = out[at..].first_chunk_mut::<32>() else {
             rest = &codes[i * 16..];
             break;
         };

@@ -22,11 +22,19 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
     scalar::quantize(width, rest, scale, out_rest);
 }
 
+/// Codes of 64 values plus `bias`.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> [__m256i; 2] {
+    let halves = values.as_chunks::<32>().0;
+    [0, 1].map(|half| codes32::<FOREIGN>(&halves[half], divisor, qmax, bias))
+}
+
 /// Codes of 32 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
 /// may hold NaN.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, bias: u8) -> __m256i {
+fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, bias: u8) -> __m256i {
     let vectors = values.as_chunks::<8>().0;
     let x = [load_f32(&vectors[0]), load_f32(&vectors[1]), load_f32(&vectors[2]), load_f32(&vectors[3])];
     if let Some(factor) = divisor.factor {

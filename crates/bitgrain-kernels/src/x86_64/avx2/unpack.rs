@@ -1,4 +1,4 @@
-//! Bit unpacking, 32 bytes or 8 words at a time: a shuffle gives each code a window that holds it, a multiply or a
+//! Bit unpacking, 64 bytes or 8 words at a time: a shuffle gives each code a window that holds it, a multiply or a
 //! shift lines it up.
 
 use core::arch::x86_64::*;
@@ -7,8 +7,8 @@ use super::lanes::{load_bytes, load_half, sixteen, store_bytes, store_eight_word
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 
-/// Bytes that the load of 32 packed codes touches: two halves of 16, the second one `2 * W` behind the first.
-pub(super) const REACH: usize = 32;
+/// Bytes that the loads of 64 packed codes touch at most: four halves of 16, each `2 * W` behind the one before.
+pub(super) const REACH: usize = 64;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
@@ -21,13 +21,15 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     let mut largest = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
-    for out in out.as_chunks_mut::<32>().0 {
+    for out in out.as_chunks_mut::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        let codes = unpack32::<W>(reach);
-        largest = _mm256_max_epu8(largest, codes);
-        store_bytes(out, _mm256_sub_epi8(codes, biases));
-        at += 4 * W as usize;
-        done += 32;
+        let codes = unpack64::<W>(reach);
+        largest = _mm256_max_epu8(largest, _mm256_max_epu8(codes[0], codes[1]));
+        for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes) {
+            store_bytes(out, _mm256_sub_epi8(codes, biases));
+        }
+        at += 8 * W as usize;
+        done += 64;
     }
     let rest = &mut out[done..];
     scalar::unpack_run::<W>(bias, &bytes[at..], rest);
@@ -36,14 +38,23 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
 }
 
-/// 32 codes of `W` bits from the first `4 * W` bytes, one to a byte.
+/// 64 codes of `W` bits from the first `8 * W` bytes, one to a byte.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn unpack32<const W: u32>(bytes: &[u8; REACH]) -> __m256i {
+pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH]) -> [__m256i; 2] {
     if W == 8 {
-        return load_bytes(bytes);
+        let halves = bytes.as_chunks::<32>().0;
+        return [load_bytes(&halves[0]), load_bytes(&halves[1])];
     }
-    let halves = _mm256_set_m128i(load_half(sixteen(bytes, 2 * W as usize)), load_half(sixteen(bytes, 0)));
+    let sixteen = |at: u32| load_half(sixteen(bytes, (at * W) as usize));
+    [spread::<W>(sixteen(0), sixteen(2)), spread::<W>(sixteen(4), sixteen(6))]
+}
+
+/// 32 codes of `W` bits, 16 from the low end of each half, one to a byte.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn spread<const W: u32>(low: __m128i, high: __m128i) -> __m256i {
+    let halves = _mm256_set_m128i(high, low);
     // Each lane holds two groups of eight codes; the pack at the end puts them back in order.
     let first = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, 0) }));
     let second = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, W as usize) }));
