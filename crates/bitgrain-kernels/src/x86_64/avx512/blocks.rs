@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::lanes::store_prefix;
 use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::pack64;
-use super::quantize::{codes64, values64};
+use super::quantize::{Codes, codes64, values64};
 use super::unpack::unpack64;
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
@@ -82,14 +82,13 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
     good
 }
 
-/// 64 signed codes of a block and whether all are patterns a writer makes.
+/// 64 codes of a block and whether all are patterns a writer makes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (__m512i, bool) {
-    let codes = unpack64::<W>(bytes);
-    let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
-    let odd = _mm512_cmpeq_epi8_mask(codes, _mm512_set1_epi8(refused));
-    (_mm512_sub_epi8(codes, _mm512_set1_epi8(bias)), odd == 0)
+pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (Codes, bool) {
+    let bytes = unpack64::<W>(bytes);
+    let odd = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(refused_of(W).cast_signed()));
+    (Codes { bytes, bias: bias_of(W) }, odd == 0)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]

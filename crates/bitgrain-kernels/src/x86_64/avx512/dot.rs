@@ -4,7 +4,6 @@ use core::arch::x86_64::*;
 
 use super::blocks::codes_in_block;
 use super::lanes::{load_f32, store_f32};
-use super::quantize::floats64;
 use crate::backend::for_width;
 use crate::cast::as_bytes;
 use crate::dot::{dot_walk, sum_in_halves};
@@ -68,7 +67,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
     for (chunk, codes) in chunks.iter().zip(codes.chunks_exact(step)) {
         let (codes, fine) = codes_in_block::<W>(codes);
         good &= fine;
-        for (values, codes) in chunk.as_chunks::<16>().0.iter().zip(floats64(codes)) {
+        for (values, codes) in chunk.as_chunks::<16>().0.iter().zip(codes.floats()) {
             sums = _mm512_add_ps(sums, _mm512_mul_ps(load_f32(values), codes));
         }
     }

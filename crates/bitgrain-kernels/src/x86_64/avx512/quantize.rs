@@ -105,29 +105,72 @@ pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
     let (chunks, rest) = as_bytes(codes).as_chunks::<64>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 64);
     for (chunk, out) in chunks.iter().zip(outs.as_chunks_mut::<64>().0) {
-        values64(load_bytes(chunk), _mm512_set1_ps(scale), out);
+        values64(Codes { bytes: load_bytes(chunk), bias: 0 }, _mm512_set1_ps(scale), out);
     }
     scalar::dequantize(crate::cast::as_codes(rest), scale, out_rest);
 }
 
-/// 64 signed codes times a scale.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn values64(codes: __m512i, scale: __m512, out: &mut [f32; 64]) {
-    for (values, out) in floats64(codes).into_iter().zip(out.as_chunks_mut::<16>().0) {
-        store_f32(out, _mm512_mul_ps(values, scale));
+/// 64 codes as bytes: unsigned and too large by a bias, or signed if that is 0.
+#[derive(Clone, Copy)]
+pub(super) struct Codes {
+    pub(super) bytes: __m512i,
+    pub(super) bias: u8,
+}
+
+impl Codes {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    pub(super) fn floats(self) -> [__m512; 4] {
+        if self.bias == 0 { self.signed_floats() } else { self.biased_floats() }
+    }
+
+    /// Signed bytes, widened: from memory, compilers load each quarter with its widening.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn signed_floats(self) -> [__m512; 4] {
+        let quarters = [
+            _mm512_castsi512_si128(self.bytes),
+            _mm512_extracti32x4_epi32::<1>(self.bytes),
+            _mm512_extracti32x4_epi32::<2>(self.bytes),
+            _mm512_extracti32x4_epi32::<3>(self.bytes),
+        ];
+        quarters.map(|quarter| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)))
+    }
+
+    /// A byte at the low end of the bits of 2^23 is that many above 2^23: one permute puts sixteen of them there, one
+    /// subtraction takes 2^23 and the bias off. A sixth faster than widening what is in a register.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn biased_floats(self) -> [__m512; 4] {
+        const TWO_23: f32 = 8_388_608.0;
+        let base = _mm512_castps_si512(_mm512_set1_ps(TWO_23));
+        let excess = _mm512_set1_ps(TWO_23 + f32::from(self.bias));
+        [const { &quarter(0) }, const { &quarter(1) }, const { &quarter(2) }, const { &quarter(3) }].map(|quarter| {
+            let bits = _mm512_mask_permutexvar_epi8(base, LOW_BYTES, table(quarter), self.bytes);
+            _mm512_sub_ps(_mm512_castsi512_ps(bits), excess)
+        })
     }
 }
 
-/// 64 signed codes as floats.
+/// The low byte of each 32-bit lane.
+const LOW_BYTES: __mmask64 = 0x1111_1111_1111_1111;
+
+/// Table that moves a quarter of 64 bytes to the low bytes of sixteen lanes.
+const fn quarter(which: u8) -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut lane = 0;
+    while lane < 16 {
+        table[4 * lane as usize] = 16 * which + lane;
+        lane += 1;
+    }
+    table
+}
+
+/// 64 codes times a scale.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn floats64(codes: __m512i) -> [__m512; 4] {
-    let quarters = [
-        _mm512_castsi512_si128(codes),
-        _mm512_extracti32x4_epi32::<1>(codes),
-        _mm512_extracti32x4_epi32::<2>(codes),
-        _mm512_extracti32x4_epi32::<3>(codes),
-    ];
-    quarters.map(|quarter| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)))
+pub(super) fn values64(codes: Codes, scale: __m512, out: &mut [f32; 64]) {
+    for (values, out) in codes.floats().into_iter().zip(out.as_chunks_mut::<16>().0) {
+        store_f32(out, _mm512_mul_ps(values, scale));
+    }
 }
