@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::{self, pack64};
 use super::quantize::{codes64, values32};
-use super::unpack::{self, unpack64};
+use super::unpack::{self, factors, unpack64};
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk, refused_of};
 use crate::x86_64::divisor::Divisor;
@@ -57,12 +57,13 @@ pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let scales = _mm256_set1_ps(scale);
+    let factors = factors::<W>();
     let mut odd = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
     for out in out.as_chunks_mut::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes_in_block::<W>(reach, &mut odd)) {
+        for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes_in_block::<W>(reach, factors, &mut odd)) {
             values32(codes, scales, out);
         }
         at += 8 * W as usize;
@@ -75,9 +76,13 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
 /// 64 signed codes of a block; marks in `odd` the patterns no writer makes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn codes_in_block<const W: u32>(bytes: &[u8; unpack::REACH], odd: &mut __m256i) -> [__m256i; 2] {
+pub(super) fn codes_in_block<const W: u32>(
+    bytes: &[u8; unpack::REACH],
+    factors: __m256i,
+    odd: &mut __m256i,
+) -> [__m256i; 2] {
     let (refused, bias) = (refused_of(W).cast_signed(), bias_of(W).cast_signed());
-    let mut codes = unpack64::<W>(bytes);
+    let mut codes = unpack64::<W>(bytes, factors);
     for codes in &mut codes {
         *odd = _mm256_or_si256(*odd, _mm256_cmpeq_epi8(*codes, _mm256_set1_epi8(refused)));
         *codes = _mm256_sub_epi8(*codes, _mm256_set1_epi8(bias));

@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 use super::blocks::codes_in_block;
 use super::lanes::{load_f32, load_half, store_f32};
 use super::quantize::floats32;
+use super::unpack::factors;
 use crate::backend::for_width;
 use crate::cast::{as_bytes, as_codes};
 use crate::dot::{dot_walk, sum_in_halves};
@@ -60,12 +61,13 @@ fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Op
 #[target_feature(enable = "avx2,fma,f16c")]
 fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut [__m256; 2]) -> bool {
     let mut sums = [_mm256_setzero_ps(); 2];
+    let factors = factors::<W>();
     let mut odd = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
     for chunk in values.as_chunks::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        for (half, codes) in chunk.as_chunks::<32>().0.iter().zip(codes_in_block::<W>(reach, &mut odd)) {
+        for (half, codes) in chunk.as_chunks::<32>().0.iter().zip(codes_in_block::<W>(reach, factors, &mut odd)) {
             for (i, (values, codes)) in half.as_chunks::<8>().0.iter().zip(floats32(codes)).enumerate() {
                 sums[i % 2] = _mm256_add_ps(sums[i % 2], _mm256_mul_ps(load_f32(values), codes));
             }

@@ -18,12 +18,13 @@ pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     let biases = _mm256_set1_epi8(bias.cast_signed());
+    let factors = factors::<W>();
     let mut largest = _mm256_setzero_si256();
     let mut done = 0;
     let mut at = 0;
     for out in out.as_chunks_mut::<64>().0 {
         let Some(reach) = bytes[at..].first_chunk() else { break };
-        let codes = unpack64::<W>(reach);
+        let codes = unpack64::<W>(reach, factors);
         largest = _mm256_max_epu8(largest, _mm256_max_epu8(codes[0], codes[1]));
         for (out, codes) in out.as_chunks_mut::<32>().0.iter_mut().zip(codes) {
             store_bytes(out, _mm256_sub_epi8(codes, biases));
@@ -41,28 +42,27 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
 /// 64 codes of `W` bits from the first `8 * W` bytes, one to a byte.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH]) -> [__m256i; 2] {
+pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH], factors: __m256i) -> [__m256i; 2] {
     if W == 8 {
         let halves = bytes.as_chunks::<32>().0;
         return [load_bytes(&halves[0]), load_bytes(&halves[1])];
     }
     let sixteen = |at: u32| load_half(sixteen(bytes, (at * W) as usize));
-    [spread::<W>(sixteen(0), sixteen(2)), spread::<W>(sixteen(4), sixteen(6))]
+    [spread::<W>(sixteen(0), sixteen(2), factors), spread::<W>(sixteen(4), sixteen(6), factors)]
 }
 
 /// 32 codes of `W` bits, 16 from the low end of each half, one to a byte.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn spread<const W: u32>(low: __m128i, high: __m128i) -> __m256i {
+fn spread<const W: u32>(low: __m128i, high: __m128i, factors: __m256i) -> __m256i {
     let halves = _mm256_set_m128i(high, low);
     // Each lane holds two groups of eight codes; the pack at the end puts them back in order.
     let first = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, 0) }));
     let second = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, W as usize) }));
     // Multiplying moves a code to the top of its window, the shift brings it down alone.
-    let lift = load_bytes(const { &lifts(W as usize) });
     let down = _mm_cvtsi32_si128(16 - W.cast_signed());
-    let first = _mm256_srl_epi16(_mm256_mullo_epi16(first, lift), down);
-    let second = _mm256_srl_epi16(_mm256_mullo_epi16(second, lift), down);
+    let first = _mm256_srl_epi16(_mm256_mullo_epi16(first, factors), down);
+    let second = _mm256_srl_epi16(_mm256_mullo_epi16(second, factors), down);
     _mm256_packus_epi16(first, second)
 }
 
@@ -81,7 +81,14 @@ const fn windows(width: usize, start: usize) -> [u8; 32] {
     table
 }
 
-/// For each 16-bit lane, the power of two that moves its code to the top.
+/// For [`unpack64`]: in each 16-bit lane, the power of two that moves its code to the top.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn factors<const W: u32>() -> __m256i {
+    // Hidden from the compiler, which would make three instructions of a multiplication and a shift.
+    load_bytes(core::hint::black_box(const { &lifts(W as usize) }))
+}
+
 const fn lifts(width: usize) -> [u8; 32] {
     let mut table = [0; 32];
     let mut i = 0;
