@@ -59,13 +59,8 @@ pub(super) fn pack64<const W: u32>(codes: [__m256i; 2], out: &mut [u8; REACH]) {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn gather<const W: u32>(codes: __m256i) -> __m256i {
-    let pairs = if W == 7 {
-        // 2^7 is no i8, so no multiply-add: the odd byte moves down by one bit.
-        let odd = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), _mm256_set1_epi16(0x3F80));
-        _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0x7F)), odd)
-    } else {
-        _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | (1 << W) << 8))
-    };
+    // The factors are the unsigned operand: 2^7 is no i8, while codes of 7 bits are.
+    let pairs = _mm256_maddubs_epi16(_mm256_set1_epi16((1 | (1_u16 << W) << 8).cast_signed()), codes);
     let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 | (1 << (2 * W)) << 16));
     let four = _mm256_set1_epi64x((1 << (4 * W)) - 1);
     let upper = _mm256_srlv_epi64(fours, _mm256_set1_epi64x(32 - 4 * i64::from(W)));

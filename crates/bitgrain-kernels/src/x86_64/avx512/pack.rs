@@ -35,13 +35,8 @@ pub(super) fn pack64<const W: u32>(codes: __m512i) -> __m512i {
     if W == 8 {
         return codes;
     }
-    let pairs = if W == 7 {
-        // 2^7 is no i8, so no multiply-add: the odd byte moves down by one bit.
-        let odd = _mm512_and_si512(_mm512_srli_epi16::<1>(codes), _mm512_set1_epi16(0x3F80));
-        _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi16(0x7F)), odd)
-    } else {
-        _mm512_maddubs_epi16(codes, _mm512_set1_epi16(1 | (1 << W) << 8))
-    };
+    // The factors are the unsigned operand: 2^7 is no i8, while codes of 7 bits are.
+    let pairs = _mm512_maddubs_epi16(_mm512_set1_epi16((1 | (1_u16 << W) << 8).cast_signed()), codes);
     let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | (1 << (2 * W)) << 16));
     let four = _mm512_set1_epi64((1 << (4 * W)) - 1);
     let upper = _mm512_srlv_epi64(fours, _mm512_set1_epi64(32 - 4 * i64::from(W)));
