@@ -62,7 +62,7 @@ fn each_block(values: &[f32], max: impl Fn(&[f32]) -> f32) {
     }
 }
 
-/// What the first version of the project fell back to.
+/// What one would write first.
 #[inline(never)]
 fn plain_loop(values: &[f32]) -> f32 {
     let mut max = 0.0;

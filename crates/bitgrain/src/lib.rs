@@ -18,3 +18,12 @@
 //! ```
 
 pub use {bitgrain_codec as codec, bitgrain_kernels as kernels};
+
+/// The README and the guide, run as tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/encode-a-tensor.md")]
+    struct EncodeATensor;
+}

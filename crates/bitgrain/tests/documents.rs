@@ -92,8 +92,17 @@ fn decisions_are_numbered_without_gaps() {
 
 #[test]
 fn links_between_documents_lead_somewhere() {
-    let documents =
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "spec/README.md", "spec/blocks.md"];
+    let documents = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "spec/README.md",
+        "spec/blocks.md",
+        "docs/guide/encode-a-tensor.md",
+        "docs/benchmarks/fidelity.md",
+        "docs/benchmarks/codec.md",
+    ];
     for document in documents {
         let text = read(document);
         let folder = root().join(document).parent().expect("a folder").to_owned();
@@ -103,5 +112,50 @@ fn links_between_documents_lead_somewhere() {
                 assert!(folder.join(path).exists(), "{document} links to {target}");
             }
         }
+    }
+}
+
+/// Cells of the rows of the table below `heading` whose header starts with `first`.
+fn rows(text: &str, heading: &str, first: &str) -> Vec<Vec<String>> {
+    let section = text.lines().skip_while(|line| *line != heading);
+    let rows = section.skip_while(|line| !line.starts_with(first)).skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+#[test]
+fn the_figures_of_the_readme_are_those_of_the_benchmark_page() {
+    let (readme, page) = (read("README.md"), read("docs/benchmarks/codec.md"));
+    let shown = rows(&readme, "# Bitgrain", "| width |");
+    assert_eq!(shown.len(), 6);
+    for row in shown {
+        for (heading, columns) in [("## Encode", [3, 4]), ("## Decode", [5, 6])] {
+            let measured = rows(&page, heading, "| width |");
+            let measured = measured.iter().find(|m| m[0] == row[0]).unwrap_or_else(|| panic!("no row {}", row[0]));
+            let best = measured[4].split(' ').next().unwrap_or_default();
+            let ratio = measured[6].split('×').next().unwrap_or_default();
+            assert_eq!(columns.map(|i| row[i].as_str()), [best, ratio], "{heading} {row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_formats_of_the_readme_are_those_of_the_codec() {
+    use bitgrain::codec::{BitWidth, BlockFormat, bound};
+    for row in rows(&read("README.md"), "# Bitgrain", "| width |") {
+        let bits = row[0].split(' ').next().and_then(|bits| bits.parse().ok()).expect("bits");
+        let width = BitWidth::new(bits).expect("in range");
+        assert_eq!(row[1], BlockFormat::new(width).block_bytes().to_string(), "{row:?}");
+        assert_eq!(row[2], format!("{:.1} %", 100.0 * bound(width, 1.0)), "{row:?}");
+    }
+}
+
+#[test]
+fn the_errors_of_the_readme_are_those_of_the_fidelity_page() {
+    let measured = rows(&read("docs/benchmarks/fidelity.md"), "## glove_20000x100_f32.npy", "| format |");
+    let shown = rows(&read("README.md"), "## Formats", "| on word vectors |");
+    assert_eq!(shown.len(), 4);
+    for row in shown {
+        let measured = measured.iter().find(|m| m[0] == row[0]).unwrap_or_else(|| panic!("no row {}", row[0]));
+        assert_eq!([&row[1], &row[2]], [&measured[1], &measured[4]], "{row:?}");
     }
 }
