@@ -127,15 +127,14 @@ pub(crate) fn first_bad_block(width: BitWidth, block: BlockLen, bytes: &[u8], co
 #[cold]
 fn first_bad_code(width: BitWidth, bytes: &[u8], count: usize) -> Option<(usize, i32)> {
     let (bits, qmax) = (usize::from(width.bits()), i32::from(width.qmax()));
-    let bad = if width == BitWidth::W8 { -128 } else { qmax + 1 };
-    let code = |i: usize| {
+    let stored = |i: usize| {
         let (at, shift) = (i * bits / 8, i * bits % 8);
         let window = u16::from_le_bytes([bytes[at], bytes.get(at + 1).copied().unwrap_or(0)]);
-        let code = i32::from(window >> shift & ((1 << bits) - 1));
-        // Eight-bit codes are plain i8, the others are biased.
-        if width == BitWidth::W8 { (code ^ 0x80) - 0x80 } else { code - qmax }
+        window >> shift & ((1 << bits) - 1)
     };
-    (0..count).map(code).enumerate().find(|&(_, code)| code == bad)
+    let index = (0..count).find(|&i| stored(i) == u16::from(refused_of(width.bits().into())))?;
+    // Eight-bit codes are plain i8, the others are biased.
+    Some((index, if width == BitWidth::W8 { -128 } else { qmax + 1 }))
 }
 
 /// The scale at the head of a block.

@@ -1,6 +1,9 @@
 //! Fused quantize + pack and unpack + dequantize: the definition, through a few codes on the stack.
 
-use super::{dequantize, max_abs_bits, pack_run, quantize, unpack_run};
+use super::max_abs::max_abs_bits;
+use super::pack::pack_run;
+use super::unpack::unpack_run;
+use super::{dequantize, quantize};
 use crate::backend::for_width;
 use crate::blocks::{bias_of, decode_walk, encode_walk};
 use crate::cast::{as_bytes, as_codes};

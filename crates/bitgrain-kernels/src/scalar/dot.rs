@@ -1,6 +1,6 @@
 //! Dot products: the definition. The order of the float sum is part of it.
 
-use super::unpack_run;
+use super::unpack::unpack_run;
 use crate::BitWidth;
 use crate::backend::for_width;
 use crate::blocks::bias_of;

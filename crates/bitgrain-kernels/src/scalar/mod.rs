@@ -9,13 +9,20 @@ mod pack;
 mod quantize;
 mod unpack;
 
-pub(crate) use blocks::{
-    decode_blocks, encode_blocks, quantize_pack, quantize_pack_run, unpack_dequantize, unpack_dequantize_run,
-};
+pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
-pub(crate) use dot::{dot_blocks, dot_i8, lane_sums};
-pub(crate) use max_abs::{max_abs, max_abs_bits};
+pub(crate) use dot::{dot_blocks, dot_i8};
+pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
-pub(crate) use pack::{pack_bytes, pack_run, pack_words, pack_words_run};
+pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
-pub(crate) use unpack::{unpack_bytes, unpack_run, unpack_words, unpack_words_run};
+pub(crate) use unpack::{unpack_bytes, unpack_words};
+/// What vector backends leave over is finished with these.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {
+    blocks::{quantize_pack_run, unpack_dequantize_run},
+    dot::lane_sums,
+    max_abs::max_abs_bits,
+    pack::{pack_run, pack_words_run},
+    unpack::{unpack_run, unpack_words_run},
+};
