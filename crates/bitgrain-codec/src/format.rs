@@ -218,10 +218,9 @@ impl BlockFormat {
         if !self.two_level {
             return Ok(decode_blocks(Backend::best(), self.width, self.block, bytes, out)?);
         }
-        let mut scratch = Scratch::default();
         let blocks = out.chunks_mut(self.block.get()).zip(bytes.chunks(self.block_bytes()));
         for (i, (out, bytes)) in blocks.enumerate() {
-            two_level::decode(bytes, &mut scratch, out).map_err(|e| e.shifted(i * self.block.get()))?;
+            two_level::decode(bytes, out).map_err(|e| e.shifted(i * self.block.get()))?;
         }
         Ok(bytes.len())
     }

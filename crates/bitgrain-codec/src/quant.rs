@@ -203,7 +203,7 @@ impl TensorQuantizer for BlockQuantizer {
 fn two_level_block(values: &[f32], levels: Levels) -> Result<QuantizedBlock, CodecErr> {
     let mut codes = Vec::new();
     let mut flags = vec![0; values.len().div_ceil(8)];
-    let [scale, secondary] = levels.quantize(values, &mut codes, &mut Vec::new(), &mut flags)?;
+    let [scale, secondary] = levels.quantize(values, &mut codes, &mut flags)?;
     let bits = two_level::WIDTH.bits();
     Ok(QuantizedBlock { scale, secondary_scale: Some(secondary), flags: Some(flags), codes, bits })
 }

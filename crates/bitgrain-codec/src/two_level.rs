@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use bitgrain_kernels::{Backend, BitWidth, SCALE_LEN, block_scale, pack_i8, quantize, unpack_i8};
+use bitgrain_kernels::{Backend, BitWidth, SCALE_LEN, block_scale, pack_i8, quantize, unpack_dequantize};
 
 use crate::CodecErr;
 use crate::bound::usable_scale;
@@ -91,37 +91,28 @@ impl Levels {
         self.secondary_max > threshold * f32::from_bits(median)
     }
 
-    /// Codes and flags of a block, and its two scales. `outlier_codes` is scratch.
-    pub(crate) fn quantize(
-        self,
-        values: &[f32],
-        codes: &mut Vec<i8>,
-        outlier_codes: &mut Vec<i8>,
-        flags: &mut [u8],
-    ) -> Result<[f32; 2], CodecErr> {
+    /// Codes and flags of a block, and its two scales.
+    pub(crate) fn quantize(self, values: &[f32], codes: &mut Vec<i8>, flags: &mut [u8]) -> Result<[f32; 2], CodecErr> {
         let scales = [block_scale(WIDTH, self.primary_max), block_scale(WIDTH, self.secondary_max)];
-        // The whole block at both scales, then a choice per value: vector kernels make that the cheap way.
-        for (codes, scale) in [&mut *codes, &mut *outlier_codes].into_iter().zip(scales) {
-            codes.resize(values.len(), 0);
-            quantize(Backend::best(), WIDTH, values, scale, codes)?;
-        }
+        // All values at the primary scale, which is vector work, then the few outliers again.
+        codes.resize(values.len(), 0);
+        quantize(Backend::best(), WIDTH, values, scales[0], codes)?;
         flags.fill(0);
         for (i, value) in values.iter().enumerate() {
             if value.abs() > self.primary_max {
                 flags[i / 8] |= 1 << (i % 8);
-                codes[i] = outlier_codes[i];
+                quantize(Backend::scalar(), WIDTH, &values[i..=i], scales[1], &mut codes[i..=i])?;
             }
         }
         Ok(scales)
     }
 }
 
-/// Buffers that encoding and decoding reuse from block to block.
+/// Buffers that encoding reuses from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     magnitudes: Vec<u32>,
     codes: Vec<i8>,
-    outlier_codes: Vec<i8>,
 }
 
 /// Bytes of a two-level block of `len` values: two scales, flags, codes.
@@ -143,7 +134,7 @@ pub(crate) fn encode(
     });
     let (head, rest) = out.split_at_mut(2 * SCALE_LEN);
     let (flags, packed) = rest.split_at_mut(values.len().div_ceil(8));
-    let scales = levels.quantize(values, &mut scratch.codes, &mut scratch.outlier_codes, flags)?;
+    let scales = levels.quantize(values, &mut scratch.codes, flags)?;
     for (bytes, scale) in head.chunks_mut(SCALE_LEN).zip(scales) {
         bytes.copy_from_slice(&scale.to_le_bytes());
     }
@@ -152,17 +143,30 @@ pub(crate) fn encode(
 }
 
 /// Decodes one block. `bytes` has exactly [`block_len`] bytes. Indices in errors count from the block's first value.
-pub(crate) fn decode(bytes: &[u8], scratch: &mut Scratch, out: &mut [f32]) -> Result<(), CodecErr> {
-    let scales = scales(bytes).ok_or(CodecErr::InvalidScale { index: 0 })?;
+pub(crate) fn decode(bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
+    let [primary, secondary] = scales(bytes).ok_or(CodecErr::InvalidScale { index: 0 })?;
     let (flags, packed) = bytes[2 * SCALE_LEN..].split_at(out.len().div_ceil(8));
-    scratch.codes.resize(out.len(), 0);
-    unpack_i8(Backend::best(), WIDTH, packed, &mut scratch.codes)?;
-    for ((values, codes), flags) in out.chunks_mut(8).zip(scratch.codes.chunks(8)).zip(flags) {
-        for (i, (value, &code)) in values.iter_mut().zip(codes).enumerate() {
-            *value = f32::from(code) * scales[usize::from(flags >> i & 1)];
+    // All values at the primary scale, which is vector work, then the few outliers again.
+    unpack_dequantize(Backend::best(), WIDTH, packed, primary, out)?;
+    for (eight, &flags) in flags.iter().enumerate() {
+        let mut set = flags;
+        while set != 0 {
+            let i = 8 * eight + set.trailing_zeros() as usize;
+            if let Some(value) = out.get_mut(i) {
+                *value = f32::from(code_at(packed, i)) * secondary;
+            }
+            set &= set - 1;
         }
     }
     Ok(())
+}
+
+/// One packed 3-bit code.
+fn code_at(packed: &[u8], i: usize) -> i8 {
+    let (at, shift) = (3 * i / 8, 3 * i % 8);
+    let window = u16::from_le_bytes([packed[at], packed.get(at + 1).copied().unwrap_or(0)]);
+    let [biased, _] = (window >> shift & 0b111).to_le_bytes();
+    biased.cast_signed() - WIDTH.qmax().cast_signed()
 }
 
 /// The two scales of a block, unless one is negative, not finite or too large.
