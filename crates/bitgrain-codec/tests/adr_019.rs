@@ -201,3 +201,44 @@ fn drift_is_allowed_until_values_would_be_clamped() {
     assert!(!scale_fits(BitWidth::W8, scale, f32::NAN, 0.1));
     assert!(bound(BitWidth::W8, 127.0) < 0.501);
 }
+
+/// One bit per value: the sign, with the mean magnitude as the scale. Made here, without touching the codec.
+struct SignQuantizer;
+
+impl TensorQuantizer for SignQuantizer {
+    fn bit_width(&self) -> u8 {
+        1
+    }
+
+    fn quantize_block(&self, values: &[f32], _config: &QuantConfig) -> Result<QuantizedBlock, CodecErr> {
+        let count = f32::from(u16::try_from(values.len().max(1)).expect("a short block"));
+        let scale = values.iter().map(|v| v.abs()).sum::<f32>() / count;
+        let codes = values.iter().map(|&v| if v >= 0.0 { 1 } else { -1 }).collect();
+        Ok(QuantizedBlock { scale, secondary_scale: None, flags: None, codes, bits: 1 })
+    }
+
+    fn dequantize_block(&self, block: &QuantizedBlock, out: &mut [f32]) -> Result<(), CodecErr> {
+        let required = block.codes.len();
+        let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
+        out.copy_from_slice(&dequantize(block));
+        Ok(())
+    }
+
+    fn block_storage_size(&self, block_size: usize) -> usize {
+        4 + self.packed_data_size(block_size)
+    }
+}
+
+#[test]
+fn a_new_width_needs_no_change_to_the_codec() {
+    let quantizers: [&dyn TensorQuantizer; 2] = [&SignQuantizer, &BlockQuantizer::new(BitWidth::W2)];
+    for (quantizer, bytes) in quantizers.into_iter().zip([12, 20]) {
+        assert_eq!(quantizer.block_storage_size(64), bytes);
+        let block = quantizer.quantize_block(&[2.0, -1.0, 3.0], &QuantConfig::default()).expect("finite");
+        let mut back = [0.0; 3];
+        quantizer.dequantize_block(&block, &mut back).expect("room");
+        assert!(back[0] >= 0.0 && back[1] <= 0.0 && back[2] > 0.0, "{back:?}");
+    }
+    let block = SignQuantizer.quantize_block(&[2.0, -1.0, 3.0], &QuantConfig::default()).expect("short");
+    assert_eq!(dequantize(&block), [2.0, -2.0, 2.0]);
+}
