@@ -2,8 +2,11 @@
 
 use bitgrain_kernels::{BitWidth, block_scale};
 
-/// Largest possible `|x - x'|` in a block whose largest magnitude is `max_abs`: `max_abs / (2 * qmax)` and the
-/// rounding of the scale, the quotient and the product, at most `4 * qmax * 2^-24` of a step together.
+use crate::CodecErr;
+
+/// Largest possible `|x - x'|` in a block whose largest magnitude is `max_abs`: half a step, which is
+/// `max_abs / (2 * qmax)` unless that is subnormal, and the rounding of the scale, the quotient and the product, at
+/// most `4 * qmax * 2^-24` of a step together. Infinite for a `max_abs` that no block has: negative or not finite.
 ///
 /// ```
 /// use bitgrain_codec::{BitWidth, bound};
@@ -12,12 +15,19 @@ use bitgrain_kernels::{BitWidth, block_scale};
 /// ```
 #[must_use]
 pub fn bound(width: BitWidth, max_abs: f32) -> f32 {
-    bound_of_scale(width, block_scale(width, max_abs))
+    if max_abs >= 0.0 && max_abs.is_finite() {
+        bound_of_scale(width, block_scale(width, max_abs))
+    } else {
+        f32::INFINITY
+    }
 }
 
-/// [`bound`] from the scale a block stores.
+/// [`bound`] from the scale a block stores. Infinite for a scale that no block may have.
 #[must_use]
 pub fn bound_of_scale(width: BitWidth, scale: f32) -> f32 {
+    if !usable_scale(width, scale) {
+        return f32::INFINITY;
+    }
     let roundings = 4.0 * f64::from(width.qmax()) / f64::from(1 << 24);
     let exact = f64::from(scale) * (0.5 + roundings);
     #[expect(clippy::cast_possible_truncation, reason = "rounded up on the next line")]
@@ -25,36 +35,82 @@ pub fn bound_of_scale(width: BitWidth, scale: f32) -> f32 {
     if f64::from(near) < exact { near.next_up() } else { near }
 }
 
+/// Share of a scale's range that may lie idle when a later frame reuses it: from 0 to less than 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift(f32);
+
+impl Drift {
+    /// A tolerance of `share`, such as 0.1 for a tenth.
+    ///
+    /// # Errors
+    /// [`CodecErr::InvalidDrift`] unless `share` is at least 0 and below 1.
+    pub fn new(share: f32) -> Result<Self, CodecErr> {
+        if (0.0..1.0).contains(&share) { Ok(Self(share)) } else { Err(CodecErr::InvalidDrift { share }) }
+    }
+}
+
 /// Largest possible error of a frame whose largest magnitude is `max_abs` when its block reuses a scale that
 /// [`scale_fits`] allowed at this `drift`: `max_abs / (2 * qmax * (1 - drift))`.
 ///
 /// ```
-/// use bitgrain_codec::{BitWidth, bound, bound_with_drift};
-/// let (fresh, reused) = (bound(BitWidth::W8, 1.0), bound_with_drift(BitWidth::W8, 1.0, 0.1));
+/// use bitgrain_codec::{BitWidth, Drift, bound, bound_with_drift};
+/// let (fresh, reused) = (bound(BitWidth::W8, 1.0), bound_with_drift(BitWidth::W8, 1.0, Drift::new(0.1)?));
 /// assert!((reused / fresh - 1.0 / 0.9).abs() < 1e-5);
+/// # Ok::<(), bitgrain_codec::CodecErr>(())
 /// ```
 #[must_use]
-pub fn bound_with_drift(width: BitWidth, max_abs: f32, drift: f32) -> f32 {
+pub fn bound_with_drift(width: BitWidth, max_abs: f32, drift: Drift) -> f32 {
     // The widest scale the rule lets through, with room for the rounding of the comparison.
-    let widest = f64::from(max_abs) / (f64::from(width.qmax()) * (1.0 - f64::from(drift)));
+    let widest = f64::from(max_abs) / (f64::from(width.qmax()) * (1.0 - f64::from(drift.0)));
     #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
     let widest = (widest as f32).next_up();
     bound_of_scale(width, widest)
 }
 
-/// True if a frame whose largest magnitude is `max_abs` may be encoded with `scale`: nothing would be clamped, and at
-/// most the share `drift` of the range would lie idle.
+/// True if a frame whose largest magnitude is `max_abs` may be encoded with `scale`: no value would be off by more than
+/// half a step, and at most the share `drift` of the range would lie idle.
 ///
 /// The rule is `(1 - drift) * qmax * scale <= max_abs <= (qmax + 1/2) * scale`. Beyond the upper end, values would be
-/// clamped and the error of half a step no longer held; there a new scale is due.
+/// clamped by more than half a step; there a new scale is due. A scale that no block may have never fits.
 #[must_use]
-pub fn scale_fits(width: BitWidth, scale: f32, max_abs: f32, drift: f32) -> bool {
+pub fn scale_fits(width: BitWidth, scale: f32, max_abs: f32, drift: Drift) -> bool {
+    let usable = usable_scale(width, scale);
     let (scale, max_abs, qmax) = (f64::from(scale), f64::from(max_abs), f64::from(width.qmax()));
-    (1.0 - f64::from(drift)) * qmax * scale <= max_abs && max_abs <= (qmax + 0.5) * scale
+    usable && (1.0 - f64::from(drift.0)) * qmax * scale <= max_abs && max_abs <= (qmax + 0.5) * scale
 }
 
 /// True if `scale`, read from bytes, is not negative and decodes every code to a finite value.
 pub(crate) fn usable_scale(width: BitWidth, scale: f32) -> bool {
     let largest = scale * f32::from(width.qmax());
     largest.is_finite() && largest.is_sign_positive()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_maxima_and_scales_have_no_finite_bound() {
+        for odd in [f32::NAN, f32::INFINITY, -1.0] {
+            assert_eq!(bound(BitWidth::W8, odd), f32::INFINITY);
+            assert_eq!(bound_of_scale(BitWidth::W8, odd), f32::INFINITY);
+        }
+        assert_eq!(bound(BitWidth::W8, 0.0), 0.0);
+    }
+
+    #[test]
+    fn drift_is_from_zero_to_less_than_one() {
+        for share in [-0.1, 1.0, f32::NAN, f32::INFINITY] {
+            assert!(matches!(Drift::new(share), Err(CodecErr::InvalidDrift { .. })));
+        }
+        assert!(Drift::new(0.0).is_ok());
+    }
+
+    #[test]
+    fn a_scale_that_readers_refuse_never_fits() {
+        let drift = Drift::new(0.1).expect("in range");
+        let too_large = (f32::MAX / 127.0).next_up();
+        assert!(!scale_fits(BitWidth::W8, too_large, f32::MAX, drift));
+        assert!(scale_fits(BitWidth::W8, block_scale(BitWidth::W8, f32::MAX), f32::MAX, drift));
+    }
 }

@@ -60,6 +60,22 @@ pub enum CodecErr {
         /// The outlier fraction that was asked for.
         outlier_fraction: f32,
     },
+    /// A drift tolerance outside its range.
+    #[error("a drift of {share} is not at least 0 and below 1")]
+    InvalidDrift {
+        /// The share that was asked for.
+        share: f32,
+    },
+    /// A range that runs backwards or ends behind the tensor.
+    #[error("the range {start}..{end} does not lie in a tensor of {count} values")]
+    InvalidRange {
+        /// Where it starts.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+        /// Values of the tensor.
+        count: usize,
+    },
     /// Two slices that must have one length.
     #[error("slices of {left} and {right} values cannot be compared")]
     LengthMismatch {

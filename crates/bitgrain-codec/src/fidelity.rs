@@ -5,7 +5,7 @@ use crate::CodecErr;
 /// Errors between two tensors. Places where the original is not finite are left out and counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fidelity {
-    /// Largest `|x - x'|`.
+    /// Largest `|x - x'|`; infinite if a decoded value is not finite where the original is.
     pub max_error: f64,
     /// Square root of the mean of `(x - x')^2`.
     pub rms_error: f64,
@@ -43,7 +43,8 @@ impl Fidelity {
                 continue;
             }
             let (x, y) = (f64::from(x), f64::from(y));
-            let error = (x - y).abs();
+            // A maximum would pass over NaN, and with it over the worst error there is.
+            let error = if y.is_finite() { (x - y).abs() } else { f64::INFINITY };
             max_error = max_error.max(error);
             squares += error * error;
             dot += x * y;
@@ -88,6 +89,14 @@ mod tests {
     fn values_that_were_not_finite_are_left_out() {
         let cost = Fidelity::measure(&[1.0, f32::NAN, f32::INFINITY], &[1.0, 0.0, 9.0]).expect("equal lengths");
         assert_eq!((cost.skipped, cost.max_error), (2, 0.0));
+    }
+
+    #[test]
+    fn a_decoded_value_that_is_not_finite_is_an_infinite_error() {
+        for odd in [f32::NAN, f32::INFINITY] {
+            let cost = Fidelity::measure(&[1.0, 2.0], &[odd, 2.0]).expect("equal lengths");
+            assert_eq!((cost.max_error, cost.rms_error), (f64::INFINITY, f64::INFINITY));
+        }
     }
 
     #[test]

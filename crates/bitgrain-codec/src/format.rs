@@ -134,10 +134,11 @@ impl BlockFormat {
     }
 
     /// Encodes a tensor into `out`. Returns the bytes written, [`encoded_len`](Self::encoded_len). One-level blocks
-    /// of finite values are encoded without touching the heap; otherwise a block's worth of scratch is allocated once.
+    /// of finite values are encoded without touching the heap; otherwise scratch for one block is allocated per call.
     ///
     /// # Errors
-    /// [`CodecErr::OutputTooSmall`]; [`CodecErr::NonFinite`] if the policy is to reject.
+    /// [`CodecErr::OutputTooSmall`]; [`CodecErr::NonFinite`] if the policy is to reject; [`CodecErr::InvalidTwoLevel`]
+    /// for a two-level format with an outlier fraction outside 0 to 1.
     pub fn encode_into(self, values: &[f32], options: &EncodeOptions, out: &mut [u8]) -> Result<usize, CodecErr> {
         let required = self.encoded_len(values.len());
         let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
@@ -239,8 +240,8 @@ impl BlockFormat {
     /// ```
     ///
     /// # Errors
-    /// As [`decode_into`](Self::decode_into), with indices counted in the whole tensor;
-    /// [`CodecErr::InputTooSmall`] too if the range ends behind `count`; [`CodecErr::OutputTooSmall`].
+    /// As [`decode_into`](Self::decode_into), with indices counted in the whole tensor; [`CodecErr::InvalidRange`];
+    /// [`CodecErr::OutputTooSmall`].
     pub fn decode_range(
         self,
         bytes: &[u8],
@@ -249,8 +250,8 @@ impl BlockFormat {
         out: &mut [f32],
     ) -> Result<(), CodecErr> {
         let bytes = self.checked(bytes, count)?;
-        if range.end > count {
-            return Err(CodecErr::InputTooSmall { required: range.end });
+        if range.start > range.end || range.end > count {
+            return Err(CodecErr::InvalidRange { start: range.start, end: range.end, count });
         }
         let required = range.len();
         let mut out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;

@@ -32,7 +32,7 @@ mod quant;
 mod two_level;
 
 pub use bitgrain_kernels::{BitWidth, BlockLen};
-pub use bound::{bound, bound_of_scale, bound_with_drift, scale_fits};
+pub use bound::{Drift, bound, bound_of_scale, bound_with_drift, scale_fits};
 pub use codec_bits::{BitCodec, StandardBitCodec, pack_bits, unpack_bits};
 pub use error::CodecErr;
 pub use fidelity::Fidelity;

@@ -1,10 +1,12 @@
-//! Block by block, for looking at the codes: the same numbers as [`BlockFormat`](crate::BlockFormat) writes, one allocation per block.
+//! Block by block, for looking at the codes: the same numbers as [`BlockFormat`](crate::BlockFormat) writes, with allocations for each
+//! block. Use that for work and this to understand it.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, SCALE_LEN, block_scale, pack_i8, quantize};
 
+use crate::bound::usable_scale;
 use crate::two_level::{self, Levels};
 use crate::{CodecErr, NonFinite, TwoLevel};
 
@@ -44,13 +46,21 @@ impl QuantizedBlock {
     /// The block as bytes, laid out as in a tensor of the same format.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidBitWidth`] or [`CodecErr::CodeOutOfRange`] if the fields were changed to something no
-    /// quantizer makes; [`CodecErr::InputTooSmall`] if there are fewer flags than codes.
+    /// [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidScale`] or [`CodecErr::CodeOutOfRange`] if the fields were
+    /// changed to something no quantizer makes; [`CodecErr::InputTooSmall`] if there are fewer flags than codes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, CodecErr> {
         let width = BitWidth::new(self.bits)?;
+        let scales = [self.scale, self.secondary_scale.unwrap_or(0.0)];
+        if !scales.iter().all(|&scale| usable_scale(width, scale)) {
+            return Err(CodecErr::InvalidScale { index: 0 });
+        }
         let mut out = self.scale.to_le_bytes().to_vec();
-        if let (Some(secondary), Some(flags)) = (self.secondary_scale, &self.flags) {
+        if let Some(secondary) = self.secondary_scale {
+            if width != two_level::WIDTH {
+                return Err(CodecErr::InvalidBitWidth { bits: self.bits });
+            }
             let required = self.codes.len().div_ceil(8);
+            let flags = self.flags.as_deref().unwrap_or_default();
             out.extend(secondary.to_le_bytes());
             out.extend(flags.get(..required).ok_or(CodecErr::InputTooSmall { required })?);
         }
@@ -139,11 +149,12 @@ pub trait TensorQuantizer {
 
     /// Bytes of `num_values` packed codes, without scales.
     fn packed_data_size(&self, num_values: usize) -> usize {
-        (num_values / 8 * usize::from(self.bit_width()))
-            .saturating_add((num_values % 8 * usize::from(self.bit_width())).div_ceil(8))
+        let bits = usize::from(self.bit_width());
+        (num_values / 8).saturating_mul(bits).saturating_add((num_values % 8 * bits).div_ceil(8))
     }
 
-    /// Bytes of a block of `block_size` values, scales included.
+    /// Bytes of a block of `block_size` values with one scale. A two-level block is larger: see
+    /// [`BlockFormat::two_level`](crate::BlockFormat::two_level).
     fn block_storage_size(&self, block_size: usize) -> usize;
 }
 

@@ -66,7 +66,7 @@ impl Levels {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "a share of at most 65,536 values"
+            reason = "a share of a block"
         )]
         let outliers = libm::ceilf(values.len() as f32 * outlier_fraction) as usize;
         if values.len() < 2 || outliers == 0 || outliers >= values.len() {

@@ -2,7 +2,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "made-up codes")]
 
 use bitgrain_codec::{
-    BitCodec, BitWidth, BlockFormat, BlockLen, BlockQuantizer, CodecErr, NonFinite, QuantConfig, QuantizedBlock,
+    BitCodec, BitWidth, BlockFormat, BlockLen, BlockQuantizer, CodecErr, Drift, NonFinite, QuantConfig, QuantizedBlock,
     StandardBitCodec, TensorQuantizer, TwoLevel, bound, dequantize, max_abs, pack_bits, quantize_bits, quantize_s8,
     scale_fits, unpack_bits,
 };
@@ -157,6 +157,18 @@ fn two_level_settings_outside_their_range_are_refused() {
 }
 
 #[test]
+fn ranges_outside_the_tensor_are_refused() {
+    let format = BlockFormat::new(BitWidth::W8);
+    let bytes = format.encode(&[1.0; 100]).expect("finite");
+    for (start, end) in [(60, 3), (90, 101), (usize::MAX, usize::MAX)] {
+        let got = format.decode_range(&bytes, 100, start..end, &mut [0.0; 100]);
+        assert_eq!(got, Err(CodecErr::InvalidRange { start, end, count: 100 }));
+    }
+    let got = format.decode_range(&bytes, 100, 0..50, &mut [0.0; 49]);
+    assert_eq!(got, Err(CodecErr::OutputTooSmall { required: 50 }));
+}
+
+#[test]
 fn zero_blocks_decode_to_exact_zeros() {
     for width in BitWidth::ALL {
         let format = BlockFormat::new(width);
@@ -183,22 +195,26 @@ fn blocks_with_changed_fields_are_refused_and_never_panic() {
     assert_eq!(dequantize(&block), [1.0, -3.0, 3.0], "flags that are not there count as not set");
     assert_eq!(block.to_bytes(), Err(CodecErr::InputTooSmall { required: 1 }));
     assert_eq!(QuantizedBlock { bits: 0, ..block.clone() }.to_bytes(), Err(CodecErr::InvalidBitWidth { bits: 0 }));
-    let wide = QuantizedBlock { codes: vec![100], flags: None, ..block.clone() };
+    let wide = QuantizedBlock { codes: vec![100], flags: Some(vec![0]), ..block.clone() };
     assert_eq!(wide.to_bytes(), Err(CodecErr::CodeOutOfRange { index: 0, code: 100 }));
+    let refused = |block: QuantizedBlock| block.to_bytes().expect_err("no format has it");
+    assert_eq!(refused(QuantizedBlock { bits: 5, ..block.clone() }), CodecErr::InvalidBitWidth { bits: 5 });
+    assert_eq!(refused(QuantizedBlock { flags: None, ..block.clone() }), CodecErr::InputTooSmall { required: 1 });
+    assert_eq!(refused(QuantizedBlock { scale: f32::NAN, ..block.clone() }), CodecErr::InvalidScale { index: 0 });
     let quantizer = BlockQuantizer::new(BitWidth::W3);
     assert_eq!(quantizer.dequantize_block(&block, &mut [0.0; 2]), Err(CodecErr::OutputTooSmall { required: 3 }));
 }
 
 #[test]
 fn drift_is_allowed_until_values_would_be_clamped() {
-    let scale = 1.0;
-    assert!(scale_fits(BitWidth::W8, scale, 127.0, 0.1));
-    assert!(scale_fits(BitWidth::W8, scale, 127.5, 0.1));
-    assert!(!scale_fits(BitWidth::W8, scale, 127.6, 0.1), "would be clamped");
-    assert!(scale_fits(BitWidth::W8, scale, 114.4, 0.1));
-    assert!(!scale_fits(BitWidth::W8, scale, 114.2, 0.1), "wastes the range");
-    assert!(scale_fits(BitWidth::W8, 0.0, 0.0, 0.1), "a block that stays zero keeps its scale");
-    assert!(!scale_fits(BitWidth::W8, scale, f32::NAN, 0.1));
+    let (scale, tenth) = (1.0, Drift::new(0.1).expect("in range"));
+    assert!(scale_fits(BitWidth::W8, scale, 127.0, tenth));
+    assert!(scale_fits(BitWidth::W8, scale, 127.5, tenth));
+    assert!(!scale_fits(BitWidth::W8, scale, 127.6, tenth), "would be clamped");
+    assert!(scale_fits(BitWidth::W8, scale, 114.4, tenth));
+    assert!(!scale_fits(BitWidth::W8, scale, 114.2, tenth), "wastes the range");
+    assert!(scale_fits(BitWidth::W8, 0.0, 0.0, tenth), "a block that stays zero keeps its scale");
+    assert!(!scale_fits(BitWidth::W8, scale, f32::NAN, tenth));
     assert!(bound(BitWidth::W8, 127.0) < 0.501);
 }
 

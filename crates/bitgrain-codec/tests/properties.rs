@@ -1,8 +1,8 @@
 //! What holds for every tensor: bounds, round trips, and refusal instead of panic.
 
 use bitgrain_codec::{
-    BitWidth, BlockFormat, BlockLen, CodecErr, EncodeOptions, NonFinite, QuantConfig, TwoLevel, bound, bound_of_scale,
-    bound_with_drift, dequantize, max_abs, pack_bits, quantize_bits, scale_fits, unpack_bits,
+    BitWidth, BlockFormat, BlockLen, CodecErr, Drift, EncodeOptions, NonFinite, QuantConfig, TwoLevel, bound,
+    bound_of_scale, bound_with_drift, dequantize, max_abs, pack_bits, quantize_bits, scale_fits, unpack_bits,
 };
 use bitgrain_kernels::{Backend, block_scale, dequantize as decode_codes, quantize};
 use proptest::collection::vec;
@@ -84,6 +84,7 @@ proptest! {
         let target = scale * ((1.0 - drift) * qmax * (1.0 - place) + (qmax + 0.5) * place);
         let frame: Vec<f32> = shape.iter().map(|v| v / max_abs(&shape) * target).collect();
         let largest = max_abs(&frame);
+        let drift = Drift::new(drift).expect("in range");
         prop_assume!(scale_fits(width, scale, largest, drift));
         let mut codes = vec![0; frame.len()];
         quantize(Backend::best(), width, &frame, scale, &mut codes).expect("room");

@@ -16,6 +16,7 @@
 //! assert!(cost.max_error <= f64::from(format.bound(&bytes, values.len())?)); // the bound is a guarantee
 //! # Ok::<(), bitgrain::codec::CodecErr>(())
 //! ```
+#![no_std]
 
 pub use {bitgrain_codec as codec, bitgrain_kernels as kernels};
 
