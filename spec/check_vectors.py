@@ -14,6 +14,15 @@ import sys
 FORMATS = {f"b{bits}": (bits, False) for bits in range(2, 9)} | {"b3x2": (3, True)}
 
 
+class Refused(Exception):
+    """Bytes that a reader must refuse, and why."""
+
+
+def refuse_if(condition, reason):
+    if condition:
+        raise Refused(reason)
+
+
 def f32(x):
     """Rounds to binary32. Through binary64 that is exact for one product or quotient of binary32 numbers."""
     try:
@@ -38,7 +47,8 @@ def pack(codes, bits, bias):
 def unpack(data, count, bits, bias):
     stream = int.from_bytes(data, "little")
     codes = [(stream >> (i * bits)) & ((1 << bits) - 1) for i in range(count)]
-    assert bias == 0 or all(code != (1 << bits) - 1 for code in codes), "the pattern no writer makes"
+    # Unsigned codes, whose bias is 0, use every pattern.
+    refuse_if(bias != 0 and (1 << bits) - 1 in codes, "code")
     return [code - bias for code in codes]
 
 
@@ -77,17 +87,15 @@ def encode_block(values, bits, two_level):
         primary_max, primary, secondary = sizes[k], scale_of(sizes[k], qmax), scale_of(sizes[0], qmax)
     flags = [abs(x) > primary_max for x in values]
     codes = [code_of(x, secondary if flag else primary, qmax) for x, flag in zip(values, flags)]
-    return struct.pack("<ff", primary, secondary) + pack(map_int(flags), 1, 0) + pack(codes, bits, qmax)
-
-
-def map_int(flags):
-    return [int(flag) for flag in flags]
+    return struct.pack("<ff", primary, secondary) + pack([int(flag) for flag in flags], 1, 0) + pack(codes, bits, qmax)
 
 
 def decode_block(data, count, bits, two_level):
     qmax = 2 ** (bits - 1) - 1
+    refuse_if(len(data) < block_bytes(count, bits, two_level), "truncated")
     scales = list(struct.unpack_from("<ff" if two_level else "<f", data))
-    assert all(math.copysign(1, s) > 0 and math.isfinite(f32(s * qmax)) for s in scales), "a scale no writer makes"
+    usable = all(math.copysign(1, s) > 0 and math.isfinite(s) and math.isfinite(f32(s * qmax)) for s in scales)
+    refuse_if(not usable, "scale")
     at = 4 * len(scales)
     flags = [0] * count
     if two_level:
@@ -95,7 +103,7 @@ def decode_block(data, count, bits, two_level):
         at += -(-count // 8)
     if bits == 8:
         codes = list(struct.unpack_from(f"<{count}b", data, at))
-        assert -128 not in codes, "the code no writer makes"
+        refuse_if(-128 in codes, "code")
     else:
         codes = unpack(data[at:], count, bits, qmax)
     return [f32(code * scales[flag]) for code, flag in zip(codes, flags)]
@@ -105,19 +113,35 @@ def block_bytes(n, bits, two_level):
     return (8 + -(-n // 8) if two_level else 4) + -(-n * bits // 8)
 
 
+def decode(data, count, step, bits, two_level):
+    """All values, and how many bytes they took."""
+    decoded, at = [], 0
+    while len(decoded) < count:
+        length = min(step, count - len(decoded))
+        size = block_bytes(length, bits, two_level)
+        decoded += decode_block(data[at : at + size], length, bits, two_level)
+        at += size
+    return decoded, at
+
+
+def check_refused(vector, data):
+    bits, two_level = FORMATS[vector["format"]]
+    try:
+        decode(data, vector["count"], vector["block_len"], bits, two_level)
+    except Refused as refused:
+        assert str(refused) == vector["reason"], f"refused for its {refused}"
+    else:
+        raise AssertionError("was not refused")
+
+
 def check_blocks(vector, data):
     bits, two_level = FORMATS[vector["format"]]
     step = vector["block_len"]
     values = [from_bits(digits) for digits in vector["values"]]
     blocks = [values[i : i + step] for i in range(0, len(values), step)]
     assert b"".join(encode_block(block, bits, two_level) for block in blocks) == data, "encoding differs"
-    decoded, at = [], 0
-    for block in blocks:
-        size = block_bytes(len(block), bits, two_level)
-        decoded += decode_block(data[at : at + size], len(block), bits, two_level)
-        at += size
-    assert at == len(data), "bytes are left over"
-    # A zero decodes to +0 or -0 only through the sign of its code, and a code of 0 has none.
+    decoded, used = decode(data, len(values), step, bits, two_level)
+    assert used == len(data), "bytes are left over"
     assert [to_bits(x) for x in decoded] == vector["decoded"], "decoding differs"
 
 
@@ -125,6 +149,9 @@ def check_packed(vector, data):
     codes, bits, bias = vector["codes"], vector["bits"], vector["bias"]
     assert pack(codes, bits, bias) == data, "packing differs"
     assert unpack(data, len(codes), bits, bias) == codes, "unpacking differs"
+
+
+CHECKS = {"blocks": check_blocks, "packed": check_packed, "refused": check_refused}
 
 
 def main():
@@ -136,8 +163,8 @@ def main():
     for path in paths:
         vector = json.loads(path.read_text())
         try:
-            {"blocks": check_blocks, "packed": check_packed}[vector["kind"]](vector, path.with_suffix(".bin").read_bytes())
-        except AssertionError as error:
+            CHECKS[vector["kind"]](vector, path.with_suffix(".bin").read_bytes())
+        except (AssertionError, Refused) as error:
             failed += 1
             print(f"{path.name}: {error}")
     print(f"golden vectors in Python: {len(paths) - failed} passed, {failed} failed")

@@ -44,7 +44,7 @@ pub(crate) fn run(pace: Pace) -> Report {
 
 fn intro(large: usize) -> String {
     format!(
-        "Every kernel of `bitgrain-kernels` on every backend of one CPU, beside `memcpy` and the crates that do \
+        "The kernels of `bitgrain-kernels` on every backend of one CPU, beside `memcpy` and the crates that do \
          comparable work. One thread, a default build (no `target-cpu` flags: the backends are chosen at run time). \
          The contestants of a row took turns in one process, every answer was checked before it was timed, and buffers \
          were page-aligned and touched beforehand. Ratios are ratios of medians. Input: {} Mi roughly normal f32 ({} \

@@ -45,6 +45,9 @@ fn the_tour_prints_a_table_for_people() {
 fn the_tour_lists_its_chapters() {
     let output = bitgrain(&["tour", "--list"]);
     assert!(text(&output.stdout).starts_with("codec "));
+    let report: serde_json::Value =
+        serde_json::from_slice(&bitgrain(&["tour", "--list", "--json"]).stdout).expect("JSON");
+    assert!(report["codec"].is_string());
 }
 
 #[test]

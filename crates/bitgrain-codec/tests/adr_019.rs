@@ -1,4 +1,5 @@
-//! The names and rules of ADR-019, tiered tensor formats, as a reader of it would try them.
+//! The names and rules of ADR-019 (tiered quantization formats, of the RuVector project), as a reader of it would try
+//! them.
 #![expect(clippy::cast_possible_truncation, reason = "made-up codes")]
 
 use bitgrain_codec::{

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use bitgrain_codec::{BitWidth, BlockFormat, BlockLen, pack_bits, unpack_bits};
+use bitgrain_codec::{BitWidth, BlockFormat, BlockLen, CodecErr, pack_bits, unpack_bits};
 use bitgrain_kernels::{Backend, UnsignedWidth, pack_u16, unpack_u16};
 use serde_json::{Value, json};
 
@@ -85,6 +85,68 @@ fn blocks_are_those_of_the_golden_vectors() {
                 assert_eq!(hex(&decoded), hex(&floats(&vector["decoded"])), "{name}");
             }
         }
+    }
+    assert!(missing.is_empty(), "written because they were missing, check and commit them: {missing:?}");
+}
+
+/// Bytes that a reader must refuse, with the reason.
+fn refused() -> Vec<(&'static str, &'static str, BlockFormat, usize, Vec<u8>)> {
+    let (b8, b5, b3x2) = (BlockFormat::new(BitWidth::W8), BlockFormat::new(BitWidth::W5), BlockFormat::two_level());
+    let good = |format: BlockFormat| format.encode(&inputs()[0].1).expect("finite");
+    let with_scale = |format: BlockFormat, at: usize, scale: f32| {
+        let mut bytes = good(format);
+        bytes[at..at + 4].copy_from_slice(&scale.to_le_bytes());
+        bytes
+    };
+    let with_bits = |format: BlockFormat, at: usize, bits: u8| {
+        let mut bytes = good(format);
+        bytes[at] |= bits;
+        bytes
+    };
+    let raw_minus_128 = {
+        let mut bytes = good(b8);
+        bytes[80] = 0x80;
+        bytes
+    };
+    let truncated = |format: BlockFormat| good(format).split_last().expect("some bytes").1.to_vec();
+    vec![
+        ("negative", "scale", b5, 130, with_scale(b5, 0, -1.0)),
+        ("minus_zero", "scale", b5, 130, with_scale(b5, 44, -0.0)),
+        ("nan", "scale", b8, 130, with_scale(b8, 68, f32::NAN)),
+        ("infinite", "scale", b8, 130, with_scale(b8, 0, f32::INFINITY)),
+        ("overflows", "scale", b8, 130, with_scale(b8, 0, 3e38)),
+        ("secondary", "scale", b3x2, 130, with_scale(b3x2, 4, f32::NAN)),
+        ("all_ones", "code", b5, 130, with_bits(b5, 4, 0b1_1111)),
+        ("last_block", "code", b5, 130, with_bits(b5, 92, 0b1_1111)),
+        ("minus_128", "code", b8, 130, raw_minus_128),
+        ("two_level_all_ones", "code", b3x2, 130, with_bits(b3x2, 16, 0b111)),
+        ("one_byte", "truncated", b5, 130, truncated(b5)),
+        ("two_level_one_byte", "truncated", b3x2, 130, truncated(b3x2)),
+    ]
+}
+
+#[test]
+fn what_a_reader_must_refuse_is_refused() {
+    let mut missing = Vec::new();
+    for (what, reason, format, count, made) in refused() {
+        let format_name = formats().find(|(_, f)| *f == format).expect("a known format").0;
+        let name = format!("v0_1_{format_name}_refused_{reason}_{what}");
+        let Some((vector, bytes)) = load(&name) else {
+            let vector = json!({
+                "kind": "refused", "format": format_name, "block_len": 64, "count": count, "reason": reason,
+            });
+            write(&name, &vector, &made);
+            missing.push(name);
+            continue;
+        };
+        assert_eq!((&vector["count"], bytes.as_slice()), (&json!(count), made.as_slice()), "{name}");
+        let error = format.decode(&bytes, count).expect_err(&name);
+        let fits = match reason {
+            "scale" => matches!(error, CodecErr::InvalidScale { .. }),
+            "code" => matches!(error, CodecErr::CodeOutOfRange { .. }),
+            _ => matches!(error, CodecErr::InputTooSmall { .. }),
+        };
+        assert!(fits, "{name}: {error}");
     }
     assert!(missing.is_empty(), "written because they were missing, check and commit them: {missing:?}");
 }

@@ -18,7 +18,7 @@ macro_rules! conversion {
             Ok(required)
         }
 
-        #[doc = concat!("Converts ", $name, " to f32, exactly. Returns the count.")]
+        #[doc = concat!("Converts ", $name, " to f32. Returns the count.\n\nExact, but that a signalling NaN may become quiet.")]
         ///
         /// # Errors
         /// [`KernelError::OutputTooSmall`] if `out` is shorter than `codes`.

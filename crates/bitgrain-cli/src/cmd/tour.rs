@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::error::CliError;
 use crate::tour::{CHAPTERS, Chapter};
 
-/// See every capability at work on small data, with what it cost and how fast it was.
+/// See what Bitgrain can do, on small real work: what it cost and how fast it was.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain tour              all chapters
@@ -27,6 +27,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    if args.list && args.json {
+        let list: Map<_, _> = CHAPTERS.iter().map(|c| (c.name.to_owned(), c.title.into())).collect();
+        return Ok(writeln!(out, "{:#}", Value::Object(list))?);
+    }
     if args.list {
         for chapter in CHAPTERS {
             writeln!(out, "{:<10} {}", chapter.name, chapter.title)?;

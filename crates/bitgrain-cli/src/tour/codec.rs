@@ -1,4 +1,4 @@
-//! Chapter "codec": one tensor at every width, what it costs and how fast it goes.
+//! Chapter "codec": one tensor at 8 to 3 bits, what it costs and how fast it goes.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -14,9 +14,9 @@ use super::{Chapter, Report};
 use crate::error::CliError;
 
 pub(crate) const CHAPTER: Chapter =
-    Chapter { name: "codec", title: "Codec: one tensor at every width, in blocks of 64 values", run };
+    Chapter { name: "codec", title: "Codec: one tensor at 8 to 3 bits, in blocks of 64 values", run };
 
-/// Values of the tensor: 32 MiB as f32, enough to leave the caches of most machines.
+/// Values of the tensor: 32 MiB as f32.
 const COUNT: usize = 8 << 20;
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ struct Row {
     decode_gb_s: f64,
 }
 
-/// Widths by name, and the two-level format between the plain ones it competes with.
+/// What the chapter shows.
 const FORMATS: [(&str, BlockFormat); 7] = [
     ("8 bit", BlockFormat::new(BitWidth::W8)),
     ("7 bit", BlockFormat::new(BitWidth::W7)),
@@ -62,7 +62,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     }))
 }
 
-/// Values like those of an embedding table: each of 512 channels has its own spread, and one in 200 is far out.
+/// Values like those of an embedding table: each of 512 channels has its own spread, and one in 256 is far out.
 fn embeddings(count: usize) -> Vec<f32> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut normal = move || (0..6).map(|_| random.f32() - 0.5).sum::<f32>() * 1.4;

@@ -9,7 +9,7 @@ use core::arch::x86_64::{_mm_sfence, _mm256_loadu_ps, _mm256_stream_ps};
 /// Values decoded between two copies: 4 KiB.
 pub(super) const STAGE: usize = 1024;
 
-/// Bytes of output from which streaming pays: measured, see `docs/benchmarks/codec.md`.
+/// Bytes of output from which streaming pays: measured, see `docs/decisions/006-streaming.md`.
 const LARGE: usize = 16 << 20;
 
 /// Values on their way out.

@@ -1,3 +1,5 @@
+//! Fused block kernels against `scalar`, and `scalar` against its separate steps.
+
 use bitgrain_kernels::{
     Backend, BitWidth, BlockLen, KernelError, block_scale, blocks_len, decode_blocks, encode_blocks, max_abs, pack_i8,
     quantize, quantize_pack, unpack_dequantize,

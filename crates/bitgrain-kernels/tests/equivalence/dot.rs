@@ -1,3 +1,5 @@
+//! Dot products: exact for integers, one order of summation for floats.
+
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks_len, decode_blocks, dot_blocks, dot_i8, encode_blocks};
 
 use crate::{Bits, for_hostile, lengths};

@@ -1,3 +1,5 @@
+//! Packing against a bit-by-bit writer made from the words of the specification.
+
 use bitgrain_kernels::{
     Backend, BitWidth, KernelError, UnsignedWidth, pack_i8, pack_u8, pack_u16, unpack_i8, unpack_u8, unpack_u16,
 };

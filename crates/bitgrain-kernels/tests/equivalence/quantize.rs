@@ -1,3 +1,5 @@
+//! Maximum, quantize and dequantize, hostile values and near ties included.
+
 use bitgrain_kernels::{Backend, BitWidth, dequantize, max_abs, quantize};
 
 use crate::{Bits, for_hostile, lengths};
