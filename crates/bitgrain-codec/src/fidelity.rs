@@ -79,6 +79,16 @@ mod tests {
     }
 
     #[test]
+    fn figures_are_those_of_the_definitions() {
+        let cost = Fidelity::measure(&[3.0, 4.0, f32::NAN], &[3.0, 4.5, 9.0]).expect("equal lengths");
+        assert_eq!((cost.max_error, cost.skipped), (0.5, 1));
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} and {b}");
+        near(cost.rms_error, libm::sqrt(0.125));
+        near(cost.relative_rmse, libm::sqrt(0.125 / 12.5));
+        near(cost.cosine, 27.0 / (5.0 * libm::sqrt(29.25)));
+    }
+
+    #[test]
     fn empty_and_zero_tensors_have_a_cosine_of_one() {
         assert_eq!(Fidelity::measure(&[], &[]).expect("equal lengths").cosine, 1.0);
         assert_eq!(Fidelity::measure(&[0.0], &[0.0]).expect("equal lengths").cosine, 1.0);

@@ -181,6 +181,30 @@ fn large_outputs_that_bypass_the_cache_are_the_same() {
                     decode_blocks(backend, width, block(len), &bytes, &mut got[lead..]).expect("good");
                     assert!(want == got[lead..], "{backend} {width:?} block {len}, {lead} values off");
                 }
+                let mut bad = bytes.clone();
+                bad[3] |= 0x80;
+                let got = decode_blocks(backend, width, block(len), &bad, &mut want.clone());
+                assert_eq!(got, Err(KernelError::InvalidScale { index: 0 }), "{backend} {width:?} block {len}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bad_code_at_a_given_scale_is_named() {
+    for &backend in Backend::available() {
+        for width in BitWidth::ALL {
+            for at in [0, 5, 63, 64, 99] {
+                let mut bytes = vec![0; width.packed_len(100)];
+                let bits = usize::from(width.bits());
+                // Codes of -qmax, or of 0 at 8 bits; one of them with every bit set, or -128.
+                for bit in at * bits..(at + 1) * bits {
+                    let set = width != BitWidth::W8 || bit % 8 == 7;
+                    bytes[bit / 8] |= u8::from(set) << (bit % 8);
+                }
+                let code = if width == BitWidth::W8 { -128 } else { i32::from(width.qmax()) + 1 };
+                let got = unpack_dequantize(backend, width, &bytes, 1.0, &mut [0.0; 100]);
+                assert_eq!(got, Err(KernelError::CodeOutOfRange { index: at, code }), "{backend} {width:?}");
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Dot products: exact for integers, one order of summation for floats.
 
-use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks_len, decode_blocks, dot_blocks, dot_i8, encode_blocks};
+use bitgrain_kernels::{
+    Backend, BitWidth, BlockLen, KernelError, blocks_len, decode_blocks, dot_blocks, dot_i8, encode_blocks,
+};
 
 use crate::{Bits, for_hostile, lengths};
 
@@ -60,8 +62,14 @@ fn dots_with_blocks_are_near_the_dot_of_decoded_values() {
 fn a_dot_with_a_bad_block_is_refused() {
     let mut bytes = vec![0; blocks_len(BitWidth::W5, BlockLen::DEFAULT, 100)];
     encode_blocks(Backend::best(), BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], &mut bytes).expect("finite");
-    bytes[4] |= 0b1_1111;
+    let dot = |bytes: &[u8], backend| dot_blocks(backend, BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], bytes);
+    let mut bad_code = bytes.clone();
+    bad_code[4] |= 0b1_1111;
+    let mut bad_scale = bytes.clone();
+    bad_scale[47] |= 0x80;
     for &backend in Backend::available() {
-        assert!(dot_blocks(backend, BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], &bytes).is_err(), "{backend}");
+        assert!(dot(&bytes, backend).is_ok(), "{backend}");
+        assert_eq!(dot(&bad_code, backend), Err(KernelError::CodeOutOfRange { index: 0, code: 16 }), "{backend}");
+        assert_eq!(dot(&bad_scale, backend), Err(KernelError::InvalidScale { index: 64 }), "{backend}");
     }
 }

@@ -112,6 +112,43 @@ fn a_code_out_of_range_is_named_wherever_it_is() {
     }
 }
 
+/// Longer than the stretches between two range checks.
+#[test]
+fn thousands_of_codes_pack_and_unpack_the_same_everywhere() {
+    let mut random = Bits(3);
+    for bits in [1, 3, 7, 8, 11, 16] {
+        let width = UnsignedWidth::new(bits).expect("in range");
+        let codes: Vec<u16> = (0..10_007).map(|_| random.next() as u16 & width.max_code()).collect();
+        let want = naive_pack(codes.iter().copied(), bits);
+        for &backend in Backend::available() {
+            let mut got = vec![0; want.len()];
+            assert_eq!(pack_u16(backend, width, &codes, &mut got), Ok(want.len()));
+            assert!(got == want, "{backend} u16 {bits} bits");
+            let mut back = vec![0; codes.len()];
+            assert_eq!(unpack_u16(backend, width, &want, &mut back), Ok(want.len()));
+            assert!(back == codes, "{backend} u16 {bits} bits");
+            if bits <= 8 {
+                let codes: Vec<u8> = codes.iter().map(|&c| c as u8).collect();
+                assert_eq!(pack_u8(backend, width, &codes, &mut got), Ok(want.len()));
+                assert!(got == want, "{backend} u8 {bits} bits");
+                let mut back = vec![0; codes.len()];
+                assert_eq!(unpack_u8(backend, width, &want, &mut back), Ok(want.len()));
+                assert!(back == codes, "{backend} u8 {bits} bits");
+            }
+        }
+    }
+    for &backend in Backend::available() {
+        for at in [0, 4095, 4096, 5000, 9999] {
+            let mut codes = vec![3_i8; 10_000];
+            codes[at] = 4;
+            let want = Err(KernelError::CodeOutOfRange { index: at, code: 4 });
+            assert_eq!(pack_i8(backend, BitWidth::W3, &codes, &mut vec![0; 10_000]), want, "{backend}");
+            let bytes = naive_pack(codes.iter().map(|&c| (c + 3) as u16), 3);
+            assert_eq!(unpack_i8(backend, BitWidth::W3, &bytes, &mut vec![0; 10_000]), want, "{backend}");
+        }
+    }
+}
+
 #[test]
 fn the_pattern_no_writer_makes_is_refused_wherever_it_is() {
     for &backend in Backend::available() {
