@@ -50,7 +50,8 @@ impl Drift {
 }
 
 /// Largest possible error of a frame whose largest magnitude is `max_abs` when its block reuses a scale that
-/// [`scale_fits`] allowed at this `drift`: `max_abs / (2 * qmax * (1 - drift))`.
+/// [`scale_fits`] allowed at this `drift`: `max_abs / (2 * qmax * (1 - drift))`. Infinite for a `max_abs` that no frame
+/// has: negative or not finite.
 ///
 /// ```
 /// use bitgrain_codec::{BitWidth, Drift, bound, bound_with_drift};
@@ -60,23 +61,33 @@ impl Drift {
 /// ```
 #[must_use]
 pub fn bound_with_drift(width: BitWidth, max_abs: f32, drift: Drift) -> f32 {
+    if !(max_abs >= 0.0 && max_abs.is_finite()) {
+        return f32::INFINITY;
+    }
     // The widest scale the rule lets through, with room for the rounding of the comparison.
     let widest = f64::from(max_abs) / (f64::from(width.qmax()) * (1.0 - f64::from(drift.0)));
     #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
-    let widest = (widest as f32).next_up();
-    bound_of_scale(width, widest)
+    let widest = (widest as f32).next_up().max(block_scale(width, max_abs));
+    // No block has a larger scale than that of the largest number.
+    bound_of_scale(width, widest.min(block_scale(width, f32::MAX)))
 }
 
 /// True if a frame whose largest magnitude is `max_abs` may be encoded with `scale`: no value would be off by more than
 /// half a step, and at most the share `drift` of the range would lie idle.
 ///
 /// The rule is `(1 - drift) * qmax * scale <= max_abs <= (qmax + 1/2) * scale`. Beyond the upper end, values would be
-/// clamped by more than half a step; there a new scale is due. A scale that no block may have never fits.
+/// clamped by more than half a step; there a new scale is due. The frame's own scale always fits, even where rounding
+/// put it beyond the lower end; a scale that no block may have never does.
 #[must_use]
 pub fn scale_fits(width: BitWidth, scale: f32, max_abs: f32, drift: Drift) -> bool {
-    let usable = usable_scale(width, scale);
+    if !usable_scale(width, scale) || !max_abs.is_finite() {
+        return false;
+    }
+    if scale == block_scale(width, max_abs) {
+        return true;
+    }
     let (scale, max_abs, qmax) = (f64::from(scale), f64::from(max_abs), f64::from(width.qmax()));
-    usable && (1.0 - f64::from(drift.0)) * qmax * scale <= max_abs && max_abs <= (qmax + 0.5) * scale
+    (1.0 - f64::from(drift.0)) * qmax * scale <= max_abs && max_abs <= (qmax + 0.5) * scale
 }
 
 /// True if `scale`, read from bytes, is not negative and decodes every code to a finite value.
@@ -104,6 +115,20 @@ mod tests {
             assert!(matches!(Drift::new(share), Err(CodecErr::InvalidDrift { .. })));
         }
         assert!(Drift::new(0.0).is_ok());
+    }
+
+    #[test]
+    fn the_own_scale_of_a_frame_fits_and_has_a_finite_bound() {
+        for drift in [0.0, 0.1].map(|share| Drift::new(share).expect("in range")) {
+            for max_abs in [0.0, 1e-45, 1e-43, 1e-40, 0.1, 0.7, 3.2e38, f32::MAX] {
+                for width in BitWidth::ALL {
+                    let scale = block_scale(width, max_abs);
+                    assert!(scale_fits(width, scale, max_abs, drift), "{width:?} {max_abs:e}");
+                    let allowed = bound_with_drift(width, max_abs, drift);
+                    assert!(allowed.is_finite() && bound_of_scale(width, scale) <= allowed, "{width:?} {max_abs:e}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub struct Fidelity {
     pub max_error: f64,
     /// Square root of the mean of `(x - x')^2`.
     pub rms_error: f64,
-    /// `rms_error` over the root mean square of the original; 0 if nothing was lost, NaN if the original is all zero
-    /// and something was.
+    /// `rms_error` over the root mean square of the original; 0 if nothing was lost, infinite if the original is all
+    /// zero and something was.
     pub relative_rmse: f64,
     /// Cosine of the angle between the two; 1 if both are all zero.
     pub cosine: f64,
@@ -93,6 +93,8 @@ mod tests {
         assert_eq!(Fidelity::measure(&[], &[]).expect("equal lengths").cosine, 1.0);
         assert_eq!(Fidelity::measure(&[0.0], &[0.0]).expect("equal lengths").cosine, 1.0);
         assert_eq!(Fidelity::measure(&[1.0], &[0.0]).expect("equal lengths").cosine, 0.0);
+        assert_eq!(Fidelity::measure(&[1.0], &[-1.0]).expect("equal lengths").cosine, -1.0);
+        assert_eq!(Fidelity::measure(&[0.0], &[1.0]).expect("equal lengths").relative_rmse, f64::INFINITY);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use bitgrain_kernels::{Backend, BitWidth, BlockLen, SCALE_LEN, blocks_len, decod
 
 use crate::bound::usable_scale;
 use crate::two_level::{self, DEFAULT_OUTLIER_FRACTION, Levels, Scratch};
-use crate::{CodecErr, NonFinite, TwoLevel, bound_of_scale};
+use crate::{CodecErr, NonFinite, QuantConfig, TwoLevel, bound_of_scale};
 
 /// Layout of a tensor's blocks: width of the codes, values per block, one scale or two. Blocks follow each other
 /// without padding, and the last one is as short as it comes, so the place of any block is a multiplication away.
@@ -42,6 +42,16 @@ impl Default for EncodeOptions {
     }
 }
 
+impl From<&QuantConfig> for EncodeOptions {
+    fn from(config: &QuantConfig) -> Self {
+        let outlier_fraction = match config.two_level {
+            TwoLevel::Auto { outlier_fraction, .. } => outlier_fraction,
+            TwoLevel::Off => DEFAULT_OUTLIER_FRACTION,
+        };
+        Self { non_finite: config.non_finite, outlier_fraction }
+    }
+}
+
 impl BlockFormat {
     /// One scale per block of 64 values.
     #[must_use]
@@ -62,7 +72,8 @@ impl BlockFormat {
     }
 
     /// The format for `values` at `width`: two-level if `two_level` allows it, the width is 3, and more than half of
-    /// the blocks are heavy-tailed. One choice for the whole tensor, so that all blocks have one size.
+    /// the blocks are heavy-tailed. One choice for the whole tensor, so that all blocks have one size. The outlier
+    /// fraction leaves no trace in the format: encode with [`EncodeOptions`] that have the same one.
     ///
     /// # Errors
     /// [`CodecErr::InvalidTwoLevel`].

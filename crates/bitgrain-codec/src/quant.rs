@@ -63,6 +63,10 @@ impl QuantizedBlock {
             let flags = self.flags.as_deref().unwrap_or_default();
             out.extend(secondary.to_le_bytes());
             out.extend(flags.get(..required).ok_or(CodecErr::InputTooSmall { required })?);
+            // Spare bits are zero.
+            if let (Some(last), spare @ 1..) = (out.last_mut(), 8 * required - self.codes.len()) {
+                *last &= u8::MAX >> spare;
+            }
         }
         let head = out.len();
         out.resize(head + width.packed_len(self.codes.len()), 0);

@@ -9,7 +9,7 @@ fn values(count: u16) -> Vec<f32> {
     (0..count).map(|i| (f32::from(i) * 0.37).sin() + 0.01).collect()
 }
 
-/// Two hundred values at 5 bits, with the code at `index` replaced by the pattern no writer makes.
+/// Two hundred values at 8 bits, with the code at `index` replaced by the pattern no writer makes.
 fn with_bad_code(index: usize) -> (BlockFormat, Vec<u8>) {
     let format = BlockFormat::new(BitWidth::W8);
     let mut bytes = format.encode(&values(200)).expect("finite");
@@ -103,8 +103,9 @@ fn short_outputs_say_how_many_bytes_or_values_are_needed() {
 fn lengths_beyond_memory_are_refused_and_never_allocated() {
     for format in [BlockFormat::new(BitWidth::W2), BlockFormat::two_level()] {
         let format = format.with_block_len(BlockLen::new(8).expect("a multiple of eight"));
-        assert!(format.encoded_len(usize::MAX) > usize::MAX / 2);
-        let required = format.encoded_len(usize::MAX);
+        let required = usize::MAX;
+        assert_eq!(format.encoded_len(usize::MAX) == required, format.is_two_level(), "2 bits of each still fit");
+        let required = if format.is_two_level() { required } else { format.encoded_len(usize::MAX) };
         assert_eq!(format.decode(&[0; 100], usize::MAX), Err(CodecErr::InputTooSmall { required }));
     }
 }
@@ -158,15 +159,32 @@ fn two_level_starts_above_the_threshold_and_not_at_it() {
 }
 
 #[test]
+fn blocks_and_tensors_agree_on_two_levels_at_any_fraction() {
+    for outlier_fraction in [0.05, 0.2, 0.5] {
+        let two_level = TwoLevel::Auto { threshold: 1.0, outlier_fraction };
+        let config = QuantConfig { two_level, ..QuantConfig::default() };
+        let values = values(300);
+        let blocks = quantize_bits(&values, 3, &config).expect("finite");
+        let joined: Vec<u8> = blocks.iter().flat_map(|b| b.to_bytes().expect("just made")).collect();
+        let format = BlockFormat::choose(BitWidth::W3, BlockLen::DEFAULT, two_level, &values).expect("valid");
+        assert!(format.is_two_level());
+        let mut bytes = vec![0; format.encoded_len(300)];
+        format.encode_into(&values, &EncodeOptions::from(&config), &mut bytes).expect("finite");
+        assert_eq!(joined, bytes, "{outlier_fraction}");
+    }
+}
+
+#[test]
 fn surplus_flags_do_not_reach_the_bytes() {
     let block = QuantizedBlock {
         scale: 1.0,
         secondary_scale: Some(2.0),
-        flags: Some(vec![0b101, 0xFF, 0xFF]),
+        flags: Some(vec![0b1111_1101, 0xFF, 0xFF]),
         codes: vec![1, -3, 3],
         bits: 3,
     };
     let bytes = block.to_bytes().expect("a good block");
     assert_eq!(bytes.len(), BlockFormat::two_level().encoded_len(3));
+    assert_eq!(bytes[8], 0b101, "spare bits are zero");
     assert_eq!(BlockFormat::two_level().decode(&bytes, 3), Ok(vec![2.0, -3.0, 6.0]));
 }

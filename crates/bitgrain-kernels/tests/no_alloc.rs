@@ -54,8 +54,8 @@ fn no_primitive_allocates() {
                 dequantize(b, &codes, 0.3, &mut floats).expect("room");
                 pack_i8(b, w, &codes, &mut packed).expect("room");
                 unpack_i8(b, w, &packed, &mut codes).expect("good");
-                pack_u8(b, u, &bytes[..0], &mut packed).expect("room");
                 unpack_u8(b, u, &packed, &mut bytes[..1000]).expect("good");
+                pack_u8(b, u, &bytes[..1000], &mut packed).expect("room");
                 unpack_u16(b, u, &packed, &mut words).expect("good");
                 pack_u16(b, u, &words, &mut packed).expect("room");
                 quantize_pack(b, w, &values, 0.3, &mut bytes).expect("room");

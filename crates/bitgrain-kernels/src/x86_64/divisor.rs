@@ -18,7 +18,8 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// More units than all the roundings together.
+    /// More units than all the roundings together can make up. The proof needs them; no test has found a wrong code
+    /// without.
     const MARGIN: u16 = 4;
     /// Lower halves up to this one are uncertain.
     pub(super) const UNCERTAIN: u16 = 2 * Self::MARGIN;

@@ -47,7 +47,7 @@ fn codes_are_the_same_everywhere() {
 #[test]
 fn codes_are_the_same_at_odd_scales() {
     let values = crate::ramp(200);
-    let scales = [0.0, -0.0, -0.37, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE, 1e-44, 9e-37, 1.1e-36, 9e35, 1.1e36];
+    let scales = [0.0, -0.0, -0.37, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE, 1e-44, 9e-31, 1.1e-30, 9e29, 1.1e30];
     for &backend in Backend::available() {
         for width in BitWidth::ALL {
             for scale in scales {
@@ -91,7 +91,7 @@ fn scalar_codes_round_ties_to_even() {
 }
 
 #[test]
-fn scalar_codes_are_the_quotient_rounded_in_double_precision() {
+fn scalar_codes_are_the_rounded_quotient() {
     let values = Bits(2).normals(100_000);
     let scale = 0.0173_f32;
     let mut codes = vec![0; values.len()];

@@ -12,7 +12,7 @@ use crate::dot::{dot_walk, sum_in_halves};
 use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
-/// Chunks of 32 products between two widenings: each adds at most 2^16 to a lane.
+/// Chunks of 32 products between two widenings: each adds at most 2^15 to a lane.
 const WIDEN: usize = 1 << 14;
 
 #[target_feature(enable = "avx2,fma,f16c")]

@@ -1,4 +1,4 @@
-//! Dot products: 32 products of codes, or 64 of floats with codes, at a time.
+//! Dot products: 64 products of codes, or 64 of floats with codes, at a time.
 
 use core::arch::x86_64::*;
 
@@ -10,7 +10,7 @@ use crate::dot::{dot_walk, sum_in_halves};
 use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
-/// Chunks of 64 products between two widenings: each adds at most 2^16 to a lane.
+/// Chunks of 64 products between two widenings: each adds at most 2^15 to a lane.
 const WIDEN: usize = 1 << 14;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
