@@ -48,7 +48,7 @@ macro_rules! dot_walk {
         let qmax: u8 = (1 << ($w - 1)) - 1;
         let mut rest: &[u8] = $bytes;
         let mut good = true;
-        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |_i, block| {
+        $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |block| {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
             let codes = &rest[$crate::SCALE_LEN..];

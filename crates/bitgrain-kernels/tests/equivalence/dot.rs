@@ -65,11 +65,14 @@ fn a_dot_with_a_bad_block_is_refused() {
     let dot = |bytes: &[u8], backend| dot_blocks(backend, BitWidth::W5, BlockLen::DEFAULT, &[1.0; 100], bytes);
     let mut bad_code = bytes.clone();
     bad_code[4] |= 0b1_1111;
+    let mut bad_tail = bytes.clone();
+    bad_tail[48] |= 0b1_1111;
     let mut bad_scale = bytes.clone();
     bad_scale[47] |= 0x80;
     for &backend in Backend::available() {
         assert!(dot(&bytes, backend).is_ok(), "{backend}");
         assert_eq!(dot(&bad_code, backend), Err(KernelError::CodeOutOfRange { index: 0, code: 16 }), "{backend}");
+        assert_eq!(dot(&bad_tail, backend), Err(KernelError::CodeOutOfRange { index: 64, code: 16 }), "{backend}");
         assert_eq!(dot(&bad_scale, backend), Err(KernelError::InvalidScale { index: 64 }), "{backend}");
     }
 }

@@ -139,6 +139,11 @@ fn thousands_of_codes_pack_and_unpack_the_same_everywhere() {
     }
     for &backend in Backend::available() {
         for at in [0, 4095, 4096, 5000, 9999] {
+            let mut wide = vec![7_u16; 10_000];
+            wide[at] = 8;
+            let three = UnsignedWidth::new(3).expect("in range");
+            let want = Err(KernelError::CodeOutOfRange { index: at, code: 8 });
+            assert_eq!(pack_u16(backend, three, &wide, &mut vec![0; 10_000]), want, "{backend}");
             let mut codes = vec![3_i8; 10_000];
             codes[at] = 4;
             let want = Err(KernelError::CodeOutOfRange { index: at, code: 4 });
