@@ -50,6 +50,14 @@ pub enum CodecErr {
         /// Position of the first value of that block.
         index: usize,
     },
+    /// A row that is not a whole number of blocks.
+    #[error("rows of {len} weights are not whole blocks of {block}")]
+    RaggedBlocks {
+        /// Weights of the row.
+        len: usize,
+        /// Weights of a block.
+        block: usize,
+    },
     /// Two-level settings outside their range.
     #[error(
         "two-level needs a threshold of at least 1 and an outlier fraction from 0 to 1, not {threshold} and {outlier_fraction}"
@@ -108,6 +116,7 @@ impl From<KernelError> for CodecErr {
             KernelError::CodeOutOfRange { index, code } => Self::CodeOutOfRange { index, code },
             KernelError::NonFinite { index } => Self::NonFinite { index },
             KernelError::InvalidScale { index } => Self::InvalidScale { index },
+            KernelError::RaggedBlocks { len, block } => Self::RaggedBlocks { len, block },
             other => unreachable!("no kernel called here returns {other:?}"),
         }
     }

@@ -44,6 +44,13 @@ pub enum KernelError {
         /// Position of the first value of that block.
         index: usize,
     },
+    /// A row that is not a whole number of blocks, or values that are not whole rows.
+    RaggedBlocks {
+        /// Weights of the row.
+        len: usize,
+        /// Weights of a block.
+        block: usize,
+    },
 }
 
 impl fmt::Display for KernelError {
@@ -58,6 +65,7 @@ impl fmt::Display for KernelError {
             Self::CodeOutOfRange { index, code } => write!(f, "code {code} at index {index} is out of range"),
             Self::NonFinite { index } => write!(f, "value at index {index} is not finite"),
             Self::InvalidScale { index } => write!(f, "scale of the block at index {index} is not a usable scale"),
+            Self::RaggedBlocks { len, block } => write!(f, "rows of {len} weights are not whole blocks of {block}"),
         }
     }
 }

@@ -24,6 +24,7 @@ mod cast;
 mod convert;
 mod dot;
 mod error;
+mod ggml;
 mod max_abs;
 mod minifloat;
 mod pack;
@@ -43,6 +44,7 @@ pub use convert::{
 };
 pub use dot::{dot_blocks, dot_i8};
 pub use error::KernelError;
+pub use ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};
 pub use quantize::{dequantize, quantize};

