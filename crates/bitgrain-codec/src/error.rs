@@ -84,6 +84,23 @@ pub enum CodecErr {
         /// Values of the tensor.
         count: usize,
     },
+    /// A name that no weight format has.
+    #[error(
+        "not a weight format; there are the 21 dtypes (int8, fp8_e4m3, ternary, ...), llama.cpp's blocks (q4_0, q4_k, ...) and q4f32"
+    )]
+    UnknownFormat,
+    /// Scales for a format that has none.
+    #[error("{dtype} weights have no scales")]
+    InvalidScaling {
+        /// The format.
+        dtype: crate::weight::DType,
+    },
+    /// A percentile outside its range.
+    #[error("a percentile of {percent} is not above 0 and at most 100")]
+    InvalidPercentile {
+        /// What was asked for.
+        percent: f32,
+    },
     /// Two slices that must have one length.
     #[error("slices of {left} and {right} values cannot be compared")]
     LengthMismatch {

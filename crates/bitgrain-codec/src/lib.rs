@@ -30,6 +30,7 @@ mod format;
 mod non_finite;
 mod quant;
 mod two_level;
+pub mod weight;
 
 pub use bitgrain_kernels::{BitWidth, BlockLen};
 pub use bound::{Drift, bound, bound_of_scale, bound_with_drift, scale_fits};

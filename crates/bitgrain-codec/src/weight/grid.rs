@@ -1,0 +1,257 @@
+//! `Grid`: the values one group of weights can take, and the way from weights to codes and back.
+//!
+//! Work goes through small stack buffers, so nothing is allocated and every dtype shares one packer.
+
+use bitgrain_kernels::{
+    Backend, BitWidth, UnsignedWidth, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32,
+    e4m3_to_f32, e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32, pack_u8, quantize, unpack_u8,
+};
+
+use super::dtype::{DType, Kind};
+use crate::CodecErr;
+
+/// Weights handled at once: a multiple of 8, so that every dtype's codes end on a byte.
+pub(crate) const CHUNK: usize = 256;
+
+/// Scale and zero point of a group. A weight is `(code - zero) * scale`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    /// The step between two codes. Negative where that puts a lopsided range on the side of the largest weight.
+    pub scale: f32,
+    /// The code of 0; itself 0 for every dtype but the unsigned ones.
+    pub zero: u64,
+}
+
+impl Grid {
+    /// Codes are the weights themselves.
+    pub const UNIT: Self = Self { scale: 1.0, zero: 0 };
+
+    /// Packs the codes of a group's weights into `out`, `dtype.packed_len(values.len())` bytes.
+    pub(crate) fn encode(self, dtype: DType, values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {
+        let backend = Backend::best();
+        for (values, out) in values.chunks(CHUNK).zip(out.chunks_mut(dtype.packed_len(CHUNK))) {
+            match dtype.kind() {
+                Kind::Float => encode_float(backend, dtype, values, out)?,
+                Kind::Wide | Kind::WideAffine => self.encode_wide(dtype, values, out),
+                Kind::Mini { .. } | Kind::Signed { .. } | Kind::Affine { .. } | Kind::Sign => {
+                    let mut codes = [0; CHUNK];
+                    let codes = &mut codes[..values.len()];
+                    self.codes(backend, dtype, values, codes)?;
+                    pack(backend, dtype, codes, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Weights of packed codes.
+    pub(crate) fn decode(self, dtype: DType, bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
+        let backend = Backend::best();
+        for (bytes, out) in bytes.chunks(dtype.packed_len(CHUNK)).zip(out.chunks_mut(CHUNK)) {
+            match dtype.kind() {
+                Kind::Float => decode_float(backend, dtype, bytes, out)?,
+                Kind::Wide | Kind::WideAffine => self.decode_wide(dtype, bytes, out),
+                Kind::Mini { .. } | Kind::Signed { .. } | Kind::Affine { .. } | Kind::Sign => {
+                    let mut codes = [0; CHUNK];
+                    let codes = &mut codes[..out.len()];
+                    unpack(backend, dtype, bytes, codes)?;
+                    self.values(backend, dtype, codes, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What `values` become, at most [`CHUNK`] of them. Only for dtypes of at most 8 bits.
+    pub(crate) fn round_trip(self, dtype: DType, values: &[f32], out: &mut [f32]) -> Result<(), CodecErr> {
+        let backend = Backend::best();
+        let mut codes = [0; CHUNK];
+        let codes = &mut codes[..values.len()];
+        self.codes(backend, dtype, values, codes)?;
+        self.values(backend, dtype, codes, out)
+    }
+
+    /// Codes of at most 8 bits, one to a byte, in the low bits.
+    fn codes(self, backend: Backend, dtype: DType, values: &[f32], codes: &mut [u8]) -> Result<(), CodecErr> {
+        match dtype.kind() {
+            Kind::Sign => values.iter().zip(codes).for_each(|(x, c)| *c = u8::from(*x >= 0.0)),
+            Kind::Signed { lo, hi } => {
+                // The kernel divides at 8 bits; narrower ranges are clamped after it.
+                let mut wide = [0_i8; CHUNK];
+                quantize(backend, BitWidth::W8, values, self.scale, &mut wide)?;
+                let mask = u8::MAX >> (8 - dtype.bits());
+                for (code, wide) in codes.iter_mut().zip(wide) {
+                    *code = wide.clamp(lo, hi).cast_unsigned() & mask;
+                }
+            }
+            Kind::Affine { max } => {
+                let (max, zero) = (f32::from(max), self.zero_f32());
+                for (code, &x) in codes.iter_mut().zip(values) {
+                    let steps = if self.scale == 0.0 { 0.0 } else { round_even(x / self.scale) };
+                    *code = to_u8((steps + zero).clamp(0.0, max));
+                }
+            }
+            Kind::Mini { .. } => {
+                let mut scaled = [0.0_f32; CHUNK];
+                let scaled = &mut scaled[..values.len()];
+                let divisor = if self.scale == 0.0 { f32::INFINITY } else { self.scale };
+                for (scaled, x) in scaled.iter_mut().zip(values) {
+                    *scaled = x / divisor;
+                }
+                match dtype {
+                    DType::Fp8E4M3 => e4m3_from_f32(backend, scaled, codes)?,
+                    DType::Fp8E5M2 => e5m2_from_f32(backend, scaled, codes)?,
+                    _ => e2m1_from_f32(backend, scaled, codes)?,
+                };
+            }
+            Kind::Float | Kind::Wide | Kind::WideAffine => unreachable!("{dtype} has more than 8 bits"),
+        }
+        Ok(())
+    }
+
+    /// Weights of codes as [`Grid::codes`] makes them.
+    fn values(self, backend: Backend, dtype: DType, codes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
+        match dtype.kind() {
+            Kind::Sign => {
+                codes.iter().zip(&mut *out).for_each(|(c, x)| *x = if *c == 0 { -self.scale } else { self.scale });
+            }
+            Kind::Signed { .. } => {
+                let shift = 8 - dtype.bits();
+                for (x, code) in out.iter_mut().zip(codes) {
+                    *x = f32::from((code << shift).cast_signed() >> shift) * self.scale;
+                }
+            }
+            Kind::Affine { .. } => {
+                let zero = self.zero_f32();
+                codes.iter().zip(&mut *out).for_each(|(c, x)| *x = (f32::from(*c) - zero) * self.scale);
+            }
+            Kind::Mini { .. } => {
+                match dtype {
+                    DType::Fp8E4M3 => e4m3_to_f32(backend, codes, out)?,
+                    DType::Fp8E5M2 => e5m2_to_f32(backend, codes, out)?,
+                    _ => e2m1_to_f32(backend, codes, out)?,
+                };
+                out.iter_mut().for_each(|x| *x *= self.scale);
+            }
+            Kind::Float | Kind::Wide | Kind::WideAffine => unreachable!("{dtype} has more than 8 bits"),
+        }
+        // Half a step beyond the largest f32 is where a clamped code may land.
+        if !(self.scale * f32::from(u16::MAX)).is_finite() {
+            out.iter_mut().for_each(|x| *x = x.clamp(f32::MIN, f32::MAX));
+        }
+        Ok(())
+    }
+
+    /// Codes of 16 bits and more need more than an f32's precision.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is the clamp")]
+    fn encode_wide(self, dtype: DType, values: &[f32], out: &mut [u8]) {
+        let bytes = usize::from(dtype.bits() / 8);
+        let steps = |x: f32| if self.scale == 0.0 { 0.0 } else { libm::rint(f64::from(x) / f64::from(self.scale)) };
+        for (&x, out) in values.iter().zip(out.chunks_exact_mut(bytes)) {
+            let code = if dtype.is_affine() {
+                let max = u64::MAX >> (64 - dtype.bits());
+                // Sums of a zero point and steps are exact in 128 bits; in f64 the zero point would lose its end.
+                (steps(x) as i128 + i128::from(self.zero)).clamp(0, i128::from(max)) as u64
+            } else {
+                let max = i64::MAX >> (64 - dtype.bits());
+                (steps(x) as i64).clamp(-max, max).cast_unsigned()
+            };
+            out.copy_from_slice(&code.to_le_bytes()[..bytes]);
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "f32 is what comes out")]
+    fn decode_wide(self, dtype: DType, bytes: &[u8], out: &mut [f32]) {
+        let width = usize::from(dtype.bits() / 8);
+        let shift = 64 - dtype.bits();
+        for (bytes, x) in bytes.chunks_exact(width).zip(out) {
+            let mut code = [0; 8];
+            code[..width].copy_from_slice(bytes);
+            let code = u64::from_le_bytes(code);
+            let steps = if dtype.is_affine() {
+                (i128::from(code) - i128::from(self.zero)) as f64
+            } else {
+                ((code << shift).cast_signed() >> shift) as f64
+            };
+            *x = ((steps * f64::from(self.scale)) as f32).clamp(f32::MIN, f32::MAX);
+        }
+    }
+
+    /// The zero point of a dtype of at most 8 bits.
+    #[expect(clippy::cast_precision_loss, reason = "at most 255")]
+    fn zero_f32(self) -> f32 {
+        self.zero as f32
+    }
+}
+
+fn encode_float(backend: Backend, dtype: DType, values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {
+    let mut halves = [0; CHUNK];
+    match dtype {
+        DType::Float64 => {
+            values.iter().zip(out.as_chunks_mut().0).for_each(|(x, out)| *out = f64::from(*x).to_le_bytes());
+            return Ok(());
+        }
+        DType::Float32 => {
+            values.iter().zip(out.as_chunks_mut().0).for_each(|(x, out)| *out = x.to_le_bytes());
+            return Ok(());
+        }
+        DType::Float16 => f16_from_f32(backend, values, &mut halves)?,
+        _ => bf16_from_f32(backend, values, &mut halves)?,
+    };
+    halves.iter().zip(out.as_chunks_mut().0).for_each(|(half, out)| *out = half.to_le_bytes());
+    Ok(())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a float64 was made from an f32, or is rounded to one")]
+fn decode_float(backend: Backend, dtype: DType, bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
+    match dtype {
+        DType::Float64 => {
+            bytes.as_chunks().0.iter().zip(out).for_each(|(bytes, x)| *x = f64::from_le_bytes(*bytes) as f32);
+        }
+        DType::Float32 => bytes.as_chunks().0.iter().zip(out).for_each(|(bytes, x)| *x = f32::from_le_bytes(*bytes)),
+        _ => {
+            let mut halves = [0; CHUNK];
+            let halves = &mut halves[..out.len()];
+            halves.iter_mut().zip(bytes.as_chunks().0).for_each(|(half, bytes)| *half = u16::from_le_bytes(*bytes));
+            if dtype == DType::Float16 {
+                f16_to_f32(backend, halves, out)?;
+            } else {
+                bf16_to_f32(backend, halves, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Packs codes of at most 8 bits, least significant bit first.
+pub(crate) fn pack(backend: Backend, dtype: DType, codes: &[u8], out: &mut [u8]) -> Result<(), CodecErr> {
+    if dtype.bits() == 8 {
+        out.copy_from_slice(codes);
+    } else {
+        pack_u8(backend, UnsignedWidth::new(dtype.bits())?, codes, out)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn unpack(backend: Backend, dtype: DType, bytes: &[u8], codes: &mut [u8]) -> Result<(), CodecErr> {
+    if dtype.bits() == 8 {
+        codes.copy_from_slice(bytes);
+    } else {
+        unpack_u8(backend, UnsignedWidth::new(dtype.bits())?, bytes, codes)?;
+    }
+    Ok(())
+}
+
+/// To the nearest integer, ties to even, for magnitudes up to 2^22; larger ones are clamped by the caller anyway.
+#[inline]
+pub(crate) fn round_even(x: f32) -> f32 {
+    const MAGIC: f32 = 12_582_912.0;
+    let x = x.clamp(-4_194_304.0, 4_194_304.0);
+    x + MAGIC - MAGIC
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a code's range by the caller")]
+fn to_u8(x: f32) -> u8 {
+    x as u8
+}

@@ -1,0 +1,28 @@
+//! Weights: 21 dtypes with scales, llama.cpp's blocks, and what each costs. Specs: `spec/weights.md`, `spec/ggml.md`.
+//!
+//! A weight matrix has rows of contiguous weights. [`WeightFormat`] names a way to store it; [`QuantizedTensor`] holds
+//! one in memory; `encode_rows` and `decode_rows` work on any run of rows, so a large matrix can be streamed or split
+//! between threads and gives the same bytes.
+
+mod calibrate;
+mod dtype;
+mod format;
+mod grid;
+mod half_quadratic;
+mod names;
+pub mod optimum;
+mod parts;
+mod q4f32;
+mod scaled;
+mod scaling;
+mod tensor;
+
+pub use bitgrain_kernels::GgmlBlock;
+pub use calibrate::Calibration;
+pub use dtype::DType;
+pub use format::WeightFormat;
+pub use grid::Grid;
+pub use parts::{Parts, PartsBuf, PartsMut, Sizes};
+pub use scaled::ScaledFormat;
+pub use scaling::Scaling;
+pub use tensor::QuantizedTensor;

@@ -1,0 +1,244 @@
+//! `ScaledFormat`: a dtype, who shares a scale, and how the scale is found. Spec: `spec/weights.md`.
+
+use alloc::vec::Vec;
+
+use bitgrain_kernels::{Backend, BlockLen};
+
+use super::calibrate::{Calibration, calibrate};
+use super::grid::{Grid, pack, unpack};
+use super::{DType, Parts, PartsMut, Scaling, Sizes};
+use crate::CodecErr;
+
+/// How a matrix becomes codes, scales and zero points.
+///
+/// ```
+/// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
+/// let row: Vec<f32> = (0..128).map(|i| (i as f32 - 64.0) / 64.0).collect();
+/// let tensor = QuantizedTensor::quantize(ScaledFormat::new(DType::Int4).into(), &row, 128)?;
+/// assert_eq!(tensor.bytes(), 64 + 2 * 4); // 4 bits a weight, a scale for each 64
+/// # Ok::<(), bitgrain_codec::CodecErr>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScaledFormat {
+    /// The format of a weight.
+    pub dtype: DType,
+    /// Which weights share a scale.
+    pub scaling: Scaling,
+    /// How scales are found. Leaves no trace in the layout.
+    pub calibration: Calibration,
+}
+
+impl ScaledFormat {
+    /// With the dtype's usual scaling, from the largest magnitude.
+    #[must_use]
+    pub const fn new(dtype: DType) -> Self {
+        Self { dtype, scaling: Scaling::default_for(dtype), calibration: Calibration::AbsMax }
+    }
+
+    /// With a scale per `len` weights.
+    #[must_use]
+    pub const fn grouped(self, len: BlockLen) -> Self {
+        Self { scaling: Scaling::Group(len), ..self }
+    }
+
+    /// With another calibration.
+    #[must_use]
+    pub const fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
+    }
+
+    /// Sizes of the arrays of a matrix.
+    ///
+    /// # Errors
+    /// [`CodecErr::InvalidScaling`] for a plain float with scales.
+    pub fn sizes(self, rows: usize, cols: usize) -> Result<Sizes, CodecErr> {
+        if self.dtype.is_plain() && self.scaling != Scaling::None {
+            return Err(CodecErr::InvalidScaling { dtype: self.dtype });
+        }
+        let codes = self.dtype.packed_len(cols).saturating_mul(rows);
+        let (scales, zero_rows, zeros_each) = match self.scaling {
+            Scaling::None => (0, 0, 0),
+            Scaling::Tensor => (1, 1, 1),
+            Scaling::Channel => (rows, rows, 1),
+            Scaling::Group(len) => {
+                let groups = cols.div_ceil(len.get());
+                (rows.saturating_mul(groups), rows, groups)
+            }
+        };
+        let zeros =
+            if self.dtype.is_affine() { self.dtype.packed_len(zeros_each).saturating_mul(zero_rows) } else { 0 };
+        Ok(Sizes { codes, scales, zeros })
+    }
+
+    /// The one grid of a tensor that has one, `None` for all other scalings. Looks at every weight.
+    ///
+    /// # Errors
+    /// [`CodecErr::NonFinite`], [`CodecErr::InvalidPercentile`].
+    pub fn tensor_grid(self, values: &[f32]) -> Result<Option<Grid>, CodecErr> {
+        if self.scaling != Scaling::Tensor {
+            return Ok(None);
+        }
+        check_finite(values)?;
+        calibrate(self.dtype, self.calibration.checked()?, values, None, &mut Vec::new()).map(Some)
+    }
+
+    /// Quantizes whole rows. `grid` is what [`tensor_grid`](Self::tensor_grid) gave for the whole tensor; without it
+    /// these rows are taken for the whole. `importance` has a number per column that weighs its squared errors; only
+    /// the error search makes use of it.
+    ///
+    /// # Errors
+    /// [`CodecErr::NonFinite`] unless the dtype is a plain float, [`CodecErr::OutputTooSmall`] if `out` does not have
+    /// the [`sizes`](Self::sizes) of these rows, and settings that are out of range.
+    pub fn encode_rows(
+        self,
+        values: &[f32],
+        cols: usize,
+        grid: Option<Grid>,
+        importance: Option<&[f32]>,
+        out: PartsMut<'_>,
+    ) -> Result<(), CodecErr> {
+        let rows = whole_rows(values.len(), cols)?;
+        let sizes = self.sizes(rows, cols)?;
+        let calibration = self.calibration.checked()?;
+        if !self.dtype.is_plain() {
+            check_finite(values)?;
+        }
+        if importance.is_some_and(|all| all.len() != cols) {
+            return Err(CodecErr::InputTooSmall { required: cols });
+        }
+        let fits = out.codes.len() == sizes.codes && out.scales.len() == sizes.scales && out.zeros.len() == sizes.zeros;
+        if !fits {
+            return Err(CodecErr::OutputTooSmall { required: sizes.bytes() });
+        }
+        let mut scratch = Vec::new();
+        let whole = match self.scaling {
+            Scaling::None => Some(Grid::UNIT),
+            Scaling::Tensor => {
+                let grid = match grid {
+                    Some(grid) => grid,
+                    None => calibrate(self.dtype, calibration, values, None, &mut scratch)?,
+                };
+                out.scales[0] = grid.scale;
+                self.store_zeros(&[grid.zero], out.zeros)?;
+                Some(grid)
+            }
+            Scaling::Channel | Scaling::Group(_) => None,
+        };
+        let (group, row_bytes) = (self.scaling.group(cols).max(1), self.dtype.packed_len(cols));
+        if let Some(grid) = whole {
+            for (row, codes) in values.chunks(cols.max(1)).zip(out.codes.chunks_mut(row_bytes.max(1))) {
+                grid.encode(self.dtype, row, codes)?;
+            }
+            return Ok(());
+        }
+        let groups = cols.div_ceil(group);
+        let zeros_bytes = if self.dtype.is_affine() { self.dtype.packed_len(groups) } else { 0 };
+        let mut zeros = Vec::with_capacity(groups);
+        for (i, row) in values.chunks(cols.max(1)).enumerate() {
+            let codes = &mut out.codes[i * row_bytes..][..row_bytes];
+            zeros.clear();
+            let pieces = row.chunks(group).zip(codes.chunks_mut(self.dtype.packed_len(group)));
+            for (j, (values, codes)) in pieces.enumerate() {
+                let importance = importance.map(|all| &all[j * group..][..values.len()]);
+                let grid = calibrate(self.dtype, calibration, values, importance, &mut scratch)?;
+                out.scales[i * groups + j] = grid.scale;
+                zeros.push(grid.zero);
+                grid.encode(self.dtype, values, codes)?;
+            }
+            self.store_zeros(&zeros, &mut out.zeros[i * zeros_bytes..][..zeros_bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Dequantizes whole rows into `out`. With one scale per tensor, `parts.scales` and `parts.zeros` are that one.
+    ///
+    /// # Errors
+    /// [`CodecErr::InputTooSmall`], or [`CodecErr::InvalidScale`] if a scale is not finite.
+    pub fn decode_rows(self, parts: Parts<'_>, cols: usize, out: &mut [f32]) -> Result<(), CodecErr> {
+        let rows = whole_rows(out.len(), cols)?;
+        let sizes = self.sizes(rows, cols)?;
+        let there =
+            parts.codes.len() >= sizes.codes && parts.scales.len() >= sizes.scales && parts.zeros.len() >= sizes.zeros;
+        if !there {
+            return Err(CodecErr::InputTooSmall { required: sizes.bytes() });
+        }
+        let (group, row_bytes) = (self.scaling.group(cols).max(1), self.dtype.packed_len(cols));
+        let groups = cols.div_ceil(group);
+        let zeros_bytes = if self.dtype.is_affine() { self.dtype.packed_len(groups) } else { 0 };
+        let per_tensor = matches!(self.scaling, Scaling::None | Scaling::Tensor);
+        let mut zeros = Vec::new();
+        for (i, out) in out.chunks_mut(cols.max(1)).enumerate() {
+            let codes = &parts.codes[i * row_bytes..][..row_bytes];
+            if self.dtype.is_affine() && self.scaling != Scaling::None {
+                let at = if per_tensor { 0 } else { i * zeros_bytes };
+                self.load_zeros(groups, &parts.zeros[at..], &mut zeros)?;
+            }
+            for (j, (codes, out)) in codes.chunks(self.dtype.packed_len(group)).zip(out.chunks_mut(group)).enumerate() {
+                let scale = match self.scaling {
+                    Scaling::None => 1.0,
+                    Scaling::Tensor => parts.scales[0],
+                    Scaling::Channel | Scaling::Group(_) => parts.scales[i * groups + j],
+                };
+                if !scale.is_finite() {
+                    return Err(CodecErr::InvalidScale { index: i * cols + j * group });
+                }
+                let zero = zeros.get(j).copied().unwrap_or(0);
+                Grid { scale, zero }.decode(self.dtype, codes, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store_zeros(self, zeros: &[u64], out: &mut [u8]) -> Result<(), CodecErr> {
+        if !self.dtype.is_affine() {
+            return Ok(());
+        }
+        let bytes = usize::from(self.dtype.bits()).div_ceil(8);
+        if self.dtype.bits() >= 8 {
+            for (zero, out) in zeros.iter().zip(out.chunks_exact_mut(bytes)) {
+                out.copy_from_slice(&zero.to_le_bytes()[..bytes]);
+            }
+            return Ok(());
+        }
+        let codes: Vec<u8> = zeros.iter().map(|zero| zero.to_le_bytes()[0]).collect();
+        pack(Backend::best(), self.dtype, &codes, out)
+    }
+
+    fn load_zeros(self, count: usize, bytes: &[u8], zeros: &mut Vec<u64>) -> Result<(), CodecErr> {
+        zeros.clear();
+        let bytes = &bytes[..self.dtype.packed_len(count)];
+        if self.dtype.bits() >= 8 {
+            for chunk in bytes.chunks_exact(usize::from(self.dtype.bits() / 8)) {
+                let mut zero = [0; 8];
+                zero[..chunk.len()].copy_from_slice(chunk);
+                zeros.push(u64::from_le_bytes(zero));
+            }
+            return Ok(());
+        }
+        let mut codes = alloc::vec![0; count];
+        unpack(Backend::best(), self.dtype, bytes, &mut codes)?;
+        zeros.extend(codes.into_iter().map(u64::from));
+        Ok(())
+    }
+}
+
+/// How many rows of `cols` there are in `len` weights.
+pub(crate) fn whole_rows(len: usize, cols: usize) -> Result<usize, CodecErr> {
+    match len.checked_div(cols) {
+        Some(rows) if rows * cols == len => Ok(rows),
+        None if len == 0 => Ok(0),
+        _ => Err(CodecErr::RaggedBlocks { len, block: cols }),
+    }
+}
+
+/// Refuses NaN and infinities. Whole chunks at a time, so that the loop vectorises.
+pub(crate) fn check_finite(values: &[f32]) -> Result<(), CodecErr> {
+    const RUN: usize = 1024;
+    for (i, run) in values.chunks(RUN).enumerate() {
+        if run.iter().fold(false, |odd, x| odd | !x.is_finite()) {
+            let index = i * RUN + run.iter().position(|x| !x.is_finite()).unwrap_or(0);
+            return Err(CodecErr::NonFinite { index });
+        }
+    }
+    Ok(())
+}
