@@ -1,5 +1,7 @@
 //! What an encoding cost: errors measured between the original and what came back.
 
+use bitgrain_kernels::{Backend, ErrorSums, error_sums};
+
 use crate::CodecErr;
 
 /// Errors between two tensors. Places where the original is not finite are left out and counted.
@@ -32,27 +34,17 @@ impl Fidelity {
     /// # Errors
     /// [`CodecErr::LengthMismatch`].
     pub fn measure(original: &[f32], decoded: &[f32]) -> Result<Self, CodecErr> {
-        if original.len() != decoded.len() {
-            return Err(CodecErr::LengthMismatch { left: original.len(), right: decoded.len() });
-        }
-        let (mut max_error, mut squares, mut skipped) = (0.0_f64, 0.0, 0);
-        let (mut dot, mut left, mut right) = (0.0, 0.0, 0.0);
-        for (&x, &y) in original.iter().zip(decoded) {
-            if !x.is_finite() {
-                skipped += 1;
-                continue;
-            }
-            let (x, y) = (f64::from(x), f64::from(y));
-            // A maximum would pass over NaN, and with it over the worst error there is.
-            let error = if y.is_finite() { (x - y).abs() } else { f64::INFINITY };
-            max_error = max_error.max(error);
-            squares += error * error;
-            dot += x * y;
-            left += x * x;
-            right += y * y;
-        }
+        let sums = error_sums(Backend::best(), original, decoded)
+            .map_err(|_| CodecErr::LengthMismatch { left: original.len(), right: decoded.len() })?;
+        Ok(Self::of(sums, original.len()))
+    }
+
+    /// The figures that follow from sums over `count` pairs.
+    #[must_use]
+    pub fn of(sums: ErrorSums, count: usize) -> Self {
+        let ErrorSums { squares, original: left, decoded: right, product, max, skipped } = sums;
         #[expect(clippy::cast_precision_loss, reason = "a mean over 2^53 values is exact enough")]
-        let count = (original.len() - skipped).max(1) as f64;
+        let count = count.saturating_sub(skipped).max(1) as f64;
         let rms_error = libm::sqrt(squares / count);
         let relative_rmse = if squares == 0.0 { 0.0 } else { rms_error / libm::sqrt(left / count) };
         let norms = libm::sqrt(left) * libm::sqrt(right);
@@ -61,9 +53,9 @@ impl Fidelity {
         } else if norms == 0.0 {
             0.0
         } else {
-            dot / norms
+            product / norms
         };
-        Ok(Self { max_error, rms_error, relative_rmse, cosine, skipped })
+        Self { max_error: max, rms_error, relative_rmse, cosine, skipped }
     }
 }
 

@@ -24,6 +24,7 @@ mod cast;
 mod convert;
 mod dot;
 mod error;
+mod error_sums;
 mod ggml;
 mod max_abs;
 mod minifloat;
@@ -44,6 +45,7 @@ pub use convert::{
 };
 pub use dot::{dot_blocks, dot_i8};
 pub use error::KernelError;
+pub use error_sums::{ErrorSums, error_sums};
 pub use ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};

@@ -9,6 +9,7 @@
 mod blocks;
 mod convert;
 mod dot;
+mod error_sums;
 mod pack;
 mod quantize;
 

@@ -1,0 +1,54 @@
+//! Sums from which every figure of what an encoding cost follows.
+
+use crate::backend::on;
+use crate::{Backend, KernelError};
+
+/// Sums over pairs of an original and a decoded value. Pairs whose original is not finite are left out and counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ErrorSums {
+    /// Of `(x - y)^2`; infinite if a decoded value is not finite where the original is.
+    pub squares: f64,
+    /// Of `x^2`.
+    pub original: f64,
+    /// Of `y^2`.
+    pub decoded: f64,
+    /// Of `x * y`.
+    pub product: f64,
+    /// The largest `|x - y|`.
+    pub max: f64,
+    /// Pairs that were left out.
+    pub skipped: usize,
+}
+
+impl ErrorSums {
+    /// The sums of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            squares: self.squares + other.squares,
+            original: self.original + other.original,
+            decoded: self.decoded + other.decoded,
+            product: self.product + other.product,
+            max: self.max.max(other.max),
+            skipped: self.skipped + other.skipped,
+        }
+    }
+}
+
+/// Sums over the pairs of two slices: eight partial sums in f64, so that backends agree to the bit.
+///
+/// ```
+/// use bitgrain_kernels::{Backend, error_sums};
+/// let sums = error_sums(Backend::best(), &[3.0, 4.0], &[3.0, 4.5])?;
+/// assert_eq!((sums.squares, sums.max), (0.25, 0.5));
+/// # Ok::<(), bitgrain_kernels::KernelError>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if the slices have different lengths.
+pub fn error_sums(backend: Backend, original: &[f32], decoded: &[f32]) -> Result<ErrorSums, KernelError> {
+    if original.len() != decoded.len() {
+        return Err(KernelError::InputTooSmall { required: original.len().max(decoded.len()) });
+    }
+    Ok(on!(backend, error_sums(original, decoded)))
+}
