@@ -1,1 +1,26 @@
 //! Model weights on disk: open, inspect, quantize, plan mixed precision and compare.
+//!
+//! [`Model`] opens GGUF, safetensors (one file, sharded, or a Hugging Face folder), npy and npz, and hands out rows of
+//! any tensor as f32. Everything else goes through it, in pieces of a few megabytes on every core, so memory stays
+//! near the largest tensor whatever the size of the model.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`convert`] | quantizes a model into a new file and says what that cost |
+//! | [`plan`] | chooses a format per tensor from measured errors, for a budget or a quality |
+//! | [`compare`] | what is different between two models, tensor by tensor |
+//! | [`stats`] | moments and a histogram of a tensor's values |
+//!
+//! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
+
+pub mod compare;
+pub mod convert;
+mod error;
+mod model;
+mod pieces;
+pub mod plan;
+pub mod stats;
+
+pub use error::ModelError;
+pub use model::{Container, Importance, Metadata, Model, Storage, Tensor};
+pub use pieces::Progress;

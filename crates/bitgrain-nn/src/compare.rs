@@ -1,0 +1,189 @@
+//! What is different between two models, tensor by tensor.
+
+use bitgrain_codec::Fidelity;
+use bitgrain_codec::weight::optimum;
+use bitgrain_kernels::{Backend, ErrorSums, error_sums};
+use serde::Serialize;
+
+use crate::pieces::{self, Progress};
+use crate::stats::{BARS, histogram};
+use crate::{Model, ModelError, Tensor};
+
+/// Two models side by side.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Tensors that both have, in the order of the first.
+    pub tensors: Vec<Row>,
+    /// All of them together, each weight counting once.
+    pub overall: Figures,
+    /// Names that only the first has.
+    pub only_in_first: Vec<String>,
+    /// Names that only the second has.
+    pub only_in_second: Vec<String>,
+    /// Names of tensors that cannot be compared, with the reason.
+    pub skipped: Vec<(String, String)>,
+    /// Bytes of the first's tensors.
+    pub first_bytes: u64,
+    /// Bytes of the second's tensors.
+    pub second_bytes: u64,
+}
+
+/// One tensor in both.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Its shape, outermost first.
+    pub shape: Vec<u64>,
+    /// How the first stores it.
+    pub first: String,
+    /// How the second stores it.
+    pub second: String,
+    /// Bytes in the first.
+    pub first_bytes: u64,
+    /// Bytes in the second.
+    pub second_bytes: u64,
+    /// What was lost.
+    pub figures: Figures,
+    /// The signal-to-noise ratio in dB that the best quantizer with as many levels reaches on normally distributed
+    /// weights; `None` if the second stores floats.
+    pub optimum_db: Option<f64>,
+    /// The ratio in dB that nothing at as many bits per weight can pass on such weights.
+    pub limit_db: f64,
+    /// Values of the first and of the second in equal parts of the range of both.
+    pub histograms: [Vec<u64>; 2],
+    /// That range.
+    pub range: (f32, f32),
+}
+
+/// How far two tensors are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figures {
+    /// Cosine of the angle between them.
+    pub cosine: f64,
+    /// Largest difference.
+    pub max_error: f64,
+    /// Root mean square of the differences.
+    pub rmse: f64,
+    /// That over the root mean square of the first.
+    pub relative_rmse: f64,
+    /// Signal-to-noise ratio in dB; `None` if nothing is different.
+    pub snr_db: Option<f64>,
+}
+
+impl From<Fidelity> for Figures {
+    fn from(cost: Fidelity) -> Self {
+        let different = cost.relative_rmse > 0.0;
+        Self {
+            cosine: cost.cosine,
+            max_error: cost.max_error,
+            rmse: cost.rms_error,
+            relative_rmse: cost.relative_rmse,
+            snr_db: different.then(|| optimum::decibels(cost.relative_rmse)),
+        }
+    }
+}
+
+/// Compares every tensor that both models have.
+///
+/// # Errors
+/// What reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
+pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result<Comparison, ModelError> {
+    let names = |model: &Model| model.tensors().iter().map(|t| t.name.clone()).collect::<std::collections::HashSet<_>>();
+    let (in_first, in_second) = (names(first), names(second));
+    let (mut tensors, mut skipped) = (Vec::new(), Vec::new());
+    let (mut sums, mut count) = (ErrorSums::default(), 0);
+    for a in first.tensors().iter().filter(|a| in_second.contains(&a.name)) {
+        let b = second.tensor(&a.name)?;
+        progress.tensor(&a.name);
+        match row(a, b) {
+            Ok((row, here, weights)) => {
+                tensors.push(row);
+                sums = sums.and(here);
+                count += weights;
+            }
+            Err(Skip::Reason(reason)) => skipped.push((a.name.clone(), reason)),
+            Err(Skip::Error(error)) => return Err(error),
+        }
+        progress.add(a.bytes());
+    }
+    let only = |model: &Model, other: &std::collections::HashSet<String>| {
+        model.tensors().iter().map(|t| t.name.clone()).filter(|name| !other.contains(name)).collect()
+    };
+    Ok(Comparison {
+        tensors,
+        overall: Fidelity::of(sums, count).into(),
+        only_in_first: only(first, &in_second),
+        only_in_second: only(second, &in_first),
+        skipped,
+        first_bytes: first.bytes(),
+        second_bytes: second.bytes(),
+    })
+}
+
+/// Why a tensor has no row.
+enum Skip {
+    Reason(String),
+    Error(ModelError),
+}
+
+fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
+    if a.shape != b.shape {
+        return Err(Skip::Reason(format!("shapes {:?} and {:?}", a.shape, b.shape)));
+    }
+    let load = |tensor: &Tensor| {
+        tensor.load().map_err(|error| match error {
+            ModelError::Unreadable { kind, .. } => Skip::Reason(format!("{kind} cannot be dequantized")),
+            other => Skip::Error(other),
+        })
+    };
+    let (left, right) = (load(a)?, load(b)?);
+    let runs = pieces::runs(&left);
+    let other = |i: usize| -> Result<Vec<f32>, ModelError> {
+        let mut values = vec![0.0; runs[i].len() * right.cols()];
+        right.decode(runs[i].clone(), &mut values)?;
+        Ok(values)
+    };
+    let piece = |i: usize, x: &mut [f32]| {
+        let y = other(i)?;
+        let sums = error_sums(Backend::best(), x, &y).map_err(|e| ModelError::codec(&a.name)(e.into()))?;
+        Ok((sums, range(x, range(&y, EMPTY))))
+    };
+    let pieces_found = pieces::map(&left, &runs, piece).map_err(Skip::Error)?;
+    let (mut sums, mut ends) = (ErrorSums::default(), EMPTY);
+    for (here, (lo, hi)) in pieces_found {
+        sums = sums.and(here);
+        ends = (ends.0.min(lo), ends.1.max(hi));
+    }
+    let (lo, hi) = if ends.0 <= ends.1 { ends } else { (0.0, 0.0) };
+    let bars = |i: usize, x: &mut [f32]| Ok([histogram(x, lo, hi), histogram(&other(i)?, lo, hi)]);
+    let mut histograms = [vec![0; BARS], vec![0; BARS]];
+    for both in pieces::map(&left, &runs, bars).map_err(Skip::Error)? {
+        for (all, bars) in histograms.iter_mut().zip(both) {
+            all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+    let bits = 8.0 * b.bytes() as f64 / a.elements().max(1) as f64;
+    let quantized = b.storage.format().filter(|format| format.name() != "float32" && format.name() != "float64");
+    let row = Row {
+        name: a.name.clone(),
+        shape: a.shape.clone(),
+        first: a.storage.to_string(),
+        second: b.storage.to_string(),
+        first_bytes: a.bytes(),
+        second_bytes: b.bytes(),
+        figures: Fidelity::of(sums, left.len()).into(),
+        optimum_db: quantized.map(|format| optimum::decibels(format.optimum())),
+        limit_db: optimum::decibels(optimum::bound(bits)),
+        histograms,
+        range: (lo, hi),
+    };
+    Ok((row, sums, left.len()))
+}
+
+const EMPTY: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
+
+fn range(values: &[f32], start: (f32, f32)) -> (f32, f32) {
+    values.iter().filter(|x| x.is_finite()).fold(start, |(lo, hi), &x| (lo.min(x), hi.max(x)))
+}

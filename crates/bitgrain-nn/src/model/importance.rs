@@ -1,0 +1,77 @@
+//! `Importance`: how much the error of each column of a tensor matters.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Model, Tensor};
+use crate::ModelError;
+
+/// Numbers per column for some tensors of a model, as an importance matrix of llama.cpp has them.
+#[derive(Debug, Default)]
+pub struct Importance(HashMap<String, Vec<f32>>);
+
+/// How llama.cpp's files name the sums of squared activations, and how many went into them.
+const SUMS: &str = ".in_sum2";
+const COUNTS: &str = ".counts";
+
+impl Importance {
+    /// Reads importances from a model file: `NAME.in_sum2` with `NAME.counts` as llama.cpp's `imatrix.gguf` has them, or
+    /// plainly a vector `NAME`, in GGUF, safetensors or npz.
+    ///
+    /// # Errors
+    /// What opening and reading it brings.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let model = Model::open(path)?;
+        let mut all = HashMap::new();
+        for tensor in model.tensors().iter().filter(|tensor| !tensor.name.ends_with(COUNTS)) {
+            let mut values = tensor.values()?;
+            let name = match tensor.name.strip_suffix(SUMS) {
+                Some(name) => {
+                    let counts = model.tensor(&format!("{name}{COUNTS}"))?;
+                    average(&mut values, tensor, counts)?;
+                    name
+                }
+                None => &tensor.name,
+            };
+            all.insert(name.to_owned(), values);
+        }
+        Ok(Self(all))
+    }
+
+    /// The numbers for a tensor, if there are any.
+    ///
+    /// # Errors
+    /// [`ModelError::Importance`] if there is not one for each column.
+    pub fn of(&self, tensor: &Tensor) -> Result<Option<&[f32]>, ModelError> {
+        match self.0.get(&tensor.name) {
+            Some(values) if values.len() as u64 != tensor.cols() => Err(ModelError::Importance {
+                tensor: tensor.name.clone(),
+                found: values.len() as u64,
+                cols: tensor.cols(),
+            }),
+            found => Ok(found.map(Vec::as_slice)),
+        }
+    }
+
+    /// How many tensors it has numbers for.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Sums to means. A matrix of experts that nothing was counted for keeps equal importances.
+fn average(values: &mut [f32], sums: &Tensor, counts: &Tensor) -> Result<(), ModelError> {
+    let counts = counts.values()?;
+    let cols = usize::try_from(sums.cols()).unwrap_or(usize::MAX).max(1);
+    for (row, count) in values.chunks_mut(cols).zip(counts) {
+        row.iter_mut().for_each(|value| *value = if count > 0.0 { *value / count } else { 1.0 });
+    }
+    Ok(())
+}

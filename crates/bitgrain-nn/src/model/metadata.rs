@@ -1,0 +1,80 @@
+//! `Metadata`: what a file says about itself.
+
+use bitgrain_formats::gguf;
+
+/// What a model's file says beside its tensors. Nothing of it is lost when a model is converted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Metadata {
+    /// Keys of a GGUF file.
+    pub gguf: gguf::Metadata,
+    /// Strings of a safetensors file.
+    pub strings: Vec<(String, String)>,
+    /// What `config.json` beside the weights calls the architecture (`model_type`).
+    pub architecture: Option<String>,
+}
+
+/// Before the keys of the one kind of file where they are kept in the other.
+const FOREIGN_GGUF: &str = "gguf.";
+const FOREIGN_STRINGS: &str = "safetensors.";
+
+impl Metadata {
+    /// As the keys of a GGUF file.
+    pub(crate) fn to_gguf(&self) -> gguf::Metadata {
+        let mut keys = self.gguf.clone();
+        if keys.get("general.architecture").is_none() {
+            keys.set("general.architecture", self.architecture.clone().unwrap_or_else(|| "unknown".into()));
+        }
+        for (key, value) in &self.strings {
+            if key != super::NOTE_KEY {
+                keys.set(format!("{FOREIGN_STRINGS}{key}"), value.clone());
+            }
+        }
+        keys
+    }
+
+    /// As the strings of a safetensors file. Numbers and lists of a GGUF file become JSON.
+    pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
+        let known = |key: &String| key != super::NOTE_KEY;
+        let mut strings: Vec<_> = self.strings.iter().filter(|(key, _)| known(key)).cloned().collect();
+        for (key, value) in self.gguf.iter() {
+            match key.strip_prefix(FOREIGN_STRINGS).zip(value.as_str()) {
+                Some((own, text)) => strings.push((own.to_owned(), text.to_owned())),
+                None => strings.push((format!("{FOREIGN_GGUF}{key}"), value_json(value).to_string())),
+            }
+        }
+        strings
+    }
+}
+
+/// A GGUF value as JSON.
+pub(crate) fn value_json(value: &gguf::Value) -> serde_json::Value {
+    use gguf::{Array, Value};
+    match value {
+        Value::U8(v) => (*v).into(),
+        Value::I8(v) => (*v).into(),
+        Value::U16(v) => (*v).into(),
+        Value::I16(v) => (*v).into(),
+        Value::U32(v) => (*v).into(),
+        Value::I32(v) => (*v).into(),
+        Value::F32(v) => (*v).into(),
+        Value::Bool(v) => (*v).into(),
+        Value::String(v) => v.as_str().into(),
+        Value::U64(v) => (*v).into(),
+        Value::I64(v) => (*v).into(),
+        Value::F64(v) => (*v).into(),
+        Value::Array(array) => match array {
+            Array::U8(v) => v.clone().into(),
+            Array::I8(v) => v.clone().into(),
+            Array::U16(v) => v.clone().into(),
+            Array::I16(v) => v.clone().into(),
+            Array::U32(v) => v.clone().into(),
+            Array::I32(v) => v.clone().into(),
+            Array::F32(v) => v.clone().into(),
+            Array::Bool(v) => v.clone().into(),
+            Array::String(v) => v.iter().collect::<Vec<_>>().into(),
+            Array::U64(v) => v.clone().into(),
+            Array::I64(v) => v.clone().into(),
+            Array::F64(v) => v.clone().into(),
+        },
+    }
+}

@@ -1,0 +1,149 @@
+//! Opening: what kind of model a path is, seen from its first bytes.
+
+use std::path::{Path, PathBuf};
+
+use super::mapped::Mapped;
+use super::{Metadata, Tensor, folder, gguf, safetensors};
+use crate::ModelError;
+
+/// The kind of file a model is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Container {
+    /// llama.cpp's.
+    Gguf,
+    /// Hugging Face's, in one file or several.
+    Safetensors,
+    /// NumPy's, one array.
+    Npy,
+    /// NumPy's, several arrays.
+    Npz,
+}
+
+impl Container {
+    /// The name people use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gguf => "GGUF",
+            Self::Safetensors => "safetensors",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+        }
+    }
+
+    /// What a model is written as, by the name of its file.
+    ///
+    /// # Errors
+    /// [`ModelError::OutputName`] unless it ends in `.gguf` or `.safetensors`.
+    pub fn of_output(path: &Path) -> Result<Self, ModelError> {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("gguf") => Ok(Self::Gguf),
+            Some("safetensors") => Ok(Self::Safetensors),
+            _ => Err(ModelError::OutputName { path: path.to_owned() }),
+        }
+    }
+}
+
+/// A model that was opened: its tensors, what it says about itself. No values are read yet.
+#[derive(Debug)]
+pub struct Model {
+    path: PathBuf,
+    container: Container,
+    metadata: Metadata,
+    tensors: Vec<Tensor>,
+}
+
+impl Model {
+    /// Opens a file, the index of a sharded model, or a folder with either. Takes milliseconds whatever the size.
+    ///
+    /// The file is mapped: it must not be changed or cut short by someone else while the model is in use.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`], [`ModelError::NotAModel`], [`ModelError::NoWeights`], and what the containers refuse.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        let weights = if path.is_dir() { folder::weights(path)? } else { path.to_owned() };
+        let (container, (mut metadata, tensors)) = if weights.extension().is_some_and(|e| e == "json") {
+            (Container::Safetensors, safetensors::read_sharded(&weights)?)
+        } else {
+            let file = Mapped::open(&weights)?;
+            let start = file.whole()?;
+            let container = kind(&start, &weights).ok_or_else(|| ModelError::NotAModel { path: weights.clone() })?;
+            drop(start);
+            let read = match container {
+                Container::Gguf => gguf::read(file)?,
+                Container::Safetensors => safetensors::read(file)?,
+                Container::Npy => numpy::read_npy(file)?,
+                Container::Npz => numpy::read_npz(file)?,
+            };
+            (container, read)
+        };
+        metadata.architecture = folder::architecture(&weights);
+        Ok(Self { path: weights, container, metadata, tensors })
+    }
+
+    /// The file that was opened: of a sharded model the index, of a folder the file in it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The kind of file.
+    #[must_use]
+    pub const fn container(&self) -> Container {
+        self.container
+    }
+
+    /// What it says about itself.
+    #[must_use]
+    pub const fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Its tensors in the order of the file.
+    #[must_use]
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The tensor of this name.
+    ///
+    /// # Errors
+    /// [`ModelError::NoTensor`], with the name that comes nearest.
+    pub fn tensor(&self, name: &str) -> Result<&Tensor, ModelError> {
+        self.tensors.iter().find(|tensor| tensor.name == name).ok_or_else(|| {
+            let nearest = self.tensors.iter().max_by_key(|tensor| common(&tensor.name, name));
+            ModelError::NoTensor { name: name.to_owned(), nearest: nearest.map(|tensor| tensor.name.clone()) }
+        })
+    }
+
+    /// Bytes of all tensors.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.tensors.iter().map(Tensor::bytes).sum()
+    }
+}
+
+/// How much of two names is the same, from the front and from the back.
+fn common(a: &str, b: &str) -> usize {
+    let front = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let back = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b).count();
+    front + back
+}
+
+fn kind(start: &[u8], path: &Path) -> Option<Container> {
+    if start.starts_with(b"GGUF") {
+        return Some(Container::Gguf);
+    }
+    if start.starts_with(b"\x93NUMPY") {
+        return Some(Container::Npy);
+    }
+    if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+        return Some(Container::Npz);
+    }
+    // safetensors has no magic: a length and then the opening brace of JSON. By name too, so that a broken one is
+    // told what is broken.
+    let json = start.get(8) == Some(&b'{');
+    let named = path.extension().is_some_and(|e| e == "safetensors");
+    (json || named).then_some(Container::Safetensors)
+}

@@ -1,0 +1,66 @@
+//! `Storage`: how a tensor's numbers are stored, and whether they are weights.
+
+use std::fmt;
+
+use bitgrain_codec::weight::{DType, ScaledFormat, Scaling, WeightFormat};
+
+/// How the numbers of a tensor are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Storage {
+    /// Weights that can be dequantized: floats, dtypes with scales, blocks.
+    Weights(WeightFormat),
+    /// Whole numbers that are no weights: positions, masks. They are kept as they are.
+    Integers {
+        /// The width and sign they have.
+        dtype: DType,
+        /// As the file calls it: `I64`, `BOOL`.
+        name: &'static str,
+    },
+    /// Known by name and size alone.
+    Opaque {
+        /// As the file calls it: `IQ2_XS`, `C64`.
+        name: &'static str,
+    },
+}
+
+impl Storage {
+    /// A plain float, or a short one without scale.
+    pub(crate) const fn plain(dtype: DType) -> Self {
+        let scaled = ScaledFormat::new(dtype);
+        Self::Weights(WeightFormat::Scaled(ScaledFormat { scaling: Scaling::None, ..scaled }))
+    }
+
+    /// What turns the bytes into f32, if anything does.
+    pub(crate) fn decoder(&self) -> Option<WeightFormat> {
+        match *self {
+            Self::Weights(format) => Some(format),
+            Self::Integers { dtype, .. } => match Self::plain(dtype) {
+                Self::Weights(format) => Some(format),
+                Self::Integers { .. } | Self::Opaque { .. } => None,
+            },
+            Self::Opaque { .. } => None,
+        }
+    }
+
+    /// The format, if these are weights.
+    #[must_use]
+    pub const fn format(&self) -> Option<WeightFormat> {
+        match self {
+            Self::Weights(format) => Some(*format),
+            Self::Integers { .. } | Self::Opaque { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // A file's own FP8 has no scale, and nobody asked for one.
+            Self::Weights(WeightFormat::Scaled(format)) if format.scaling == Scaling::None => {
+                f.pad(format.dtype.name())
+            }
+            Self::Weights(format) => fmt::Display::fmt(format, f),
+            Self::Integers { name, .. } | Self::Opaque { name } => f.pad(&name.to_lowercase()),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `Tensor`: name, shape and storage of one tensor of a model.
+
+use super::bytes::Bytes;
+use super::{Rows, Storage};
+use crate::ModelError;
+
+/// A tensor of a model. Its values are read when they are asked for.
+#[derive(Debug, Clone)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Its dimensions, outermost first; the last one is contiguous. Empty for a scalar.
+    pub shape: Vec<u64>,
+    /// How its numbers are stored.
+    pub storage: Storage,
+    pub(crate) codes: Bytes,
+    /// Present where scales and zero points lie apart from the codes.
+    pub(crate) scales: Option<Bytes>,
+    pub(crate) zeros: Option<Bytes>,
+}
+
+impl Tensor {
+    /// How many numbers it holds.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// Rows: all dimensions but the last. A vector is one row.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.shape.split_last().map_or(1, |(_, outer)| outer.iter().product())
+    }
+
+    /// Numbers in a row.
+    #[must_use]
+    pub fn cols(&self) -> u64 {
+        self.shape.last().copied().unwrap_or(1)
+    }
+
+    /// Bytes in the file, scales included.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let others = [&self.scales, &self.zeros].into_iter().flatten();
+        self.codes.len() + others.map(Bytes::len).sum::<u64>()
+    }
+
+    /// Makes its rows readable.
+    pub(crate) fn load(&self) -> Result<Rows, ModelError> {
+        Rows::load(self)
+    }
+
+    /// All values. Mind the size: `elements()` times four bytes.
+    ///
+    /// # Errors
+    /// [`ModelError::Unreadable`] for formats that cannot be dequantized, and what reading brings.
+    pub fn values(&self) -> Result<Vec<f32>, ModelError> {
+        let rows = self.load()?;
+        let mut out = vec![0.0; rows.len()];
+        rows.decode(0..rows.rows(), &mut out)?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,45 @@
+//! Work in pieces: a tensor's rows in runs of about a megabyte, on every core, results in order.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::ModelError;
+use crate::model::Rows;
+
+/// Told how many bytes of weights are done, from any thread.
+pub trait Progress: Sync {
+    /// `bytes` more of the input are done.
+    fn add(&self, bytes: u64);
+    /// Work on a tensor begins.
+    fn tensor(&self, name: &str);
+}
+
+/// Nobody is watching.
+impl Progress for () {
+    fn add(&self, _bytes: u64) {}
+    fn tensor(&self, _name: &str) {}
+}
+
+/// Weights of a piece: the f32 of two fit in a core's second-level cache.
+const PIECE: usize = 128 << 10;
+
+/// Runs of whole rows with about [`PIECE`] weights each.
+pub(crate) fn runs(rows: &Rows) -> Vec<Range<usize>> {
+    let step = (PIECE / rows.cols().max(1)).max(1);
+    (0..rows.rows()).step_by(step).map(|start| start..rows.rows().min(start + step)).collect()
+}
+
+/// Decodes each run and hands it to `work` with its index; results come back in order.
+pub(crate) fn map<T: Send>(
+    rows: &Rows,
+    runs: &[Range<usize>],
+    work: impl Fn(usize, &mut [f32]) -> Result<T, ModelError> + Sync,
+) -> Result<Vec<T>, ModelError> {
+    let decoded = |buffer: &mut Vec<f32>, (i, run): (usize, &Range<usize>)| {
+        buffer.resize(run.len() * rows.cols(), 0.0);
+        rows.decode(run.clone(), buffer)?;
+        work(i, buffer)
+    };
+    runs.par_iter().enumerate().map_init(Vec::new, decoded).collect()
+}

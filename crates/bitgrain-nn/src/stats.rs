@@ -1,0 +1,128 @@
+//! Moments and a histogram of a tensor's values.
+
+use serde::Serialize;
+
+use crate::pieces::{self, Progress};
+use crate::{ModelError, Tensor};
+
+/// Bars of a histogram.
+pub const BARS: usize = 48;
+
+/// What a tensor's values are like. Those that are not finite are counted and left out of the rest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stats {
+    /// How many there are.
+    pub count: u64,
+    /// The least.
+    pub min: f32,
+    /// The greatest.
+    pub max: f32,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub std: f64,
+    /// How many are exactly zero.
+    pub zeros: u64,
+    /// How many are NaN or infinite.
+    pub non_finite: u64,
+    /// How many lie in each of [`BARS`] equal parts from `min` to `max`.
+    pub histogram: Vec<u64>,
+}
+
+/// Sums of one piece.
+#[derive(Clone, Copy)]
+struct Sums {
+    count: u64,
+    min: f32,
+    max: f32,
+    sum: f64,
+    squares: f64,
+    zeros: u64,
+    non_finite: u64,
+}
+
+impl Sums {
+    const NONE: Self = Self {
+        count: 0,
+        min: f32::INFINITY,
+        max: f32::NEG_INFINITY,
+        sum: 0.0,
+        squares: 0.0,
+        zeros: 0,
+        non_finite: 0,
+    };
+
+    fn of(values: &[f32]) -> Self {
+        values.iter().fold(Self::NONE, |mut sums, &x| {
+            sums.count += 1;
+            if x.is_finite() {
+                sums.min = sums.min.min(x);
+                sums.max = sums.max.max(x);
+                sums.sum += f64::from(x);
+                sums.squares += f64::from(x) * f64::from(x);
+                sums.zeros += u64::from(x == 0.0);
+            } else {
+                sums.non_finite += 1;
+            }
+            sums
+        })
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+            zeros: self.zeros + other.zeros,
+            non_finite: self.non_finite + other.non_finite,
+        }
+    }
+}
+
+/// Looks at every value of a tensor, twice: for its range, then for the histogram.
+///
+/// # Errors
+/// [`ModelError::Unreadable`], and what reading brings.
+pub fn stats(tensor: &Tensor, progress: &dyn Progress) -> Result<Stats, ModelError> {
+    progress.tensor(&tensor.name);
+    let rows = tensor.load()?;
+    let runs = pieces::runs(&rows);
+    let sums = pieces::map(&rows, &runs, |_, values| Ok(Sums::of(values)))?;
+    let sums = sums.into_iter().fold(Sums::NONE, Sums::and);
+    let (min, max) = if sums.min <= sums.max { (sums.min, sums.max) } else { (0.0, 0.0) };
+    let bars = pieces::map(&rows, &runs, |_, values| Ok(histogram(values, min, max)))?;
+    progress.add(tensor.bytes());
+    let histogram = bars.iter().fold(vec![0; BARS], |mut all, bars| {
+        all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);
+        all
+    });
+    #[expect(clippy::cast_precision_loss, reason = "a count of numbers in memory")]
+    let finite = ((sums.count - sums.non_finite).max(1)) as f64;
+    let mean = sums.sum / finite;
+    Ok(Stats {
+        count: sums.count,
+        min,
+        max,
+        mean,
+        std: (sums.squares / finite - mean * mean).max(0.0).sqrt(),
+        zeros: sums.zeros,
+        non_finite: sums.non_finite,
+        histogram,
+    })
+}
+
+/// How many finite values lie in each of [`BARS`] equal parts of a range; those outside go to the ends.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the ends")]
+pub fn histogram(values: &[f32], min: f32, max: f32) -> [u64; BARS] {
+    let mut bars = [0; BARS];
+    let width = (f64::from(max) - f64::from(min)) / BARS as f64;
+    let steps = if width > 0.0 { 1.0 / width } else { 0.0 };
+    for x in values.iter().filter(|x| x.is_finite()) {
+        let at = ((f64::from(*x) - f64::from(min)) * steps) as usize;
+        bars[at.min(BARS - 1)] += 1;
+    }
+    bars
+}
