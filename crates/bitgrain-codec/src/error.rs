@@ -113,7 +113,8 @@ pub enum CodecErr {
 
 impl CodecErr {
     /// The same error with its index counted from `start` values earlier.
-    pub(crate) fn shifted(self, start: usize) -> Self {
+    #[must_use]
+    pub fn shifted(self, start: usize) -> Self {
         match self {
             Self::CodeOutOfRange { index, code } => Self::CodeOutOfRange { index: index + start, code },
             Self::NonFinite { index } => Self::NonFinite { index: index + start },

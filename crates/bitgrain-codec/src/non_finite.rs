@@ -13,8 +13,8 @@ pub enum NonFinite {
 }
 
 impl NonFinite {
-    /// Replaces what is not finite in a block. Only for policies that accept it.
-    pub(crate) fn sanitize(self, block: &mut [f32]) {
+    /// Replaces what is not finite in a block, whatever the policy: rejecting is up to the caller.
+    pub fn sanitize(self, block: &mut [f32]) {
         let largest = match self {
             Self::Clamp => block.iter().filter(|v| v.is_finite()).fold(0.0, |max: f32, v| max.max(v.abs())),
             Self::Reject | Self::Zero => 0.0,

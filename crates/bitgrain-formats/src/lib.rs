@@ -38,4 +38,5 @@ mod elements;
 mod stream;
 mod write_error;
 
+pub use stream::Layout;
 pub use write_error::WriteError;

@@ -1,8 +1,20 @@
 //! Tensors written one after another: what was announced is what gets written, with padding in between.
 
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 
 use crate::WriteError;
+
+/// Where everything goes in a file, for those who write its tensors in an order of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// The first bytes of the file.
+    pub header: Vec<u8>,
+    /// Where each tensor lies in the file; what is between them is zero.
+    pub ranges: Vec<Range<u64>>,
+    /// Bytes of the whole file.
+    pub file_len: u64,
+}
 
 /// What small writes are gathered into; tensors pass by it.
 const BUFFER: usize = 64 << 10;
@@ -97,6 +109,19 @@ impl<W: Write> Tensors<W> {
         }
         self.sink.out.flush()?;
         Ok(self.sink.out.into_inner().map_err(io::IntoInnerError::into_error)?)
+    }
+
+    /// The places of all parts behind the header, which is all that was written so far.
+    pub(crate) fn layout(self) -> Result<Layout, WriteError>
+    where
+        W: Into<Vec<u8>>,
+    {
+        let (alignment, start) = (self.alignment, self.sink.written);
+        let header = self.sink.out.into_inner().map_err(io::IntoInnerError::into_error)?.into();
+        let place = |part: &Part| start + part.offset..start + part.offset + part.bytes;
+        let ranges: Vec<_> = self.parts.iter().map(place).collect();
+        let file_len = ranges.last().map_or(start, |last| last.end.next_multiple_of(alignment));
+        Ok(Layout { header, ranges, file_len })
     }
 
     /// Ends the current part and the empty ones that follow, each with its padding.

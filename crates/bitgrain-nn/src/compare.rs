@@ -89,7 +89,8 @@ impl From<Fidelity> for Figures {
 /// # Errors
 /// What reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
 pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result<Comparison, ModelError> {
-    let names = |model: &Model| model.tensors().iter().map(|t| t.name.clone()).collect::<std::collections::HashSet<_>>();
+    let names =
+        |model: &Model| model.tensors().iter().map(|t| t.name.clone()).collect::<std::collections::HashSet<_>>();
     let (in_first, in_second) = (names(first), names(second));
     let (mut tensors, mut skipped) = (Vec::new(), Vec::new());
     let (mut sums, mut count) = (ErrorSums::default(), 0);
@@ -139,15 +140,14 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
     };
     let (left, right) = (load(a)?, load(b)?);
     let runs = pieces::runs(&left);
-    let other = |i: usize| -> Result<Vec<f32>, ModelError> {
-        let mut values = vec![0.0; runs[i].len() * right.cols()];
-        right.decode(runs[i].clone(), &mut values)?;
-        Ok(values)
+    let other = |i: usize, values: &mut Vec<f32>| {
+        values.resize(runs[i].len() * right.cols(), 0.0);
+        right.decode(runs[i].clone(), values)
     };
-    let piece = |i: usize, x: &mut [f32]| {
-        let y = other(i)?;
-        let sums = error_sums(Backend::best(), x, &y).map_err(|e| ModelError::codec(&a.name)(e.into()))?;
-        Ok((sums, range(x, range(&y, EMPTY))))
+    let piece = |i: usize, x: &mut [f32], y: &mut Vec<f32>| {
+        other(i, y)?;
+        let sums = error_sums(Backend::best(), x, y).map_err(|e| ModelError::codec(&a.name)(e.into()))?;
+        Ok((sums, range(x, range(y, EMPTY))))
     };
     let pieces_found = pieces::map(&left, &runs, piece).map_err(Skip::Error)?;
     let (mut sums, mut ends) = (ErrorSums::default(), EMPTY);
@@ -156,7 +156,10 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
         ends = (ends.0.min(lo), ends.1.max(hi));
     }
     let (lo, hi) = if ends.0 <= ends.1 { ends } else { (0.0, 0.0) };
-    let bars = |i: usize, x: &mut [f32]| Ok([histogram(x, lo, hi), histogram(&other(i)?, lo, hi)]);
+    let bars = |i: usize, x: &mut [f32], y: &mut Vec<f32>| {
+        other(i, y)?;
+        Ok([histogram(x, lo, hi), histogram(y, lo, hi)])
+    };
     let mut histograms = [vec![0; BARS], vec![0; BARS]];
     for both in pieces::map(&left, &runs, bars).map_err(Skip::Error)? {
         for (all, bars) in histograms.iter_mut().zip(both) {

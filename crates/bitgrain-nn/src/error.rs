@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use bitgrain_codec::CodecErr;
 use bitgrain_formats::WriteError;
 use bitgrain_formats::gguf::GgufError;
+use bitgrain_formats::npy::NpyError;
+use bitgrain_formats::npz::NpzError;
 use bitgrain_formats::safetensors::SafetensorsError;
 
 /// Why a model could not be read, converted or compared.
@@ -55,6 +57,22 @@ pub enum ModelError {
         path: PathBuf,
         /// What is wrong.
         source: SafetensorsError,
+    },
+    /// Not a readable npy array.
+    #[error("{}: {source}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: NpyError,
+    },
+    /// Not a readable npz archive.
+    #[error("{}: {source}", path.display())]
+    Npz {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: NpzError,
     },
     /// The note that says how weights are quantized does not fit the tensors.
     #[error("{}: the note on quantized weights is wrong for `{tensor}`: {reason}", path.display())]

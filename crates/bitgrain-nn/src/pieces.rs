@@ -30,16 +30,16 @@ pub(crate) fn runs(rows: &Rows) -> Vec<Range<usize>> {
     (0..rows.rows()).step_by(step).map(|start| start..rows.rows().min(start + step)).collect()
 }
 
-/// Decodes each run and hands it to `work` with its index; results come back in order.
+/// Decodes each run and hands it to `work` with its index and a buffer to use; results come back in order.
 pub(crate) fn map<T: Send>(
     rows: &Rows,
     runs: &[Range<usize>],
-    work: impl Fn(usize, &mut [f32]) -> Result<T, ModelError> + Sync,
+    work: impl Fn(usize, &mut [f32], &mut Vec<f32>) -> Result<T, ModelError> + Sync,
 ) -> Result<Vec<T>, ModelError> {
-    let decoded = |buffer: &mut Vec<f32>, (i, run): (usize, &Range<usize>)| {
-        buffer.resize(run.len() * rows.cols(), 0.0);
-        rows.decode(run.clone(), buffer)?;
-        work(i, buffer)
+    let decoded = |(values, scratch): &mut (Vec<f32>, Vec<f32>), (i, run): (usize, &Range<usize>)| {
+        values.resize(run.len() * rows.cols(), 0.0);
+        rows.decode(run.clone(), values)?;
+        work(i, values, scratch)
     };
-    runs.par_iter().enumerate().map_init(Vec::new, decoded).collect()
+    runs.par_iter().enumerate().map_init(Default::default, decoded).collect()
 }

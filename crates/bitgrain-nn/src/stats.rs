@@ -42,15 +42,8 @@ struct Sums {
 }
 
 impl Sums {
-    const NONE: Self = Self {
-        count: 0,
-        min: f32::INFINITY,
-        max: f32::NEG_INFINITY,
-        sum: 0.0,
-        squares: 0.0,
-        zeros: 0,
-        non_finite: 0,
-    };
+    const NONE: Self =
+        Self { count: 0, min: f32::INFINITY, max: f32::NEG_INFINITY, sum: 0.0, squares: 0.0, zeros: 0, non_finite: 0 };
 
     fn of(values: &[f32]) -> Self {
         values.iter().fold(Self::NONE, |mut sums, &x| {
@@ -89,10 +82,10 @@ pub fn stats(tensor: &Tensor, progress: &dyn Progress) -> Result<Stats, ModelErr
     progress.tensor(&tensor.name);
     let rows = tensor.load()?;
     let runs = pieces::runs(&rows);
-    let sums = pieces::map(&rows, &runs, |_, values| Ok(Sums::of(values)))?;
+    let sums = pieces::map(&rows, &runs, |_, values, _| Ok(Sums::of(values)))?;
     let sums = sums.into_iter().fold(Sums::NONE, Sums::and);
     let (min, max) = if sums.min <= sums.max { (sums.min, sums.max) } else { (0.0, 0.0) };
-    let bars = pieces::map(&rows, &runs, |_, values| Ok(histogram(values, min, max)))?;
+    let bars = pieces::map(&rows, &runs, |_, values, _| Ok(histogram(values, min, max)))?;
     progress.add(tensor.bytes());
     let histogram = bars.iter().fold(vec![0; BARS], |mut all, bars| {
         all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);

@@ -23,6 +23,6 @@ pub use dtype::DType;
 pub use format::WeightFormat;
 pub use grid::Grid;
 pub use parts::{Parts, PartsBuf, PartsMut, Sizes};
-pub use scaled::ScaledFormat;
+pub use scaled::{ScaledFormat, check_finite};
 pub use scaling::Scaling;
 pub use tensor::QuantizedTensor;

@@ -231,8 +231,12 @@ pub(crate) fn whole_rows(len: usize, cols: usize) -> Result<usize, CodecErr> {
     }
 }
 
-/// Refuses NaN and infinities. Whole chunks at a time, so that the loop vectorises.
-pub(crate) fn check_finite(values: &[f32]) -> Result<(), CodecErr> {
+/// Refuses NaN and infinities.
+///
+/// # Errors
+/// [`CodecErr::NonFinite`] with the first of them.
+pub fn check_finite(values: &[f32]) -> Result<(), CodecErr> {
+    /// Whole runs at a time, so that the loop vectorises.
     const RUN: usize = 1024;
     for (i, run) in values.chunks(RUN).enumerate() {
         if run.iter().fold(false, |odd, x| odd | !x.is_finite()) {

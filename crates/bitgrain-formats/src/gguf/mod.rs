@@ -21,7 +21,7 @@ pub use strings::Strings;
 pub use tensor_info::TensorInfo;
 pub use tensor_type::TensorType;
 pub use value::{Array, Value};
-pub use writer::{TensorSpec, Writer};
+pub use writer::{TensorSpec, Writer, layout};
 
 /// Alignment of tensors if `general.alignment` does not say.
 pub const DEFAULT_ALIGNMENT: u32 = 32;

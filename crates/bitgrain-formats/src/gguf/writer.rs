@@ -5,9 +5,9 @@ use std::io::Write;
 use super::layout::tensor_bytes;
 use super::value::write_string;
 use super::{GgufError, MAGIC, MAX_NAME, Metadata, TensorType, VERSION};
-use crate::WriteError;
 use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
+use crate::{Layout, WriteError};
 
 /// A tensor that will be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +101,14 @@ impl<W: Write> Writer<W> {
     pub fn finish(self) -> Result<W, WriteError> {
         self.tensors.finish()
     }
+}
+
+/// The header of a file and the places of its tensors, for those who do not write them one after the other.
+///
+/// # Errors
+/// [`WriteError::Gguf`] if a reader would refuse the file.
+pub fn layout(metadata: &Metadata, tensors: &[TensorSpec]) -> Result<Layout, WriteError> {
+    Writer::new(Vec::new(), metadata, tensors)?.tensors.layout()
 }
 
 /// What a reader would refuse, found before anything is written.

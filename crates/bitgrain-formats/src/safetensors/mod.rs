@@ -16,7 +16,7 @@ pub use dtype::Dtype;
 pub use error::SafetensorsError;
 pub use header::{Header, TensorInfo};
 pub use index::Index;
-pub use writer::{TensorSpec, Writer, order};
+pub use writer::{TensorSpec, Writer, layout, order};
 
 /// Bytes a header can have at most, as in the reference.
 pub const MAX_HEADER: u64 = 100_000_000;

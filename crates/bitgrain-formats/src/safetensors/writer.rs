@@ -7,9 +7,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::layout::tensor_bytes;
 use super::{Dtype, MAX_HEADER, METADATA_KEY, SafetensorsError};
-use crate::WriteError;
 use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
+use crate::{Layout, WriteError};
 
 /// What the length of a header is a multiple of, so that the data behind it is aligned for any type.
 const HEADER_ALIGNMENT: usize = 8;
@@ -107,6 +107,14 @@ impl<W: Write> Writer<W> {
     pub fn finish(self) -> Result<W, WriteError> {
         self.tensors.finish()
     }
+}
+
+/// The header of a file and the places of its tensors, for those who do not write them one after the other.
+///
+/// # Errors
+/// [`WriteError::Safetensors`] if a reader would refuse the file.
+pub fn layout(metadata: &[(String, String)], tensors: &[TensorSpec]) -> Result<Layout, WriteError> {
+    Writer::new(Vec::new(), metadata, tensors)?.tensors.layout()
 }
 
 /// What a reader would refuse, found before anything is written.

@@ -50,7 +50,10 @@ impl Mapped {
         }
         let mut options = MmapOptions::new();
         options.offset(range.start).len(len);
-        #[expect(unsafe_code, reason = "a mapping can change under us if another process writes the file: decision 008")]
+        #[expect(
+            unsafe_code,
+            reason = "a mapping can change under us if another process writes the file: decision 008"
+        )]
         // SAFETY: the range lies in the file as it was when opened; what is mapped is only read, as bytes for which
         // every value is valid. A file that another process cuts short meanwhile ends this one with SIGBUS, which is
         // the price of reading without copies and is written in the documentation.

@@ -18,6 +18,14 @@ const FOREIGN_GGUF: &str = "gguf.";
 const FOREIGN_STRINGS: &str = "safetensors.";
 
 impl Metadata {
+    /// Every entry as JSON, in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(String, serde_json::Value)> {
+        let keys = self.gguf.iter().map(|(key, value)| (key.to_owned(), value_json(value)));
+        let strings = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
+        keys.chain(strings.map(|(key, value)| (key.clone(), value.as_str().into()))).collect()
+    }
+
     /// As the keys of a GGUF file.
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
@@ -47,7 +55,7 @@ impl Metadata {
 }
 
 /// A GGUF value as JSON.
-pub(crate) fn value_json(value: &gguf::Value) -> serde_json::Value {
+fn value_json(value: &gguf::Value) -> serde_json::Value {
     use gguf::{Array, Value};
     match value {
         Value::U8(v) => (*v).into(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::mapped::Mapped;
-use super::{Metadata, Tensor, folder, gguf, safetensors};
+use super::{Metadata, Tensor, folder, gguf, numpy, safetensors};
 use crate::ModelError;
 
 /// The kind of file a model is in.

@@ -91,7 +91,8 @@ fn annotate(path: &Path, note: &str, tensors: Vec<Tensor>) -> Result<Vec<Tensor>
         tensor.storage = Storage::Weights(format);
         tensor.scales = aside.remove(&format!("{}{SCALES}", tensor.name));
         tensor.zeros = aside.remove(&format!("{}{ZEROS}", tensor.name));
-        let sizes = sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape is not one of this format"))?;
+        let sizes =
+            sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape is not one of this format"))?;
         let len = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
         let lens = [tensor.codes.len(), len(&tensor.scales), len(&tensor.zeros)];
         if lens != [sizes.codes as u64, 4 * sizes.scales as u64, sizes.zeros as u64] {
@@ -131,40 +132,30 @@ fn storage(dtype: Dtype) -> Storage {
     }
 }
 
-/// The dtype and shape under which an array of codes is written: its own where safetensors has one, bytes otherwise.
-pub(crate) fn written_as(tensor: &Tensor, storage: &Storage) -> (Dtype, Vec<u64>, bool) {
-    let own = |dtype| (dtype, tensor.shape.clone(), false);
+/// The dtype under which an array of codes is written, if safetensors has one; packed codes are bytes.
+pub(crate) fn dtype_of(storage: &Storage) -> Option<Dtype> {
     match storage {
-        Storage::Integers { name, .. } | Storage::Opaque { name } => match Dtype::from_name(name) {
-            Some(dtype) => own(dtype),
-            None => own(Dtype::U8),
-        },
-        Storage::Weights(format) => {
-            let dtype = match format {
-                WeightFormat::Scaled(scaled) => match scaled.dtype {
-                    DType::Float64 => Some(Dtype::F64),
-                    DType::Float32 => Some(Dtype::F32),
-                    DType::Float16 => Some(Dtype::F16),
-                    DType::BFloat16 => Some(Dtype::BF16),
-                    DType::Fp8E4M3 => Some(Dtype::F8_E4M3),
-                    DType::Fp8E5M2 => Some(Dtype::F8_E5M2),
-                    DType::Int64 => Some(Dtype::I64),
-                    DType::Int32 => Some(Dtype::I32),
-                    DType::Int16 => Some(Dtype::I16),
-                    DType::Int8 => Some(Dtype::I8),
-                    DType::Uint64 => Some(Dtype::U64),
-                    DType::Uint32 => Some(Dtype::U32),
-                    DType::Uint16 => Some(Dtype::U16),
-                    DType::Uint8 => Some(Dtype::U8),
-                    DType::Fp4 | DType::Int4 | DType::Int2 | DType::Uint4 | DType::Uint2 => None,
-                    DType::Ternary | DType::Binary => None,
-                },
-                WeightFormat::Ggml(_) | WeightFormat::Q4F32 => None,
-            };
-            match dtype {
-                Some(dtype) => own(dtype),
-                None => (Dtype::U8, Vec::new(), true),
+        Storage::Integers { name, .. } => Dtype::from_name(&name.to_uppercase()),
+        Storage::Opaque { name } => Dtype::from_name(name),
+        Storage::Weights(WeightFormat::Ggml(_) | WeightFormat::Q4F32) => None,
+        Storage::Weights(WeightFormat::Scaled(format)) => match format.dtype {
+            DType::Float64 => Some(Dtype::F64),
+            DType::Float32 => Some(Dtype::F32),
+            DType::Float16 => Some(Dtype::F16),
+            DType::BFloat16 => Some(Dtype::BF16),
+            DType::Fp8E4M3 => Some(Dtype::F8_E4M3),
+            DType::Fp8E5M2 => Some(Dtype::F8_E5M2),
+            DType::Int64 => Some(Dtype::I64),
+            DType::Int32 => Some(Dtype::I32),
+            DType::Int16 => Some(Dtype::I16),
+            DType::Int8 => Some(Dtype::I8),
+            DType::Uint64 => Some(Dtype::U64),
+            DType::Uint32 => Some(Dtype::U32),
+            DType::Uint16 => Some(Dtype::U16),
+            DType::Uint8 => Some(Dtype::U8),
+            DType::Fp4 | DType::Int4 | DType::Int2 | DType::Uint4 | DType::Uint2 | DType::Ternary | DType::Binary => {
+                None
             }
-        }
+        },
     }
 }

@@ -30,6 +30,18 @@ impl Storage {
         Self::Weights(WeightFormat::Scaled(ScaledFormat { scaling: Scaling::None, ..scaled }))
     }
 
+    /// Whether a safetensors file says all there is to say by its own dtypes.
+    pub(crate) fn is_self_evident(&self) -> bool {
+        match self {
+            Self::Weights(WeightFormat::Scaled(format)) => {
+                let fp8 = matches!(format.dtype, DType::Fp8E4M3 | DType::Fp8E5M2);
+                format.dtype.is_plain() || fp8 && format.scaling == Scaling::None
+            }
+            Self::Weights(_) => false,
+            Self::Integers { .. } | Self::Opaque { .. } => true,
+        }
+    }
+
     /// What turns the bytes into f32, if anything does.
     pub(crate) fn decoder(&self) -> Option<WeightFormat> {
         match *self {

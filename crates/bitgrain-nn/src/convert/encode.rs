@@ -1,0 +1,186 @@
+//! One tensor into its place in the output: in pieces, on every core, measured as it goes.
+
+use std::ops::Range;
+
+use bitgrain_codec::weight::{Grid, PartsBuf, Scaling, WeightFormat, check_finite};
+use bitgrain_codec::{CodecErr, NonFinite};
+use bitgrain_kernels::{Backend, ErrorSums, error_sums};
+
+use super::Recipe;
+use super::output::{Output, Slot};
+use crate::model::Rows;
+use crate::pieces::{self, Progress};
+use crate::{ModelError, Tensor};
+
+/// Pieces in flight per core: enough that no core waits for the slowest, few enough that memory stays small.
+const PER_CORE: usize = 4;
+
+/// Bytes copied at a time.
+const COPY: usize = 8 << 20;
+
+/// What one piece became.
+struct Piece {
+    parts: PartsBuf,
+    sums: ErrorSums,
+}
+
+/// A tensor on its way into a format.
+struct Job<'a> {
+    tensor: &'a Tensor,
+    rows: Rows,
+    format: WeightFormat,
+    grid: Option<Grid>,
+    importance: Option<&'a [f32]>,
+    non_finite: NonFinite,
+}
+
+impl<'a> Job<'a> {
+    fn new(tensor: &'a Tensor, format: WeightFormat, recipe: &'a Recipe) -> Result<Self, ModelError> {
+        let importance = recipe.importance.as_ref().map_or(Ok(None), |all| all.of(tensor))?;
+        let rows = tensor.load()?;
+        let non_finite = recipe.non_finite;
+        let mut job = Self { tensor, rows, format, grid: None, importance, non_finite };
+        if format.needs_tensor_grid() {
+            let mut values = vec![0.0; job.rows.len()];
+            job.rows.decode(0..job.rows.rows(), &mut values)?;
+            job.clean(&mut values, 0)?;
+            job.grid = format.tensor_grid(&values).map_err(ModelError::codec(&tensor.name))?;
+        }
+        Ok(job)
+    }
+
+    /// Applies the policy for NaN and infinities, row by row so that the pieces do not matter.
+    fn clean(&self, values: &mut [f32], first_row: usize) -> Result<(), ModelError> {
+        let Err(error) = check_finite(values) else { return Ok(()) };
+        if self.non_finite == NonFinite::Reject {
+            return Err(ModelError::codec(&self.tensor.name)(error.shifted(first_row * self.rows.cols())));
+        }
+        values.chunks_mut(self.rows.cols().max(1)).for_each(|row| self.non_finite.sanitize(row));
+        Ok(())
+    }
+
+    /// Encodes a run of rows, and decodes it again to see what was lost.
+    fn piece(&self, run: &Range<usize>, values: &mut [f32], back: &mut Vec<f32>) -> Result<Piece, ModelError> {
+        let wrong = |error: CodecErr| ModelError::codec(&self.tensor.name)(error.shifted(run.start * self.rows.cols()));
+        self.clean(values, run.start)?;
+        let cols = self.rows.cols();
+        let mut parts = PartsBuf::new(self.format.sizes(run.len(), cols).map_err(wrong)?);
+        self.format.encode_rows(values, cols, self.grid, self.importance, parts.parts_mut()).map_err(wrong)?;
+        back.resize(values.len(), 0.0);
+        self.format.decode_rows(parts.parts(), cols, back).map_err(wrong)?;
+        let sums = error_sums(Backend::best(), values, back).map_err(|error| wrong(error.into()))?;
+        Ok(Piece { parts, sums })
+    }
+
+    /// What was lost, unless it is everything.
+    fn checked(&self, sums: ErrorSums) -> Result<ErrorSums, ModelError> {
+        if sums.squares.is_finite() {
+            return Ok(sums);
+        }
+        Err(ModelError::Overflow { tensor: self.tensor.name.clone(), format: self.format.to_string() })
+    }
+}
+
+/// What `format` would cost a tensor. Nothing is written.
+pub(crate) fn measure(
+    tensor: &Tensor,
+    format: WeightFormat,
+    recipe: &Recipe,
+    progress: &dyn Progress,
+) -> Result<ErrorSums, ModelError> {
+    let job = Job::new(tensor, format, recipe)?;
+    let runs = pieces::runs(&job.rows);
+    let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
+    progress.add(tensor.bytes());
+    job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::and))
+}
+
+/// Encodes a tensor into its slot.
+pub(crate) fn encode(
+    tensor: &Tensor,
+    format: WeightFormat,
+    recipe: &Recipe,
+    slot: &Slot,
+    output: &mut Output,
+    progress: &dyn Progress,
+) -> Result<ErrorSums, ModelError> {
+    let job = Job::new(tensor, format, recipe)?;
+    let runs = pieces::runs(&job.rows);
+    let mut place = Place::new(slot, matches!(format, WeightFormat::Scaled(f) if f.scaling == Scaling::Tensor));
+    let mut sums = ErrorSums::default();
+    let mut done: Vec<Piece> = Vec::new();
+    let mut windows = runs.chunks(PER_CORE * rayon::current_num_threads());
+    loop {
+        // One core writes what is finished while the others go on.
+        let next = windows.next();
+        let encoded = || match next {
+            Some(runs) => pieces::map(&job.rows, runs, |i, values, back| job.piece(&runs[i], values, back)),
+            None => Ok(Vec::new()),
+        };
+        let finished = std::mem::take(&mut done);
+        let (written, encoded) = rayon::join(|| place.write(&finished, output), encoded);
+        written?;
+        sums = finished.iter().fold(sums, |sums, piece| sums.and(piece.sums));
+        done = encoded?;
+        let rows: usize = next.unwrap_or_default().iter().map(Range::len).sum();
+        progress.add(share(tensor, rows));
+        if next.is_none() {
+            return job.checked(sums);
+        }
+    }
+}
+
+/// Bytes of so many rows of the input.
+fn share(tensor: &Tensor, rows: usize) -> u64 {
+    tensor.bytes().checked_div(tensor.rows()).unwrap_or(0) * rows as u64
+}
+
+/// Where the next pieces of a tensor go.
+struct Place {
+    codes: u64,
+    scales: u64,
+    zeros: u64,
+    /// One scale for all: every piece has the same, and only the first is written.
+    shared: bool,
+}
+
+impl Place {
+    fn new(slot: &Slot, shared: bool) -> Self {
+        let start = |range: &Option<Range<u64>>| range.as_ref().map_or(0, |range| range.start);
+        Self { codes: slot.codes.start, scales: start(&slot.scales), zeros: start(&slot.zeros), shared }
+    }
+
+    fn write(&mut self, pieces: &[Piece], output: &mut Output) -> Result<(), ModelError> {
+        for Piece { parts, .. } in pieces {
+            output.write_at(self.codes, &parts.codes)?;
+            self.codes += parts.codes.len() as u64;
+            let scales: Vec<u8> = parts.scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+            output.write_at(self.scales, &scales)?;
+            output.write_at(self.zeros, &parts.zeros)?;
+            if !self.shared {
+                self.scales += scales.len() as u64;
+                self.zeros += parts.zeros.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies a tensor's bytes into its slot.
+pub(crate) fn copy(
+    tensor: &Tensor,
+    slot: &Slot,
+    output: &mut Output,
+    progress: &dyn Progress,
+) -> Result<(), ModelError> {
+    let arrays = [(Some(&tensor.codes), Some(&slot.codes)), (tensor.scales.as_ref(), slot.scales.as_ref())];
+    for (bytes, range) in arrays.into_iter().chain([(tensor.zeros.as_ref(), slot.zeros.as_ref())]) {
+        let (Some(bytes), Some(range)) = (bytes, range) else { continue };
+        let loaded = bytes.load()?;
+        for (i, chunk) in loaded.chunks(COPY).enumerate() {
+            output.write_at(range.start + (i * COPY) as u64, chunk)?;
+            progress.add(chunk.len() as u64);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Quantizes a model into a new file and says what that cost.
+
+mod encode;
+mod fallback;
+mod output;
+mod recipe;
+mod target;
+
+use std::path::Path;
+
+use bitgrain_codec::Fidelity;
+use bitgrain_kernels::ErrorSums;
+use serde::Serialize;
+
+use crate::compare::Figures;
+use crate::pieces::Progress;
+use crate::{Container, Model, ModelError, Tensor};
+pub(crate) use encode::measure;
+use output::Output;
+pub use recipe::{Choice, Recipe};
+use target::target;
+
+/// What a conversion did.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conversion {
+    /// Every tensor, in the order of the input.
+    pub tensors: Vec<Converted>,
+    /// All quantized weights together, each counting once.
+    pub overall: Figures,
+    /// Bytes of the tensors before.
+    pub bytes_before: u64,
+    /// Bytes of the tensors after.
+    pub bytes_after: u64,
+    /// Bytes of the file that was written.
+    pub file_bytes: u64,
+}
+
+/// What happened to one tensor.
+#[derive(Debug, Clone, Serialize)]
+pub struct Converted {
+    /// Its name.
+    pub name: String,
+    /// Its shape, outermost first.
+    pub shape: Vec<u64>,
+    /// How it was stored.
+    pub from: String,
+    /// How it is stored now.
+    pub to: String,
+    /// Bytes before.
+    pub bytes_before: u64,
+    /// Bytes after.
+    pub bytes_after: u64,
+    /// What was lost; `None` if it was kept as it is.
+    pub figures: Option<Figures>,
+    /// Why it is not what was asked for, if it is not.
+    pub remark: Option<String>,
+}
+
+/// Writes `model` to `out` in the formats of `recipe`. The file appears when it is complete, or not at all.
+///
+/// Tensors of less than two dimensions and integers are kept as they are unless a rule of the recipe names them. Rows
+/// that are not whole blocks of the format get the nearest one that fits, and the report says so.
+///
+/// # Errors
+/// [`ModelError::SameFile`], [`ModelError::OutputName`], [`ModelError::Container`] for formats that the output cannot
+/// hold, [`ModelError::Codec`] for values that are not finite, [`ModelError::Overflow`], and what reading and writing
+/// bring.
+pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progress) -> Result<Conversion, ModelError> {
+    let container = Container::of_output(out)?;
+    if same_file(model.path(), out) {
+        return Err(ModelError::SameFile { path: out.to_owned() });
+    }
+    let targets =
+        model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
+    let mut output = Output::create(out, container, model, &targets)?;
+    let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0);
+    for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
+        progress.tensor(&tensor.name);
+        let slot = output.slot(i);
+        let lost = match target.encode {
+            None => encode::copy(tensor, &slot, &mut output, progress).map(|()| None)?,
+            Some(format) => Some(encode::encode(tensor, format, recipe, &slot, &mut output, progress)?),
+        };
+        if let Some(lost) = lost {
+            sums = sums.and(lost);
+            count += tensor.elements();
+        }
+        let elements = usize::try_from(tensor.elements()).unwrap_or(usize::MAX);
+        rows.push(Converted {
+            name: tensor.name.clone(),
+            shape: tensor.shape.clone(),
+            from: tensor.storage.to_string(),
+            to: target.storage.to_string(),
+            bytes_before: tensor.bytes(),
+            bytes_after: slot.bytes(),
+            figures: lost.map(|sums| Fidelity::of(sums, elements).into()),
+            remark: target.remark.clone(),
+        });
+    }
+    let file_bytes = output.commit()?;
+    Ok(Conversion {
+        overall: Fidelity::of(sums, usize::try_from(count).unwrap_or(usize::MAX)).into(),
+        bytes_before: model.bytes(),
+        bytes_after: rows.iter().map(|row| row.bytes_after).sum(),
+        tensors: rows,
+        file_bytes,
+    })
+}
+
+/// Bytes a tensor takes in a file of the kind `container` if the recipe is followed.
+pub(crate) fn bytes_kept(tensor: &Tensor, container: Container, recipe: &Recipe) -> Result<u64, ModelError> {
+    let Some(format) = target(tensor, container, recipe)?.encode else { return Ok(tensor.bytes()) };
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let sizes = format.sizes(size(tensor.rows()), size(tensor.cols())).map_err(ModelError::codec(&tensor.name))?;
+    Ok(sizes.bytes() as u64)
+}
+
+/// Whether both names lead to one file, through links too.
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

@@ -1,0 +1,70 @@
+//! `Recipe`: which tensor becomes what.
+
+use std::collections::HashMap;
+
+use bitgrain_codec::NonFinite;
+use bitgrain_codec::weight::WeightFormat;
+use wildmatch::WildMatch;
+
+use crate::{Importance, Tensor};
+
+/// What to do with a tensor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// Leave it as it is.
+    Keep,
+    /// Quantize it.
+    To(WeightFormat),
+}
+
+/// Which tensor becomes what, and how.
+#[derive(Debug)]
+pub struct Recipe {
+    default: Choice,
+    rules: Vec<(WildMatch, Choice)>,
+    /// Formats of single tensors, by name.
+    named: HashMap<String, WeightFormat>,
+    /// What to do with NaN and infinities in tensors that are quantized.
+    pub non_finite: NonFinite,
+    /// How much the errors of each column matter.
+    pub importance: Option<Importance>,
+}
+
+impl Recipe {
+    /// Every weight matrix in one format; vectors and integers are kept.
+    #[must_use]
+    pub fn new(default: Choice) -> Self {
+        Self { default, rules: Vec::new(), named: HashMap::new(), non_finite: NonFinite::Reject, importance: None }
+    }
+
+    /// Adds a rule for the tensors whose name matches `pattern`, in which `*` stands for any characters and `?` for
+    /// one. The first rule that matches decides, for vectors too.
+    #[must_use]
+    pub fn rule(mut self, pattern: &str, choice: Choice) -> Self {
+        self.rules.push((WildMatch::new(pattern), choice));
+        self
+    }
+
+    /// Adds formats for single tensors, by name. Rules come before them.
+    #[must_use]
+    pub(crate) fn with_named(mut self, named: impl IntoIterator<Item = (String, WeightFormat)>) -> Self {
+        self.named.extend(named);
+        self
+    }
+
+    /// Whether the recipe leaves it open what a tensor becomes.
+    pub(crate) fn is_free(&self, tensor: &Tensor) -> bool {
+        let ruled = self.rules.iter().any(|(pattern, _)| pattern.matches(&tensor.name));
+        tensor.storage.format().is_some() && tensor.shape.len() > 1 && !ruled
+    }
+
+    /// What a tensor becomes. Only weights can be quantized.
+    pub(crate) fn choice(&self, tensor: &Tensor) -> Choice {
+        if tensor.storage.format().is_none() {
+            return Choice::Keep;
+        }
+        let ruled = self.rules.iter().find(|(pattern, _)| pattern.matches(&tensor.name)).map(|(_, choice)| *choice);
+        let named = || self.named.get(&tensor.name).map(|format| Choice::To(*format));
+        ruled.or_else(named).unwrap_or(if tensor.shape.len() < 2 { Choice::Keep } else { self.default })
+    }
+}
