@@ -1,4 +1,39 @@
 //! Containers of tensors: GGUF, safetensors, npy and npz. The only crate that parses bytes the project did not write.
 //!
-//! Takes bytes, never a path. Every length read from a file is held against the bytes at hand before anything is
-//! allocated.
+//! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
+//! held against the bytes at hand before anything is allocated, nothing recurses, and what is wrong comes back as a
+//! typed error that names the tensor or key. Rules and errors: `spec/containers.md`.
+//!
+//! | module | reads | writes |
+//! |---|---|---|
+//! | [`gguf`] | versions 2 and 3, little-endian | version 3, as a stream |
+//! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
+//! | [`npy`] | versions 1 to 3, numbers and booleans | |
+//! | [`npz`] | members stored or deflated | |
+//!
+//! ```
+//! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
+//! let mut metadata = Metadata::default();
+//! metadata.set("general.architecture", "llama");
+//! let specs = [TensorSpec { name: "token_embd.weight".into(), dims: vec![32, 2], kind: TensorType::Q4_0 }];
+//! let mut writer = Writer::new(Vec::new(), &metadata, &specs)?;
+//! writer.write(&[1; 18])?; // one row of 32 weights is a block of 18 bytes
+//! writer.write(&[2; 18])?;
+//! let file = writer.finish()?;
+//!
+//! let header = Header::parse(&file)?;
+//! assert_eq!(header.metadata.get("general.architecture").and_then(Value::as_str), Some("llama"));
+//! assert_eq!(header.tensors[0].shape(), [2, 32]); // outermost first
+//! assert_eq!(file[header.tensors[0].range()][..], [[1; 18], [2; 18]].concat());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod gguf;
+pub mod safetensors;
+
+mod duplicate;
+mod elements;
+mod stream;
+mod write_error;
+
+pub use write_error::WriteError;
