@@ -29,6 +29,8 @@
 //! ```
 
 pub mod gguf;
+pub mod npy;
+pub mod npz;
 pub mod safetensors;
 
 mod duplicate;

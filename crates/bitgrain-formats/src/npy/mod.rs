@@ -1,0 +1,13 @@
+//! npy, the file of one NumPy array: a Python literal as header, then the elements. Spec: `spec/containers.md#npy`.
+//!
+//! [`Header::parse`] reads versions 1, 2 and 3 with numbers and booleans of either byte order. Python objects, complex
+//! numbers, texts, dates and records are refused by name; nothing is ever unpickled.
+
+mod dtype;
+mod error;
+mod header;
+mod literal;
+
+pub use dtype::{ByteOrder, Dtype, Element};
+pub use error::NpyError;
+pub use header::Header;

@@ -1,0 +1,90 @@
+//! `Member`: one file of an archive.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::NpzError;
+use super::crc::crc32;
+
+/// Bytes that a byte of deflate can come to at most: 258 bytes from two codes of one bit.
+const MAX_RATIO: u64 = 1032;
+
+/// How a member is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// As it is.
+    Stored,
+    /// Compressed with deflate.
+    Deflated,
+}
+
+/// One file of an archive, usually called `name.npy`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member<'a> {
+    /// Its name, as it is in the archive.
+    pub name: String,
+    /// How it is held.
+    pub method: Method,
+    /// Bytes of its content.
+    pub size: u64,
+    pub(super) held: &'a [u8],
+    pub(super) start: usize,
+    pub(super) crc: u32,
+}
+
+impl<'a> Member<'a> {
+    /// Where its bytes are in the archive: the content itself if it is stored.
+    #[must_use]
+    pub const fn range(&self) -> Range<usize> {
+        self.start..self.start + self.held.len()
+    }
+
+    /// The content of a stored member where it stands, without looking at it; `None` if it is deflated.
+    #[must_use]
+    pub const fn stored(&self) -> Option<&'a [u8]> {
+        match self.method {
+            Method::Stored => Some(self.held),
+            Method::Deflated => None,
+        }
+    }
+
+    /// The content: borrowed if it is stored, inflated if it is at most `limit` bytes. The checksum is held.
+    ///
+    /// # Errors
+    /// [`NpzError::OverLimit`] before anything is allocated, [`NpzError::Inflate`] if the bytes do not come to what the
+    /// directory says, [`NpzError::Checksum`] if they come to something else.
+    pub fn read(&self, limit: u64) -> Result<Cow<'a, [u8]>, NpzError> {
+        let content = match self.method {
+            Method::Stored => Cow::Borrowed(self.held),
+            Method::Deflated => Cow::Owned(self.inflate(limit)?),
+        };
+        let (expected, found) = (self.crc, crc32(&content));
+        if expected == found {
+            Ok(content)
+        } else {
+            Err(NpzError::Checksum { member: self.name.clone(), expected, found })
+        }
+    }
+
+    fn inflate(&self, limit: u64) -> Result<Vec<u8>, NpzError> {
+        let member = || self.name.clone();
+        let inflate_error = || NpzError::Inflate { member: member(), size: self.size };
+        if self.size > limit {
+            return Err(NpzError::OverLimit { member: member(), size: self.size, limit });
+        }
+        let size = usize::try_from(self.size).map_err(|_| inflate_error())?;
+        let content = miniz_oxide::inflate::decompress_to_vec_with_limit(self.held, size);
+        content.ok().filter(|content| content.len() == size).ok_or_else(inflate_error)
+    }
+
+    /// Whether the sizes can be true.
+    pub(super) fn check_size(&self) -> Result<(), NpzError> {
+        let compressed = self.held.len() as u64;
+        let possible = match self.method {
+            Method::Stored => self.size == compressed,
+            Method::Deflated => self.size <= compressed.saturating_mul(MAX_RATIO),
+        };
+        if possible { Ok(()) } else { Err(NpzError::Size { member: self.name.clone(), compressed, size: self.size }) }
+    }
+}

@@ -1,0 +1,14 @@
+//! npz, an archive of npy files: the part of ZIP that NumPy writes. Spec: `spec/containers.md#npz`.
+//!
+//! [`Archive::parse`] lists the members from the directory at the end of the file. A stored member is read where it
+//! stands, a deflated one into memory up to a limit that the caller sets.
+
+mod archive;
+mod crc;
+mod directory;
+mod error;
+mod member;
+
+pub use archive::Archive;
+pub use error::NpzError;
+pub use member::{Member, Method};
