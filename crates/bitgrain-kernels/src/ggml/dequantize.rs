@@ -1,5 +1,6 @@
 //! Blocks to f32.
 
+use crate::backend::on;
 use crate::{Backend, GgmlBlock, KernelError};
 
 /// Dequantizes blocks into `out`. Returns the bytes read.
@@ -16,7 +17,7 @@ pub fn dequantize_ggml(
 ) -> Result<usize, KernelError> {
     let ragged = KernelError::RaggedBlocks { len: out.len(), block: block.weights() };
     let required = block.bytes_of(out.len()).ok_or(ragged)?;
-    let _bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;
-    let _ = backend;
+    let bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;
+    on!(backend, dequantize_ggml(block, bytes, out));
     Ok(required)
 }

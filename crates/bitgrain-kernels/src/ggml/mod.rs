@@ -5,7 +5,9 @@
 
 mod block;
 mod dequantize;
+pub(crate) mod layout;
 mod quantize;
+pub(crate) mod rounded;
 
 pub use block::GgmlBlock;
 pub use dequantize::dequantize_ggml;

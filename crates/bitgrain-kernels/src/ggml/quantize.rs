@@ -1,5 +1,7 @@
 //! f32 to blocks.
 
+use super::rounded::Rounded;
+use crate::backend::on;
 use crate::{Backend, GgmlBlock, KernelError};
 
 /// Quantizes rows of `row_len` weights. Returns the bytes written.
@@ -24,13 +26,16 @@ pub fn quantize_ggml(
         return Err(ragged);
     }
     let required = block.bytes_of(values.len()).ok_or(ragged)?;
-    let _out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
-    let _importance = match importance {
+    let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    let importance = match importance {
         Some(importance) if block.takes_importance() => {
             Some(importance.get(..row_len).ok_or(KernelError::InputTooSmall { required: row_len })?)
         }
         _ => None,
     };
-    let _ = backend;
+    match (Rounded::of(block), importance) {
+        (Some(format), None) => on!(backend, round_ggml(format, values, out)),
+        (_, _importance) => {}
+    }
     Ok(required)
 }

@@ -7,8 +7,9 @@ pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     }
 }
 
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "every branch ends with 15 bits and a sign")]
-fn f16_of(value: f32) -> u16 {
+pub(crate) fn f16_of(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
     let magnitude = bits & 0x7FFF_FFFF;
@@ -29,20 +30,25 @@ fn f16_of(value: f32) -> u16 {
 /// IEEE half to f32; a signalling NaN becomes quiet.
 pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
     for (value, &half) in out.iter_mut().zip(codes) {
-        let sign = u32::from(half & 0x8000) << 16;
-        let magnitude = u32::from(half & 0x7FFF);
-        let bits = if magnitude > 0x7C00 {
-            0x7FC0_0000 | magnitude << 13
-        } else if magnitude == 0x7C00 {
-            0x7F80_0000
-        } else if magnitude >= 0x0400 {
-            (magnitude << 13) + (112 << 23)
-        } else {
-            // Subnormal: an integer times 2^-24, both exact.
-            (f32::from(half & 0x7FFF) * 5.960_464_5e-8).to_bits()
-        };
-        *value = f32::from_bits(sign | bits);
+        *value = f32_of(half);
     }
+}
+
+#[inline]
+pub(crate) fn f32_of(half: u16) -> f32 {
+    let sign = u32::from(half & 0x8000) << 16;
+    let magnitude = u32::from(half & 0x7FFF);
+    let bits = if magnitude > 0x7C00 {
+        0x7FC0_0000 | magnitude << 13
+    } else if magnitude == 0x7C00 {
+        0x7F80_0000
+    } else if magnitude >= 0x0400 {
+        (magnitude << 13) + (112 << 23)
+    } else {
+        // Subnormal: an integer times 2^-24, both exact.
+        (f32::from(half & 0x7FFF) * 5.960_464_5e-8).to_bits()
+    };
+    f32::from_bits(sign | bits)
 }
 
 /// f32 to bfloat16, ties to even.

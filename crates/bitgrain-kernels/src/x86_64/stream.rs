@@ -56,6 +56,29 @@ pub(super) fn finish() {
     _mm_sfence();
 }
 
+/// Decodes blocks of `weights` values and `bytes_each` bytes with `decode`, past the caches if that pays.
+#[inline]
+#[target_feature(enable = "avx")]
+pub(super) fn in_stages(
+    weights: usize,
+    bytes_each: usize,
+    bytes: &[u8],
+    out: &mut [f32],
+    decode: impl Fn(&[u8], &mut [f32]),
+) {
+    if !pays(weights, out) {
+        return decode(bytes, out);
+    }
+    let mut stage = Stage::new();
+    let stride = STAGE / weights * bytes_each;
+    for (bytes, out) in bytes.chunks(stride).zip(out.chunks_mut(STAGE / weights * weights)) {
+        let stage = stage.first(out.len());
+        decode(bytes, stage);
+        copy(stage, out);
+    }
+    finish();
+}
+
 /// Decodes a run of blocks like `decode_walk!`, past the caches if that pays.
 macro_rules! stream_walk {
     ($w:ident, $block:expr, $bytes:expr, $out:expr) => {{

@@ -37,6 +37,27 @@ pub(super) fn load_words(words: &[u16; 32]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn load_quarter(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: 16 readable bytes behind the reference; `loadu` needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn store_quarter(out: &mut [u8; 16], bytes: __m128i) {
+    // SAFETY: 16 writable bytes behind the reference; `storeu` needs no alignment.
+    unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn store_half(out: &mut [u8; 32], bytes: __m256i) {
+    // SAFETY: 32 writable bytes behind the reference; `storeu` needs no alignment.
+    unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bytes) }
+}
+
 /// The bytes of a slice of at most 64, zeros behind them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]

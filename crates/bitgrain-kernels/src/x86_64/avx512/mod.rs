@@ -3,6 +3,7 @@
 mod blocks;
 mod convert;
 mod dot;
+mod ggml;
 mod lanes;
 mod max_abs;
 mod minifloat;
@@ -13,6 +14,7 @@ mod unpack;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 pub(crate) use dot::{dot_blocks, dot_i8};
+pub(crate) use ggml::{dequantize_ggml, round_ggml};
 pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};

@@ -1,0 +1,105 @@
+//! Extremes of a block as the reference's loops find them: NaN is passed over, the first of equals wins.
+//!
+//! Order matters only between equals of different sign, so sixteen running extremes side by side do, and a scan in
+//! order settles the rest.
+
+/// Running extremes side by side.
+const LANES: usize = 16;
+
+/// The value of largest magnitude, the first of equals; 0 if there is none.
+#[inline(always)]
+pub(crate) fn largest(values: &[f32; 32]) -> f32 {
+    let (mut top, mut bottom) = ([0.0; LANES], [0.0; LANES]);
+    for sixteen in values.as_chunks::<LANES>().0 {
+        for i in 0..LANES {
+            top[i] = higher(sixteen[i], top[i]);
+            bottom[i] = lower(sixteen[i], bottom[i]);
+        }
+    }
+    let (top, bottom) = (fold(top, higher), fold(bottom, lower));
+    if top > -bottom {
+        top
+    } else if top < -bottom {
+        bottom
+    } else {
+        first_of_magnitude(values, top)
+    }
+}
+
+/// Minimum and maximum. Of zeros of both signs, the first is the minimum.
+#[inline(always)]
+pub(super) fn range(values: &[f32; 32]) -> (f32, f32) {
+    let (mut max, mut min) = ([f32::MIN; LANES], [f32::MAX; LANES]);
+    for sixteen in values.as_chunks::<LANES>().0 {
+        for i in 0..LANES {
+            max[i] = higher(sixteen[i], max[i]);
+            min[i] = lower(sixteen[i], min[i]);
+        }
+    }
+    let (max, min) = (fold(max, higher), fold(min, lower));
+    if min == 0.0 { range_in_order(values) } else { (min, max) }
+}
+
+/// Largest magnitude, NaN passed over.
+#[inline(always)]
+pub(super) fn magnitude(values: &[f32; 32]) -> f32 {
+    let mut max = [0.0; LANES];
+    for sixteen in values.as_chunks::<LANES>().0 {
+        for i in 0..LANES {
+            max[i] = higher(sixteen[i].abs(), max[i]);
+        }
+    }
+    fold(max, higher)
+}
+
+/// Largest magnitude, but a NaN forgets what came before it, and is the answer if nothing comes after: what the
+/// reference's `MAX` macro does.
+#[inline(always)]
+pub(super) fn forgetful_magnitude<const N: usize>(values: &[f32; N]) -> f32 {
+    let mut max = [0; LANES];
+    for sixteen in values.as_chunks::<LANES>().0 {
+        for i in 0..LANES {
+            // As integers, magnitudes are in the same order, with NaN above infinity.
+            max[i] = sixteen[i].abs().to_bits().max(max[i]);
+        }
+    }
+    let max = f32::from_bits(fold(max, Ord::max));
+    if max.is_nan() { forgetful_in_order(values) } else { max }
+}
+
+#[inline(always)]
+fn higher(value: f32, than: f32) -> f32 {
+    if value > than { value } else { than }
+}
+
+#[inline(always)]
+fn lower(value: f32, than: f32) -> f32 {
+    if value < than { value } else { than }
+}
+
+/// Halves the lanes until one is left.
+#[inline(always)]
+fn fold<T: Copy>(lanes: [T; LANES], pick: impl Fn(T, T) -> T) -> T {
+    let eight: [T; 8] = core::array::from_fn(|i| pick(lanes[i], lanes[i + 8]));
+    let four: [T; 4] = core::array::from_fn(|i| pick(eight[i], eight[i + 4]));
+    pick(pick(four[0], four[2]), pick(four[1], four[3]))
+}
+
+#[cold]
+#[inline(never)]
+fn first_of_magnitude(values: &[f32; 32], magnitude: f32) -> f32 {
+    // All zeros count as +0, whatever their signs.
+    if magnitude == 0.0 { 0.0 } else { values.iter().copied().find(|v| v.abs() == magnitude).unwrap_or(0.0) }
+}
+
+#[cold]
+#[inline(never)]
+fn range_in_order(values: &[f32; 32]) -> (f32, f32) {
+    values.iter().fold((f32::MAX, f32::MIN), |(min, max), &v| (lower(v, min), higher(v, max)))
+}
+
+#[cold]
+#[inline(never)]
+fn forgetful_in_order(values: &[f32]) -> f32 {
+    values.iter().fold(0.0, |max, &v| if max > v.abs() { max } else { v.abs() })
+}

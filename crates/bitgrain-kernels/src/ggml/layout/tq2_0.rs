@@ -1,0 +1,29 @@
+//! TQ2_0: 256 ternary weights plus one, two bits each, then an f16 scale.
+
+use super::{extremes, half_at, inverse, put_half, rounding};
+
+const SCALE: usize = 64;
+
+#[inline(always)]
+pub(crate) fn decode(bytes: &[u8; 66], out: &mut [f32; 256]) {
+    let scale = half_at(bytes, SCALE);
+    for (i, row) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (at, shift) = (i / 4 * 32, i % 4 * 2);
+        for m in 0..32 {
+            row[m] = scale * f32::from((bytes[at + m] >> shift & 3).cast_signed() - 1);
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 66]) {
+    let scale = extremes::forgetful_magnitude(values);
+    let inverse = inverse(scale);
+    put_half(out, SCALE, scale);
+    for (half, values) in values.as_chunks::<128>().0.iter().enumerate() {
+        for m in 0..32 {
+            let code = |n: usize| (rounding::nearest(values[32 * n + m] * inverse) + 1).cast_unsigned();
+            out[32 * half + m] = code(0) | code(1) << 2 | code(2) << 4 | code(3) << 6;
+        }
+    }
+}
