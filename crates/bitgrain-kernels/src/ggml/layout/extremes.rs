@@ -28,7 +28,7 @@ pub(crate) fn largest(values: &[f32; 32]) -> f32 {
 
 /// Minimum and maximum. Of zeros of both signs, the first is the minimum.
 #[inline(always)]
-pub(super) fn range(values: &[f32; 32]) -> (f32, f32) {
+pub(crate) fn range(values: &[f32; 32]) -> (f32, f32) {
     let (mut max, mut min) = ([f32::MIN; LANES], [f32::MAX; LANES]);
     for sixteen in values.as_chunks::<LANES>().0 {
         for i in 0..LANES {

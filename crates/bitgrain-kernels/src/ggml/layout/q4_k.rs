@@ -1,6 +1,6 @@
 //! Q4_K: two f16 scales, eight 6-bit scales and minima in 12 bytes, 128 bytes of 4-bit codes.
 
-use super::half_at;
+use super::{half_at, part};
 
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8; 144], out: &mut [f32; 256]) {
@@ -8,9 +8,10 @@ pub(crate) fn decode(bytes: &[u8; 144], out: &mut [f32; 256]) {
     for (i, row) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let (scale_code, min_code) = scale_and_min(bytes, i);
         let (scale, min) = (scale * f32::from(scale_code), min * f32::from(min_code));
-        let (at, shift) = (16 + i / 2 * 32, i % 2 * 4);
-        for m in 0..32 {
-            row[m] = scale * f32::from(bytes[at + m] >> shift & 15) - min;
+        let codes: &[u8; 32] = part(bytes, 16 + i / 2 * 32);
+        let shift = i % 2 * 4;
+        for (out, code) in row.iter_mut().zip(codes) {
+            *out = scale * f32::from(code >> shift & 15) - min;
         }
     }
 }
