@@ -7,19 +7,20 @@
 mod extremes;
 pub(crate) mod iq4_nl;
 pub(crate) mod mxfp4;
-mod q2_k;
-mod q3_k;
+pub(crate) mod q2_k;
+pub(crate) mod q3_k;
 mod q4_0;
 mod q4_1;
-mod q4_k;
+pub(crate) mod q4_k;
 mod q5_0;
 mod q5_1;
-mod q5_k;
-mod q6_k;
+pub(crate) mod q5_k;
+pub(crate) mod q6_k;
 mod q8_0;
 mod rounding;
-mod tq1_0;
-mod tq2_0;
+pub(crate) mod rows;
+pub(crate) mod tq1_0;
+pub(crate) mod tq2_0;
 
 use super::rounded::Rounded;
 use crate::GgmlBlock;

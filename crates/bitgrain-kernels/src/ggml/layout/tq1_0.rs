@@ -30,16 +30,22 @@ pub(crate) fn decode(bytes: &[u8; 54], out: &mut [f32; 256]) {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "at most 255")]
 pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 54]) {
     let scale = extremes::forgetful_magnitude(values);
     let inverse = inverse(scale);
+    pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
+}
+
+/// Writes codes from -1 to 1 and their scale.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most 255")]
+pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 54]) {
     put_half(out, SCALE, scale);
     for (at, len, first, digits) in RUNS {
         for m in 0..len {
             // A run of four digits leaves the last one empty.
             let number = (0..5).fold(0_u16, |number, n| {
-                let digit = if n < digits { rounding::nearest(values[first + n * len + m] * inverse) + 1 } else { 0 };
+                let digit = if n < digits { codes[first + n * len + m] + 1 } else { 0 };
                 number * 3 + u16::from(digit.cast_unsigned())
             });
             out[at + m] = (number * 256).div_ceil(243) as u8;

@@ -85,20 +85,21 @@ fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m256, i
 fn packed<const BITS: u32>([a, b]: [[__m256i; 4]; 2]) -> ([__m128i; 2], [u32; 2]) {
     // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
     let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    let [low, high] = [0, 2].map(|i| {
+    let [mut low, mut high] = [0, 2].map(|i| {
         let words = [_mm256_packus_epi32(a[i], a[i + 1]), _mm256_packus_epi32(b[i], b[i + 1])];
-        let bytes = _mm256_min_epu8(_mm256_packus_epi16(words[0], words[1]), _mm256_set1_epi8((1 << BITS) - 1));
-        _mm256_permutevar8x32_epi32(bytes, order)
+        _mm256_min_epu8(_mm256_packus_epi16(words[0], words[1]), _mm256_set1_epi8((1 << BITS) - 1))
     });
-    let lower = _mm256_set1_epi8(15);
-    let upper = _mm256_andnot_si256(lower, _mm256_slli_epi16::<4>(high));
-    let pairs = _mm256_or_si256(_mm256_and_si256(low, lower), upper);
-    let fifths = if BITS == 5 {
+    let mut fifths = [0; 2];
+    if BITS == 5 {
         // The fifth bit of each byte, moved to where `movemask` takes it from.
-        let [low, high] = [low, high].map(|codes| _mm256_movemask_epi8(_mm256_slli_epi16::<3>(codes)).cast_unsigned());
-        [low & 0xFFFF | high << 16, low >> 16 | high & 0xFFFF_0000]
-    } else {
-        [0; 2]
-    };
+        let [low_bits, high_bits] = [low, high].map(|codes| {
+            let ordered = _mm256_permutevar8x32_epi32(codes, order);
+            _mm256_movemask_epi8(_mm256_slli_epi16::<3>(ordered)).cast_unsigned()
+        });
+        fifths = [low_bits & 0xFFFF | high_bits << 16, low_bits >> 16 | high_bits & 0xFFFF_0000];
+        [low, high] = [low, high].map(|codes| _mm256_and_si256(codes, _mm256_set1_epi8(15)));
+    }
+    let pairs = _mm256_or_si256(low, _mm256_slli_epi16::<4>(high));
+    let pairs = _mm256_permutevar8x32_epi32(pairs, order);
     ([_mm256_castsi256_si128(pairs), _mm256_extracti128_si256::<1>(pairs)], fifths)
 }
