@@ -17,7 +17,7 @@ pub(crate) fn decode(bytes: &[u8; 66], out: &mut [f32; 256]) {
 
 #[inline(always)]
 pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 66]) {
-    let scale = extremes::forgetful_magnitude(values);
+    let scale = extremes::magnitude(values);
     let inverse = inverse(scale);
     pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
 }
