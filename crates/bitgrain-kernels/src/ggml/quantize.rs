@@ -7,8 +7,8 @@ use crate::{Backend, GgmlBlock, KernelError};
 /// Quantizes rows of `row_len` weights. Returns the bytes written.
 ///
 /// `importance` holds one non-negative number per column, `row_len` of them, as an importance matrix does; formats
-/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: others give blocks
-/// without meaning.
+/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: a NaN is passed over
+/// and gets a code without meaning, an infinity makes the scale of its block infinite.
 ///
 /// # Errors
 /// [`KernelError::RaggedBlocks`] if a row is not whole blocks or the values are not whole rows,
@@ -35,6 +35,7 @@ pub fn quantize_ggml(
     };
     match (Rounded::of(block), importance) {
         (Some(format), None) => on!(backend, round_ggml(format, values, out)),
+        // Scales that are searched for.
         (_, _importance) => {}
     }
     Ok(required)
