@@ -111,11 +111,7 @@ impl GgmlBlock {
     /// Bytes of `weights` weights, or `None` if they are not whole blocks.
     #[must_use]
     pub const fn bytes_of(self, weights: usize) -> Option<usize> {
-        if weights.is_multiple_of(self.weights()) {
-            (weights / self.weights()).checked_mul(self.bytes())
-        } else {
-            None
-        }
+        if weights.is_multiple_of(self.weights()) { (weights / self.weights()).checked_mul(self.bytes()) } else { None }
     }
 
     /// Whether [`quantize_ggml`](crate::quantize_ggml) makes use of an importance per column.

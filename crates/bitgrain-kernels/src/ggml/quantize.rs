@@ -1,5 +1,6 @@
 //! f32 to blocks.
 
+use super::search::{self, Rows};
 use crate::{Backend, GgmlBlock, KernelError};
 
 /// Quantizes rows of `row_len` weights. Returns the bytes written.
@@ -24,13 +25,15 @@ pub fn quantize_ggml(
         return Err(ragged);
     }
     let required = block.bytes_of(values.len()).ok_or(ragged)?;
-    let _out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
-    let _importance = match importance {
+    let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    let importance = match importance {
         Some(importance) if block.takes_importance() => {
             Some(importance.get(..row_len).ok_or(KernelError::InputTooSmall { required: row_len })?)
         }
         _ => None,
     };
-    let _ = backend;
+    if search::quantize(backend, block, Rows { values, row_len, importance }, out) {
+        return Ok(required);
+    }
     Ok(required)
 }

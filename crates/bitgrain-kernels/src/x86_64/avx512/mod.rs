@@ -3,11 +3,15 @@
 mod blocks;
 mod convert;
 mod dot;
+mod f32_lanes;
 mod lanes;
+mod levels;
 mod max_abs;
 mod minifloat;
 mod pack;
 mod quantize;
+mod search;
+mod transpose;
 mod unpack;
 
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
@@ -17,4 +21,5 @@ pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
+pub(crate) use search::search;
 pub(crate) use unpack::{unpack_bytes, unpack_words};
