@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Affine, Batch, BlockSearch, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
+use super::search::{Affine, Batch, BlockSearch, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
 use crate::GgmlBlock;
 
 /// A format of this kind.
@@ -60,9 +60,9 @@ impl<L: Layout, const WEIGHTED: bool> BlockSearch for AffineK<L, WEIGHTED> {
         } else {
             zero
         };
-        let (mut x, mut w) = ([zero; 32], [zero; 32]);
-        let (x, w) = (&mut x[..L::SUB], &mut w[..L::SUB]);
+        let mut columns = Columns::new(zero);
         for sub in 0..subs {
+            let (x, w) = (&mut columns.x[..L::SUB], &mut columns.w[..L::SUB]);
             isa.columns(&batch.values, sub * L::SUB, x);
             if WEIGHTED {
                 isa.columns(&batch.importance, sub * L::SUB, w);
@@ -70,7 +70,7 @@ impl<L: Layout, const WEIGHTED: bool> BlockSearch for AffineK<L, WEIGHTED> {
             } else {
                 L::weights(isa, x, w);
             }
-            let Affine { scale, min, factor, minus } = fit_affine(isa, x, w, L::PLANS[usize::from(WEIGHTED)]);
+            let Affine { scale, min, factor, minus } = fit_affine(isa, &mut columns, L::SUB, L::PLANS[usize::from(WEIGHTED)]);
             (scales[sub], minima[sub]) = (scale, min.neg());
             factor.store(&mut table.factors[sub]);
             minus.store(&mut table.minuses[sub]);

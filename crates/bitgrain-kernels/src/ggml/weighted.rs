@@ -2,7 +2,7 @@
 
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Affine, Batch, BlockSearch, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
+use super::search::{Affine, Batch, BlockSearch, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use crate::GgmlBlock;
 
 /// Formats with one scale: Q4_0 and Q5_0.
@@ -17,7 +17,7 @@ impl<const BITS: u8> BlockSearch for WeightedScale<BITS> {
 
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
-        let (x, w) = columns(isa, batch);
+        let Columns { x, w, .. } = columns(isa, batch);
         let top: u8 = 1 << (BITS - 1);
         let Symmetric { scale, factor } = fit_symmetric(isa, &x, &w, f32::from(top));
         let (mut scales, mut factors) = ([0.0; MAX_LANES], [0.0; MAX_LANES]);
@@ -40,10 +40,10 @@ impl<const BITS: u8> BlockSearch for WeightedAffine<BITS> {
 
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
-        let (x, w) = columns(isa, batch);
+        let mut columns = columns(isa, batch);
         let top: u8 = (1 << BITS) - 1;
         let plan = Plan { top: f32::from(top), from: -0.9, by: 0.05, steps: 36, absolute: false, ascending: true };
-        let Affine { scale, min, factor, minus } = fit_affine(isa, &x, &w, plan);
+        let Affine { scale, min, factor, minus } = fit_affine(isa, &mut columns, 32, plan);
         let mut fits = [[0.0; MAX_LANES]; 4];
         for (lanes, values) in fits.iter_mut().zip([scale, min, factor, minus]) {
             values.store(lanes);
@@ -62,13 +62,12 @@ impl<const BITS: u8> BlockSearch for WeightedAffine<BITS> {
 
 /// Values of a batch and the weights of their errors.
 #[inline(always)]
-fn columns<I: Isa>(isa: I, batch: &Batch<'_>) -> ([I::F; 32], [I::F; 32]) {
-    let zero = isa.splat(0.0);
-    let (mut x, mut w) = ([zero; 32], [zero; 32]);
-    isa.columns(&batch.values, 0, &mut x);
-    isa.columns(&batch.importance, 0, &mut w);
-    weigh(isa, &x, isa.load(&batch.row_mean_square), &mut w);
-    (x, w)
+fn columns<I: Isa>(isa: I, batch: &Batch<'_>) -> Columns<I::F> {
+    let mut columns = Columns::new(isa.splat(0.0));
+    isa.columns(&batch.values, 0, &mut columns.x);
+    isa.columns(&batch.importance, 0, &mut columns.w);
+    weigh(isa, &columns.x, isa.load(&batch.row_mean_square), &mut columns.w);
+    columns
 }
 
 /// Codes of 4 bits, or of 5 with the fifth bits in four bytes of their own before the rest.

@@ -30,6 +30,24 @@ pub(crate) struct Affine<F> {
     pub(crate) minus: F,
 }
 
+/// The values of a fit, the weights of their errors, and room for codes.
+///
+/// In one place because of where they end up: with 32 lanes an array is 4096 bytes, and a load that follows a store
+/// 4096 bytes away waits for it as if it were the same address. One element more in the middle prevents that.
+#[repr(C)]
+pub(crate) struct Columns<F> {
+    pub(crate) x: [F; 32],
+    codes: [F; 33],
+    pub(crate) w: [F; 32],
+}
+
+impl<F: Copy> Columns<F> {
+    #[inline(always)]
+    pub(crate) fn new(zero: F) -> Self {
+        Self { x: [zero; 32], codes: [zero; 33], w: [zero; 32] }
+    }
+}
+
 /// The sums a least-squares fit is made of.
 struct Sums<F> {
     l: F,
@@ -40,9 +58,10 @@ struct Sums<F> {
 /// Beyond this the reference's rounding wraps around.
 const WRAPS: f32 = 4_194_303.0;
 
-/// Fits each lane's values, at most 32.
+/// Fits the first `len` values of each lane.
 #[inline(always)]
-pub(crate) fn fit_affine<I: Isa>(isa: I, x: &[I::F], w: &[I::F], plan: Plan) -> Affine<I::F> {
+pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize, plan: Plan) -> Affine<I::F> {
+    let (x, w, codes) = (&columns.x[..len], &columns.w[..len], &mut columns.codes[..len]);
     let zero = isa.splat(0.0);
     let top = isa.splat(plan.top);
     let (mut lowest, mut max, mut sum_w, mut sum_x) = (x[0], x[0], w[0], w[0] * x[0]);
@@ -55,8 +74,6 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, x: &[I::F], w: &[I::F], plan: Plan) -> 
     let first_min = zero.min(lowest);
     let flat = if plan.ascending { max.le(first_min) } else { max.ne(first_min).not() };
 
-    let mut codes = [zero; 32];
-    let codes = &mut codes[..x.len()];
     let mut best = Affine { scale: zero, min: first_min, factor: top / (max - first_min), minus: first_min };
     best.scale = isa.splat(1.0) / best.factor;
     // Only the codes are wanted; a first guess is not fitted.

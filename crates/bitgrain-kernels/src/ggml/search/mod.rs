@@ -10,7 +10,7 @@ mod importance;
 mod positive;
 mod symmetric;
 
-pub(crate) use affine::{Affine, Plan, chosen, fit_affine};
+pub(crate) use affine::{Affine, Columns, Plan, chosen, fit_affine};
 pub(crate) use batch::{Batch, BlockSearch, Rows, quantize_rows};
 pub(crate) use descent::{codes_of_descent, fit_descent};
 pub(crate) use importance::{sum_of_squares, weigh};
