@@ -4,7 +4,7 @@ use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
 use super::search::{
-    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descent, fit_symmetric, sum_of_squares, weigh,
+    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares, weigh,
 };
 use crate::GgmlBlock;
 
@@ -20,12 +20,9 @@ impl BlockSearch for Q3K {
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
         let zero = isa.splat(0.0);
-        let mut x = [zero; 16];
-        let mut scales = [zero; 16];
-        for (sub, scale) in scales.iter_mut().enumerate() {
-            isa.columns(&batch.values, 16 * sub, &mut x);
-            *scale = fit_descent(isa, &x);
-        }
+        let mut scales = [[0.0; MAX_LANES]; 16];
+        fit_descents(isa, &batch.values, &mut scales);
+        let scales = scales.map(|lanes| isa.load(&lanes));
         let (largest, _) = extreme(isa, &scales);
         let some = largest.ne(zero);
         let factor = isa.splat(-32.0) / largest;

@@ -12,7 +12,7 @@ mod symmetric;
 
 pub(crate) use affine::{Affine, Columns, Plan, chosen, fit_affine};
 pub(crate) use batch::{Batch, BlockSearch, Rows, quantize_rows};
-pub(crate) use descent::{codes_of_descent, fit_descent};
+pub(crate) use descent::{codes_of_descent, fit_descents};
 pub(crate) use importance::{sum_of_squares, weigh};
 pub(crate) use positive::fit_positive;
 pub(crate) use symmetric::{NOTHING, Symmetric, extreme, fit_symmetric};
