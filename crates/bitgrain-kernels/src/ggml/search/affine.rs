@@ -77,12 +77,13 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
     let mut best = Affine { scale: zero, min: first_min, factor: top / (max - first_min), minus: first_min };
     best.scale = isa.splat(1.0) / best.factor;
     // Only the codes are wanted; a first guess is not fitted.
-    fit_codes(isa, x, w, [lowest, max], best.factor, best.min, plan, codes);
+    fit_codes(isa, x, w, [lowest, max], best.factor, best.min, plan.top, plan, codes);
     let mut best_error = error(isa, x, w, codes, best.scale, best.min, plan);
 
     for step in 0..=plan.steps {
-        let factor = isa.splat(plan.from + plan.by * f32::from(step) + plan.top) / (max - best.min);
-        let sums = fit_codes(isa, x, w, [lowest, max], factor, best.min, plan, codes);
+        let span = plan.from + plan.by * f32::from(step) + plan.top;
+        let factor = isa.splat(span) / (max - best.min);
+        let sums = fit_codes(isa, x, w, [lowest, max], factor, best.min, span, plan, codes);
         let det = sum_w * sums.l2 - sums.l * sums.l;
         let mut scale = (sum_w * sums.xl - sum_x * sums.l) / det;
         let mut min = (sums.l2 * sum_x - sums.l * sums.xl) / det;
@@ -107,7 +108,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
     }
 }
 
-/// The codes of a step, and their sums.
+/// The codes of a step, and their sums. The values span `span` codes, more or less.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one loop of the search, inlined into it")]
 fn fit_codes<I: Isa>(
@@ -117,39 +118,50 @@ fn fit_codes<I: Isa>(
     [lowest, max]: [I::F; 2],
     factor: I::F,
     min: I::F,
+    span: f32,
     plan: Plan,
     codes: &mut [I::F],
 ) -> Sums<I::F> {
     // Every value is between these two, and so is every product, because rounding keeps the order.
-    let low = (factor * (lowest - min)).abs().le(isa.splat(WRAPS));
-    let high = (factor * (max - min)).abs().le(isa.splat(WRAPS));
-    if low.and(high).not().any() {
-        return sum_codes::<I, true>(isa, x, w, factor, min, plan, codes);
+    let ends = [factor * (lowest - min), factor * (max - min)];
+    // What rounds to the top code or less needs no cut. Two steps out of three are like that.
+    let uncut = plan.top + 0.49;
+    if span < uncut && within(isa, ends, -WRAPS, uncut) {
+        sum_codes::<I, false, false>(isa, x, w, factor, min, plan.top, codes)
+    } else if within(isa, ends, -WRAPS, WRAPS) {
+        sum_codes::<I, true, false>(isa, x, w, factor, min, plan.top, codes)
+    } else {
+        sum_codes::<I, true, true>(isa, x, w, factor, min, plan.top, codes)
     }
-    sum_codes::<I, false>(isa, x, w, factor, min, plan, codes)
 }
 
-/// `WRAP` is for values so large that the reference's rounding wraps around; for others both give the same.
+/// Whether both ends are `least..=most` in every lane. A function, because a closure would not inline for certain.
 #[inline(always)]
-fn sum_codes<I: Isa, const WRAP: bool>(
+fn within<I: Isa>(isa: I, [low, high]: [I::F; 2], least: f32, most: f32) -> bool {
+    let (least, most) = (isa.splat(least), isa.splat(most));
+    !least.le(low).and(low.le(most)).and(least.le(high)).and(high.le(most)).not().any()
+}
+
+/// `CUT` is for values that may be above the top code, `WRAP` for values so large that the reference's rounding wraps
+/// around. Where neither is so all give the same.
+#[inline(always)]
+fn sum_codes<I: Isa, const CUT: bool, const WRAP: bool>(
     isa: I,
     x: &[I::F],
     w: &[I::F],
     factor: I::F,
     min: I::F,
-    plan: Plan,
+    top: f32,
     codes: &mut [I::F],
 ) -> Sums<I::F> {
-    let (zero, top, rounder) = (isa.splat(0.0), isa.splat(plan.top), isa.splat(ROUNDER));
+    let (zero, top, rounder) = (isa.splat(0.0), isa.splat(top), isa.splat(ROUNDER));
     let mut sums = Sums { l: zero, l2: zero, xl: zero };
     for ((&x, &w), code) in x.iter().zip(w).zip(codes) {
         let scaled = factor * (x - min);
-        let l = if WRAP {
-            scaled.nearest().max(zero).min(top)
-        } else {
-            // Clamping first gives the same code, and keeps the rounding to two additions.
-            (scaled.max(zero).min(top) + rounder) - rounder
-        };
+        let scaled = if WRAP { scaled.nearest() } else { scaled }.max(zero);
+        let scaled = if CUT { scaled.min(top) } else { scaled };
+        // Cutting first gives the same code, and keeps the rounding to two additions.
+        let l = if WRAP { scaled } else { (scaled + rounder) - rounder };
         *code = l;
         let wl = w * l;
         sums.l = sums.l + wl;
