@@ -1,6 +1,7 @@
 //! f32 to blocks.
 
 use super::rounded::Rounded;
+use super::search::{self, Rows};
 use crate::backend::on;
 use crate::{Backend, GgmlBlock, KernelError};
 
@@ -33,10 +34,9 @@ pub fn quantize_ggml(
         }
         _ => None,
     };
-    match (Rounded::of(block), importance) {
-        (Some(format), None) => on!(backend, round_ggml(format, values, out)),
-        // Scales that are searched for.
-        (_, _importance) => {}
+    let searched = search::quantize(backend, block, Rows { values, row_len, importance }, out);
+    if let Some(format) = Rounded::of(block).filter(|_| !searched) {
+        on!(backend, round_ggml(format, values, out));
     }
     Ok(required)
 }
