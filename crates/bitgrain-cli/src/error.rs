@@ -11,6 +11,21 @@ pub(crate) enum CliError {
     /// The codec refused something.
     #[error("{0}")]
     Codec(#[from] bitgrain::codec::CodecErr),
+    /// A model could not be read or written.
+    #[error("{0}")]
+    Model(#[from] bitgrain::nn::ModelError),
+    /// No format has this name.
+    #[error("`{name}` is no weight format; `bitgrain quantize --help` lists them")]
+    UnknownFormat {
+        /// What was asked for.
+        name: String,
+    },
+    /// Nothing to work with.
+    #[error("0 threads cannot do anything; leave --threads out to use every core")]
+    NoThreads,
+    /// The system gave no threads.
+    #[error("{0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// A report could not be written as JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),

@@ -4,6 +4,9 @@
 
 mod cmd;
 mod error;
+mod progress;
+mod size;
+mod threads;
 mod tour;
 
 use std::io::{self, Write};
@@ -17,12 +20,14 @@ use crate::error::CliError;
 #[derive(Debug, Parser)]
 #[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
+    Quantize(Box<cmd::quantize::Args>),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
 }
 
 const EXAMPLES: &str = "Examples:
+  bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain tour                      see what it can do, on small real work
   bitgrain tour codec --json         one chapter, for machines
   bitgrain info                      which instruction sets this CPU offers
@@ -32,6 +37,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = io::stdout().lock();
     let result = match &cli {
+        Cli::Quantize(args) => cmd::quantize::run(args, &mut out),
         Cli::Tour(args) => cmd::tour::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),

@@ -2,4 +2,5 @@
 
 pub(crate) mod completions;
 pub(crate) mod info;
+pub(crate) mod quantize;
 pub(crate) mod tour;

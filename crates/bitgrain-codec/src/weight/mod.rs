@@ -17,7 +17,7 @@ mod scaled;
 mod scaling;
 mod tensor;
 
-pub use bitgrain_kernels::GgmlBlock;
+pub use bitgrain_kernels::{BlockLen, GgmlBlock};
 pub use calibrate::Calibration;
 pub use dtype::DType;
 pub use format::WeightFormat;
