@@ -13,7 +13,9 @@ pub(crate) enum TaskError {
     /// The program is missing or not executable.
     #[error("`{command}` could not be started: {source}")]
     NotStarted { command: String, source: io::Error },
-    #[error("Python 3 is needed for the golden vectors and the foreign oracles: neither `python3` nor `python` on the PATH is one")]
+    #[error(
+        "Python 3 is needed for the golden vectors and the foreign oracles: neither `python3` nor `python` on the PATH is one"
+    )]
     NoPython,
     #[error(
         "the virtual environment for the foreign oracles could not be made: {source}; it takes Python 3.11 or later \

@@ -168,8 +168,9 @@ fn safetensors_layout(path: &Path, model: &Model, targets: &[Target]) -> Result<
     let mut note = Note { version: 1, ..Note::default() };
     for (tensor, target) in model.tensors().iter().zip(targets) {
         specs.extend(arrays(tensor, &target.storage)?);
-        if !target.storage.is_self_evident() {
-            let format = target.storage.to_string();
+        // By its full name: what people read leaves out `/none`, and a reader would expect scales.
+        if let Some(format) = target.storage.format().filter(|_| !target.storage.is_self_evident()) {
+            let format = format.to_string();
             note.weights.insert(tensor.name.clone(), Entry { format, shape: tensor.shape.clone() });
         }
     }
