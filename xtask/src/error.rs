@@ -13,8 +13,15 @@ pub(crate) enum TaskError {
     /// The program is missing or not executable.
     #[error("`{command}` could not be started: {source}")]
     NotStarted { command: String, source: io::Error },
-    #[error("Python 3 is needed to check the golden vectors: neither `python3` nor `python` on the PATH is one")]
+    #[error(
+        "Python 3 is needed for the golden vectors and the foreign oracles: neither `python3` nor `python` on the PATH is one"
+    )]
     NoPython,
+    #[error(
+        "the virtual environment for the foreign oracles could not be made: {source}; it takes Python 3.11 or later \
+         with `venv` and `pip` (Debian: python3-venv) and a package index that pip can reach"
+    )]
+    NoOracles { source: Box<TaskError> },
     #[error("no fuzz target is called `{asked}`; there are: {}", known.join(", "))]
     UnknownTarget { asked: String, known: Vec<String> },
     #[error("{} could not be read: {source}", path.display())]

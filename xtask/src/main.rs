@@ -4,6 +4,7 @@
 
 mod cmd;
 mod error;
+mod oracles;
 mod python;
 mod step;
 

@@ -1,4 +1,4 @@
-//! The Python that runs the independent reader of the golden vectors.
+//! The Python that runs the independent reader of the golden vectors and makes the environment of the oracles.
 
 use crate::error::TaskError;
 use crate::step::Step;
@@ -21,5 +21,10 @@ impl Python {
     /// A step that runs `script`, a path from the workspace root.
     pub(crate) fn script(self, script: &str) -> Step {
         Step::new(self.0).args([script])
+    }
+
+    /// A step that runs a module of its standard library.
+    pub(crate) fn module(self, name: &str) -> Step {
+        Step::new(self.0).args(["-m", name])
     }
 }

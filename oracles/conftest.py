@@ -1,0 +1,77 @@
+"""What the oracles share: the `bitgrain` command under test, reached as a user would."""
+
+import os
+import pathlib
+import subprocess
+
+import gguf
+import numpy as np
+import pytest
+import stored
+from safetensors.numpy import load_file
+
+
+class Bitgrain:
+    """The command, with a folder of its own to write to."""
+
+    def __init__(self, folder):
+        self.program = os.environ["BITGRAIN"]
+        self.folder = pathlib.Path(folder)
+        self.written = 0
+
+    def run(self, *arguments):
+        """What it printed. A failure is an assertion that shows what it said."""
+        done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
+        assert done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stderr}"
+        return done.stdout
+
+    def path(self, ending):
+        """A name that nothing has yet."""
+        self.written += 1
+        return self.folder / f"{self.written}{ending}"
+
+    def save(self, tensors):
+        """Tensors by name as an npz file."""
+        path = self.path(".npz")
+        np.savez(path, **tensors)
+        return path
+
+    def quantize(self, source, to, ending, *options):
+        """Converts a file and returns the new one."""
+        path = self.path(ending)
+        self.run("quantize", source, path, "--to", to, *options)
+        return path
+
+    def gguf(self, tensors, to, *options):
+        """Tensors quantized into a GGUF file, as llama.cpp's reader sees the bytes: rows by name."""
+        return blocks(self.quantize(self.save(tensors), to, ".gguf", *options))
+
+    def safetensors(self, tensors, to, *options):
+        """Tensors quantized into a safetensors file as flat arrays, float32 or bytes, and its path."""
+        path = self.quantize(self.save(tensors), to, ".safetensors", *options)
+        arrays = stored.load(path).items()
+        return {k: np.frombuffer(data, "<f4" if dtype == "F32" else "u1") for k, (dtype, _, data) in arrays}, path
+
+    def values(self, path):
+        """A file of any kind as float32 arrays."""
+        return load_file(self.quantize(path, "float32", ".safetensors"))
+
+
+def blocks(path):
+    """The tensors of a GGUF file: their types and raw bytes, a row of bytes per row of weights."""
+    return {t.name: (t.tensor_type, raw(t)) for t in gguf.GGUFReader(path).tensors}
+
+
+def raw(tensor):
+    rows = int(np.prod(tensor.shape[1:]))
+    return np.ascontiguousarray(tensor.data).view(np.uint8).reshape(rows, -1)
+
+
+@pytest.fixture
+def bitgrain(tmp_path):
+    return Bitgrain(tmp_path)
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(20261117)
