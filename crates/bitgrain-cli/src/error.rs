@@ -14,6 +14,9 @@ pub(crate) enum CliError {
     /// A model could not be read or written.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelError),
+    /// A container could not be written.
+    #[error("{0}")]
+    Write(#[from] bitgrain::formats::WriteError),
     /// No format has this name.
     #[error("`{name}` is no weight format; `bitgrain quantize --help` lists them")]
     UnknownFormat {

@@ -32,6 +32,23 @@ fn the_tour_prints_every_format_and_keeps_its_bounds() {
 }
 
 #[test]
+fn the_tour_of_weights_loses_more_with_fewer_bits_and_keeps_its_budget() {
+    let output = bitgrain(&["tour", "weights", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let formats = report["weights"]["formats"].as_array().expect("a list");
+    let error = |name: &str| {
+        let row = formats.iter().find(|row| row["format"] == name).unwrap_or_else(|| panic!("{name} is shown"));
+        row["relative_rmse"].as_f64().expect("a number")
+    };
+    let errors = ["float16", "q8_0", "q6_k", "q5_k", "q4_k", "q3_k", "q2_k", "ternary"].map(error);
+    assert!(errors.is_sorted(), "fewer bits cost more: {errors:?}");
+    assert!(error("q4_k") < error("q4_0"));
+    let plan = &report["weights"]["plan"];
+    assert!(plan["bytes"].as_u64() <= plan["budget"].as_u64() && plan["relative_rmse"].as_f64() < Some(error("q4_k")));
+}
+
+#[test]
 fn the_tour_prints_a_table_for_people() {
     let output = bitgrain(&["tour", "codec"]);
     assert!(output.status.success());
@@ -54,7 +71,7 @@ fn the_tour_lists_its_chapters() {
 fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     let output = bitgrain(&["tour", "cooking"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec\n");
+    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights\n");
 }
 
 #[test]
@@ -84,8 +101,9 @@ fn completions_exist_for_every_shell() {
 
 #[test]
 fn every_help_text_has_an_example() {
-    for arguments in [&["--help"][..], &["tour", "--help"], &["info", "--help"], &["completions", "--help"]] {
-        let output = bitgrain(arguments);
+    for command in ["--help", "quantize", "inspect", "compare", "tour", "info", "completions"] {
+        let arguments = if command == "--help" { vec![command] } else { vec![command, "--help"] };
+        let output = bitgrain(&arguments);
         assert!(output.status.success());
         assert!(text(&output.stdout).contains("Examples:"), "{arguments:?}");
     }

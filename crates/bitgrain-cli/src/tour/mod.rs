@@ -1,6 +1,7 @@
 //! The tour: one module per chapter, each with a `CHAPTER` in the list below.
 
 mod codec;
+mod weights;
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::error::CliError;
 
 /// Every chapter, in the order in which they are shown.
-pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER];
+pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER];
 
 /// A capability shown at work.
 pub(crate) struct Chapter {

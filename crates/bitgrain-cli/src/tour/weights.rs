@@ -1,0 +1,191 @@
+//! Chapter "weights": a small model to GGUF and safetensors and back, at many formats and by a plan.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use bitgrain::codec::weight::{WeightFormat, optimum};
+use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
+use bitgrain::nn::Model;
+use bitgrain::nn::compare::compare;
+use bitgrain::nn::convert::{Choice, Recipe, quantize};
+use bitgrain::nn::plan::{Goal, candidates, plan};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Chapter, Report};
+use crate::error::CliError;
+use crate::size::human;
+
+pub(crate) const CHAPTER: Chapter = Chapter {
+    name: "weights",
+    title: "Weights: a small model to GGUF and safetensors, and what each format costs",
+    run,
+};
+
+/// Formats that are shown, with the container that holds them.
+const FORMATS: [(&str, &str); 12] = [
+    ("float16", "gguf"),
+    ("q8_0", "gguf"),
+    ("q6_k", "gguf"),
+    ("q5_k", "gguf"),
+    ("q4_k", "gguf"),
+    ("q4_0", "gguf"),
+    ("q3_k", "gguf"),
+    ("q2_k", "gguf"),
+    ("int8", "safetensors"),
+    ("fp8_e4m3", "safetensors"),
+    ("int4/32", "safetensors"),
+    ("ternary", "safetensors"),
+];
+
+#[derive(Debug, Serialize)]
+struct Weights {
+    weights: u64,
+    f32_bytes: u64,
+    formats: Vec<Row>,
+    plan: Planned,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    format: &'static str,
+    container: &'static str,
+    bytes: u64,
+    relative_rmse: f64,
+    cosine: f64,
+    snr_db: Option<f64>,
+    optimum_db: f64,
+    convert_gb_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Planned {
+    budget: u64,
+    bytes: u64,
+    relative_rmse: f64,
+    formats: Vec<(String, String)>,
+}
+
+fn run() -> Result<Box<dyn Report>, CliError> {
+    let folder = tempfile::tempdir()?;
+    let original = folder.path().join("model.safetensors");
+    write_model(&original)?;
+    let model = Model::open(&original)?;
+    let formats = FORMATS.iter().map(|(format, container)| row(&model, folder.path(), format, container));
+    let formats = formats.collect::<Result<Vec<_>, _>>()?;
+    Ok(Box::new(Weights {
+        weights: model.tensors().iter().map(bitgrain::nn::Tensor::elements).sum(),
+        f32_bytes: model.bytes(),
+        formats,
+        plan: planned(&model)?,
+    }))
+}
+
+/// Two layers of a transformer with weights like those of real ones: each matrix has its own spread, some rows are
+/// larger than others, and a few weights are far out.
+fn write_model(path: &Path) -> Result<(), CliError> {
+    let matrices =
+        [("embed.weight", 2048, 512), ("attn.weight", 1024, 512), ("up.weight", 1024, 512), ("down.weight", 512, 1024)];
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut normal = move || (0..6).map(|_| random.f32() - 0.5).sum::<f32>() * 1.4;
+    let spec = |name: &str, shape: Vec<u64>| TensorSpec { name: name.to_owned(), dtype: Dtype::F32, shape };
+    let mut specs: Vec<_> = matrices.iter().map(|(name, rows, cols)| spec(name, vec![*rows, *cols])).collect();
+    specs.push(spec("norm.weight", vec![512]));
+    let mut writer = Writer::new(std::fs::File::create(path)?, &[], &specs)?;
+    for (i, (_, rows, cols)) in matrices.iter().enumerate() {
+        let spread = [0.3, 0.03, 0.08, 0.02][i];
+        for _ in 0..*rows {
+            let size = spread * (0.3 * normal()).exp();
+            let row = (0..*cols).map(|at| size * normal() * if at % 331 == 7 { 6.0 } else { 1.0 });
+            writer.write(&row.flat_map(f32::to_le_bytes).collect::<Vec<u8>>())?;
+        }
+    }
+    writer.write(&[1.0_f32; 512].map(f32::to_le_bytes).concat())?;
+    writer.finish()?;
+    Ok(())
+}
+
+fn row(model: &Model, folder: &Path, format: &'static str, container: &'static str) -> Result<Row, CliError> {
+    let weight_format: WeightFormat = format.parse()?;
+    let out = folder.join(format!("out.{container}"));
+    let recipe = Recipe::new(Choice::To(weight_format));
+    let start = Instant::now();
+    quantize(model, &out, &recipe, &())?;
+    let seconds = start.elapsed().as_secs_f64();
+    // Not what the conversion says it lost, but what the file gives back.
+    let back = Model::open(&out)?;
+    let compared = compare(model, &back, &())?;
+    #[expect(clippy::cast_precision_loss, reason = "bytes of a small model")]
+    let gigabytes = model.bytes() as f64 / 1e9;
+    Ok(Row {
+        format,
+        container,
+        bytes: back.bytes(),
+        relative_rmse: compared.overall.relative_rmse,
+        cosine: compared.overall.cosine,
+        snr_db: compared.overall.snr_db,
+        optimum_db: optimum::decibels(weight_format.optimum()),
+        convert_gb_s: gigabytes / seconds,
+    })
+}
+
+/// A format per tensor, in about 4.5 bits a weight.
+fn planned(model: &Model) -> Result<Planned, CliError> {
+    let container = bitgrain::nn::Container::Gguf;
+    let budget = model.bytes() * 9 / 64;
+    let recipe = Recipe::new(Choice::Keep);
+    let plan = plan(model, container, &candidates(container), Goal::Budget(budget), &recipe, &())?;
+    let formats = plan.formats.into_iter().collect();
+    Ok(Planned { budget, bytes: plan.bytes, relative_rmse: plan.relative_rmse, formats })
+}
+
+impl Report for Weights {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{} weights, {} as f32, written and read back:\n", self.weights, human(self.f32_bytes))?;
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        table.set_header(["format", "file", "bytes", "smaller", "rel. RMSE", "cosine", "SNR dB", "optimum dB", "GB/s"]);
+        for row in &self.formats {
+            #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+            let smaller = self.f32_bytes as f64 / row.bytes as f64;
+            table.add_row([
+                row.format.to_owned(),
+                row.container.to_owned(),
+                row.bytes.to_string(),
+                format!("{smaller:.2}x"),
+                format!("{:.5}", row.relative_rmse),
+                format!("{:.6}", row.cosine),
+                row.snr_db.map_or("-".to_owned(), |db| format!("{db:.1}")),
+                format!("{:.1}", row.optimum_db),
+                format!("{:.2}", row.convert_gb_s),
+            ]);
+        }
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        writeln!(out, "{table}\n")?;
+        writeln!(
+            out,
+            "optimum    the best quantizer with as many levels and one scale, on normally distributed weights;"
+        )?;
+        writeln!(out, "           blocks with scales of their own can pass it, because they follow each row")?;
+        writeln!(out, "GB/s       of f32 converted, measured and written to disk, on every core\n")?;
+        writeln!(
+            out,
+            "A plan for {}: {} with a relative RMSE of {:.5}, by choosing per tensor:",
+            human(self.plan.budget),
+            human(self.plan.bytes),
+            self.plan.relative_rmse
+        )?;
+        for (tensor, format) in &self.plan.formats {
+            writeln!(out, "  {tensor:<14} {format}")?;
+        }
+        writeln!(out, "\nOn your own model: bitgrain quantize model.safetensors out.gguf --to q4_k")
+    }
+
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
