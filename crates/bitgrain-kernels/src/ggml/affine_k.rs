@@ -4,7 +4,9 @@ use core::marker::PhantomData;
 
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Affine, Batch, BlockSearch, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
+use super::search::{
+    Affine, Batch, BlockSearch, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh,
+};
 use crate::GgmlBlock;
 
 /// A format of this kind.
@@ -70,7 +72,8 @@ impl<L: Layout, const WEIGHTED: bool> BlockSearch for AffineK<L, WEIGHTED> {
             } else {
                 L::weights(isa, x, w);
             }
-            let Affine { scale, min, factor, minus } = fit_affine(isa, &mut columns, L::SUB, L::PLANS[usize::from(WEIGHTED)]);
+            let Affine { scale, min, factor, minus } =
+                fit_affine(isa, &mut columns, L::SUB, L::PLANS[usize::from(WEIGHTED)]);
             (scales[sub], minima[sub]) = (scale, min.neg());
             factor.store(&mut table.factors[sub]);
             minus.store(&mut table.minuses[sub]);
@@ -116,7 +119,7 @@ fn codes_of_largest<I: Isa>(isa: I, values: &mut [I::F], top: f32) -> I::F {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "codes of scales are bytes by now")]
 fn write_block<I: Isa, L: Layout>(isa: I, values: &[f32], lane: usize, table: &Table, steps: [f32; 2], out: &mut [u8]) {
-    let [(scale_bytes, scale), (min_bytes, min)] = steps.map(half);
+    let ((scale_bytes, scale), (min_bytes, min)) = (half(steps[0]), half(steps[1]));
     let packed = L::pack_scales(
         &core::array::from_fn(|sub| table.scales[sub][lane] as u8),
         &core::array::from_fn(|sub| table.minima[sub][lane] as u8),

@@ -4,7 +4,8 @@ use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
 use super::search::{
-    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares, weigh,
+    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares,
+    weigh,
 };
 use crate::GgmlBlock;
 
@@ -20,9 +21,12 @@ impl BlockSearch for Q3K {
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
         let zero = isa.splat(0.0);
-        let mut scales = [[0.0; MAX_LANES]; 16];
-        fit_descents(isa, &batch.values, &mut scales);
-        let scales = scales.map(|lanes| isa.load(&lanes));
+        let mut fits = [[0.0; MAX_LANES]; 16];
+        fit_descents(isa, &batch.values, &mut fits);
+        let mut scales = [zero; 16];
+        for (scale, fit) in scales.iter_mut().zip(&fits) {
+            *scale = isa.load(fit);
+        }
         let (largest, _) = extreme(isa, &scales);
         let some = largest.ne(zero);
         let factor = isa.splat(-32.0) / largest;
