@@ -83,7 +83,6 @@ impl BlockSearch for WeightedQ3K {
 
 /// The block of one lane. Scales are codes from 0; without `factors` the fit was a descent.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 63")]
 fn write_block<I: Isa>(
     isa: I,
     values: &[f32],
@@ -116,12 +115,24 @@ fn write_block<I: Isa>(
     }
     high_bits.copy_from_slice(&high);
     pack_pairs(&codes, low_bits);
-    let scale = |sub: usize| scales[sub] as u8;
-    for i in 0..8 {
-        out_scales[i] = scale(i) & 15 | scale(i + 8) << 4;
-    }
-    for i in 0..4 {
-        out_scales[8 + i] = scale(i) >> 4 | scale(i + 4) >> 4 << 2 | scale(i + 8) >> 4 << 4 | scale(i + 12) >> 4 << 6;
-    }
+    out_scales.copy_from_slice(&pack_scales(scales));
     out_step.copy_from_slice(&step_bytes);
+}
+
+/// Sixteen codes of six bits: low halves in eight bytes, then the upper two bits of four codes to a byte.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 63")]
+fn pack_scales(scales: &[f32; 16]) -> [u8; 12] {
+    let mut codes = [0; 16];
+    for (code, scale) in codes.iter_mut().zip(scales) {
+        *code = *scale as u8;
+    }
+    let mut packed = [0; 12];
+    for i in 0..4 {
+        let [a, b, c, d] = [codes[i], codes[i + 4], codes[i + 8], codes[i + 12]];
+        packed[i] = a & 15 | c << 4;
+        packed[i + 4] = b & 15 | d << 4;
+        packed[i + 8] = a >> 4 | b >> 4 << 2 | c >> 4 << 4 | d >> 4 << 6;
+    }
+    packed
 }

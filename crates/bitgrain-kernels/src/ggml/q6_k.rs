@@ -52,7 +52,7 @@ impl<const WEIGHTED: bool> BlockSearch for Q6K<WEIGHTED> {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "-128 to 127")]
+#[expect(clippy::cast_possible_truncation, reason = "-128 to 127")]
 fn write_block<I: Isa>(isa: I, values: &[f32], step: f32, scales: &[f32; 16], factors: &[f32; 16], out: &mut [u8]) {
     let (step_bytes, step) = half(step);
     let mut codes = [0; 256];
