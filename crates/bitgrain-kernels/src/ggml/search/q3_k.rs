@@ -1,12 +1,10 @@
 //! Q3_K: 16 sub-blocks of 16 weights, 3-bit codes, 6-bit scales. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
-use super::search::{
-    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares,
-    weigh,
-};
 use crate::GgmlBlock;
 
 /// The quantizer without importance.

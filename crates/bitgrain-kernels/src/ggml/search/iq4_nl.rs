@@ -1,8 +1,9 @@
 //! IQ4_NL: 32 weights, one f16 scale, codes into a table of 16 levels. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{extreme, weigh};
 use super::half::half;
 use super::lanes::{Isa, LEVELS, Lanes, MAX_LANES, Mask, nearest_level_code};
-use super::search::{Batch, BlockSearch, extreme, weigh};
 use super::weighted::pack_halves;
 use crate::GgmlBlock;
 

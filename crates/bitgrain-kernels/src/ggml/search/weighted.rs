@@ -1,8 +1,9 @@
 //! Q4_0, Q4_1, Q5_0 and Q5_1 with importance: 32 weights, the scale searched for. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{Affine, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Affine, Batch, BlockSearch, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use crate::GgmlBlock;
 
 /// Formats with one scale: Q4_0 and Q5_0.

@@ -1,8 +1,9 @@
 //! Q6_K: 16 sub-blocks of 16 weights, 6-bit codes, 8-bit scales. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Batch, BlockSearch, NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use crate::GgmlBlock;
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.

@@ -1,6 +1,6 @@
 //! Scale and minimum of a block: a weighted least-squares fit for each of several steps, the best one kept.
 
-use crate::ggml::lanes::{Isa, Lanes, Mask, ROUNDER, nearest};
+use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER, nearest};
 
 /// How a format searches.
 #[derive(Clone, Copy)]
