@@ -4,7 +4,7 @@ use core::array::from_fn;
 use core::ops::{Add, Div, Mul, Sub};
 
 use super::sqrt::sqrt;
-use crate::ggml::lanes::{Isa, LEVELS, Lanes, Mask, nearest, nearest_level_code};
+use crate::ggml::search::lanes::{Isa, LEVELS, Lanes, Mask, nearest, nearest_level_code};
 
 /// The portable instruction set: always there.
 #[derive(Clone, Copy)]

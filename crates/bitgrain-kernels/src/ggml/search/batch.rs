@@ -1,8 +1,8 @@
 //! `Batch`: as many blocks as there are lanes, and the walk over rows that fills one after the other.
 
-use super::importance::sum_of_squares;
+use super::fit::sum_of_squares;
 use crate::GgmlBlock;
-use crate::ggml::lanes::{Isa, Lanes, MAX_LANES};
+use crate::ggml::search::lanes::{Isa, Lanes, MAX_LANES};
 
 /// Rows of weights, and an importance for every column or none at all.
 #[derive(Clone, Copy)]

@@ -1,30 +1,32 @@
 //! Quantizers that search their scales: the K-quants, IQ4_NL, and every format that weighs by importance.
 //!
-//! A block goes to a lane of [`Isa`]; the order of its sums is the reference's. What the reference decides with `if`
+//! A block goes to a lane of [`lanes`]; the order of its sums is the reference's. What the reference decides with `if`
 //! and `break` is decided here by masks, lane by lane.
 
-mod affine;
+mod affine_k;
 mod batch;
-mod descent;
-mod importance;
-mod positive;
-mod symmetric;
+mod fit;
+mod half;
+mod iq4_nl;
+pub(crate) mod lanes;
+pub(crate) mod pair;
+mod q2_k;
+mod q3_k;
+mod q4_k;
+mod q5_k;
+mod q6_k;
+mod weighted;
 
-pub(crate) use affine::{Affine, Columns, Plan, chosen, fit_affine};
-pub(crate) use batch::{Batch, BlockSearch, Rows, quantize_rows};
-pub(crate) use descent::{codes_of_descent, fit_descents};
-pub(crate) use importance::{sum_of_squares, weigh};
-pub(crate) use positive::fit_positive;
-pub(crate) use symmetric::{NOTHING, Symmetric, extreme, fit_symmetric};
+pub(crate) use batch::{BlockSearch, Rows, quantize_rows};
 
-use super::affine_k::AffineK;
-use super::iq4_nl::Iq4Nl;
-use super::q2_k::Q2K;
-use super::q3_k::{Q3K, WeightedQ3K};
-use super::q4_k::Q4K;
-use super::q5_k::Q5K;
-use super::q6_k::Q6K;
-use super::weighted::{WeightedAffine, WeightedScale};
+use self::affine_k::AffineK;
+use self::iq4_nl::Iq4Nl;
+use self::q2_k::Q2K;
+use self::q3_k::{Q3K, WeightedQ3K};
+use self::q4_k::Q4K;
+use self::q5_k::Q5K;
+use self::q6_k::Q6K;
+use self::weighted::{WeightedAffine, WeightedScale};
 use crate::backend::on;
 use crate::{Backend, GgmlBlock};
 

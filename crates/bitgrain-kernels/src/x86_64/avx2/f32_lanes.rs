@@ -6,7 +6,7 @@ use core::ops::{Add, Div, Mul, Sub};
 use super::lanes::{load_f32, store_f32};
 use super::levels::nearest_level;
 use super::transpose::transpose;
-use crate::ggml::lanes::{Isa, Lanes, Mask, ROUNDER};
+use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// Proof that the CPU has AVX2: [`Avx2::new`] is the only way to one.
 #[derive(Clone, Copy)]
@@ -225,7 +225,7 @@ fn low_byte(values: __m256) -> __m256 {
 #[target_feature(enable = "avx2,fma,f16c")]
 fn codes(values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
     let ([first, second], _) = values.as_chunks::<8>() else { return [0; 16] };
-    let [first, second] = [first, second].map(|half| codes8(half, plus, step, low, high));
+    let (first, second) = (codes8(first, plus, step, low, high), codes8(second, plus, step, low, high));
     // Words of both halves, quarters in the order first, second, first, second; then bytes.
     let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(first, second));
     let bytes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));

@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::lanes::load_f32;
-use crate::ggml::lanes::{LEVEL_STARTS, LEVELS};
+use crate::ggml::search::lanes::{LEVEL_STARTS, LEVELS};
 
 /// Starts of the levels with one bit after those known: entry `n` is behind the bits of `n`.
 static THIRD: [f32; 8] = [

@@ -6,7 +6,7 @@ use core::ops::{Add, Div, Mul, Sub};
 use super::lanes::{load_f32, store_f32};
 use super::levels::nearest_level;
 use super::transpose::transpose;
-use crate::ggml::lanes::{Isa, Lanes, Mask, ROUNDER};
+use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// Proof that the CPU has AVX-512: [`Avx512::new`] is the only way to one.
 #[derive(Clone, Copy)]

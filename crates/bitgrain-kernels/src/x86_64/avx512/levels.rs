@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::ggml::lanes::{LEVEL_STARTS, LEVELS, ROUNDER};
+use crate::ggml::search::lanes::{LEVEL_STARTS, LEVELS, ROUNDER};
 
 /// Width of a bin. The closest two levels begin 11.5 apart; 31 bins reach to ±139.5.
 const BIN: i16 = 9;

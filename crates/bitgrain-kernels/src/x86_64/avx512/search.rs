@@ -1,7 +1,7 @@
 //! Formats that search their scales, 16 or 32 blocks at a time.
 
 use super::f32_lanes::Avx512;
-use crate::ggml::pair::Pair;
+use crate::ggml::search::pair::Pair;
 use crate::ggml::search::{BlockSearch, Rows, quantize_rows};
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]

@@ -1,12 +1,10 @@
 //! Q3_K: 16 sub-blocks of 16 weights, 3-bit codes, 6-bit scales. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
-use super::search::{
-    Batch, BlockSearch, Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares,
-    weigh,
-};
 use crate::GgmlBlock;
 
 /// The quantizer without importance.
@@ -21,9 +19,12 @@ impl BlockSearch for Q3K {
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
         let zero = isa.splat(0.0);
-        let mut scales = [[0.0; MAX_LANES]; 16];
-        fit_descents(isa, &batch.values, &mut scales);
-        let scales = scales.map(|lanes| isa.load(&lanes));
+        let mut fits = [[0.0; MAX_LANES]; 16];
+        fit_descents(isa, &batch.values, &mut fits);
+        let mut scales = [zero; 16];
+        for (scale, fit) in scales.iter_mut().zip(&fits) {
+            *scale = isa.load(fit);
+        }
         let (largest, _) = extreme(isa, &scales);
         let some = largest.ne(zero);
         let factor = isa.splat(-32.0) / largest;
@@ -80,7 +81,6 @@ impl BlockSearch for WeightedQ3K {
 
 /// The block of one lane. Scales are codes from 0; without `factors` the fit was a descent.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 63")]
 fn write_block<I: Isa>(
     isa: I,
     values: &[f32],
@@ -113,12 +113,24 @@ fn write_block<I: Isa>(
     }
     high_bits.copy_from_slice(&high);
     pack_pairs(&codes, low_bits);
-    let scale = |sub: usize| scales[sub] as u8;
-    for i in 0..8 {
-        out_scales[i] = scale(i) & 15 | scale(i + 8) << 4;
-    }
-    for i in 0..4 {
-        out_scales[8 + i] = scale(i) >> 4 | scale(i + 4) >> 4 << 2 | scale(i + 8) >> 4 << 4 | scale(i + 12) >> 4 << 6;
-    }
+    out_scales.copy_from_slice(&pack_scales(scales));
     out_step.copy_from_slice(&step_bytes);
+}
+
+/// Sixteen codes of six bits: low halves in eight bytes, then the upper two bits of four codes to a byte.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 63")]
+fn pack_scales(scales: &[f32; 16]) -> [u8; 12] {
+    let mut codes = [0; 16];
+    for (code, scale) in codes.iter_mut().zip(scales) {
+        *code = *scale as u8;
+    }
+    let mut packed = [0; 12];
+    for i in 0..4 {
+        let [a, b, c, d] = [codes[i], codes[i + 4], codes[i + 8], codes[i + 12]];
+        packed[i] = a & 15 | c << 4;
+        packed[i + 4] = b & 15 | d << 4;
+        packed[i + 8] = a >> 4 | b >> 4 << 2 | c >> 4 << 4 | d >> 4 << 6;
+    }
+    packed
 }

@@ -1,8 +1,9 @@
 //! IQ4_NL: 32 weights, one f16 scale, codes into a table of 16 levels. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{extreme, weigh};
 use super::half::half;
 use super::lanes::{Isa, LEVELS, Lanes, MAX_LANES, Mask, nearest_level_code};
-use super::search::{Batch, BlockSearch, extreme, weigh};
 use super::weighted::pack_halves;
 use crate::GgmlBlock;
 
@@ -34,21 +35,14 @@ impl<const WEIGHTED: bool> BlockSearch for Iq4Nl<WEIGHTED> {
         for (lane, out) in out.chunks_exact_mut(18).enumerate() {
             let scale = scales[lane];
             let factor = if scale == 0.0 { 0.0 } else { 1.0 / scale };
-            let (values, _) = batch.values[lane].as_chunks();
             let mut codes = [0; 32];
-            for (codes, values) in codes.as_chunks_mut().0.iter_mut().zip(values) {
-                *codes = level_codes(values, factor);
+            for (code, value) in codes.iter_mut().zip(batch.values[lane]) {
+                *code = nearest_level_code(factor * value);
             }
             out[..2].copy_from_slice(&half(scale).0);
             pack_halves(&codes, &mut out[2..]);
         }
     }
-}
-
-/// The number of the level nearest to each of 16 values times a factor.
-#[inline(always)]
-fn level_codes(values: &[f32; 16], factor: f32) -> [u8; 16] {
-    values.map(|value| nearest_level_code(factor * value))
 }
 
 /// The scale of each lane's values: the best of sixteen by weighted least squares.

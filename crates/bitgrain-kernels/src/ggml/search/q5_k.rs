@@ -1,14 +1,14 @@
 //! Q5_K: 8 sub-blocks of 32 weights, 5-bit codes, 6-bit scales and minima. Spec: `spec/ggml.md`.
 
-use super::affine_k::Layout;
+use super::affine_k::AffineFormat;
+use super::fit::Plan;
 use super::lanes::Isa;
 use super::q4_k::{pack_sixes, unpack_six, weights_of_mean};
-use super::search::Plan;
 use crate::GgmlBlock;
 
 pub(crate) struct Q5K;
 
-impl Layout for Q5K {
+impl AffineFormat for Q5K {
     const BLOCK: GgmlBlock = GgmlBlock::Q5_K;
     const SUB: usize = 32;
     const SCALE_TOP: f32 = 63.0;

@@ -1,13 +1,13 @@
 //! Q4_K: 8 sub-blocks of 32 weights, 4-bit codes, 6-bit scales and minima. Spec: `spec/ggml.md`.
 
-use super::affine_k::Layout;
+use super::affine_k::AffineFormat;
+use super::fit::Plan;
 use super::lanes::{Isa, Lanes};
-use super::search::Plan;
 use crate::GgmlBlock;
 
 pub(crate) struct Q4K;
 
-impl Layout for Q4K {
+impl AffineFormat for Q4K {
     const BLOCK: GgmlBlock = GgmlBlock::Q4_K;
     const SUB: usize = 32;
     const SCALE_TOP: f32 = 63.0;

@@ -1,8 +1,9 @@
 //! Q4_0, Q4_1, Q5_0 and Q5_1 with importance: 32 weights, the scale searched for. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{Affine, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Affine, Batch, BlockSearch, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use crate::GgmlBlock;
 
 /// Formats with one scale: Q4_0 and Q5_0.
@@ -49,7 +50,7 @@ impl<const BITS: u8> BlockSearch for WeightedAffine<BITS> {
             values.store(lanes);
         }
         for (lane, out) in out.chunks_exact_mut(Self::BLOCK.bytes()).enumerate() {
-            let [scale, min, factor, minus] = fits.map(|lanes| lanes[lane]);
+            let [scale, min, factor, minus] = [fits[0][lane], fits[1][lane], fits[2][lane], fits[3][lane]];
             let mut codes = [0; 32];
             chosen(batch.values[lane], factor, minus, 0, i32::from(top), &mut codes);
             let (fields, rest) = out.split_at_mut(4);
@@ -78,11 +79,13 @@ fn pack_codes<const BITS: u8>(codes: &[u8; 32], out: &mut [u8]) {
     }
     let (fifth_bits, low_bits) = out.split_at_mut(4);
     let mut fifths: u32 = 0;
-    for (i, &code) in codes.iter().enumerate() {
+    let mut low = [0; 32];
+    for (i, (&code, low)) in codes.iter().zip(&mut low).enumerate() {
         fifths |= u32::from(code >> 4) << i;
+        *low = code & 15;
     }
     fifth_bits.copy_from_slice(&fifths.to_le_bytes());
-    pack_halves(&codes.map(|code| code & 15), low_bits);
+    pack_halves(&low, low_bits);
 }
 
 /// Two codes to a byte: `i` in the low half, `i + 16` in the high half.

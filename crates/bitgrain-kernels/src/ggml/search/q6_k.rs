@@ -1,8 +1,9 @@
 //! Q6_K: 16 sub-blocks of 16 weights, 6-bit codes, 8-bit scales. Spec: `spec/ggml.md`.
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{Batch, BlockSearch, NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use crate::GgmlBlock;
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.
@@ -52,7 +53,7 @@ impl<const WEIGHTED: bool> BlockSearch for Q6K<WEIGHTED> {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "-128 to 127")]
+#[expect(clippy::cast_possible_truncation, reason = "-128 to 127")]
 fn write_block<I: Isa>(isa: I, values: &[f32], step: f32, scales: &[f32; 16], factors: &[f32; 16], out: &mut [u8]) {
     let (step_bytes, step) = half(step);
     let mut codes = [0; 256];

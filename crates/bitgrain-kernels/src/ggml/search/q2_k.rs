@@ -1,13 +1,13 @@
 //! Q2_K: 16 sub-blocks of 16 weights, 2-bit codes, 4-bit scales and minima. Spec: `spec/ggml.md`.
 
-use super::affine_k::Layout;
+use super::affine_k::AffineFormat;
+use super::fit::Plan;
 use super::lanes::{Isa, Lanes};
-use super::search::Plan;
 use crate::GgmlBlock;
 
 pub(crate) struct Q2K;
 
-impl Layout for Q2K {
+impl AffineFormat for Q2K {
     const BLOCK: GgmlBlock = GgmlBlock::Q2_K;
     const SUB: usize = 16;
     const SCALE_TOP: f32 = 15.0;

@@ -1,6 +1,6 @@
 //! Scale and minimum of a block: a weighted least-squares fit for each of several steps, the best one kept.
 
-use crate::ggml::lanes::{Isa, Lanes, Mask, ROUNDER, nearest};
+use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER, nearest};
 
 /// How a format searches.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
     let zero = isa.splat(0.0);
     let top = isa.splat(plan.top);
     let (mut lowest, mut max, mut sum_w, mut sum_x) = (x[0], x[0], w[0], w[0] * x[0]);
-    for (&x, &w) in x.iter().zip(w).skip(1) {
+    for (&x, &w) in x[1..].iter().zip(&w[1..]) {
         lowest = x.min(lowest);
         max = x.max(max);
         sum_w = sum_w + w;

@@ -2,15 +2,14 @@
 
 use core::marker::PhantomData;
 
+use super::batch::{Batch, BlockSearch};
+use super::fit::{Affine, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use super::search::{
-    Affine, Batch, BlockSearch, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh,
-};
 use crate::GgmlBlock;
 
 /// A format of this kind.
-pub(crate) trait Layout {
+pub(crate) trait AffineFormat {
     const BLOCK: GgmlBlock;
     /// Weights of a sub-block.
     const SUB: usize;
@@ -37,7 +36,7 @@ pub(crate) trait Layout {
 }
 
 /// The quantizer of a format, `WEIGHTED` by importance or not.
-pub(crate) struct AffineK<L, const WEIGHTED: bool>(PhantomData<L>);
+pub(crate) struct AffineK<A, const WEIGHTED: bool>(PhantomData<A>);
 
 /// What the sub-blocks of each lane were fitted with. The first index is the sub-block.
 struct Table {
@@ -47,8 +46,8 @@ struct Table {
     minuses: [[f32; MAX_LANES]; 16],
 }
 
-impl<L: Layout, const WEIGHTED: bool> BlockSearch for AffineK<L, WEIGHTED> {
-    const BLOCK: GgmlBlock = L::BLOCK;
+impl<A: AffineFormat, const WEIGHTED: bool> BlockSearch for AffineK<A, WEIGHTED> {
+    const BLOCK: GgmlBlock = A::BLOCK;
 
     #[inline(always)]
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]) {
@@ -56,45 +55,45 @@ impl<L: Layout, const WEIGHTED: bool> BlockSearch for AffineK<L, WEIGHTED> {
         let empty = [[0.0; MAX_LANES]; 16];
         let mut table = Table { scales: empty, minima: empty, factors: empty, minuses: empty };
         let (mut scales, mut minima, mut sums) = ([zero; 16], [zero; 16], [zero; 16]);
-        let subs = 256 / L::SUB;
+        let subs = 256 / A::SUB;
         let variance = if WEIGHTED {
-            isa.splat(L::VARIANCES) * sum_of_squares(isa, &batch.values, 256) / isa.splat(256.0)
+            isa.splat(A::VARIANCES) * sum_of_squares(isa, &batch.values, 256) / isa.splat(256.0)
         } else {
             zero
         };
         let mut columns = Columns::new(zero);
         for sub in 0..subs {
-            let (x, w) = (&mut columns.x[..L::SUB], &mut columns.w[..L::SUB]);
-            isa.columns(&batch.values, sub * L::SUB, x);
+            let (x, w) = (&mut columns.x[..A::SUB], &mut columns.w[..A::SUB]);
+            isa.columns(&batch.values, sub * A::SUB, x);
             if WEIGHTED {
-                isa.columns(&batch.importance, sub * L::SUB, w);
+                isa.columns(&batch.importance, sub * A::SUB, w);
                 sums[sub] = weigh(isa, x, variance, w);
             } else {
-                L::weights(isa, x, w);
+                A::weights(isa, x, w);
             }
             let Affine { scale, min, factor, minus } =
-                fit_affine(isa, &mut columns, L::SUB, L::PLANS[usize::from(WEIGHTED)]);
+                fit_affine(isa, &mut columns, A::SUB, A::PLANS[usize::from(WEIGHTED)]);
             (scales[sub], minima[sub]) = (scale, min.neg());
             factor.store(&mut table.factors[sub]);
             minus.store(&mut table.minuses[sub]);
         }
-        let cut = isa.splat(L::SCALE_CUT[usize::from(WEIGHTED)]);
+        let cut = isa.splat(A::SCALE_CUT[usize::from(WEIGHTED)]);
         let mut steps = [[0.0; MAX_LANES]; 2];
         let both = [(&mut scales, &mut table.scales), (&mut minima, &mut table.minima)];
         for ((values, table), step) in both.into_iter().zip(&mut steps) {
             let values = &mut values[..subs];
             if WEIGHTED {
-                fit_positive(isa, values, &sums, L::SCALE_TOP)
+                fit_positive(isa, values, &sums, A::SCALE_TOP)
             } else {
-                codes_of_largest(isa, values, L::SCALE_TOP)
+                codes_of_largest(isa, values, A::SCALE_TOP)
             }
             .store(step);
             for (code, lanes) in values.iter().zip(table) {
                 code.min(cut).store(lanes);
             }
         }
-        for (lane, out) in out.chunks_exact_mut(L::BLOCK.bytes()).enumerate() {
-            write_block::<I, L>(isa, batch.values[lane], lane, &table, [steps[0][lane], steps[1][lane]], out);
+        for (lane, out) in out.chunks_exact_mut(A::BLOCK.bytes()).enumerate() {
+            write_block::<I, A>(isa, batch.values[lane], lane, &table, [steps[0][lane], steps[1][lane]], out);
         }
     }
 }
@@ -118,16 +117,23 @@ fn codes_of_largest<I: Isa>(isa: I, values: &mut [I::F], top: f32) -> I::F {
 /// The block of one lane, with codes for the scales that are stored rather than those that were fitted.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "codes of scales are bytes by now")]
-fn write_block<I: Isa, L: Layout>(isa: I, values: &[f32], lane: usize, table: &Table, steps: [f32; 2], out: &mut [u8]) {
-    let [(scale_bytes, scale), (min_bytes, min)] = steps.map(half);
-    let packed = L::pack_scales(
+fn write_block<I: Isa, A: AffineFormat>(
+    isa: I,
+    values: &[f32],
+    lane: usize,
+    table: &Table,
+    steps: [f32; 2],
+    out: &mut [u8],
+) {
+    let ((scale_bytes, scale), (min_bytes, min)) = (half(steps[0]), half(steps[1]));
+    let packed = A::pack_scales(
         &core::array::from_fn(|sub| table.scales[sub][lane] as u8),
         &core::array::from_fn(|sub| table.minima[sub][lane] as u8),
     );
-    let top = L::PLANS[0].top as i32;
+    let top = A::PLANS[0].top as i32;
     let mut codes = [0; 256];
-    for (sub, (values, codes)) in values.chunks_exact(L::SUB).zip(codes.chunks_exact_mut(L::SUB)).enumerate() {
-        let (scale_code, min_code) = L::unpack_scale(&packed, sub);
+    for (sub, (values, codes)) in values.chunks_exact(A::SUB).zip(codes.chunks_exact_mut(A::SUB)).enumerate() {
+        let (scale_code, min_code) = A::unpack_scale(&packed, sub);
         let (scale, min) = (scale * f32::from(scale_code), min * f32::from(min_code));
         if scale == 0.0 {
             // Such a code counts for nothing, but the reference writes those of the fit.
@@ -138,5 +144,5 @@ fn write_block<I: Isa, L: Layout>(isa: I, values: &[f32], lane: usize, table: &T
             }
         }
     }
-    L::write(scale_bytes, min_bytes, &packed, &codes, out);
+    A::write(scale_bytes, min_bytes, &packed, &codes, out);
 }

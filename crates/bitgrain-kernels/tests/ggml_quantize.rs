@@ -1,0 +1,220 @@
+//! Formats that search their scales: byte for byte the reference's blocks, and the same bytes from every backend.
+#![expect(clippy::cast_precision_loss, reason = "made-up data")]
+
+use std::path::Path;
+
+use bitgrain_kernels::{Backend, GgmlBlock, KernelError, quantize_ggml};
+
+/// Columns of the golden vectors.
+const COLUMNS: usize = 512;
+
+/// Every format that searches, without and with importance.
+const SEARCHED: [(GgmlBlock, bool); 16] = [
+    (GgmlBlock::Q2_K, false),
+    (GgmlBlock::Q2_K, true),
+    (GgmlBlock::Q3_K, false),
+    (GgmlBlock::Q3_K, true),
+    (GgmlBlock::Q4_K, false),
+    (GgmlBlock::Q4_K, true),
+    (GgmlBlock::Q5_K, false),
+    (GgmlBlock::Q5_K, true),
+    (GgmlBlock::Q6_K, false),
+    (GgmlBlock::Q6_K, true),
+    (GgmlBlock::IQ4_NL, false),
+    (GgmlBlock::IQ4_NL, true),
+    (GgmlBlock::Q4_0, true),
+    (GgmlBlock::Q4_1, true),
+    (GgmlBlock::Q5_0, true),
+    (GgmlBlock::Q5_1, true),
+];
+
+fn golden(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/ggml").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn golden_f32(name: &str) -> Vec<f32> {
+    golden(name).as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+fn blocks(backend: Backend, block: GgmlBlock, values: &[f32], row_len: usize, importance: Option<&[f32]>) -> Vec<u8> {
+    let len = block.bytes_of(values.len()).expect("whole blocks");
+    let mut out = vec![0xA5; len + 3];
+    assert_eq!(quantize_ggml(backend, block, values, row_len, importance, &mut out), Ok(len));
+    assert_eq!(out.split_off(len), [0xA5; 3], "{backend} {block:?}: wrote beyond its blocks");
+    out
+}
+
+/// Where two runs of blocks first differ, in words.
+fn difference(block: GgmlBlock, got: &[u8], want: &[u8]) -> Option<String> {
+    let at = got.iter().zip(want).position(|(got, want)| got != want)?;
+    let (number, byte) = (at / block.bytes(), at % block.bytes());
+    Some(format!("block {number}, byte {byte}: {} instead of {}", got[at], want[at]))
+}
+
+/// Scalar is the definition; the others must not differ.
+fn assert_backends_agree(values: &[f32], row_len: usize, importance: &[f32], what: &str) {
+    for (block, weighted) in SEARCHED {
+        if !row_len.is_multiple_of(block.weights()) {
+            continue;
+        }
+        let importance = weighted.then_some(importance);
+        let want = blocks(Backend::scalar(), block, values, row_len, importance);
+        for &backend in &Backend::available()[1..] {
+            let got = blocks(backend, block, values, row_len, importance);
+            if let Some(place) = difference(block, &got, &want) {
+                panic!("{backend} {block:?} weighted {weighted}, {what}: {place}");
+            }
+        }
+    }
+}
+
+/// A reproducible stream of values.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// From -1 to 1.
+    fn uniform(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / 8_388_608.0 - 1.0
+    }
+
+    /// Roughly normal, as weights are.
+    fn normal(&mut self) -> f32 {
+        self.uniform() + self.uniform() + self.uniform() + self.uniform()
+    }
+
+    fn many(&mut self, len: usize, mut value: impl FnMut(&mut Self) -> f32) -> Vec<f32> {
+        (0..len).map(|_| value(self)).collect()
+    }
+
+    /// An importance for every column, one in five zero.
+    fn importance(&mut self, len: usize) -> Vec<f32> {
+        self.many(len, |random| if random.next().is_multiple_of(5) { 0.0 } else { random.normal().powi(2) })
+    }
+}
+
+#[test]
+fn golden_vectors_come_out_byte_for_byte() {
+    let (values, importance) = (golden_f32("values.f32"), golden_f32("importance.f32"));
+    for &backend in Backend::available() {
+        for (block, weighted) in SEARCHED {
+            let suffix = if weighted { "_importance" } else { "" };
+            let want = golden(&format!("{}{suffix}.bin", block.name()));
+            let got = blocks(backend, block, &values, COLUMNS, weighted.then_some(&importance));
+            assert_eq!(got.len(), want.len(), "{block:?}");
+            assert_eq!(difference(block, &got, &want), None, "{backend} {block:?} weighted {weighted}");
+        }
+    }
+}
+
+#[test]
+fn backends_agree_at_every_number_of_blocks() {
+    let mut random = Random(1);
+    for count in 1..=40 {
+        let importance = random.importance(256 * count);
+        let values = random.many(256 * count, |random| random.normal() * 0.02);
+        // One row of all the blocks, and a row for each.
+        assert_backends_agree(&values, 256 * count, &importance, "one row");
+        assert_backends_agree(&values, 256, &importance, "one block a row");
+        assert_backends_agree(&values[..32 * count], 32, &importance, "32 a row");
+    }
+}
+
+#[test]
+fn backends_agree_on_every_kind_of_row() {
+    type Kind = (&'static str, fn(&mut Random, usize) -> f32);
+    let kinds: [Kind; 14] = [
+        ("heavy tails", |random, _| random.normal() / (random.uniform().abs() + 1e-3)),
+        ("sparse", |random, _| if random.next().is_multiple_of(20) { random.normal() } else { 0.0 }),
+        ("positive", |random, _| random.normal().abs() + 0.05),
+        ("negative", |random, _| -random.normal().abs() - 0.05),
+        ("far below zero", |random, _| random.normal() * 1e-6 - 5.0),
+        ("far above zero", |random, _| random.normal() * 1e-6 + 5.0),
+        ("zeros", |_, _| 0.0),
+        ("equal", |_, _| -0.7),
+        ("equal within 16", |_, i| (i / 16) as f32 - 7.0),
+        ("two values", |random, _| if random.next().is_multiple_of(2) { 0.3 } else { -0.3 }),
+        ("around the least", |random, _| random.normal() * 1e-15),
+        ("subnormal", |random, _| random.normal() * 1e-40),
+        ("huge", |random, _| random.normal() * 1e4),
+        ("every magnitude", |random, i| random.normal() * 10_f32.powf((i / 32 % 12) as f32 - 8.0)),
+    ];
+    let mut random = Random(2);
+    for (what, kind) in kinds {
+        let mut i = 0;
+        let values = random.many(19 * 768, |random| {
+            i += 1;
+            kind(random, i)
+        });
+        let importance = random.importance(768);
+        assert_backends_agree(&values, 768, &importance, what);
+        assert_backends_agree(&values, 768, &[0.0; 768], what);
+    }
+}
+
+#[test]
+fn backends_agree_on_values_no_block_can_hold() {
+    // What the reference makes of these has no meaning; here it is at least the same everywhere, and no panic.
+    let odd_values =
+        [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, f32::MAX, f32::MIN, 1e-45, -0.0];
+    let mut random = Random(3);
+    let plain = random.many(3 * 256, Random::normal);
+    let importance = random.importance(3 * 256);
+    for odd in odd_values {
+        for at in (0..256).step_by(5) {
+            let mut values = plain.clone();
+            values[256 + at] = odd;
+            assert_backends_agree(&values, 768, &importance, &format!("{odd} at {at}"));
+        }
+        assert_backends_agree(&[odd; 512], 256, &importance, &format!("nothing but {odd}"));
+        // A lane of its own must not change what its neighbours get.
+        let mut values = random.many(40 * 256, |random| random.normal() * 1e-6 - 5.0);
+        values[7 * 256 + 3] = odd;
+        assert_backends_agree(&values, 256, &importance, &format!("{odd} among small steps"));
+    }
+}
+
+#[test]
+fn rows_do_not_touch_each_other() {
+    let mut random = Random(4);
+    let values = random.many(23 * 512, |random| random.normal() * random.uniform());
+    let importance = random.importance(512);
+    for &backend in Backend::available() {
+        for (block, weighted) in SEARCHED {
+            let importance = weighted.then_some(importance.as_slice());
+            let together = blocks(backend, block, &values, 512, importance);
+            let alone = values.chunks(512).flat_map(|row| blocks(backend, block, row, 512, importance));
+            assert!(alone.eq(together), "{backend} {block:?} weighted {weighted}");
+        }
+    }
+}
+
+#[test]
+fn wrong_sizes_are_errors_that_say_what_would_do() {
+    let (values, importance) = ([0.5; 512], [1.0; 512]);
+    let mut out = [0; 1024];
+    for &backend in Backend::available() {
+        for (block, weighted) in SEARCHED {
+            let required = block.bytes_of(512).expect("whole blocks");
+            let weights = weighted.then_some(importance.as_slice());
+            let short = quantize_ggml(backend, block, &values, 512, weights, &mut out[..required - 1]);
+            assert_eq!(short, Err(KernelError::OutputTooSmall { required }));
+            for row_len in [0, block.weights() - 1, block.weights() / 2, 3 * block.weights()] {
+                let ragged = Err(KernelError::RaggedBlocks { len: row_len, block: block.weights() });
+                assert_eq!(quantize_ggml(backend, block, &values, row_len, weights, &mut out), ragged);
+            }
+            if weighted {
+                let short = quantize_ggml(backend, block, &values, 512, Some(&importance[..511]), &mut out);
+                assert_eq!(short, Err(KernelError::InputTooSmall { required: 512 }));
+            }
+            assert_eq!(quantize_ggml(backend, block, &[], block.weights(), weights, &mut []), Ok(0));
+        }
+    }
+}
