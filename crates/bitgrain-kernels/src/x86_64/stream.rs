@@ -6,6 +6,8 @@
 
 use core::arch::x86_64::{_mm_sfence, _mm256_loadu_ps, _mm256_stream_ps};
 
+use super::prefetch::prefetch_input;
+
 /// Values decoded between two copies: 4 KiB.
 pub(super) const STAGE: usize = 1024;
 
@@ -73,6 +75,7 @@ pub(super) fn in_stages(
     let stride = STAGE / weights * bytes_each;
     for (bytes, out) in bytes.chunks(stride).zip(out.chunks_mut(STAGE / weights * weights)) {
         let stage = stage.first(out.len());
+        prefetch_input(bytes);
         decode(bytes, stage);
         copy(stage, out);
     }
