@@ -124,13 +124,15 @@ fn texts_that_are_not_utf8_are_refused_by_name() {
     let found = key_error(&[key("general.name", 8, &string(b"\xc3("))]);
     assert!(matches!(&found, GgufError::NotUtf8 { what, .. } if what == "value of key `general.name`"), "{found}");
     let array = [&8_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &string(b"ok"), &string(b"\x80")].concat();
-    assert!(matches!(key_error(&[key("tokens", 9, &array)]), GgufError::NotUtf8 { .. }));
+    let found = key_error(&[key("tokens", 9, &array)]);
+    assert_eq!(found, GgufError::NotUtf8 { what: "string 1 of key `tokens`".into(), offset: 72 });
 }
 
 #[test]
 fn a_character_split_over_two_strings_is_refused() {
     let halves = [&8_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &string(b"\xc3"), &string(b"\xbc")].concat();
-    assert!(matches!(key_error(&[key("tokens", 9, &halves)]), GgufError::NotUtf8 { .. }));
+    let found = key_error(&[key("tokens", 9, &halves)]);
+    assert!(matches!(&found, GgufError::NotUtf8 { what, .. } if what == "string 0 of key `tokens`"), "{found}");
 }
 
 #[test]

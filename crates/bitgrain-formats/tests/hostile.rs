@@ -182,6 +182,25 @@ fn broken_indexes_are_errors_or_indexes() {
     }
 }
 
+/// What fuzzing found worth keeping, read in every run.
+#[test]
+fn seeds_of_the_fuzzer_are_errors_or_values() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let mut count = 0;
+    for target in ["parse_gguf", "parse_safetensors", "parse_npy"] {
+        for entry in std::fs::read_dir(folder.join(target)).expect(target) {
+            let bytes = std::fs::read(entry.expect("readable").path()).expect("readable");
+            check_gguf(&bytes);
+            check_safetensors(&bytes);
+            bounded(&bytes, Index::parse);
+            bounded(&bytes, npy::Header::parse);
+            bounded(&bytes, |bytes| Archive::parse(bytes).map(drop));
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count} seeds");
+}
+
 /// Files whose smallest parts are repeated, so that memory per byte of the file is as large as it gets.
 #[test]
 fn files_of_many_tiny_entries_take_memory_in_proportion() {

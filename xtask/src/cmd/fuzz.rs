@@ -9,8 +9,8 @@ use crate::step::{Step, root};
 
 /// Fuzz one target for a while, under the address sanitizer
 ///
-/// Installs cargo-fuzz if it is not there. What crashes is kept in fuzz/artifacts/<TARGET>/, what was learnt in
-/// fuzz/corpus/<TARGET>/, from where the next run goes on.
+/// Installs cargo-fuzz if it is not there. Starts from fuzz/seeds/<TARGET>/, if there are any. What crashes is kept in
+/// fuzz/artifacts/<TARGET>/, what was learnt in fuzz/corpus/<TARGET>/, from where the next run goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Target: the name of a file in fuzz/fuzz_targets/
@@ -26,10 +26,13 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     if !Step::cargo().args(["fuzz", "--version"]).succeeds() {
         Step::cargo().args(["install", "--locked", "cargo-fuzz"]).run()?;
     }
+    let corpus = corpus(&args.target)?;
     Step::cargo()
         // Sanitizers are unstable flags: this lets a stable compiler take them.
         .env("RUSTC_BOOTSTRAP", "1")
-        .args(["fuzz", "run", args.target.as_str(), "--"])
+        .args(["fuzz", "run", args.target.as_str()])
+        .args(corpus)
+        .args(["--"])
         .args([format!("-max_total_time={}", args.seconds)])
         .run()
 }
@@ -44,6 +47,16 @@ fn known_target(asked: &str) -> Result<(), TaskError> {
     } else {
         Err(TaskError::UnknownTarget { asked: asked.into(), known })
     }
+}
+
+/// Folders of inputs, from the root: the one that new inputs are put into, and the one that is kept with the sources.
+fn corpus(target: &str) -> Result<Vec<String>, TaskError> {
+    let learnt = format!("fuzz/corpus/{target}");
+    let path = root().join(&learnt);
+    fs::create_dir_all(&path).map_err(|source| TaskError::Unreadable { path, source })?;
+    let seeds = format!("fuzz/seeds/{target}");
+    let kept = root().join(&seeds).is_dir().then_some(seeds);
+    Ok([learnt].into_iter().chain(kept).collect())
 }
 
 /// The stems of the Rust files in `folder`, sorted.

@@ -48,6 +48,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `needed` bytes.
+    #[inline]
     pub(super) fn take(&mut self, place: Place<'_>, needed: u64) -> Result<&'a [u8], GgufError> {
         let left = &self.bytes[self.at..];
         match usize::try_from(needed).ok().and_then(|n| left.get(..n)) {
@@ -55,13 +56,14 @@ impl<'a> Cursor<'a> {
                 self.at += taken.len();
                 Ok(taken)
             }
-            None => Err(GgufError::Truncated {
-                what: place.to_string(),
-                offset: self.offset(),
-                needed,
-                left: left.len() as u64,
-            }),
+            None => Err(self.truncated(place, needed)),
         }
+    }
+
+    #[cold]
+    fn truncated(&self, place: Place<'_>, needed: u64) -> GgufError {
+        let left = (self.bytes.len() - self.at) as u64;
+        GgufError::Truncated { what: place.to_string(), offset: self.offset(), needed, left }
     }
 
     /// `count` things of at least `least` bytes each, as a number that fits the bytes left.
@@ -74,6 +76,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self, place: Place<'_>) -> Result<[u8; N], GgufError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(place, N as u64)?);
@@ -84,6 +87,7 @@ impl<'a> Cursor<'a> {
         self.array(place).map(u32::from_le_bytes)
     }
 
+    #[inline]
     pub(super) fn u64(&mut self, place: Place<'_>) -> Result<u64, GgufError> {
         self.array(place).map(u64::from_le_bytes)
     }

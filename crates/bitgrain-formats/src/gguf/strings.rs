@@ -19,18 +19,17 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Puts `parts` together; `bytes` and `count` are what they come to.
-    pub(super) fn with_capacity<'a, E>(
-        count: usize,
-        bytes: usize,
-        parts: impl Iterator<Item = Result<&'a str, E>>,
-    ) -> Result<Self, E> {
-        let (mut text, mut ends) = (String::with_capacity(bytes), Vec::with_capacity(count));
-        for part in parts {
-            text.push_str(part?);
-            ends.push(text.len());
+    /// The strings in `text` that end at `ends`; or the first that is not UTF-8.
+    ///
+    /// Looking at the whole text at once is faster than looking at each string, as long as all is well.
+    pub(super) fn from_parts(text: Vec<u8>, ends: Vec<usize>) -> Result<Self, NotUtf8> {
+        match String::from_utf8(text) {
+            Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end)) => {
+                Ok(Self { text: text.into(), ends: ends.into() })
+            }
+            Ok(text) => Err(NotUtf8::find(text.as_bytes(), &ends)),
+            Err(error) => Err(NotUtf8::find(error.as_bytes(), &ends)),
         }
-        Ok(Self { text: text.into(), ends: ends.into() })
     }
 
     /// How many strings there are.
@@ -57,6 +56,26 @@ impl Strings {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+/// Which string is not UTF-8, and where it starts in the text.
+#[derive(Debug)]
+pub(super) struct NotUtf8 {
+    pub(super) string: usize,
+    pub(super) start: usize,
+}
+
+impl NotUtf8 {
+    fn find(text: &[u8], ends: &[usize]) -> Self {
+        let mut start = 0;
+        for (string, &end) in ends.iter().enumerate() {
+            if str::from_utf8(&text[start..end]).is_err() {
+                return Self { string, start };
+            }
+            start = end;
+        }
+        Self { string: ends.len(), start }
     }
 }
 

@@ -299,17 +299,33 @@ fn read_all<T, const N: usize>(
     Ok(bytes.as_chunks::<N>().0.iter().map(|&chunk| read(chunk)).collect())
 }
 
-/// `count` strings. A first walk over their lengths finds how much text there is.
+/// `count` strings. A first walk over their lengths finds where each ends, a second one copies their text.
 fn read_strings(cursor: &mut Cursor<'_>, key: &str, count: u64) -> Result<Strings, GgufError> {
     let place = Place::Of("value", key);
-    let strings = cursor.count(Place::Of("elements", key), count, 8)?;
-    let (mut ahead, mut bytes) = (cursor.fork(), 0);
-    for _ in 0..strings {
+    let count = cursor.count(Place::Of("elements", key), count, LEN_BYTES as u64)?;
+    let (mut ahead, mut ends, mut end) = (cursor.fork(), Vec::with_capacity(count), 0);
+    for _ in 0..count {
         let len = ahead.u64(place)?;
-        bytes += ahead.take(place, len)?.len();
+        end += ahead.take(place, len)?.len();
+        ends.push(end);
     }
-    Strings::with_capacity(strings, bytes, (0..strings).map(|_| cursor.string(place)))
+    let start = cursor.offset();
+    let body = cursor.take(place, ahead.offset() - start)?;
+    let (mut text, mut rest, mut last) = (Vec::with_capacity(end), body, 0);
+    for &end in &ends {
+        let (string, after) = rest[LEN_BYTES..].split_at(end - std::mem::replace(&mut last, end));
+        text.extend_from_slice(string);
+        rest = after;
+    }
+    Strings::from_parts(text, ends).map_err(|bad| {
+        // Behind the strings before it, and as many lengths as there are to its own.
+        let offset = start + (LEN_BYTES * (bad.string + 1) + bad.start) as u64;
+        GgufError::NotUtf8 { what: format!("string {} of key `{key}`", bad.string), offset }
+    })
 }
+
+/// Bytes of the length before a string.
+const LEN_BYTES: usize = 8;
 
 /// A length and the bytes of `text`.
 pub(super) fn write_string<E>(text: &str, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
