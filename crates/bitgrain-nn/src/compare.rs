@@ -1,5 +1,7 @@
 //! What is different between two models, tensor by tensor.
 
+use std::collections::HashMap;
+
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::optimum;
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
@@ -56,6 +58,20 @@ pub struct Row {
     pub range: (f32, f32),
 }
 
+impl Row {
+    /// How many numbers it holds.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// Whether nothing is different.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.figures.relative_rmse == 0.0
+    }
+}
+
 /// How far two tensors are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
@@ -69,6 +85,8 @@ pub struct Figures {
     pub relative_rmse: f64,
     /// Signal-to-noise ratio in dB; `None` if nothing is different.
     pub snr_db: Option<f64>,
+    /// Numbers that are NaN or infinite in the first, and count in none of the figures.
+    pub non_finite: u64,
 }
 
 impl From<Fidelity> for Figures {
@@ -80,6 +98,7 @@ impl From<Fidelity> for Figures {
             rmse: cost.rms_error,
             relative_rmse: cost.relative_rmse,
             snr_db: different.then(|| optimum::decibels(cost.relative_rmse)),
+            non_finite: cost.skipped as u64,
         }
     }
 }
@@ -89,13 +108,11 @@ impl From<Fidelity> for Figures {
 /// # Errors
 /// What reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
 pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result<Comparison, ModelError> {
-    let names =
-        |model: &Model| model.tensors().iter().map(|t| t.name.clone()).collect::<std::collections::HashSet<_>>();
-    let (in_first, in_second) = (names(first), names(second));
+    let (in_first, in_second) = (by_name(first), by_name(second));
     let (mut tensors, mut skipped) = (Vec::new(), Vec::new());
     let (mut sums, mut count) = (ErrorSums::default(), 0);
-    for a in first.tensors().iter().filter(|a| in_second.contains(&a.name)) {
-        let b = second.tensor(&a.name)?;
+    for a in first.tensors() {
+        let Some(b) = in_second.get(a.name.as_str()) else { continue };
         progress.tensor(&a.name);
         match row(a, b) {
             Ok((row, here, weights)) => {
@@ -108,8 +125,8 @@ pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result
         }
         progress.add(a.bytes());
     }
-    let only = |model: &Model, other: &std::collections::HashSet<String>| {
-        model.tensors().iter().map(|t| t.name.clone()).filter(|name| !other.contains(name)).collect()
+    let only = |model: &Model, other: &HashMap<&str, &Tensor>| {
+        model.tensors().iter().map(|t| t.name.clone()).filter(|name| !other.contains_key(name.as_str())).collect()
     };
     Ok(Comparison {
         tensors,
@@ -120,6 +137,17 @@ pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result
         first_bytes: first.bytes(),
         second_bytes: second.bytes(),
     })
+}
+
+/// Bytes of the first model that [`compare`] tells a [`Progress`] about: of the tensors that the second has too.
+#[must_use]
+pub fn work(first: &Model, second: &Model) -> u64 {
+    let names = by_name(second);
+    first.tensors().iter().filter(|tensor| names.contains_key(tensor.name.as_str())).map(Tensor::bytes).sum()
+}
+
+fn by_name(model: &Model) -> HashMap<&str, &Tensor> {
+    model.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect()
 }
 
 /// Why a tensor has no row.
@@ -166,9 +194,7 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
             all.iter_mut().zip(bars).for_each(|(all, bar)| *all += bar);
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
-    let bits = 8.0 * b.bytes() as f64 / a.elements().max(1) as f64;
-    let quantized = b.storage.format().filter(|format| format.name() != "float32" && format.name() != "float64");
+    let quantized = b.storage.format().filter(|_| !b.storage.is_float());
     let row = Row {
         name: a.name.clone(),
         shape: a.shape.clone(),
@@ -178,7 +204,7 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
         second_bytes: b.bytes(),
         figures: Fidelity::of(sums, left.len()).into(),
         optimum_db: quantized.map(|format| optimum::decibels(format.optimum())),
-        limit_db: optimum::decibels(optimum::bound(bits)),
+        limit_db: optimum::decibels(optimum::bound(b.bits_per_weight())),
         histograms,
         range: (lo, hi),
     };

@@ -9,18 +9,24 @@
 //! | [`convert`] | quantizes a model into a new file and says what that cost |
 //! | [`plan`] | chooses a format per tensor from measured errors, for a budget or a quality |
 //! | [`compare`] | what is different between two models, tensor by tensor |
+//! | [`report`] | a comparison as one HTML page |
 //! | [`stats`] | moments and a histogram of a tensor's values |
 //!
 //! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
 
 pub mod compare;
 pub mod convert;
+mod digits;
 mod error;
 mod model;
 mod pieces;
 pub mod plan;
+pub mod report;
+mod size;
 pub mod stats;
 
+pub use digits::digits;
 pub use error::ModelError;
-pub use model::{Container, Importance, Metadata, Model, Storage, Tensor};
+pub use model::{Container, Importance, Metadata, Model, Storage, Tensor, bits_per_weight};
 pub use pieces::Progress;
+pub use size::Size;

@@ -94,6 +94,13 @@ pub fn plan(
     choose(&hulls, fixed, weights, goal)
 }
 
+/// Bytes that [`plan`] tells a [`Progress`] about: each tensor it plans, once for every candidate.
+#[must_use]
+pub fn work(model: &Model, candidates: &[WeightFormat], recipe: &Recipe) -> u64 {
+    let free = model.tensors().iter().filter(|tensor| recipe.is_free(tensor));
+    free.map(Tensor::bytes).sum::<u64>() * candidates.len() as u64
+}
+
 /// What a tensor costs in each format that its rows are whole blocks of.
 fn offers(
     tensor: &Tensor,

@@ -1,6 +1,7 @@
 //! `Bytes`: where a tensor's bytes are.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::mapped::{Mapped, Window};
@@ -18,6 +19,14 @@ impl Bytes {
         match self {
             Self::File { range, .. } => range.end - range.start,
             Self::Owned(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The file they are in, unless they had to be unpacked.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File { file, .. } => Some(file.path()),
+            Self::Owned(_) => None,
         }
     }
 

@@ -27,7 +27,8 @@ pub(crate) fn read(file: Mapped) -> Result<(Metadata, Vec<Tensor>), ModelError> 
         }
     };
     let tensors = header.tensors.iter().map(tensor).collect();
-    Ok((Metadata { gguf: header.metadata, ..Metadata::default() }, tensors))
+    let version = Some(header.version);
+    Ok((Metadata { gguf: header.metadata, version, ..Metadata::default() }, tensors))
 }
 
 fn storage(kind: TensorType) -> Storage {

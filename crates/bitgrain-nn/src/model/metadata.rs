@@ -11,6 +11,8 @@ pub struct Metadata {
     pub strings: Vec<(String, String)>,
     /// What `config.json` beside the weights calls the architecture (`model_type`).
     pub architecture: Option<String>,
+    /// Version of the container's layout, where the file has one.
+    pub version: Option<u32>,
 }
 
 /// Before the keys of the one kind of file where they are kept in the other.

@@ -22,4 +22,4 @@ pub use open::{Container, Model};
 pub(crate) use rows::Rows;
 pub(crate) use safetensors::dtype_of;
 pub use storage::Storage;
-pub use tensor::Tensor;
+pub use tensor::{Tensor, bits_per_weight};

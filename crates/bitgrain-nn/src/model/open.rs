@@ -1,6 +1,9 @@
 //! Opening: what kind of model a path is, seen from its first bytes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use wildmatch::WildMatch;
 
 use super::mapped::Mapped;
 use super::{Metadata, Tensor, folder, gguf, numpy, safetensors};
@@ -115,6 +118,32 @@ impl Model {
             let nearest = self.tensors.iter().max_by_key(|tensor| common(&tensor.name, name));
             ModelError::NoTensor { name: name.to_owned(), nearest: nearest.map(|tensor| tensor.name.clone()) }
         })
+    }
+
+    /// The tensors whose name matches `pattern`, in which `*` stands for any characters and `?` for one.
+    ///
+    /// # Errors
+    /// [`ModelError::NoTensor`] if there is none.
+    pub fn matching(&self, pattern: &str) -> Result<Vec<&Tensor>, ModelError> {
+        let wanted = WildMatch::new(pattern);
+        let found: Vec<&Tensor> = self.tensors.iter().filter(|tensor| wanted.matches(&tensor.name)).collect();
+        if found.is_empty() { self.tensor(pattern).map(|only| vec![only]) } else { Ok(found) }
+    }
+
+    /// The files that hold the tensors: one, or the shards in the order of their names.
+    #[must_use]
+    pub fn files(&self) -> Vec<&Path> {
+        let mut files: BTreeSet<&Path> = self.tensors.iter().filter_map(|tensor| tensor.codes.path()).collect();
+        if files.is_empty() {
+            files.insert(&self.path);
+        }
+        files.into_iter().collect()
+    }
+
+    /// How many numbers all tensors hold.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.tensors.iter().map(Tensor::elements).sum()
     }
 
     /// Bytes of all tensors.

@@ -54,6 +54,13 @@ impl Storage {
         }
     }
 
+    /// Whether these are plain floats, of 16 bits or more.
+    #[must_use]
+    pub fn is_float(&self) -> bool {
+        let name = self.format().map(WeightFormat::name);
+        matches!(name, Some("float16" | "bfloat16" | "float32" | "float64"))
+    }
+
     /// The format, if these are weights.
     #[must_use]
     pub const fn format(&self) -> Option<WeightFormat> {

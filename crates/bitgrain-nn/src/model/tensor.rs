@@ -45,6 +45,12 @@ impl Tensor {
         self.codes.len() + others.map(Bytes::len).sum::<u64>()
     }
 
+    /// Bits that a number takes in the file, scales included; 0 if it holds none.
+    #[must_use]
+    pub fn bits_per_weight(&self) -> f64 {
+        bits_per_weight(self.bytes(), self.elements())
+    }
+
     /// Makes its rows readable.
     pub(crate) fn load(&self) -> Result<Rows, ModelError> {
         Rows::load(self)
@@ -60,4 +66,11 @@ impl Tensor {
         rows.decode(0..rows.rows(), &mut out)?;
         Ok(out)
     }
+}
+
+/// Bits per number, or 0 if there are none.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+pub fn bits_per_weight(bytes: u64, elements: u64) -> f64 {
+    if elements == 0 { 0.0 } else { 8.0 * bytes as f64 / elements as f64 }
 }
