@@ -3,7 +3,8 @@
 
 values.f32 holds 16 rows of 512 weights, importance.f32 one importance per column. For each format, NAME.bin is what the
 reference quantizes the rows to, NAME_importance.bin the same with the importances where it takes any, and NAME.f32
-what the first four rows of NAME.bin dequantize to. All little-endian. Files that exist are never rewritten.
+what the first four rows of NAME.bin dequantize to. NAME_noise.bin is four blocks of random bytes, NAME_noise.f32 what
+those dequantize to. All little-endian. Files that exist are never rewritten.
 """
 
 import pathlib
@@ -65,6 +66,9 @@ def main():
             pass  # gguf dequantizes the K-quants but does not make them
         keep(f"{name.lower()}.bin", codes)
         keep(f"{name.lower()}.f32", gguf.quants.dequantize(codes[:4], kind).astype("<f4"))
+        noise = np.random.default_rng(kind.value).integers(0, 256, (4, gguf.GGML_QUANT_SIZES[kind][1]), dtype=np.uint8)
+        keep(f"{name.lower()}_noise.bin", noise)
+        keep(f"{name.lower()}_noise.f32", gguf.quants.dequantize(noise, kind).astype("<f4"))
         if name not in NO_IMPORTANCE:
             keep(f"{name.lower()}_importance.bin", libgguf.quantize_rows(values, kind, importance))
 

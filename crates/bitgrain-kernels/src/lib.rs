@@ -2,7 +2,7 @@
 //!
 //! `scalar` defines every result; the AVX2 and AVX-512 backends return the same bits. A [`Backend`] is the proof that
 //! the running CPU has an instruction set, so each function takes one and detection happens once per process.
-//! No std, no heap, no dependencies. The block layout is written down in `spec/blocks.md`.
+//! No std, no heap, no dependencies. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
 //!
 //! ```
 //! use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks_len, decode_blocks, encode_blocks};

@@ -99,6 +99,7 @@ fn links_between_documents_lead_somewhere() {
         "CHANGELOG.md",
         "spec/README.md",
         "spec/blocks.md",
+        "spec/containers.md",
         "docs/guide/encode-a-tensor.md",
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/codec.md",

@@ -1,14 +1,15 @@
 //! f32 to blocks.
 
 use super::rounded::Rounded;
+use super::search::{self, Rows};
 use crate::backend::on;
 use crate::{Backend, GgmlBlock, KernelError};
 
 /// Quantizes rows of `row_len` weights. Returns the bytes written.
 ///
 /// `importance` holds one non-negative number per column, `row_len` of them, as an importance matrix does; formats
-/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: others give blocks
-/// without meaning.
+/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: a NaN is passed over
+/// and gets a code without meaning, an infinity makes the scale of its block infinite.
 ///
 /// # Errors
 /// [`KernelError::RaggedBlocks`] if a row is not whole blocks or the values are not whole rows,
@@ -33,9 +34,9 @@ pub fn quantize_ggml(
         }
         _ => None,
     };
-    match (Rounded::of(block), importance) {
-        (Some(format), None) => on!(backend, round_ggml(format, values, out)),
-        (_, _importance) => {}
+    let searched = search::quantize(backend, block, Rows { values, row_len, importance }, out);
+    if let Some(format) = Rounded::of(block).filter(|_| !searched) {
+        on!(backend, round_ggml(format, values, out));
     }
     Ok(required)
 }

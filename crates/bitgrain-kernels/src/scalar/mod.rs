@@ -4,22 +4,27 @@ mod blocks;
 mod convert;
 mod dot;
 mod error_sums;
+mod f32_lanes;
 mod ggml;
 mod max_abs;
 mod minifloat;
 mod pack;
 mod quantize;
+mod search;
+mod sqrt;
 mod unpack;
 
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_of, f16_to_f32, f32_of};
 pub(crate) use dot::{dot_blocks, dot_i8};
 pub(crate) use error_sums::error_sums;
+pub(crate) use f32_lanes::Portable;
 pub(crate) use ggml::{dequantize_ggml, round_ggml};
 pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
+pub(crate) use search::search;
 pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]

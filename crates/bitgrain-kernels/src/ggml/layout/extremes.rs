@@ -28,7 +28,7 @@ pub(crate) fn largest(values: &[f32; 32]) -> f32 {
 
 /// Minimum and maximum. Of zeros of both signs, the first is the minimum.
 #[inline(always)]
-pub(super) fn range(values: &[f32; 32]) -> (f32, f32) {
+pub(crate) fn range(values: &[f32; 32]) -> (f32, f32) {
     let (mut max, mut min) = ([f32::MIN; LANES], [f32::MAX; LANES]);
     for sixteen in values.as_chunks::<LANES>().0 {
         for i in 0..LANES {
@@ -42,7 +42,7 @@ pub(super) fn range(values: &[f32; 32]) -> (f32, f32) {
 
 /// Largest magnitude, NaN passed over.
 #[inline(always)]
-pub(super) fn magnitude(values: &[f32; 32]) -> f32 {
+pub(super) fn magnitude<const N: usize>(values: &[f32; N]) -> f32 {
     let mut max = [0.0; LANES];
     for sixteen in values.as_chunks::<LANES>().0 {
         for i in 0..LANES {
@@ -50,21 +50,6 @@ pub(super) fn magnitude(values: &[f32; 32]) -> f32 {
         }
     }
     fold(max, higher)
-}
-
-/// Largest magnitude, but a NaN forgets what came before it, and is the answer if nothing comes after: what the
-/// reference's `MAX` macro does.
-#[inline(always)]
-pub(super) fn forgetful_magnitude<const N: usize>(values: &[f32; N]) -> f32 {
-    let mut max = [0; LANES];
-    for sixteen in values.as_chunks::<LANES>().0 {
-        for i in 0..LANES {
-            // As integers, magnitudes are in the same order, with NaN above infinity.
-            max[i] = sixteen[i].abs().to_bits().max(max[i]);
-        }
-    }
-    let max = f32::from_bits(fold(max, Ord::max));
-    if max.is_nan() { forgetful_in_order(values) } else { max }
 }
 
 #[inline(always)]
@@ -79,9 +64,9 @@ fn lower(value: f32, than: f32) -> f32 {
 
 /// Halves the lanes until one is left.
 #[inline(always)]
-fn fold<T: Copy>(lanes: [T; LANES], pick: impl Fn(T, T) -> T) -> T {
-    let eight: [T; 8] = core::array::from_fn(|i| pick(lanes[i], lanes[i + 8]));
-    let four: [T; 4] = core::array::from_fn(|i| pick(eight[i], eight[i + 4]));
+fn fold(lanes: [f32; LANES], pick: impl Fn(f32, f32) -> f32) -> f32 {
+    let eight: [f32; 8] = core::array::from_fn(|i| pick(lanes[i], lanes[i + 8]));
+    let four: [f32; 4] = core::array::from_fn(|i| pick(eight[i], eight[i + 4]));
     pick(pick(four[0], four[2]), pick(four[1], four[3]))
 }
 
@@ -96,10 +81,4 @@ fn first_of_magnitude(values: &[f32; 32], magnitude: f32) -> f32 {
 #[inline(never)]
 fn range_in_order(values: &[f32; 32]) -> (f32, f32) {
     values.iter().fold((f32::MAX, f32::MIN), |(min, max), &v| (lower(v, min), higher(v, max)))
-}
-
-#[cold]
-#[inline(never)]
-fn forgetful_in_order(values: &[f32]) -> f32 {
-    values.iter().fold(0.0, |max, &v| if max > v.abs() { max } else { v.abs() })
 }

@@ -7,44 +7,56 @@
 mod extremes;
 pub(crate) mod iq4_nl;
 pub(crate) mod mxfp4;
-mod q2_k;
-mod q3_k;
-pub(crate) mod q4_0;
+pub(crate) mod q2_k;
+pub(crate) mod q3_k;
+mod q4_0;
 mod q4_1;
-mod q4_k;
+pub(crate) mod q4_k;
 mod q5_0;
 mod q5_1;
-mod q5_k;
-mod q6_k;
-pub(crate) mod q8_0;
+pub(crate) mod q5_k;
+pub(crate) mod q6_k;
+mod q8_0;
 mod rounding;
-mod tq1_0;
-mod tq2_0;
+pub(crate) mod rows;
+pub(crate) mod tq1_0;
+pub(crate) mod tq2_0;
 
 use super::rounded::Rounded;
 use crate::GgmlBlock;
 use crate::scalar::{f16_of, f32_of};
 
-pub(crate) use extremes::largest;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use extremes::{largest, range};
+
+/// Calls `$step` for each block of two slices. A macro, because a function that is passed as an argument is called
+/// through a shim, which is not inlined where that would take instructions the shim does not have.
+macro_rules! each {
+    ($step:path, $from:ident, $to:ident) => {
+        for (from, to) in $from.as_chunks().0.iter().zip($to.as_chunks_mut().0) {
+            $step(from, to);
+        }
+    };
+}
 
 /// Decodes whole blocks; `bytes` and `out` hold the same number of them.
 #[inline(always)]
 pub(crate) fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     match block {
-        GgmlBlock::Q4_0 => decode_each(bytes, out, q4_0::decode),
-        GgmlBlock::Q4_1 => decode_each(bytes, out, q4_1::decode),
-        GgmlBlock::Q5_0 => decode_each(bytes, out, q5_0::decode),
-        GgmlBlock::Q5_1 => decode_each(bytes, out, q5_1::decode),
-        GgmlBlock::Q8_0 => decode_each(bytes, out, q8_0::decode),
-        GgmlBlock::Q2_K => decode_each(bytes, out, q2_k::decode),
-        GgmlBlock::Q3_K => decode_each(bytes, out, q3_k::decode),
-        GgmlBlock::Q4_K => decode_each(bytes, out, q4_k::decode),
-        GgmlBlock::Q5_K => decode_each(bytes, out, q5_k::decode),
-        GgmlBlock::Q6_K => decode_each(bytes, out, q6_k::decode),
-        GgmlBlock::IQ4_NL => decode_each(bytes, out, iq4_nl::decode),
-        GgmlBlock::TQ1_0 => decode_each(bytes, out, tq1_0::decode),
-        GgmlBlock::TQ2_0 => decode_each(bytes, out, tq2_0::decode),
-        GgmlBlock::MXFP4 => decode_each(bytes, out, mxfp4::decode),
+        GgmlBlock::Q4_0 => each!(q4_0::decode, bytes, out),
+        GgmlBlock::Q4_1 => each!(q4_1::decode, bytes, out),
+        GgmlBlock::Q5_0 => each!(q5_0::decode, bytes, out),
+        GgmlBlock::Q5_1 => each!(q5_1::decode, bytes, out),
+        GgmlBlock::Q8_0 => each!(q8_0::decode, bytes, out),
+        GgmlBlock::Q2_K => each!(q2_k::decode, bytes, out),
+        GgmlBlock::Q3_K => each!(q3_k::decode, bytes, out),
+        GgmlBlock::Q4_K => each!(q4_k::decode, bytes, out),
+        GgmlBlock::Q5_K => each!(q5_k::decode, bytes, out),
+        GgmlBlock::Q6_K => each!(q6_k::decode, bytes, out),
+        GgmlBlock::IQ4_NL => each!(iq4_nl::decode, bytes, out),
+        GgmlBlock::TQ1_0 => each!(tq1_0::decode, bytes, out),
+        GgmlBlock::TQ2_0 => each!(tq2_0::decode, bytes, out),
+        GgmlBlock::MXFP4 => each!(mxfp4::decode, bytes, out),
     }
 }
 
@@ -52,36 +64,14 @@ pub(crate) fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
 #[inline(always)]
 pub(crate) fn encode(format: Rounded, values: &[f32], out: &mut [u8]) {
     match format {
-        Rounded::Q4_0 => encode_each(values, out, q4_0::encode),
-        Rounded::Q4_1 => encode_each(values, out, q4_1::encode),
-        Rounded::Q5_0 => encode_each(values, out, q5_0::encode),
-        Rounded::Q5_1 => encode_each(values, out, q5_1::encode),
-        Rounded::Q8_0 => encode_each(values, out, q8_0::encode),
-        Rounded::TQ1_0 => encode_each(values, out, tq1_0::encode),
-        Rounded::TQ2_0 => encode_each(values, out, tq2_0::encode),
-        Rounded::MXFP4 => encode_each(values, out, mxfp4::encode),
-    }
-}
-
-#[inline(always)]
-pub(crate) fn decode_each<const B: usize, const W: usize>(
-    bytes: &[u8],
-    out: &mut [f32],
-    decode: impl Fn(&[u8; B], &mut [f32; W]),
-) {
-    for (bytes, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        decode(bytes, out);
-    }
-}
-
-#[inline(always)]
-pub(crate) fn encode_each<const B: usize, const W: usize>(
-    values: &[f32],
-    out: &mut [u8],
-    encode: impl Fn(&[f32; W], &mut [u8; B]),
-) {
-    for (values, out) in values.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        encode(values, out);
+        Rounded::Q4_0 => each!(q4_0::encode, values, out),
+        Rounded::Q4_1 => each!(q4_1::encode, values, out),
+        Rounded::Q5_0 => each!(q5_0::encode, values, out),
+        Rounded::Q5_1 => each!(q5_1::encode, values, out),
+        Rounded::Q8_0 => each!(q8_0::encode, values, out),
+        Rounded::TQ1_0 => each!(tq1_0::encode, values, out),
+        Rounded::TQ2_0 => each!(tq2_0::encode, values, out),
+        Rounded::MXFP4 => each!(mxfp4::encode, values, out),
     }
 }
 
@@ -95,6 +85,16 @@ fn half_at<const B: usize>(bytes: &[u8; B], at: usize) -> f32 {
 #[inline(always)]
 fn put_half<const B: usize>(out: &mut [u8; B], at: usize, value: f32) {
     [out[at], out[at + 1]] = f16_of(value).to_le_bytes();
+}
+
+/// Some of the bytes of a block. The offsets are constants or follow from unrolled loops, and the length is part of
+/// the type, so that loops over them have nothing left to check.
+#[inline(always)]
+fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
+    match bytes[at..].first_chunk() {
+        Some(part) => part,
+        None => unreachable!("offset {at} is not in the block"),
+    }
 }
 
 /// `1 / scale` as the reference takes it: from the scale before it is rounded to half precision, and 0 for 0.

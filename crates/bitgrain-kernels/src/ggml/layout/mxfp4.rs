@@ -6,7 +6,7 @@ use super::extremes;
 pub(crate) const TABLE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
 /// Halfway between two neighbours of the table.
-const MIDDLES: [f32; 7] = [0.5, 1.5, 2.5, 3.5, 5.0, 7.0, 10.0];
+pub(crate) const MIDDLES: [f32; 7] = [0.5, 1.5, 2.5, 3.5, 5.0, 7.0, 10.0];
 
 /// The step of an exponent byte: `2^(byte - 128)`, a subnormal for 0 and 1.
 #[inline(always)]
@@ -50,7 +50,7 @@ pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 17]) {
 /// a few units below a power of two count as that power. 0 for zero and for infinity.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the reference's cast wraps")]
-fn exponent(magnitude: f32) -> u8 {
+pub(crate) fn exponent(magnitude: f32) -> u8 {
     if magnitude == 0.0 || magnitude == f32::INFINITY {
         return 0;
     }

@@ -1,16 +1,21 @@
 //! Q2_K: 16 bytes of a 4-bit scale and a 4-bit minimum, 64 bytes of 2-bit codes, the f16 scales of both.
 
-use super::half_at;
+use super::rows::Rows;
+use super::{half_at, part};
 
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8; 84], out: &mut [f32; 256]) {
+    unpack(bytes).write(out);
+}
+
+#[inline(always)]
+pub(crate) fn unpack(bytes: &[u8; 84]) -> Rows {
     let (scale, min) = (half_at(bytes, 80), half_at(bytes, 82));
-    for (i, row) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        // Two rows of 16 weights take the same two bits of 32 bytes; four such pairs, a half of the block, share them.
-        let (at, shift) = (16 + i / 8 * 32 + i % 2 * 16, i % 8 / 2 * 2);
-        let (scale, min) = (scale * f32::from(bytes[i] & 15), min * f32::from(bytes[i] >> 4));
-        for m in 0..16 {
-            row[m] = scale * f32::from(bytes[at + m] >> shift & 3) - min;
+    let both: &[u8; 16] = part(bytes, 0);
+    Rows::new(both.map(|byte| scale * f32::from(byte & 15)), both.map(|byte| min * f32::from(byte >> 4)), |i, row| {
+        let pairs: &[u8; 32] = part(bytes, 16 + i / 4 * 32);
+        for (code, byte) in row.iter_mut().zip(pairs) {
+            *code = (byte >> (i % 4 * 2) & 3).cast_signed();
         }
-    }
+    })
 }

@@ -1,6 +1,7 @@
 //! Q3_K: 32 bytes of third bits, 64 bytes of two bits, sixteen 6-bit scales in 12 bytes, their f16 scale.
 
-use super::half_at;
+use super::rows::Rows;
+use super::{half_at, part};
 
 /// Where the two bits, the scales and the scale of the scales begin.
 const PAIRS: usize = 32;
@@ -9,18 +10,22 @@ const SCALE: usize = 108;
 
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8; 110], out: &mut [f32; 256]) {
+    unpack(bytes).write(out);
+}
+
+#[inline(always)]
+pub(crate) fn unpack(bytes: &[u8; 110]) -> Rows {
     let scale = half_at(bytes, SCALE);
-    for (i, row) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let (side, shift, bit) = (i % 2 * 16, i % 8 / 2 * 2, i / 2);
-        let at = PAIRS + i / 8 * 32 + side;
-        let scale = scale * f32::from(scale_code(bytes, i));
-        for m in 0..16 {
+    let scales = core::array::from_fn(|i| scale * f32::from(scale_code(bytes, i)));
+    let thirds: &[u8; 32] = part(bytes, 0);
+    Rows::new(scales, [0.0; 16], |i, row| {
+        let pairs: &[u8; 32] = part(bytes, PAIRS + i / 4 * 32);
+        for m in 0..32 {
             // Codes run from -4 to 3, and are stored four too high.
-            let third = bytes[side + m] >> bit & 1;
-            let code = (bytes[at + m] >> shift & 3 | third << 2).cast_signed() - 4;
-            row[m] = scale * f32::from(code);
+            let stored = pairs[m] >> (i % 4 * 2) & 3 | (thirds[m] >> i & 1) << 2;
+            row[m] = stored.cast_signed() - 4;
         }
-    }
+    })
 }
 
 /// Scale `i` of 16, from -32 to 31: four bits in the first eight bytes, two in the last four.

@@ -1,6 +1,7 @@
 //! Q6_K: 128 bytes of four bits, 64 bytes of two more, sixteen i8 scales, their f16 scale.
 
-use super::half_at;
+use super::rows::Rows;
+use super::{half_at, part};
 
 /// Where the upper bits, the scales and the scale of the scales begin.
 const UPPER: usize = 128;
@@ -9,18 +10,21 @@ const SCALE: usize = 208;
 
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8; 210], out: &mut [f32; 256]) {
+    unpack(bytes).write(out);
+}
+
+#[inline(always)]
+pub(crate) fn unpack(bytes: &[u8; 210]) -> Rows {
     let scale = half_at(bytes, SCALE);
-    for (i, row) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+    let scales: &[u8; 16] = part(bytes, SCALES);
+    Rows::new(scales.map(|byte| scale * f32::from(byte.cast_signed())), [0.0; 16], |i, row| {
+        // Four rows of 32 to a half: the first two are the low bits of 64 bytes, the last two the high ones.
         let (half, quarter) = (i / 4, i % 4);
-        let (low_at, low_shift) = (64 * half + quarter % 2 * 32, quarter / 2 * 4);
-        let (high_at, high_shift) = (UPPER + 32 * half, 2 * quarter);
-        for (side, row) in row.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let scale = scale * f32::from(bytes[SCALES + 2 * i + side].cast_signed());
-            for m in 0..16 {
-                let low = bytes[low_at + 16 * side + m] >> low_shift & 15;
-                let high = bytes[high_at + 16 * side + m] >> high_shift & 3;
-                row[m] = scale * f32::from((low | high << 4).cast_signed() - 32);
-            }
+        let lower: &[u8; 32] = part(bytes, 64 * half + quarter % 2 * 32);
+        let upper: &[u8; 32] = part(bytes, UPPER + 32 * half);
+        for m in 0..32 {
+            let stored = lower[m] >> (quarter / 2 * 4) & 15 | (upper[m] >> (2 * quarter) & 3) << 4;
+            row[m] = stored.cast_signed() - 32;
         }
-    }
+    })
 }

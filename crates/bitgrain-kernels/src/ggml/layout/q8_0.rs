@@ -12,7 +12,7 @@ pub(crate) fn decode(bytes: &[u8; 34], out: &mut [f32; 32]) {
 
 #[inline(always)]
 pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 34]) {
-    let scale = extremes::forgetful_magnitude(values) / 127.0;
+    let scale = extremes::magnitude(values) / 127.0;
     let inverse = inverse(scale);
     put_half(out, 0, scale);
     for i in 0..32 {

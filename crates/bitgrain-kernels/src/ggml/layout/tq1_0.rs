@@ -5,9 +5,9 @@
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 
-/// The bytes come in three runs: first byte, bytes, first weight, digits in a byte. Digit `n` of byte `m` of a run is
-/// weight `first + n * bytes + m`.
-const RUNS: [(usize, usize, usize, usize); 3] = [(0, 32, 0, 5), (32, 16, 160, 5), (48, 4, 240, 4)];
+/// The bytes come in three runs: first byte, bytes, digits in a byte. Digit `n` of byte `m` of a run is weight
+/// `n * bytes + m` of those that are left.
+const RUNS: [(usize, usize, usize); 3] = [(0, 32, 5), (32, 16, 5), (48, 4, 4)];
 
 const SCALE: usize = 52;
 
@@ -15,7 +15,7 @@ const SCALE: usize = 52;
 pub(crate) fn decode(bytes: &[u8; 54], out: &mut [f32; 256]) {
     let scale = half_at(bytes, SCALE);
     let mut weights = out.as_mut_slice();
-    for (at, len, _, digits) in RUNS {
+    for (at, len, digits) in RUNS {
         let mut power = 1_u8;
         for _ in 0..digits {
             let (row, rest) = weights.split_at_mut(len);
@@ -30,19 +30,35 @@ pub(crate) fn decode(bytes: &[u8; 54], out: &mut [f32; 256]) {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "at most 255")]
 pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 54]) {
-    let scale = extremes::forgetful_magnitude(values);
+    let scale = extremes::magnitude(values);
     let inverse = inverse(scale);
+    pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
+}
+
+/// Writes codes from -1 to 1 and their scale.
+#[inline(always)]
+pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 54]) {
+    let (first, rest) = codes.split_at(160);
+    let (second, third) = rest.split_at(80);
+    if let [a, b, c, d, e] = first.as_chunks::<32>().0 {
+        put_digits([a, b, c, d, e], &mut out[..32]);
+    }
+    if let [a, b, c, d, e] = second.as_chunks::<16>().0 {
+        put_digits([a, b, c, d, e], &mut out[32..48]);
+    }
+    if let [a, b, c, d] = third.as_chunks::<4>().0 {
+        // A code of -1 is a digit of 0: the place that is left empty.
+        put_digits([a, b, c, d, &[-1; 4]], &mut out[48..52]);
+    }
     put_half(out, SCALE, scale);
-    for (at, len, first, digits) in RUNS {
-        for m in 0..len {
-            // A run of four digits leaves the last one empty.
-            let number = (0..5).fold(0_u16, |number, n| {
-                let digit = if n < digits { rounding::nearest(values[first + n * len + m] * inverse) + 1 } else { 0 };
-                number * 3 + u16::from(digit.cast_unsigned())
-            });
-            out[at + m] = (number * 256).div_ceil(243) as u8;
-        }
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most 255")]
+fn put_digits<const N: usize>(rows: [&[i8; N]; 5], out: &mut [u8]) {
+    for (m, out) in out.iter_mut().enumerate() {
+        let number = rows.iter().fold(0, |number, row| number * 3 + u16::from((row[m] + 1).cast_unsigned()));
+        *out = (number * 256).div_ceil(243) as u8;
     }
 }

@@ -17,12 +17,18 @@ pub(crate) fn decode(bytes: &[u8; 66], out: &mut [f32; 256]) {
 
 #[inline(always)]
 pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 66]) {
-    let scale = extremes::forgetful_magnitude(values);
+    let scale = extremes::magnitude(values);
     let inverse = inverse(scale);
+    pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
+}
+
+/// Writes codes from -1 to 1 and their scale.
+#[inline(always)]
+pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 66]) {
     put_half(out, SCALE, scale);
-    for (half, values) in values.as_chunks::<128>().0.iter().enumerate() {
+    for (half, codes) in codes.as_chunks::<128>().0.iter().enumerate() {
         for m in 0..32 {
-            let code = |n: usize| (rounding::nearest(values[32 * n + m] * inverse) + 1).cast_unsigned();
+            let code = |n: usize| (codes[32 * n + m] + 1).cast_unsigned();
             out[32 * half + m] = code(0) | code(1) << 2 | code(2) << 4 | code(3) << 6;
         }
     }

@@ -28,6 +28,31 @@ pub(super) fn largest(blocks: &Eight) -> __m256 {
     largest
 }
 
+/// Each block's minimum and maximum, NaN passed over; of zeros of both signs, the first is the minimum.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn ranges(blocks: &Eight) -> [__m256; 2] {
+    let min = reduce(blocks, |x| x, _mm256_set1_ps(f32::MAX), |a, b| _mm256_min_ps(a, b));
+    let max = reduce(blocks, |x| x, _mm256_set1_ps(f32::MIN), |a, b| _mm256_max_ps(a, b));
+    let zeros = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(min, _mm256_setzero_ps()));
+    if zeros != 0 { settle_zeros(blocks, [min, max], zeros) } else { [min, max] }
+}
+
+/// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn settle_zeros(blocks: &Eight, ranges: [__m256; 2], zeros: i32) -> [__m256; 2] {
+    let mut values = [[0.0; 8]; 2];
+    for (values, range) in values.iter_mut().zip(ranges) {
+        store_f32(values, range);
+    }
+    for (i, block) in blocks.iter().enumerate().filter(|(i, _)| zeros >> i & 1 != 0) {
+        (values[0][i], values[1][i]) = layout::range(block);
+    }
+    [load_f32(&values[0]), load_f32(&values[1])]
+}
+
 /// Replaces the largest values of the blocks that have it with both signs.
 #[cold]
 #[inline(never)]

@@ -1,58 +1,88 @@
-//! Decoding 4-bit codes: a byte shuffle looks up what they stand for, which is then widened and scaled.
+//! Decoding codes of 4 and 5 bits: a byte shuffle looks up what they stand for, which is then widened and scaled.
 
 use core::arch::x86_64::*;
 
 use crate::ggml::layout::{iq4_nl, mxfp4};
 use crate::x86_64::avx2::lanes::{load_half, store_f32};
-
-/// What Q4_0's codes stand for.
-const CENTRED: [i8; 16] = [-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7];
-/// What Q4_1's codes stand for.
-const COUNTED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+use crate::x86_64::prefetch::prefetch_output;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn decode_q4_0(bytes: &[u8], out: &mut [f32]) {
-    decode_each::<18>(&CENTRED, bytes, out, |block| (half([block[0], block[1]]), None));
+    decode_each::<18>(&ramp(-8), bytes, out, |block| (half([block[0], block[1]]), None, None));
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn decode_q4_1(bytes: &[u8], out: &mut [f32]) {
-    decode_each::<20>(&COUNTED, bytes, out, |block| (half([block[0], block[1]]), Some(half([block[2], block[3]]))));
+    decode_each::<20>(&ramp(0), bytes, out, |block| {
+        (half([block[0], block[1]]), Some(half([block[2], block[3]])), None)
+    });
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn decode_iq4_nl(bytes: &[u8], out: &mut [f32]) {
-    decode_each::<18>(&iq4_nl::TABLE, bytes, out, |block| (half([block[0], block[1]]), None));
+    decode_each::<18>(&iq4_nl::TABLE, bytes, out, |block| (half([block[0], block[1]]), None, None));
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn decode_mxfp4(bytes: &[u8], out: &mut [f32]) {
-    decode_each::<17>(&mxfp4::TABLE, bytes, out, |block| (_mm256_set1_ps(mxfp4::step(block[0])), None));
+    decode_each::<17>(&mxfp4::TABLE, bytes, out, |block| (_mm256_set1_ps(mxfp4::step(block[0])), None, None));
 }
 
-/// Decodes blocks that end with sixteen bytes of codes, with the scale and minimum that `scales` finds in a block.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
+    decode_each::<22>(&ramp(-16), bytes, out, |block| {
+        let fifths = i32::from_le_bytes([block[2], block[3], block[4], block[5]]);
+        (half([block[0], block[1]]), None, Some(fifths))
+    });
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
+    decode_each::<24>(&ramp(0), bytes, out, |block| {
+        let fifths = i32::from_le_bytes([block[4], block[5], block[6], block[7]]);
+        (half([block[0], block[1]]), Some(half([block[2], block[3]])), Some(fifths))
+    });
+}
+
+/// Decodes blocks that end with sixteen bytes of codes, with the scale, the minimum and the fifth bits that `fields`
+/// finds in a block.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn decode_each<const B: usize>(
     table: &[i8; 16],
     bytes: &[u8],
     out: &mut [f32],
-    scales: impl Fn(&[u8; B]) -> (__m256, Option<__m256>),
+    fields: impl Fn(&[u8; B]) -> (__m256, Option<__m256>, Option<i32>),
 ) {
     let table = load_half(&table.map(i8::cast_unsigned));
     let nibble = _mm_set1_epi8(15);
     for (block, out) in bytes.as_chunks::<B>().0.iter().zip(out.as_chunks_mut::<32>().0) {
+        prefetch_output(out);
         let Some(pairs) = block.last_chunk() else { continue };
         let pairs = load_half(pairs);
         let codes = [_mm_and_si128(pairs, nibble), _mm_and_si128(_mm_srli_epi16::<4>(pairs), nibble)];
-        let (scale, min) = scales(block);
-        for (codes, out) in codes.into_iter().zip(out.as_chunks_mut::<16>().0) {
-            store_signed(_mm_shuffle_epi8(table, codes), out, |steps| {
+        let (scale, min, fifths) = fields(block);
+        for (i, (codes, out)) in codes.into_iter().zip(out.as_chunks_mut::<16>().0).enumerate() {
+            let mut steps = _mm_shuffle_epi8(table, codes);
+            if let Some(fifths) = fifths {
+                steps = _mm_add_epi8(steps, _mm_and_si128(spread(fifths >> (16 * i)), _mm_set1_epi8(16)));
+            }
+            store_signed(steps, out, |steps| {
                 let values = _mm256_mul_ps(scale, steps);
                 min.map_or(values, |min| _mm256_add_ps(values, min))
             });
         }
     }
+}
+
+/// The low sixteen bits, each as a byte of zeros or ones.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn spread(bits: i32) -> __m128i {
+    let source = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    let bytes = _mm_shuffle_epi8(_mm_cvtsi32_si128(bits), source);
+    let places = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    _mm_cmpeq_epi8(_mm_and_si128(bytes, places), places)
 }
 
 /// Widens sixteen signed bytes to f32 and stores what `scaled` makes of them.
@@ -70,4 +100,15 @@ pub(super) fn store_signed(bytes: __m128i, out: &mut [f32; 16], scaled: impl Fn(
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn half(bytes: [u8; 2]) -> __m256 {
     _mm256_cvtph_ps(_mm_set1_epi16(i16::from_le_bytes(bytes)))
+}
+
+/// Sixteen consecutive integers.
+const fn ramp(first: i8) -> [i8; 16] {
+    let mut ramp = [first; 16];
+    let mut i = 1;
+    while i < 16 {
+        ramp[i] = ramp[i - 1] + 1;
+        i += 1;
+    }
+    ramp
 }

@@ -1,36 +1,52 @@
-//! Eight scales: to half precision and, inverted, to where a block can take its own from.
+//! Scales and minima of eight blocks: in half precision, and where a block can take its own from.
 
 use core::arch::x86_64::*;
 
 use crate::x86_64::avx2::lanes::{store_eight_words, store_f32};
 
-/// Scales of eight blocks, as they are stored and as they are used.
-pub(super) struct Scales {
-    halves: [u16; 8],
-    inverses: [f32; 8],
+/// One number for each of eight blocks.
+pub(super) struct Each([f32; 8]);
+
+impl Each {
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    pub(super) fn new(numbers: __m256) -> Self {
+        let mut each = [0.0; 8];
+        store_f32(&mut each, numbers);
+        Self(each)
+    }
+
+    /// `1 / scale`, or 0 for a scale of 0.
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    pub(super) fn inverse(scales: __m256) -> Self {
+        let some = _mm256_cmp_ps::<_CMP_NEQ_UQ>(scales, _mm256_setzero_ps());
+        Self::new(_mm256_and_ps(some, _mm256_div_ps(_mm256_set1_ps(1.0), scales)))
+    }
+
+    /// The number of block `i` in every lane.
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    pub(super) fn of(&self, i: usize) -> __m256 {
+        _mm256_set1_ps(self.0[i])
+    }
 }
 
-impl Scales {
+/// One number for each of eight blocks, as it is stored.
+pub(super) struct Halves([u16; 8]);
+
+impl Halves {
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn new(scales: __m256) -> Self {
-        let mut made = Self { halves: [0; 8], inverses: [0.0; 8] };
-        store_eight_words(&mut made.halves, _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(scales));
-        let some = _mm256_cmp_ps::<_CMP_NEQ_UQ>(scales, _mm256_setzero_ps());
-        store_f32(&mut made.inverses, _mm256_and_ps(some, _mm256_div_ps(_mm256_set1_ps(1.0), scales)));
-        made
+    pub(super) fn new(numbers: __m256) -> Self {
+        let mut halves = [0; 8];
+        store_eight_words(&mut halves, _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers));
+        Self(halves)
     }
 
-    /// The stored bytes of block `i`.
+    /// The bytes of block `i`.
     #[inline]
-    pub(super) fn bytes(&self, i: usize) -> [u8; 2] {
-        self.halves[i].to_le_bytes()
-    }
-
-    /// The inverse of block `i` in every lane.
-    #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn inverse(&self, i: usize) -> __m256 {
-        _mm256_set1_ps(self.inverses[i])
+    pub(super) fn of(&self, i: usize) -> [u8; 2] {
+        self.0[i].to_le_bytes()
     }
 }

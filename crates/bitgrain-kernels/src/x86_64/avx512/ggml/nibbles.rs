@@ -1,9 +1,10 @@
-//! Decoding 4-bit codes: a block has sixteen values, and a permute looks up sixteen codes among them.
+//! Decoding codes of 4 and 5 bits: a block has 16 or 32 values, and permutes look codes up among them.
 
 use core::arch::x86_64::*;
 
 use crate::ggml::layout::{iq4_nl, mxfp4};
 use crate::x86_64::avx512::lanes::{load_f32, load_quarter, store_f32};
+use crate::x86_64::prefetch::prefetch_output;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(super) fn decode_q4_0(bytes: &[u8], out: &mut [f32]) {
@@ -32,11 +33,30 @@ pub(super) fn decode_mxfp4(bytes: &[u8], out: &mut [f32]) {
     decode_each::<17>(bytes, out, |block| _mm512_mul_ps(_mm512_set1_ps(mxfp4::step(block[0])), steps));
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
+    let steps = [ramp(-16), ramp(0)];
+    decode_fifths::<22>(bytes, out, |block| {
+        let scale = half([block[0], block[1]]);
+        steps.map(|steps| _mm512_mul_ps(scale, steps))
+    });
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
+    let steps = [ramp(0), ramp(16)];
+    decode_fifths::<24>(bytes, out, |block| {
+        let (scale, min) = (half([block[0], block[1]]), half([block[2], block[3]]));
+        steps.map(|steps| _mm512_add_ps(_mm512_mul_ps(scale, steps), min))
+    });
+}
+
 /// Decodes blocks that end with sixteen bytes of codes, with the sixteen values that `values` makes of a block.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> __m512) {
     for (block, out) in bytes.as_chunks::<B>().0.iter().zip(out.as_chunks_mut::<32>().0) {
+        prefetch_output(out);
         let Some(pairs) = block.last_chunk() else { continue };
         let values = values(block);
         // The permute ignores all but four bits of a lane.
@@ -44,6 +64,25 @@ fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[
         let [low, high] = out.as_chunks_mut::<16>().0 else { continue };
         store_f32(low, _mm512_permutexvar_ps(pairs, values));
         store_f32(high, _mm512_permutexvar_ps(_mm512_srli_epi32::<4>(pairs), values));
+    }
+}
+
+/// Decodes blocks that end with 32 fifth bits and sixteen bytes of the others; the values of codes without and with
+/// the fifth bit come from `values`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn decode_fifths<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> [__m512; 2]) {
+    for (block, out) in bytes.as_chunks::<B>().0.iter().zip(out.as_chunks_mut::<32>().0) {
+        prefetch_output(out);
+        let Some([a, b, c, d, pairs @ ..]) = block.last_chunk::<20>() else { continue };
+        let fifths = [u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d])];
+        let [without, with] = values(block);
+        let pairs = _mm512_cvtepu8_epi32(load_quarter(pairs));
+        let codes = [pairs, _mm512_srli_epi32::<4>(pairs)];
+        for ((codes, fifths), out) in codes.into_iter().zip(fifths).zip(out.as_chunks_mut::<16>().0) {
+            let values = _mm512_permutexvar_ps(codes, without);
+            store_f32(out, _mm512_mask_permutexvar_ps(values, fifths, codes, with));
+        }
     }
 }
 

@@ -2,17 +2,16 @@
 
 use core::arch::x86_64::*;
 
+use super::encode_portably;
 use super::extremes::{Sixteen, magnitudes};
+use super::nearest::{all_ordinary, codes, narrow};
 use super::nibbles::half;
-use super::scales::Scales;
-use crate::ggml::layout;
-use crate::x86_64::avx512::lanes::{load_f32, load_quarter, store_f32, store_half};
-use crate::x86_64::prefetch::prefetch_behind;
+use super::scales::{Each, Halves};
+use crate::ggml::rounded::Rounded;
+use crate::x86_64::avx512::lanes::{load_quarter, store_f32, store_half};
+use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
 
 type Block = [u8; 34];
-
-/// Magnitudes from which scales and their inverses are ordinary numbers.
-const LEAST: f32 = 1e-30;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
@@ -22,16 +21,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
         encode_sixteen(blocks, out);
     }
     if !rest.is_empty() {
-        encode_rest(rest, out_rest);
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-fn encode_rest(blocks: &[[f32; 32]], out: &mut [Block]) {
-    for (block, out) in blocks.iter().zip(out) {
-        layout::q8_0::encode(block, out);
+        encode_portably(Rounded::Q8_0, rest.as_flattened(), out_rest.as_flattened_mut());
     }
 }
 
@@ -42,47 +32,29 @@ fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
         prefetch_behind(block);
     }
     let magnitudes = magnitudes(blocks);
-    // False for infinities and NaN.
-    let ordinary = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(magnitudes, _mm512_set1_ps(f32::INFINITY))
-        & (_mm512_cmp_ps_mask::<_CMP_GE_OQ>(magnitudes, _mm512_set1_ps(LEAST))
-            | _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(magnitudes, _mm512_setzero_ps()));
-    if ordinary != u16::MAX {
-        return encode_rest(blocks, out);
+    if !all_ordinary(magnitudes) {
+        return encode_portably(Rounded::Q8_0, blocks.as_flattened(), out.as_flattened_mut());
     }
-    let scales = Scales::new(_mm512_div_ps(magnitudes, _mm512_set1_ps(127.0)));
+    let scales = _mm512_div_ps(magnitudes, _mm512_set1_ps(127.0));
+    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
     for (two, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         let first = 2 * two;
-        let [a, b] = [0, 1].map(|i| codes(&blocks[first + i], scales.inverse(first + i)));
-        let bytes = _mm512_packs_epi16(_mm512_packs_epi32(a[0], a[1]), _mm512_packs_epi32(b[0], b[1]));
-        // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `4 * register + lane`.
-        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        let bytes = _mm512_permutexvar_epi32(order, bytes);
-        let halves = [_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64::<1>(bytes)];
-        for (i, (half, out)) in halves.into_iter().zip(out).enumerate() {
+        let [a, b] = [0, 1].map(|i| codes(&blocks[first + i], inverses.of(first + i)));
+        let bytes = narrow([a[0], a[1], b[0], b[1]]);
+        let parts = [_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64::<1>(bytes)];
+        for (i, (part, out)) in parts.into_iter().zip(out).enumerate() {
             let [low, high, codes @ ..] = out;
-            [*low, *high] = scales.bytes(first + i);
-            store_half(codes, half);
+            [*low, *high] = halves.of(first + i);
+            store_half(codes, part);
         }
     }
-}
-
-/// Codes of a block: to the nearest, halves away from zero, as `layout::rounding` does it.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-fn codes(block: &[f32; 32], inverse: __m512) -> [__m512i; 2] {
-    let halves = block.as_chunks::<16>().0;
-    [0, 1].map(|i| {
-        let steps = _mm512_mul_ps(load_f32(&halves[i]), inverse);
-        let sign = _mm512_and_ps(steps, _mm512_set1_ps(-0.0));
-        let almost_half = _mm512_or_ps(sign, _mm512_set1_ps(0.499_999_97));
-        _mm512_cvttps_epi32(_mm512_add_ps(steps, almost_half))
-    })
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(super) fn decode(bytes: &[u8], out: &mut [f32]) {
     for (bytes, out) in bytes.as_chunks::<34>().0.iter().zip(out.as_chunks_mut::<32>().0) {
         let [low, high, codes @ ..] = bytes;
+        prefetch_output(out);
         let scale = half([*low, *high]);
         for (codes, out) in codes.as_chunks::<16>().0.iter().zip(out.as_chunks_mut::<16>().0) {
             let codes = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load_quarter(codes)));

@@ -1,0 +1,28 @@
+//! What an importance becomes: the weight of an error, higher for large values.
+
+use crate::ggml::lanes::{Isa, Lanes};
+
+/// The sum of the squares of each row's first `len` values, in order.
+#[inline(always)]
+pub(crate) fn sum_of_squares<I: Isa>(isa: I, rows: &[&[f32]], len: usize) -> I::F {
+    let mut sum = isa.splat(0.0);
+    let mut columns = [sum; 16];
+    for at in (0..len).step_by(16) {
+        isa.columns(rows, at, &mut columns);
+        for x in columns {
+            sum = sum + x * x;
+        }
+    }
+    sum
+}
+
+/// Turns importances into weights, `q * sqrt(variance + x * x)`. Returns their sum.
+#[inline(always)]
+pub(crate) fn weigh<I: Isa>(isa: I, x: &[I::F], variance: I::F, weights: &mut [I::F]) -> I::F {
+    let mut sum = isa.splat(0.0);
+    for (weight, &x) in weights.iter_mut().zip(x) {
+        *weight = *weight * (variance + x * x).sqrt();
+        sum = sum + *weight;
+    }
+    sum
+}

@@ -1,0 +1,55 @@
+//! Quantizers that search their scales: the K-quants, IQ4_NL, and every format that weighs by importance.
+//!
+//! A block goes to a lane of [`Isa`]; the order of its sums is the reference's. What the reference decides with `if`
+//! and `break` is decided here by masks, lane by lane.
+
+mod affine;
+mod batch;
+mod descent;
+mod importance;
+mod positive;
+mod symmetric;
+
+pub(crate) use affine::{Affine, Columns, Plan, chosen, fit_affine};
+pub(crate) use batch::{Batch, BlockSearch, Rows, quantize_rows};
+pub(crate) use descent::{codes_of_descent, fit_descents};
+pub(crate) use importance::{sum_of_squares, weigh};
+pub(crate) use positive::fit_positive;
+pub(crate) use symmetric::{NOTHING, Symmetric, extreme, fit_symmetric};
+
+use super::affine_k::AffineK;
+use super::iq4_nl::Iq4Nl;
+use super::q2_k::Q2K;
+use super::q3_k::{Q3K, WeightedQ3K};
+use super::q4_k::Q4K;
+use super::q5_k::Q5K;
+use super::q6_k::Q6K;
+use super::weighted::{WeightedAffine, WeightedScale};
+use crate::backend::on;
+use crate::{Backend, GgmlBlock};
+
+/// Quantizes rows if the format searches; false if it does not, and nothing is written.
+///
+/// Rows are whole blocks, there is an importance for every column if there is any, and `out` is as long as the blocks.
+pub(crate) fn quantize(backend: Backend, block: GgmlBlock, rows: Rows<'_>, out: &mut [u8]) -> bool {
+    match (block, rows.importance.is_some()) {
+        (GgmlBlock::Q2_K, false) => on!(backend, search::<AffineK<Q2K, false>>(rows, out)),
+        (GgmlBlock::Q2_K, true) => on!(backend, search::<AffineK<Q2K, true>>(rows, out)),
+        (GgmlBlock::Q3_K, false) => on!(backend, search::<Q3K>(rows, out)),
+        (GgmlBlock::Q3_K, true) => on!(backend, search::<WeightedQ3K>(rows, out)),
+        (GgmlBlock::Q4_K, false) => on!(backend, search::<AffineK<Q4K, false>>(rows, out)),
+        (GgmlBlock::Q4_K, true) => on!(backend, search::<AffineK<Q4K, true>>(rows, out)),
+        (GgmlBlock::Q5_K, false) => on!(backend, search::<AffineK<Q5K, false>>(rows, out)),
+        (GgmlBlock::Q5_K, true) => on!(backend, search::<AffineK<Q5K, true>>(rows, out)),
+        (GgmlBlock::Q6_K, false) => on!(backend, search::<Q6K<false>>(rows, out)),
+        (GgmlBlock::Q6_K, true) => on!(backend, search::<Q6K<true>>(rows, out)),
+        (GgmlBlock::IQ4_NL, false) => on!(backend, search::<Iq4Nl<false>>(rows, out)),
+        (GgmlBlock::IQ4_NL, true) => on!(backend, search::<Iq4Nl<true>>(rows, out)),
+        (GgmlBlock::Q4_0, true) => on!(backend, search::<WeightedScale<4>>(rows, out)),
+        (GgmlBlock::Q4_1, true) => on!(backend, search::<WeightedAffine<4>>(rows, out)),
+        (GgmlBlock::Q5_0, true) => on!(backend, search::<WeightedScale<5>>(rows, out)),
+        (GgmlBlock::Q5_1, true) => on!(backend, search::<WeightedAffine<5>>(rows, out)),
+        _ => return false,
+    }
+    true
+}

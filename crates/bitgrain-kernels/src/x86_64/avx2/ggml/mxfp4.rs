@@ -1,0 +1,60 @@
+//! MXFP4: eight blocks at a time for their exponents, one by one for their codes.
+
+use core::arch::x86_64::*;
+
+use super::encode_portably;
+use super::extremes::magnitudes;
+use super::nearest::all_ordinary;
+use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
+use crate::ggml::rounded::Rounded;
+use crate::x86_64::avx2::lanes::{load_f32, store_f32, store_half};
+use crate::x86_64::prefetch::prefetch_behind;
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn encode(values: &[f32], out: &mut [u8]) {
+    let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<8>();
+    let (outs, out_rest) = out.as_chunks_mut::<17>().0.as_chunks_mut::<8>();
+    for (blocks, out) in groups.iter().zip(outs) {
+        for block in blocks {
+            prefetch_behind(block);
+        }
+        let magnitudes = magnitudes(blocks);
+        if !all_ordinary(magnitudes) {
+            encode_portably(Rounded::MXFP4, blocks.as_flattened(), out.as_flattened_mut());
+            continue;
+        }
+        let mut largest = [0.0; 8];
+        store_f32(&mut largest, magnitudes);
+        for ((block, out), largest) in blocks.iter().zip(out).zip(largest) {
+            let [head, pairs @ ..] = out;
+            *head = exponent(largest);
+            store_half(pairs, codes(block, step(*head)));
+        }
+    }
+    if !rest.is_empty() {
+        encode_portably(Rounded::MXFP4, rest.as_flattened(), out_rest.as_flattened_mut());
+    }
+}
+
+/// How many middles a magnitude is beyond, and 8 for those beyond the first with a minus sign.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn codes(block: &[f32; 32], step: f32) -> __m128i {
+    let middles = MIDDLES.map(|middle| _mm256_set1_ps(middle * step));
+    let quarters = block.as_chunks::<8>().0;
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| {
+        let values = load_f32(&quarters[i]);
+        let magnitudes = _mm256_andnot_ps(_mm256_set1_ps(-0.0), values);
+        let mut codes = _mm256_setzero_si256();
+        for middle in middles {
+            let beyond = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(magnitudes, middle));
+            codes = _mm256_sub_epi32(codes, beyond);
+        }
+        let first = _mm256_sub_ps(_mm256_setzero_ps(), middles[0]);
+        let negative = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LT_OQ>(values, first));
+        _mm256_or_si256(codes, _mm256_and_si256(negative, _mm256_set1_epi32(8)))
+    });
+    let pairs = [(a, c), (b, d)].map(|(low, high)| _mm256_or_si256(low, _mm256_slli_epi32::<4>(high)));
+    let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(pairs[0], pairs[1]));
+    _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
+}

@@ -1,0 +1,105 @@
+//! Q4_0, Q4_1, Q5_0, Q5_1: eight blocks at a time.
+//!
+//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTRED` at zero or count from a
+//! stored minimum. A block is the scale, then the minimum or nothing, then 32 fifth bits or nothing, then 16 bytes.
+
+use core::arch::x86_64::*;
+
+use super::encode_portably;
+use super::extremes::{Eight, largest, ranges};
+use super::scales::{Each, Halves};
+use crate::ggml::rounded::Rounded;
+use crate::x86_64::avx2::lanes::{load_f32, store_half};
+use crate::x86_64::prefetch::prefetch_behind;
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
+    format: Rounded,
+    values: &[f32],
+    out: &mut [u8],
+) {
+    let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<8>();
+    let (outs, out_rest) = out.as_chunks_mut::<BYTES>().0.as_chunks_mut::<8>();
+    for (blocks, out) in groups.iter().zip(outs) {
+        encode_eight::<BYTES, BITS, CENTRED>(blocks, out);
+    }
+    if !rest.is_empty() {
+        encode_portably(format, rest.as_flattened(), out_rest.as_flattened_mut());
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn encode_eight<const BYTES: usize, const BITS: u32, const CENTRED: bool>(blocks: &Eight, out: &mut [[u8; BYTES]; 8]) {
+    for block in blocks {
+        prefetch_behind(block);
+    }
+    let (scales, mins) = if CENTRED {
+        // By a power of two, a multiplication is as exact as the reference's division.
+        let share = -1.0 / (1 << (BITS - 1)) as f32;
+        (_mm256_mul_ps(largest(blocks), _mm256_set1_ps(share)), _mm256_setzero_ps())
+    } else {
+        let [min, max] = ranges(blocks);
+        let last = ((1 << BITS) - 1) as f32;
+        (_mm256_div_ps(_mm256_sub_ps(max, min), _mm256_set1_ps(last)), min)
+    };
+    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
+    let (min_halves, mins) = (Halves::new(mins), Each::new(mins));
+    for (two, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let first = 2 * two;
+        let codes =
+            [0, 1].map(|i| codes::<BITS, CENTRED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
+        let (pairs, fifths) = packed::<BITS>(codes);
+        for (i, out) in out.iter_mut().enumerate() {
+            let (head, codes) = out.split_at_mut(BYTES - 16);
+            head[..2].copy_from_slice(&halves.of(first + i));
+            if !CENTRED {
+                head[2..4].copy_from_slice(&min_halves.of(first + i));
+            }
+            if BITS == 5 {
+                head[BYTES - 20..].copy_from_slice(&fifths[i].to_le_bytes());
+            }
+            if let Some(codes) = codes.first_chunk_mut() {
+                store_half(codes, pairs[i]);
+            }
+        }
+    }
+}
+
+/// Codes of a block, up to one too many; what is not finite gives a negative number.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m256, inverse: __m256) -> [__m256i; 4] {
+    let offset = if CENTRED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
+    let quarters = block.as_chunks::<8>().0;
+    [0, 1, 2, 3].map(|i| {
+        let values = load_f32(&quarters[i]);
+        let values = if CENTRED { values } else { _mm256_sub_ps(values, min) };
+        _mm256_cvttps_epi32(_mm256_add_ps(_mm256_mul_ps(values, inverse), _mm256_set1_ps(offset)))
+    })
+}
+
+/// The bytes and the fifth bits of two blocks. Codes that are one too many or negative are limited on the way.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn packed<const BITS: u32>([a, b]: [[__m256i; 4]; 2]) -> ([__m128i; 2], [u32; 2]) {
+    // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
+    let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    let [mut low, mut high] = [0, 2].map(|i| {
+        let words = [_mm256_packus_epi32(a[i], a[i + 1]), _mm256_packus_epi32(b[i], b[i + 1])];
+        _mm256_min_epu8(_mm256_packus_epi16(words[0], words[1]), _mm256_set1_epi8((1 << BITS) - 1))
+    });
+    let mut fifths = [0; 2];
+    if BITS == 5 {
+        // The fifth bit of each byte, moved to where `movemask` takes it from.
+        let [low_bits, high_bits] = [low, high].map(|codes| {
+            let ordered = _mm256_permutevar8x32_epi32(codes, order);
+            _mm256_movemask_epi8(_mm256_slli_epi16::<3>(ordered)).cast_unsigned()
+        });
+        fifths = [low_bits & 0xFFFF | high_bits << 16, low_bits >> 16 | high_bits & 0xFFFF_0000];
+        [low, high] = [low, high].map(|codes| _mm256_and_si256(codes, _mm256_set1_epi8(15)));
+    }
+    let pairs = _mm256_or_si256(low, _mm256_slli_epi16::<4>(high));
+    let pairs = _mm256_permutevar8x32_epi32(pairs, order);
+    ([_mm256_castsi256_si128(pairs), _mm256_extracti128_si256::<1>(pairs)], fifths)
+}

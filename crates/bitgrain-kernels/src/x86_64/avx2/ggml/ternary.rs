@@ -1,0 +1,53 @@
+//! TQ1_0 and TQ2_0: codes by vectors, their packing portable.
+
+use core::arch::x86_64::*;
+
+use super::nearest::{codes, narrow};
+use crate::cast::as_bytes_mut;
+use crate::x86_64::avx2::lanes::{load_f32, store_bytes};
+
+/// The codes of a block and its scale; `None` if that is not an ordinary number.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
+    let mut max = _mm256_setzero_si256();
+    for vector in values.as_chunks::<8>().0 {
+        let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), load_f32(vector));
+        max = _mm256_max_epu32(max, _mm256_castps_si256(magnitude));
+    }
+    let scale = f32::from_bits(reduce_max(max));
+    // Where the inverse of the scale is an ordinary number; false for NaN.
+    if !(1e-30..f32::INFINITY).contains(&scale) {
+        return None;
+    }
+    let inverse = _mm256_set1_ps(1.0 / scale);
+    let mut rounded = [0; 256];
+    let bytes = as_bytes_mut(&mut rounded).as_chunks_mut::<32>().0;
+    for (values, out) in values.as_chunks::<32>().0.iter().zip(bytes) {
+        store_bytes(out, narrow(codes(values, inverse)));
+    }
+    Some((rounded, scale))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn reduce_max(lanes: __m256i) -> u32 {
+    let four = _mm_max_epu32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+    let two = _mm_max_epu32(four, _mm_unpackhi_epi64(four, four));
+    _mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32::<1>(two))).cast_unsigned()
+}
+
+/// Encodes each block of two slices with the layout's `pack`, or portably. A macro, so that it is inlined: see
+/// `layout`.
+macro_rules! each {
+    ($format:ident, $layout:ident, $values:ident, $out:ident) => {
+        for (values, out) in $values.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
+            match ternary::round(values) {
+                Some((codes, scale)) => $layout::pack(&codes, scale, out),
+                None => encode_portably(Rounded::$format, values, out),
+            }
+        }
+    };
+}
+
+pub(super) use each;

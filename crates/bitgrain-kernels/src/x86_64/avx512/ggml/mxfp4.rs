@@ -1,0 +1,58 @@
+//! MXFP4: sixteen blocks at a time for their exponents, one by one for their codes.
+
+use core::arch::x86_64::*;
+
+use super::encode_portably;
+use super::extremes::magnitudes;
+use super::nearest::all_ordinary;
+use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
+use crate::ggml::rounded::Rounded;
+use crate::x86_64::avx512::lanes::{load_f32, store_f32, store_quarter};
+use crate::x86_64::prefetch::prefetch_behind;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn encode(values: &[f32], out: &mut [u8]) {
+    let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
+    let (outs, out_rest) = out.as_chunks_mut::<17>().0.as_chunks_mut::<16>();
+    for (blocks, out) in groups.iter().zip(outs) {
+        for block in blocks {
+            prefetch_behind(block);
+        }
+        let magnitudes = magnitudes(blocks);
+        if !all_ordinary(magnitudes) {
+            encode_portably(Rounded::MXFP4, blocks.as_flattened(), out.as_flattened_mut());
+            continue;
+        }
+        let mut largest = [0.0; 16];
+        store_f32(&mut largest, magnitudes);
+        for ((block, out), largest) in blocks.iter().zip(out).zip(largest) {
+            let [head, pairs @ ..] = out;
+            *head = exponent(largest);
+            store_quarter(pairs, codes(block, step(*head)));
+        }
+    }
+    if !rest.is_empty() {
+        encode_portably(Rounded::MXFP4, rest.as_flattened(), out_rest.as_flattened_mut());
+    }
+}
+
+/// How many middles a magnitude is beyond, and 8 for those beyond the first with a minus sign.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn codes(block: &[f32; 32], step: f32) -> __m128i {
+    let middles = MIDDLES.map(|middle| _mm512_set1_ps(middle * step));
+    let halves = block.as_chunks::<16>().0;
+    let [low, high] = [0, 1].map(|i| {
+        let values = load_f32(&halves[i]);
+        let magnitudes = _mm512_abs_ps(values);
+        let one = _mm512_set1_epi32(1);
+        let mut codes = _mm512_setzero_si512();
+        for middle in middles {
+            let beyond = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(magnitudes, middle);
+            codes = _mm512_mask_add_epi32(codes, beyond, codes, one);
+        }
+        let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(values, _mm512_sub_ps(_mm512_setzero_ps(), middles[0]));
+        _mm512_mask_or_epi32(codes, negative, codes, _mm512_set1_epi32(8))
+    });
+    _mm512_cvtepi32_epi8(_mm512_or_si512(low, _mm512_slli_epi32::<4>(high)))
+}

@@ -1,0 +1,114 @@
+//! Q4_0, Q4_1, Q5_0, Q5_1: sixteen blocks at a time.
+//!
+//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTRED` at zero or count from a
+//! stored minimum. A block is the scale, then the minimum or nothing, then 32 fifth bits or nothing, then 16 bytes.
+
+use core::arch::x86_64::*;
+
+use super::encode_portably;
+use super::extremes::{Sixteen, largest, ranges};
+use super::scales::{Each, Halves};
+use crate::ggml::rounded::Rounded;
+use crate::x86_64::avx512::lanes::{load_f32, store_quarter};
+use crate::x86_64::prefetch::prefetch_behind;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
+    format: Rounded,
+    values: &[f32],
+    out: &mut [u8],
+) {
+    let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
+    let (outs, out_rest) = out.as_chunks_mut::<BYTES>().0.as_chunks_mut::<16>();
+    for (blocks, out) in groups.iter().zip(outs) {
+        encode_sixteen::<BYTES, BITS, CENTRED>(blocks, out);
+    }
+    if !rest.is_empty() {
+        encode_portably(format, rest.as_flattened(), out_rest.as_flattened_mut());
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
+    blocks: &Sixteen,
+    out: &mut [[u8; BYTES]; 16],
+) {
+    for block in blocks {
+        prefetch_behind(block);
+    }
+    let (scales, mins) = if CENTRED {
+        // By a power of two, a multiplication is as exact as the reference's division.
+        let share = -1.0 / (1 << (BITS - 1)) as f32;
+        (_mm512_mul_ps(largest(blocks), _mm512_set1_ps(share)), _mm512_setzero_ps())
+    } else {
+        let [min, max] = ranges(blocks);
+        let last = ((1 << BITS) - 1) as f32;
+        (_mm512_div_ps(_mm512_sub_ps(max, min), _mm512_set1_ps(last)), min)
+    };
+    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
+    let (min_halves, mins) = (Halves::new(mins), Each::new(mins));
+    for (four, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let first = 4 * four;
+        let codes = [0, 1, 2, 3]
+            .map(|i| codes::<BITS, CENTRED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
+        let (pairs, fifths) = packed::<BITS>(codes);
+        for (i, out) in out.iter_mut().enumerate() {
+            let (head, codes) = out.split_at_mut(BYTES - 16);
+            head[..2].copy_from_slice(&halves.of(first + i));
+            if !CENTRED {
+                head[2..4].copy_from_slice(&min_halves.of(first + i));
+            }
+            if BITS == 5 {
+                head[BYTES - 20..].copy_from_slice(&fifths[i].to_le_bytes());
+            }
+            if let Some(codes) = codes.first_chunk_mut() {
+                store_quarter(codes, pairs[i]);
+            }
+        }
+    }
+}
+
+/// Codes of a block, up to one too many; what is not finite gives a negative number.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m512, inverse: __m512) -> [__m512i; 2] {
+    let offset = if CENTRED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
+    let halves = block.as_chunks::<16>().0;
+    [0, 1].map(|i| {
+        let values = load_f32(&halves[i]);
+        let values = if CENTRED { values } else { _mm512_sub_ps(values, min) };
+        _mm512_cvttps_epi32(_mm512_add_ps(_mm512_mul_ps(values, inverse), _mm512_set1_ps(offset)))
+    })
+}
+
+/// The bytes and the fifth bits of four blocks. Codes that are one too many or negative are limited on the way.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn packed<const BITS: u32>([a, b, c, d]: [[__m512i; 2]; 4]) -> ([__m128i; 4], [u32; 4]) {
+    // The packs work within 128-bit lanes: dword `4 * lane + block` belongs at `4 * block + lane`.
+    let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    let [low, high] = [0, 1].map(|i| {
+        let bytes = _mm512_packus_epi16(_mm512_packus_epi32(a[i], b[i]), _mm512_packus_epi32(c[i], d[i]));
+        _mm512_permutexvar_epi32(order, _mm512_min_epu8(bytes, _mm512_set1_epi8((1 << BITS) - 1)))
+    });
+    // Both lower halves of a byte, the upper one from `high`; what is above is shifted out or masked off.
+    let lower = _mm512_set1_epi8(15);
+    let pairs = _mm512_ternarylogic_epi32::<0xCA>(lower, low, _mm512_slli_epi16::<4>(high));
+    let fifths = if BITS == 5 {
+        let fifth = _mm512_set1_epi8(16);
+        let [low, high] = [low, high].map(|codes| _mm512_test_epi8_mask(codes, fifth));
+        #[expect(clippy::cast_possible_truncation, reason = "two times sixteen bits")]
+        let of_block = |at: u32| (low >> at & 0xFFFF | (high >> at & 0xFFFF) << 16) as u32;
+        [of_block(0), of_block(16), of_block(32), of_block(48)]
+    } else {
+        [0; 4]
+    };
+    let pairs = [
+        _mm512_castsi512_si128(pairs),
+        _mm512_extracti32x4_epi32::<1>(pairs),
+        _mm512_extracti32x4_epi32::<2>(pairs),
+        _mm512_extracti32x4_epi32::<3>(pairs),
+    ];
+    (pairs, fifths)
+}

@@ -1,0 +1,76 @@
+//! llama.cpp's blocks: the reference's bytes and values, the same on every backend, whatever comes in.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::unwrap_used,
+    reason = "made-up data"
+)]
+
+mod arguments;
+mod corners;
+mod equivalence;
+mod golden;
+mod naive;
+mod spec;
+
+use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
+
+/// The formats that are quantized by rounding alone.
+const ROUNDED: [GgmlBlock; 8] = [
+    GgmlBlock::Q4_0,
+    GgmlBlock::Q4_1,
+    GgmlBlock::Q5_0,
+    GgmlBlock::Q5_1,
+    GgmlBlock::Q8_0,
+    GgmlBlock::TQ1_0,
+    GgmlBlock::TQ2_0,
+    GgmlBlock::MXFP4,
+];
+
+/// The blocks of `values`, which are whole blocks; checks that nothing behind them is written.
+fn quantized(backend: Backend, block: GgmlBlock, values: &[f32]) -> Vec<u8> {
+    let required = block.bytes_of(values.len()).unwrap();
+    let mut out = vec![0xA5; required + 7];
+    assert_eq!(quantize_ggml(backend, block, values, block.weights(), None, &mut out), Ok(required));
+    assert_eq!(out[required..], [0xA5; 7], "{backend} {block:?} wrote past its output");
+    out.truncate(required);
+    out
+}
+
+/// The bits of the weights of `bytes`, NaN made one: which NaN comes out is nobody's promise.
+fn dequantized(backend: Backend, block: GgmlBlock, bytes: &[u8]) -> Vec<u32> {
+    let mut out = vec![7.0; bytes.len() / block.bytes() * block.weights()];
+    assert_eq!(dequantize_ggml(backend, block, bytes, &mut out), Ok(bytes.len()));
+    bits(&out)
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }).collect()
+}
+
+/// A reproducible stream of bits.
+struct Bits(u64);
+
+impl Bits {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    /// An integer from `-limit` to `limit`.
+    fn around_zero(&mut self, limit: i32) -> i32 {
+        (self.next() % (2 * limit as u64 + 1)) as i32 - limit
+    }
+
+    /// Roughly normal.
+    fn normal(&mut self) -> f32 {
+        (0..4).map(|_| (self.next() >> 40) as f32 / 8_388_608.0 - 1.0).sum()
+    }
+}

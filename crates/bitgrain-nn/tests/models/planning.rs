@@ -1,0 +1,72 @@
+//! Plans: budgets that hold, errors that hold, and the same plan again.
+
+use bitgrain_nn::convert::{Choice, Recipe, quantize};
+use bitgrain_nn::plan::{Goal, Plan, candidates, plan};
+use bitgrain_nn::{Container, Model, ModelError};
+
+use super::{Folder, small_model};
+
+fn planned(model: &Model, container: Container, goal: Goal) -> Result<Plan, ModelError> {
+    plan(model, container, &candidates(container), goal, &Recipe::new(Choice::Keep), &())
+}
+
+#[test]
+fn a_budget_is_kept_and_more_bytes_never_mean_more_error() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    for (container, name) in [(Container::Gguf, "out.gguf"), (Container::Safetensors, "out.safetensors")] {
+        let whole = planned(&model, container, Goal::Budget(u64::MAX)).expect("no limit");
+        let (least, most) = (whole.curve[0].bytes, whole.bytes);
+        let mut last = f64::INFINITY;
+        for step in 0..8 {
+            let budget = least + (most - least) * step / 7;
+            let plan = planned(&model, container, Goal::Budget(budget)).expect("above the least");
+            assert!(plan.bytes <= budget && plan.relative_rmse <= last, "{budget}: {plan:?}");
+            last = plan.relative_rmse;
+            let recipe = plan.apply(&folder.path("plan"), &model, Recipe::new(Choice::Keep)).expect("for this model");
+            let done = quantize(&model, &folder.path(name), &recipe, &()).expect("a conversion");
+            assert_eq!(done.bytes_after, plan.bytes, "what was planned is what was written");
+        }
+        assert!(matches!(planned(&model, container, Goal::Budget(least - 1)), Err(ModelError::BudgetTooSmall { .. })));
+    }
+}
+
+#[test]
+fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    let limit = 0.05;
+    let plan = planned(&model, Container::Gguf, Goal::MaxError(limit)).expect("reachable");
+    assert!(plan.relative_rmse <= limit, "{plan:?}");
+    let all = Recipe::new(Choice::To("q8_0".parse().expect("a format")));
+    let done = quantize(&model, &folder.path("out.gguf"), &all, &()).expect("a conversion");
+    assert!(plan.bytes < done.bytes_after, "{} and {}", plan.bytes, done.bytes_after);
+    assert!(matches!(planned(&model, Container::Gguf, Goal::MaxError(1e-12)), Err(ModelError::ErrorTooSmall { .. })));
+}
+
+#[test]
+fn a_saved_plan_is_the_same_plan() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    let plan = planned(&model, Container::Gguf, Goal::Budget(20_000)).expect("enough");
+    plan.save(&folder.path("plan.json")).expect("writable");
+    let loaded = Plan::load(&folder.path("plan.json")).expect("just saved");
+    assert_eq!(loaded, plan);
+}
+
+#[test]
+fn plans_that_are_none_or_for_another_model_are_refused() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    let path = folder.path("plan.json");
+    for text in ["", "{}", "[1]", r#"{"version":9,"formats":{},"bytes":0,"relative_rmse":0,"curve":[]}"#] {
+        std::fs::write(&path, text).expect("writable");
+        assert!(matches!(Plan::load(&path), Err(ModelError::Plan { .. })), "{text}");
+    }
+    let other = r#"{"version":1,"formats":{"ghost":"q4_0"},"bytes":0,"relative_rmse":0.0,"curve":[]}"#;
+    std::fs::write(&path, other).expect("writable");
+    let refused = Plan::load(&path).expect("a plan").apply(&path, &model, Recipe::new(Choice::Keep));
+    assert!(matches!(refused, Err(ModelError::Plan { .. })));
+    std::fs::write(&path, other.replace("q4_0", "q9_9")).expect("writable");
+    assert!(matches!(Plan::load(&path), Err(ModelError::Plan { .. })));
+}
