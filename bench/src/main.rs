@@ -1,4 +1,4 @@
-//! Benchmarks beside rivals, in one process and one thread: ratios and GB/s, from a default build.
+//! Benchmarks beside rivals, in one process: ratios and GB/s, from a default build.
 //!
 //! `cargo run --release -p bitgrain-bench -- codec` prints tables; a missed bar is a finding, not a failure, so the
 //! exit code is 0 either way. One module per suite.
@@ -10,6 +10,7 @@ mod machine;
 mod measure;
 mod report;
 mod rival;
+mod weights;
 
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
@@ -41,12 +42,15 @@ struct Cli {
 enum Suite {
     /// Blocks of quantized f32, bit packing, reductions and float conversions.
     Codec,
+    /// Block formats of llama.cpp beside ggml and candle, conversion of files, opening them.
+    Weights,
 }
 
 impl Suite {
-    fn run(self, pace: Pace) -> Report {
+    fn run(self, pace: Pace) -> io::Result<Report> {
         match self {
-            Self::Codec => codec::run(pace),
+            Self::Codec => Ok(codec::run(pace)),
+            Self::Weights => weights::run(pace),
         }
     }
 }
@@ -72,7 +76,7 @@ fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let suites = cli.suite.as_ref().map_or(Suite::value_variants(), std::slice::from_ref);
-    let reports: Vec<Report> = suites.iter().map(|suite| suite.run(pace)).collect();
+    let reports: Vec<Report> = suites.iter().map(|suite| suite.run(pace)).collect::<io::Result<_>>()?;
     if let Some(path) = &cli.markdown {
         let pages: Vec<String> = reports.iter().map(markdown::page).collect();
         std::fs::write(path, pages.join("\n"))

@@ -34,6 +34,14 @@ impl Pace {
             Self::Quick => Effort { rounds: 5, budget: Duration::from_millis(250) },
         }
     }
+
+    /// For work of which one call may take seconds.
+    pub(crate) const fn seconds_a_call(self) -> Effort {
+        match self {
+            Self::Full => Effort { rounds: 5, budget: Duration::from_millis(1500) },
+            Self::Quick => Effort { rounds: 3, budget: Duration::from_millis(100) },
+        }
+    }
 }
 
 /// Rounds go on until there were enough of them and the budget is spent.

@@ -5,7 +5,7 @@ use bitgrain::kernels::BitWidth;
 use super::memory::Memory;
 use super::{best, progress};
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Figure, Row, Table};
+use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::ruvector::Ruvector;
 
 /// Where the data is, and the bars that go with it.
@@ -52,7 +52,7 @@ pub(super) fn tables(effort: Effort, memory: &mut Memory, place: &Place) -> [Tab
         Table {
             title: place.titles[0],
             note: "ruvector stores f16 scales and has no 6, 4 and 2 bits.".into(),
-            counted: "f32 input",
+            unit: Unit::GbPerS("f32 input"),
             axis: "width",
             figures: vec![figure("memcpy", place.encode_to_memcpy), figure("ruvector", place.encode_to_ruvector)],
             rows: encode,
@@ -61,7 +61,7 @@ pub(super) fn tables(effort: Effort, memory: &mut Memory, place: &Place) -> [Tab
             title: place.titles[1],
             note: "ruvector is given its scales as f32 already, and its output vector is not cleared between calls."
                 .into(),
-            counted: "f32 output",
+            unit: Unit::GbPerS("f32 output"),
             axis: "width",
             figures: vec![
                 figure("memcpy", place.decode_to_memcpy),

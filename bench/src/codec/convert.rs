@@ -9,7 +9,7 @@ use super::{IN_CACHE, progress};
 use crate::buffer::Buffer;
 use crate::data;
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Row, Table};
+use crate::report::{Row, Table, Unit};
 
 type FromF32<T> = fn(Backend, &[f32], &mut [T]) -> Result<usize, KernelError>;
 type ToF32<T> = fn(Backend, &[T], &mut [f32]) -> Result<usize, KernelError>;
@@ -25,7 +25,7 @@ pub(super) fn table(effort: Effort) -> Table {
     Table {
         title: "Float conversions",
         note: "In cache.".into(),
-        counted: "f32, input or output",
+        unit: Unit::GbPerS("f32, input or output"),
         axis: "conversion",
         figures: vec![],
         rows,

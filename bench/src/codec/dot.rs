@@ -6,14 +6,14 @@ use super::{BLOCK, IN_CACHE, progress};
 use crate::buffer::Buffer;
 use crate::data;
 use crate::measure::{Contestant, Effort, Timing, race};
-use crate::report::{Row, Table};
+use crate::report::{Row, Table, Unit};
 
 /// `dot_i8`, then `dot_blocks`.
 pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let table = |title, note: &str, counted, axis, rows| Table {
         title,
         note: note.into(),
-        counted,
+        unit: Unit::GbPerS(counted),
         axis,
         figures: vec![],
         rows,

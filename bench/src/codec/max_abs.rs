@@ -8,7 +8,7 @@ use super::{IN_CACHE, best, progress};
 use crate::buffer::Buffer;
 use crate::data;
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Figure, Row, Table};
+use crate::report::{Figure, Row, Table, Unit};
 
 /// Values of a block in cache.
 const BLOCK: usize = 512;
@@ -25,7 +25,7 @@ pub(super) fn in_memory(effort: Effort, mut values: &[f32]) -> Table {
     Table {
         title: "max_abs",
         note: "`read` folds the same bytes with xor: what one core can read.".into(),
-        counted: "f32 input",
+        unit: Unit::GbPerS("f32 input"),
         axis: "input",
         figures: vec![Figure::ratio(best(), "read")],
         rows: vec![Row::judged(format!("{} MiB", bytes >> 20), race(effort, &mut values, bytes, list))],
@@ -49,7 +49,7 @@ pub(super) fn in_cache(effort: Effort) -> Table {
         note: "Blocks of 512 values, a call for each. The plain loop is `if v.abs() > m { m = v.abs() }`, which \
                compilers do not vectorise."
             .into(),
-        counted: "f32 input",
+        unit: Unit::GbPerS("f32 input"),
         axis: "block",
         figures: vec![Figure::ratio(best(), "plain loop").at_least(3.0), Figure::ratio(best(), "scalar")],
         rows: vec![Row::judged(format!("{BLOCK} values"), race(effort, &mut values, bytes, list))],

@@ -7,7 +7,7 @@ use super::{best, progress};
 use crate::buffer::Buffer;
 use crate::data;
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Figure, Row, Table};
+use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::bitpacking::Packing;
 use crate::rival::fastlanes::FastLanes;
 
@@ -43,7 +43,7 @@ pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let table = |title, note: &str, rows| Table {
         title,
         note: note.into(),
-        counted: "codes",
+        unit: Unit::GbPerS("codes"),
         axis: "width",
         figures: vec![
             Figure::ratio(best(), "bitpacking 8x").at_least(1.0),

@@ -6,7 +6,7 @@ use super::progress;
 use crate::buffer::Buffer;
 use crate::data;
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Row, Table};
+use crate::report::{Row, Table, Unit};
 
 /// 16 KiB, two bytes each.
 const CODES: usize = 8 << 10;
@@ -33,7 +33,7 @@ pub(super) fn tables(effort: Effort) -> [Table; 2] {
     let table = |title, rows| Table {
         title,
         note: "In cache; a code counts as two bytes.".into(),
-        counted: "codes",
+        unit: Unit::GbPerS("codes"),
         axis: "width",
         figures: vec![],
         rows,

@@ -5,7 +5,7 @@ use bitgrain::kernels::{BitWidth, decode_blocks};
 use super::memory::Memory;
 use super::{BLOCK, best, progress};
 use crate::measure::{Contestant, Effort, race};
-use crate::report::{Figure, Row, Table};
+use crate::report::{Figure, Row, Table, Unit};
 
 /// Outputs from 1 MiB to all of `memory`, doubling.
 pub(super) fn table(effort: Effort, memory: &mut Memory) -> Table {
@@ -30,7 +30,7 @@ pub(super) fn table(effort: Effort, memory: &mut Memory) -> Table {
         note: "8 bits. Vector backends write large outputs past the caches; the threshold is in \
                `x86_64/stream.rs`. `memcpy` has a threshold of its own, from the size of the last cache."
             .into(),
-        counted: "f32 output",
+        unit: Unit::GbPerS("f32 output"),
         axis: "output",
         figures: vec![Figure::ratio(best(), "memcpy")],
         rows,

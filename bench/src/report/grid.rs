@@ -1,6 +1,6 @@
 //! A table as cells of text, for the renderings that print one.
 
-use super::{Figure, Row, Table};
+use super::{Figure, Row, Table, Unit};
 use crate::measure::Timing;
 
 /// The header and the rows, all of one length.
@@ -18,7 +18,9 @@ pub(super) fn cells(table: &Table) -> Vec<Vec<String>> {
     header.extend(contestants.iter().map(|&name| with_bar(name.to_owned(), bar_of(name))));
     header.extend(ratios.iter().map(|ratio| with_bar(ratio.name(), Some(ratio))));
     let row = |row: &Row| {
-        let speeds = contestants.iter().map(|&name| judged(row.timing(name).map(both), bar_of(name), row));
+        let speeds = contestants
+            .iter()
+            .map(|&name| judged(row.timing(name).map(|timing| both(table.unit, timing)), bar_of(name), row));
         let ratios = ratios.iter().map(|ratio| judged(ratio.value(row).map(|v| ratio.show(v)), Some(ratio), row));
         std::iter::once(row.label.clone()).chain(speeds).chain(ratios).collect()
     };
@@ -30,8 +32,11 @@ pub(super) fn speed(gb_per_s: f64) -> String {
     if gb_per_s < 9.995 { format!("{gb_per_s:.2}") } else { format!("{gb_per_s:.1}") }
 }
 
-fn both(timing: &Timing) -> String {
-    format!("{} ({})", speed(timing.median_gb_per_s()), speed(timing.best_gb_per_s()))
+fn both(unit: Unit, timing: &Timing) -> String {
+    match unit {
+        Unit::GbPerS(_) => format!("{} ({})", speed(timing.median_gb_per_s()), speed(timing.best_gb_per_s())),
+        Unit::Milliseconds => format!("{:.3} ({:.3})", timing.median_seconds * 1e3, timing.best_seconds * 1e3),
+    }
 }
 
 fn with_bar(name: String, figure: Option<&Figure>) -> String {

@@ -35,7 +35,7 @@ fn table(table: &Table) -> Value {
             "figures": table.figures.iter().map(figure).collect::<Value>(),
         })
     };
-    json!({"title": table.title, "counted": table.counted, "rows": table.rows.iter().map(row).collect::<Value>()})
+    json!({"title": table.title, "unit": table.unit.to_string(), "rows": table.rows.iter().map(row).collect::<Value>()})
 }
 
 fn timing(timing: &Timing) -> Value {

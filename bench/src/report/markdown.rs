@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, grid};
+use super::{Report, Unit, Verdict, grid};
 use crate::measure::Pace;
 
 /// The whole report.
@@ -15,16 +15,9 @@ pub(crate) fn page(report: &Report) -> String {
     if report.pace == Pace::Quick {
         page.push_str("- A quick run: a look, not a result to publish\n");
     }
-    page.push_str("\n## Bars\n\n");
-    let verdicts = report.verdicts();
-    let mut rows = vec![["", "table", "bar", "found"].map(str::to_owned).to_vec()];
-    rows.extend(verdicts.iter().map(|v| {
-        let mark = if v.met { "met" } else { "missed" };
-        vec![mark.to_owned(), v.table.to_owned(), v.bar(), v.finding()]
-    }));
-    page.push_str(&piped(&rows, ":--"));
+    page.push_str(&bars(&report.verdicts()));
     for table in &report.tables {
-        let _ = write!(page, "\n## {}\n\nGB/s of {}, median (best).", table.title, table.counted);
+        let _ = write!(page, "\n## {}\n\n{}, median (best).", table.title, capital(table.unit));
         if !table.note.is_empty() {
             let _ = write!(page, " {}", table.note);
         }
@@ -32,6 +25,27 @@ pub(crate) fn page(report: &Report) -> String {
         page.push_str(&piped(&grid::cells(table), "--:"));
     }
     page
+}
+
+/// The bars with what was found; nothing if there are none.
+fn bars(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![["", "table", "bar", "found"].map(str::to_owned).to_vec()];
+    rows.extend(verdicts.iter().map(|v| {
+        let mark = if v.met { "met" } else { "missed" };
+        vec![mark.to_owned(), v.table.to_owned(), v.bar(), v.finding()]
+    }));
+    format!("\n## Bars\n\n{}", piped(&rows, ":--"))
+}
+
+/// A unit at the start of a sentence.
+fn capital(unit: Unit) -> String {
+    match unit {
+        Unit::GbPerS(_) => unit.to_string(),
+        Unit::Milliseconds => "Milliseconds".to_owned(),
+    }
 }
 
 /// Rows between pipes; the first is the header, columns after the first are aligned as told.

@@ -5,6 +5,8 @@ pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod text;
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::machine::Machine;
@@ -23,8 +25,8 @@ pub(crate) struct Report {
 impl Report {
     /// The command that measures this again.
     pub(crate) fn command(&self) -> String {
-        let quick = if self.pace == Pace::Quick { " --quick" } else { "" };
-        format!("cargo run --release -p bitgrain-bench -- {}{quick}", self.suite)
+        let quick = if self.pace == Pace::Quick { " -- --quick" } else { "" };
+        format!("cargo xtask bench {}{quick}", self.suite)
     }
 
     /// Every bar of every table.
@@ -37,12 +39,29 @@ impl Report {
 pub(crate) struct Table {
     pub(crate) title: &'static str,
     pub(crate) note: String,
-    /// What a gigabyte is a gigabyte of.
-    pub(crate) counted: &'static str,
+    pub(crate) unit: Unit,
     /// What tells the rows apart: `bits`, `output`.
     pub(crate) axis: &'static str,
     pub(crate) figures: Vec<Figure>,
     pub(crate) rows: Vec<Row>,
+}
+
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    /// Speeds, and what a gigabyte is a gigabyte of.
+    GbPerS(&'static str),
+    /// Times of a call, where no bytes are worth counting.
+    Milliseconds,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GbPerS(counted) => write!(f, "GB/s of {counted}"),
+            Self::Milliseconds => f.write_str("milliseconds"),
+        }
+    }
 }
 
 /// One comparison.

@@ -18,7 +18,7 @@ fn report() -> Report {
     let table = Table {
         title: "Encode",
         note: "A note.".into(),
-        counted: "f32",
+        unit: Unit::GbPerS("f32"),
         axis: "width",
         figures: vec![Figure::ratio("ours", "memcpy").at_least(0.7), Figure::speed("ours").at_least(4.0)],
         rows: vec![row("8", 8.0), row("7", 5.0), lone],
@@ -66,4 +66,15 @@ fn markdown_and_json_hold_the_same_verdicts() {
     let json = json::document(&[report]);
     assert_eq!(json[0]["bars"][0]["met"], false);
     assert_eq!(json[0]["tables"][0]["rows"][1]["figures"][0]["value"], 0.5);
+}
+
+#[test]
+fn a_table_of_times_shows_milliseconds_and_no_speed() {
+    let mut report = report();
+    report.tables[0].unit = Unit::Milliseconds;
+    report.tables[0].figures.clear();
+    let text = text::page(&report);
+    assert!(text.contains("Encode: milliseconds, median (best)"), "{text}");
+    assert!(text.contains("125.000 (62.500)") && !text.contains("GB/s") && !text.contains("Bars"), "{text}");
+    assert!(markdown::page(&report).contains("\nMilliseconds, median (best). A note.\n"));
 }

@@ -8,18 +8,21 @@ use super::{Report, grid};
 pub(crate) fn page(report: &Report) -> String {
     let mut page = format!("{}\n{}\n\n", report.title, head(report));
     for table in &report.tables {
-        let _ = writeln!(page, "{}: GB/s of {}, median (best)", table.title, table.counted);
+        let _ = writeln!(page, "{}: {}, median (best)", table.title, table.unit);
         if !table.note.is_empty() {
             page.push_str(&wrapped(&table.note));
         }
         page.push_str(&aligned(&grid::cells(table)));
         page.push('\n');
     }
-    page.push_str("Bars\n");
     let verdicts = report.verdicts();
+    if verdicts.is_empty() {
+        return page;
+    }
+    page.push_str("Bars\n");
     for v in &verdicts {
         let mark = if v.met { "met" } else { "missed" };
-        let _ = writeln!(page, "  {mark:<6}  {:<16}  {:<38}  {}", v.table, v.bar(), v.finding());
+        let _ = writeln!(page, "  {mark:<6}  {:<22}  {:<38}  {}", v.table, v.bar(), v.finding());
     }
     let met = verdicts.iter().filter(|v| v.met).count();
     let _ = writeln!(page, "  {met} of {} met", verdicts.len());
@@ -30,7 +33,7 @@ pub(crate) fn page(report: &Report) -> String {
 fn head(report: &Report) -> String {
     let commit = report.machine.commit.as_deref().unwrap_or("unknown");
     let (cpu, backends, command) = (&report.machine.cpu, report.machine.backends.join(", "), report.command());
-    format!("CPU {cpu}; backends {backends}; commit {commit}; one thread, default build\nReproduce: {command}")
+    format!("CPU {cpu}; backends {backends}; commit {commit}; default build\nReproduce: {command}")
 }
 
 /// Indented lines of at most 120 characters.

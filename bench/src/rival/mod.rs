@@ -1,5 +1,24 @@
 //! The rivals, each with its own buffers and its own layout, reached through its public interface.
 
 pub(crate) mod bitpacking;
+#[cfg(feature = "candle")]
+pub(crate) mod candle;
 pub(crate) mod fastlanes;
+pub(crate) mod ggml;
 pub(crate) mod ruvector;
+
+use std::io;
+use std::path::PathBuf;
+
+/// A rival's blocks of one format, in its own memory.
+pub(crate) trait Blocks {
+    fn quantize(&mut self, values: &[f32]);
+    fn dequantize(&self, out: &mut [f32]);
+}
+
+/// Where rivals that are not crates are kept: a folder beside those of cargo's profiles.
+fn folder() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let profile = program.parent().ok_or(io::ErrorKind::NotFound)?;
+    Ok(profile.with_file_name("rivals"))
+}

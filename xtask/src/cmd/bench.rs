@@ -7,8 +7,9 @@ use crate::step::Step;
 
 /// Run the benchmarks beside their rivals
 ///
-/// The first run builds the rivals, which takes a while. Measure on an idle machine, and quote ratios. What the
-/// benchmark program takes: `cargo xtask bench -- --help`.
+/// The first run builds the rivals, which takes a while; the suite `weights` also fetches llama.cpp's prebuilt library
+/// with npm, and goes on without it if there is no npm. Measure on an idle machine, and quote ratios. What the benchmark
+/// program takes: `cargo xtask bench codec -- --help`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Suite to run; all of them if left out
@@ -23,8 +24,12 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
 }
 
 fn step(args: &Args) -> Step {
+    // candle takes minutes to build: only where it is measured.
+    let with_candle = args.suite.as_deref().is_none_or(|suite| suite == "weights");
     Step::cargo()
-        .args(["run", "--release", "--locked", "-p", "bitgrain-bench", "--"])
+        .args(["run", "--release", "--locked", "-p", "bitgrain-bench"])
+        .args(with_candle.then_some("--features=candle"))
+        .args(["--"])
         .args(&args.suite)
         .args(&args.extra)
 }
@@ -32,6 +37,14 @@ fn step(args: &Args) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn candle_is_built_only_where_it_is_measured() {
+        let typed = |suite: Option<&str>| step(&Args { suite: suite.map(str::to_owned), extra: vec![] }).to_string();
+        assert!(typed(Some("weights")).contains("--features=candle"));
+        assert!(typed(None).contains("--features=candle"));
+        assert!(!typed(Some("codec")).contains("candle"));
+    }
 
     #[test]
     fn suite_and_extra_arguments_reach_the_benchmark_program_in_order() {

@@ -1,0 +1,98 @@
+//! Quantizing to block formats and back, beside `memcpy`, ggml and candle.
+
+use bitgrain::kernels::GgmlBlock;
+
+use super::memory::Memory;
+use super::{ROW, progress};
+use crate::measure::{Contestant, Effort, Pace, race};
+use crate::report::{Figure, Row, Table, Unit};
+use crate::rival::ggml::Ggml;
+
+/// The formats that people use, by what is searched for a block: nothing, a scale, scales of scales.
+const FORMATS: [GgmlBlock; 8] = [
+    GgmlBlock::Q4_0,
+    GgmlBlock::Q8_0,
+    GgmlBlock::IQ4_NL,
+    GgmlBlock::Q2_K,
+    GgmlBlock::Q3_K,
+    GgmlBlock::Q4_K,
+    GgmlBlock::Q5_K,
+    GgmlBlock::Q6_K,
+];
+
+/// Where the data is.
+pub(super) struct Place {
+    titles: [&'static str; 2],
+    /// Of quantizing: in memory one call of a searching format is seconds of work.
+    quantize: fn(Pace) -> Effort,
+    dequantize: fn(Pace) -> Effort,
+}
+
+pub(super) const IN_CACHE: Place = Place {
+    titles: ["Quantize in cache", "Dequantize in cache"],
+    quantize: Pace::in_cache,
+    dequantize: Pace::in_cache,
+};
+
+pub(super) const IN_MEMORY: Place = Place {
+    titles: ["Quantize from memory", "Dequantize from memory"],
+    quantize: Pace::seconds_a_call,
+    dequantize: Pace::in_memory,
+};
+
+/// Quantize, then dequantize.
+pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place: &Place) -> [Table; 2] {
+    let [mut quantize, mut dequantize] = [Vec::new(), Vec::new()];
+    for block in FORMATS {
+        progress(&format!("{} and {}, {}", place.titles[0], place.titles[1], block.name()));
+        memory.check(block, ggml);
+        let bytes = memory.bytes();
+        let contestants = quantizers(memory, block, ggml);
+        let timings = race((place.quantize)(pace), memory, bytes, contestants);
+        quantize.push(Row::judged(block.name(), timings));
+        // The others wrote over our blocks, with the same bytes.
+        let contestants = dequantizers(memory, block, ggml);
+        let timings = race((place.dequantize)(pace), memory, bytes, contestants);
+        dequantize.push(Row::judged(block.name(), timings));
+    }
+    let table = |title, counted, note: &str, rows| Table {
+        title,
+        note: note.to_owned(),
+        unit: Unit::GbPerS(counted),
+        axis: "format",
+        figures: vec![Figure::ratio("bitgrain", "ggml").at_least(1.0), Figure::ratio("bitgrain", "candle")],
+        rows,
+    };
+    [
+        table(place.titles[0], "f32 input", "candle has no IQ4_NL.", quantize),
+        table(place.titles[1], "f32 output", "candle dequantizes its own blocks; it has no IQ4_NL.", dequantize),
+    ]
+}
+
+fn quantizers<'a>(memory: &Memory, block: GgmlBlock, ggml: Option<&'a Ggml>) -> Vec<Contestant<'a, Memory>> {
+    let mut list = vec![Contestant::new("memcpy", Memory::copy)];
+    list.push(Contestant::new("bitgrain", move |m: &mut Memory| m.quantize(block)));
+    if let Some(ggml) = ggml {
+        let run = move |m: &mut Memory| ggml.quantize(block, &m.values, ROW, &mut m.blocks);
+        list.push(Contestant::new("ggml", run));
+    }
+    if memory.candle.is_some() {
+        list.push(Contestant::new("candle", |m: &mut Memory| {
+            m.candle.as_mut().map(|blocks| blocks.quantize(&m.values))
+        }));
+    }
+    list
+}
+
+fn dequantizers<'a>(memory: &Memory, block: GgmlBlock, ggml: Option<&'a Ggml>) -> Vec<Contestant<'a, Memory>> {
+    let mut list = vec![Contestant::new("memcpy", Memory::copy)];
+    list.push(Contestant::new("bitgrain", move |m: &mut Memory| m.dequantize(block)));
+    if let Some(ggml) = ggml {
+        let decoder = ggml.dequantizer(block);
+        list.push(Contestant::new("ggml", move |m: &mut Memory| decoder.run(&m.blocks, &mut m.back)));
+    }
+    if memory.candle.is_some() {
+        list.push(Contestant::new("candle", |m: &mut Memory| m.candle.as_ref().map(|b| b.dequantize(&mut m.back))));
+    }
+    list
+}

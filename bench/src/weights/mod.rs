@@ -1,0 +1,75 @@
+//! Suite `weights`: llama.cpp's block formats beside ggml and candle, and whole files through `bitgrain::nn`.
+
+mod blocks;
+mod compatible;
+mod files;
+mod memory;
+mod open;
+mod scratch;
+
+use crate::machine::Machine;
+use crate::measure::Pace;
+use crate::report::Report;
+use crate::rival::ggml::{FetchError, Ggml, VERSION};
+use memory::Memory;
+use scratch::Scratch;
+
+/// Weights of a row.
+const ROW: usize = 4096;
+
+/// Weights of a comparison in cache: 1 MiB of f32.
+const IN_CACHE: usize = 256 << 10;
+
+/// Measures everything.
+///
+/// # Errors
+/// What making the files brings.
+pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
+    let large = match pace {
+        Pace::Full => 32 << 20,
+        Pace::Quick => 4 << 20,
+    };
+    let ggml = Ggml::load();
+    if let Err(error) = &ggml {
+        eprintln!("going on without ggml: {error}");
+    }
+    let intro = intro(large, ggml.as_ref().err());
+    let ggml = ggml.ok();
+    let scratch = Scratch::new()?;
+    let mut tables = Vec::new();
+    // On one thread, as everything else that is compared by the block.
+    tables.extend(blocks::tables(pace, &mut Memory::new(IN_CACHE), ggml.as_ref(), &blocks::IN_CACHE));
+    tables.extend(blocks::tables(pace, &mut Memory::new(large), ggml.as_ref(), &blocks::IN_MEMORY));
+    let model = files::Source::make(&scratch, pace)?;
+    compatible::check(&scratch, &model);
+    tables.push(files::table(pace, &scratch, &model));
+    tables.push(open::table(pace, &scratch, &model)?);
+    Ok(Report { suite: "weights", title: "Weight benchmarks", intro, pace, machine: Machine::read(), tables })
+}
+
+fn intro(large: usize, missing: Option<&FetchError>) -> String {
+    let ggml = missing.map_or_else(
+        || format!("ggml is the prebuilt CPU library of `@node-llama-cpp/linux-x64` {VERSION}"),
+        |why| format!("ggml is not in this run ({why})"),
+    );
+    let candle = if cfg!(feature = "candle") {
+        "candle chooses vector code when it is compiled, and in a default build it has none"
+    } else {
+        "candle is not in this run (`cargo xtask bench weights` builds it)"
+    };
+    format!(
+        "Block formats of llama.cpp on one thread, through `bitgrain::kernels` on the best backend of the CPU, beside \
+         the original and its relative in Rust: {ggml}; {candle}. Before anything was timed, our blocks were compared \
+         with ggml's byte for byte, and our values with ggml's bit for bit. candle's K-quants are other bytes than \
+         ggml's. The contestants of a row took turns in one process, with page-aligned buffers touched beforehand. \
+         Input: roughly normal f32 from a seeded generator in rows of {ROW}; {} MiB of them *in cache*, {} MiB *from \
+         memory*. Ratios are ratios of medians.",
+        (IN_CACHE * size_of::<f32>()) >> 20,
+        (large * size_of::<f32>()) >> 20,
+    )
+}
+
+/// Says on the terminal what is being measured: a full run takes minutes.
+fn progress(what: &str) {
+    eprintln!("measuring {what}");
+}

@@ -1,0 +1,26 @@
+//! A folder for files of a run, gone with everything in it when the run is over.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// In the system's folder for temporary files, which `TMPDIR` names.
+    pub(super) fn new() -> io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("bitgrain-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        Path::new(&self.0).join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
