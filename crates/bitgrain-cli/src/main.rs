@@ -4,6 +4,10 @@
 
 mod cmd;
 mod error;
+mod printable;
+mod progress;
+mod table;
+mod threads;
 mod tour;
 
 use std::io::{self, Write};
@@ -18,6 +22,8 @@ use crate::error::CliError;
 #[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
     Tour(cmd::tour::Args),
+    Inspect(cmd::inspect::Args),
+    Compare(cmd::compare::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
 }
@@ -25,6 +31,8 @@ enum Cli {
 const EXAMPLES: &str = "Examples:
   bitgrain tour                      see what it can do, on small real work
   bitgrain tour codec --json         one chapter, for machines
+  bitgrain inspect model.gguf        what a model file holds
+  bitgrain compare a.gguf b.gguf     what is different between two models
   bitgrain info                      which instruction sets this CPU offers
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -33,6 +41,8 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let result = match &cli {
         Cli::Tour(args) => cmd::tour::run(args, &mut out),
+        Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
+        Cli::Compare(args) => cmd::compare::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };

@@ -84,7 +84,14 @@ fn completions_exist_for_every_shell() {
 
 #[test]
 fn every_help_text_has_an_example() {
-    for arguments in [&["--help"][..], &["tour", "--help"], &["info", "--help"], &["completions", "--help"]] {
+    for arguments in [
+        &["--help"][..],
+        &["tour", "--help"],
+        &["info", "--help"],
+        &["inspect", "--help"],
+        &["compare", "--help"],
+        &["completions", "--help"],
+    ] {
         let output = bitgrain(arguments);
         assert!(output.status.success());
         assert!(text(&output.stdout).contains("Examples:"), "{arguments:?}");

@@ -1,0 +1,45 @@
+//! `Bar`: how far a long command is, on stderr and only if that is a terminal.
+
+use bitgrain::nn::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::printable::printable;
+
+/// Bytes done, speed, time left, and the tensor at hand. Vanishes when it is finished or dropped.
+#[derive(Debug)]
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar for `total_bytes` of work, called `verb` ("comparing").
+    pub(crate) fn new(total_bytes: u64, verb: &str) -> Self {
+        // Draws to stderr, and nothing at all if that is no terminal.
+        let bar = ProgressBar::new(total_bytes);
+        let template = "{prefix} [{bar:24}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {wide_msg}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        bar.set_prefix(verb.to_owned());
+        Self(bar)
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn finish(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        // After an error too: the message must not stand beside a bar.
+        self.0.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn add(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    fn tensor(&self, name: &str) {
+        self.0.set_message(printable(name).into_owned());
+    }
+}
