@@ -41,7 +41,15 @@ fn the_closing_table_says_what_became_of_every_tensor() {
     let output = bitgrain(folder.path(), &["quantize", "model.safetensors", "out.gguf", "--to", "q4_k"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
-    for words in ["a.weight", "q4_k", "rows of 96 are not whole blocks of 256", "smaller)", "worst relative RMSE", "mean", "wrote out.gguf"] {
+    for words in [
+        "a.weight",
+        "q4_k",
+        "rows of 96 are not whole blocks of 256",
+        "smaller)",
+        "worst relative RMSE",
+        "mean",
+        "wrote out.gguf",
+    ] {
         assert!(shown.contains(words), "{words} is missing in\n{shown}");
     }
     assert!(output.stderr.is_empty(), "no progress bar where nobody is watching");
@@ -52,7 +60,18 @@ fn json_has_the_figures_of_the_table() {
     let folder = folder_with_model();
     let done = json(&bitgrain(
         folder.path(),
-        &["quantize", "model.safetensors", "out.safetensors", "--to", "int4", "--group", "32", "--calibrate", "mse", "--json"],
+        &[
+            "quantize",
+            "model.safetensors",
+            "out.safetensors",
+            "--to",
+            "int4",
+            "--group",
+            "32",
+            "--calibrate",
+            "mse",
+            "--json",
+        ],
     ));
     assert_eq!(done["tensors"][0]["to"], "int4/32");
     assert_eq!(done["tensors"][3]["figures"], Value::Null);
@@ -89,7 +108,8 @@ fn a_plan_is_saved_and_followed_again() {
     assert!(text(&shown.stdout).contains("<- chosen"), "the trade-off curve is drawn");
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
     assert_eq!(read("a.gguf"), read("b.gguf"));
-    let error = json(&bitgrain(folder.path(), &["quantize", "model.safetensors", "c.gguf", "--max-rmse", "0.02", "--json"]));
+    let error =
+        json(&bitgrain(folder.path(), &["quantize", "model.safetensors", "c.gguf", "--max-rmse", "0.02", "--json"]));
     assert!(error["plan"]["relative_rmse"].as_f64() <= Some(0.02), "{}", error["plan"]);
 }
 
@@ -125,6 +145,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(text(&output.stderr).contains(message), "{arguments:?}: {}", text(&output.stderr));
     }
-    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
     assert_eq!(left, ["model.safetensors"]);
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use super::layout::tensor_bytes;
 use super::value::write_string;
 use super::{GgufError, MAGIC, MAX_NAME, Metadata, TensorType, VERSION};
-use crate::{Layout, WriteError};
 use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
+use crate::{Layout, WriteError};
 
 /// A tensor that will be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::layout::tensor_bytes;
 use super::{Dtype, MAX_HEADER, METADATA_KEY, SafetensorsError};
-use crate::{Layout, WriteError};
 use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
+use crate::{Layout, WriteError};
 
 /// What the length of a header is a multiple of, so that the data behind it is aligned for any type.
 const HEADER_ALIGNMENT: usize = 8;
