@@ -16,7 +16,8 @@ use crate::{Model, ModelError, Tensor};
 pub struct Comparison {
     /// Tensors that both have, in the order of the first.
     pub tensors: Vec<Row>,
-    /// All of them together, each weight counting once.
+    /// All weights together, each counting once. Integers such as positions do not count: their size would hide any
+    /// error.
     pub overall: Figures,
     /// Names that only the first has.
     pub only_in_first: Vec<String>,
@@ -117,8 +118,10 @@ pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result
         match row(a, b) {
             Ok((row, here, weights)) => {
                 tensors.push(row);
-                sums = sums.and(here);
-                count += weights;
+                if a.storage.format().is_some() {
+                    sums = sums.and(here);
+                    count += weights;
+                }
             }
             Err(Skip::Reason(reason)) => skipped.push((a.name.clone(), reason)),
             Err(Skip::Error(error)) => return Err(error),

@@ -169,8 +169,9 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
             digits(figures.relative_rmse),
             format!("{:.6}", figures.cosine),
             decibels(figures.snr_db),
-            row.optimum_db.map_or_else(|| "-".to_owned(), |db| format!("{db:.1}")),
-            format!("{:.1}", row.limit_db),
+            theory(row.optimum_db),
+            // A limit of 192 dB beside plain floats says nothing.
+            theory(row.optimum_db.map(|_| row.limit_db)),
         ]);
     }
     if !comparison.tensors.is_empty() {
@@ -207,12 +208,17 @@ fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliErro
         writeln!(out, "not comparable: {}: {}", printable(name), printable(reason))?;
     }
     let any = comparison.skipped.len() + comparison.only_in_first.len() + comparison.only_in_second.len() > 0;
-    Ok(if any {
-        writeln!(out)?
-    })
+    if any {
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// A ratio of signal to noise; nothing different is exact.
 fn decibels(snr: Option<f64>) -> String {
     snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.2}"))
+}
+
+fn theory(db: Option<f64>) -> String {
+    db.map_or_else(|| "-".to_owned(), |db| format!("{db:.1}"))
 }

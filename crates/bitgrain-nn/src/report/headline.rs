@@ -1,7 +1,7 @@
 //! The top of the page: sizes, likeness, the worst tensor, and what could not be compared.
 
 use super::escape::{breakable, escape};
-use super::{Report, decibels, percent};
+use super::{Report, decibels, grouped, percent};
 use crate::compare::{Comparison, Row};
 use crate::{Size, bits_per_weight, digits};
 
@@ -15,11 +15,12 @@ pub(super) fn section(report: &Report<'_>) -> String {
     let ratio = comparison.first_bytes as f64 / comparison.second_bytes.max(1) as f64;
     let mut out = format!(
         "<header>\n<h1>{first} <span class=\"arrow\">→</span> {second}</h1>\n\
-         <p>{count} tensors compared, {weights} weights; {changed} of them changed.</p>\n</header>\n\
+         <p>{count} tensors with {weights} numbers compared; {changed} of the tensors changed.</p>\n</header>\n\
          <section class=\"cards\">\n",
         first = breakable(report.first),
         second = breakable(report.second),
         count = comparison.tensors.len(),
+        weights = grouped(weights),
     );
     let size = format!("{} → {}", Size(comparison.first_bytes), Size(comparison.second_bytes));
     let bits = format!("{:.2} bits per weight", bits_per_weight(bytes, weights));
