@@ -31,6 +31,16 @@ pub struct Comparison {
     pub second_bytes: u64,
 }
 
+impl Comparison {
+    /// How many times smaller the second model is than the first, or larger.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+    pub fn size_change(&self) -> (f64, &'static str) {
+        let (first, second) = (self.first_bytes.max(1) as f64, self.second_bytes.max(1) as f64);
+        if second > first { (second / first, "larger") } else { (first / second, "smaller") }
+    }
+}
+
 /// One tensor in both.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {

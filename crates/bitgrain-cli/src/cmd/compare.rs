@@ -183,10 +183,9 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
     left_out(comparison, out)?;
     let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
     let Comparison { overall, first_bytes, second_bytes, .. } = comparison;
-    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
-    let ratio = *first_bytes as f64 / (*second_bytes).max(1) as f64;
+    let (ratio, change) = comparison.size_change();
     writeln!(out, "tensors   {all} compared, {equal} of them the same in both")?;
-    writeln!(out, "size      {} > {}, {ratio:.2} times smaller", Size(*first_bytes), Size(*second_bytes))?;
+    writeln!(out, "size      {} > {}, {ratio:.2} times {change}", Size(*first_bytes), Size(*second_bytes))?;
     writeln!(out, "cosine    {:.6}", overall.cosine)?;
     let unit = if overall.snr_db.is_some() { " dB" } else { "" };
     writeln!(out, "SNR       {}{unit}, relative RMSE {}", decibels(overall.snr_db), digits(overall.relative_rmse))?;
