@@ -147,7 +147,7 @@ fn trade_off(
         ));
     }
     let recipe = Recipe::new(Choice::Keep);
-    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring other sizes");
+    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring");
     plan::plan(first, second.container(), candidates, Goal::Budget(u64::MAX), &recipe, &bar).map_err(|e| e.to_string())
 }
 
