@@ -1,6 +1,7 @@
 //! What a command can fail with, worded for the person at the terminal.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
@@ -11,9 +12,6 @@ pub(crate) enum CliError {
     /// The codec refused something.
     #[error("{0}")]
     Codec(#[from] bitgrain::codec::CodecErr),
-    /// A model could not be read or written.
-    #[error("{0}")]
-    Model(#[from] bitgrain::nn::ModelError),
     /// A container could not be written.
     #[error("{0}")]
     Write(#[from] bitgrain::formats::WriteError),
@@ -23,10 +21,36 @@ pub(crate) enum CliError {
         /// What was asked for.
         name: String,
     },
-    /// Nothing to work with.
-    #[error("0 threads cannot do anything; leave --threads out to use every core")]
-    NoThreads,
-    /// The system gave no threads.
+    /// A model could not be read, converted or compared.
+    #[error("{0}")]
+    Model(#[from] bitgrain::nn::ModelError),
+    /// A file could not be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Two models that share no name of a tensor.
+    #[error("nothing to compare: no tensor of {} (such as `{first_tensor}`) is in {} (which has `{second_tensor}`)", first.display(), second.display())]
+    NothingInCommon {
+        /// The one model.
+        first: PathBuf,
+        /// A tensor of it.
+        first_tensor: String,
+        /// The other.
+        second: PathBuf,
+        /// A tensor of that.
+        second_tensor: String,
+    },
+    /// A report that would replace a model.
+    #[error("the report would replace the model {}: write to another file", path.display())]
+    ReportOverModel {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The threads could not be started.
     #[error("{0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A report could not be written as JSON.

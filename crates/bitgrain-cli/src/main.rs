@@ -4,8 +4,10 @@
 
 mod cmd;
 mod error;
+mod printable;
 mod progress;
 mod size;
+mod table;
 mod threads;
 mod tour;
 
@@ -20,16 +22,20 @@ use crate::error::CliError;
 #[derive(Debug, Parser)]
 #[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
+    Inspect(cmd::inspect::Args),
     Quantize(Box<cmd::quantize::Args>),
+    Compare(cmd::compare::Args),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
 }
 
 const EXAMPLES: &str = "Examples:
-  bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain tour                      see what it can do, on small real work
   bitgrain tour codec --json         one chapter, for machines
+  bitgrain inspect model.gguf        what a model file holds
+  bitgrain quantize model.safetensors model-q4.gguf --to q4_k
+  bitgrain compare a.gguf b.gguf     what is different between two models
   bitgrain info                      which instruction sets this CPU offers
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -39,6 +45,8 @@ fn main() -> ExitCode {
     let result = match &cli {
         Cli::Quantize(args) => cmd::quantize::run(args, &mut out),
         Cli::Tour(args) => cmd::tour::run(args, &mut out),
+        Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
+        Cli::Compare(args) => cmd::compare::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };

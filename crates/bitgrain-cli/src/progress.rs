@@ -1,25 +1,35 @@
-//! A progress bar on the terminal: which tensor, how much is done, how fast and how long still.
+//! `Bar`: how far a long command is, on stderr and only if that is a terminal.
 
 use bitgrain::nn::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar over the bytes of a model. Drawn only where someone is watching: indicatif hides it from pipes and files.
+use crate::printable::printable;
+
+/// Bytes done, speed, time left, and the tensor at hand. Vanishes when it is finished or dropped.
 #[derive(Debug)]
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar for `total` bytes.
-    pub(crate) fn new(total: u64, verb: &str) -> Self {
-        const TEMPLATE: &str = "{prefix} {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta} {wide_msg}";
-        let bar = ProgressBar::new(total).with_prefix(verb.to_owned());
-        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style);
-        }
+    /// A bar for `total_bytes` of work, called `verb` ("comparing").
+    pub(crate) fn new(total_bytes: u64, verb: &str) -> Self {
+        // Draws to stderr, and nothing at all if that is no terminal.
+        let bar = ProgressBar::new(total_bytes);
+        let template = "{prefix} [{bar:24}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {wide_msg}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        bar.set_prefix(verb.to_owned());
         Self(bar)
     }
 
-    /// Takes the bar away; what was found is printed in its place.
+    /// Takes the bar off the screen.
     pub(crate) fn finish(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        // After an error too: the message must not stand beside a bar.
         self.0.finish_and_clear();
     }
 }
@@ -30,6 +40,6 @@ impl Progress for Bar {
     }
 
     fn tensor(&self, name: &str) {
-        self.0.set_message(name.to_owned());
+        self.0.set_message(printable(name).into_owned());
     }
 }

@@ -1,13 +1,16 @@
-//! The threads a command may use.
+//! `--threads`: how many cores a command may use. Results do not depend on it.
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
 
 use crate::error::CliError;
 
-/// A pool of `count` threads, as many as there are cores if `None`.
-pub(crate) fn pool(count: Option<usize>) -> Result<ThreadPool, CliError> {
-    if count == Some(0) {
-        return Err(CliError::NoThreads);
+/// Runs `work` with at most so many threads; with all cores if no number is given.
+pub(crate) fn on_threads<T: Send>(
+    threads: Option<NonZeroUsize>,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, CliError> {
+    match threads {
+        None => Ok(work()),
+        Some(count) => Ok(rayon::ThreadPoolBuilder::new().num_threads(count.get()).build()?.install(work)),
     }
-    Ok(ThreadPoolBuilder::new().num_threads(count.unwrap_or(0)).build()?)
 }

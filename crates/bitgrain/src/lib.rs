@@ -29,4 +29,6 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../../docs/guide/encode-a-tensor.md")]
     struct EncodeATensor;
+    #[doc = include_str!("../../../docs/guide/quantize-a-model.md")]
+    struct QuantizeAModel;
 }

@@ -100,7 +100,11 @@ fn links_between_documents_lead_somewhere() {
         "spec/README.md",
         "spec/blocks.md",
         "spec/containers.md",
+        "spec/containers.md",
+        "spec/ggml.md",
+        "spec/weights.md",
         "docs/guide/encode-a-tensor.md",
+        "docs/guide/quantize-a-model.md",
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/codec.md",
     ];

@@ -1,18 +1,21 @@
 //! `bitgrain quantize`: a model into smaller formats, with what that cost.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use bitgrain::codec::NonFinite;
 use bitgrain::codec::weight::{BlockLen, Calibration, Scaling, WeightFormat};
 use bitgrain::nn::convert::{Choice, Conversion, Recipe, quantize};
 use bitgrain::nn::plan::{Goal, Plan, candidates, plan};
-use bitgrain::nn::{Container, Importance, Model};
-use comfy_table::{CellAlignment, Table, presets};
+use bitgrain::nn::{Container, Importance, Model, Size, digits};
 
 use crate::error::CliError;
+use crate::printable::printable;
 use crate::progress::Bar;
-use crate::size::{Size, human};
+use crate::size::Bytes;
+use crate::table::Table;
+use crate::threads::on_threads;
 
 /// Quantize a model: GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz in; GGUF or
 /// safetensors out.
@@ -60,7 +63,7 @@ pub(crate) struct Args {
     non_finite: Policy,
     /// Choose a format per tensor so that all tensors take at most this, with the least error: 60MB, 1.5GiB.
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["to", "max_rmse"])]
-    budget: Option<Size>,
+    budget: Option<Bytes>,
     /// Choose a format per tensor so that the relative RMS error is at most this, in the fewest bytes.
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
@@ -72,7 +75,7 @@ pub(crate) struct Args {
     plan: Option<PathBuf>,
     /// Threads to use; all cores if not given. The result is the same.
     #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -103,7 +106,8 @@ enum Policy {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    crate::threads::pool(args.threads)?.install(|| convert(args)).and_then(|done| show(args, &done, out))
+    let done = on_threads(args.threads, || convert(args))??;
+    show(args, &done, out)
 }
 
 /// What was planned and done.
@@ -130,7 +134,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
     };
     recipe.importance = args.imatrix.as_ref().map(Importance::open).transpose()?;
     let goal = match (args.budget, args.max_rmse) {
-        (Some(Size(bytes)), _) => Some(Goal::Budget(bytes)),
+        (Some(Bytes(bytes)), _) => Some(Goal::Budget(bytes)),
         (_, Some(error)) => Some(Goal::MaxError(error)),
         (None, None) => None,
     };
@@ -216,24 +220,19 @@ fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> 
     if let Some(plan) = &done.plan {
         write_curve(plan, out)?;
     }
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["tensor", "from", "to", "before", "after", "rel. RMSE", "max error", "cosine"]);
+    let mut table = Table::new(&["tensor", "from", "to", "before", "after", "rel. RMSE", "max error", "cosine"], 3);
     for row in &conversion.tensors {
         let lost = |text: fn(&bitgrain::nn::compare::Figures) -> String| row.figures.as_ref().map_or("-".into(), text);
-        table.add_row([
-            row.name.clone(),
+        table.row([
+            printable(&row.name).into_owned(),
             row.from.clone(),
             row.to.clone(),
-            human(row.bytes_before),
-            human(row.bytes_after),
-            lost(|f| format!("{:.5}", f.relative_rmse)),
-            lost(|f| format!("{:.2e}", f.max_error)),
+            Size(row.bytes_before).to_string(),
+            Size(row.bytes_after).to_string(),
+            lost(|f| digits(f.relative_rmse)),
+            lost(|f| digits(f.max_error)),
             lost(|f| format!("{:.6}", f.cosine)),
         ]);
-    }
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     writeln!(out, "{table}\n")?;
     for row in conversion.tensors.iter().filter(|row| row.remark.is_some()) {
@@ -245,7 +244,7 @@ fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> 
     let (before, after) = (conversion.bytes_before, conversion.bytes_after);
     #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
     let smaller = before as f64 / after.max(1) as f64;
-    writeln!(out, "{} -> {} ({smaller:.2}x smaller)", human(before), human(after))?;
+    writeln!(out, "{} -> {} ({smaller:.2}x smaller)", Size(before), Size(after))?;
     let figures = || conversion.tensors.iter().filter_map(|row| Some((row, row.figures?)));
     if let Some((row, worst)) = figures().max_by(|a, b| a.1.relative_rmse.total_cmp(&b.1.relative_rmse)) {
         let count = figures().count();
@@ -262,7 +261,7 @@ fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> 
             conversion.overall.cosine, conversion.overall.max_error
         )?;
     }
-    Ok(writeln!(out, "wrote {} ({})", args.output.display(), human(conversion.file_bytes))?)
+    Ok(writeln!(out, "wrote {} ({})", args.output.display(), Size(conversion.file_bytes))?)
 }
 
 /// The trade-off curve as bars, thinned to a screenful, with the chosen point marked.
@@ -285,7 +284,7 @@ fn write_curve(plan: &Plan, out: &mut impl Write) -> Result<(), CliError> {
         )]
         let bar = (point.relative_rmse / worst * WIDTH as f64).round() as usize;
         let mark = if i == nearest { " <- chosen" } else { "" };
-        writeln!(out, "{:>10}  {:.5}  {}{mark}", human(point.bytes), point.relative_rmse, "#".repeat(bar))?;
+        writeln!(out, "{:>10}  {:.5}  {}{mark}", Size(point.bytes).to_string(), point.relative_rmse, "#".repeat(bar))?;
     }
     Ok(writeln!(out)?)
 }

@@ -6,17 +6,16 @@ use std::time::Instant;
 
 use bitgrain::codec::weight::{WeightFormat, optimum};
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::nn::Model;
 use bitgrain::nn::compare::compare;
 use bitgrain::nn::convert::{Choice, Recipe, quantize};
 use bitgrain::nn::plan::{Goal, candidates, plan};
-use comfy_table::{CellAlignment, Table, presets};
+use bitgrain::nn::{Model, Size, digits};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Chapter, Report};
 use crate::error::CliError;
-use crate::size::human;
+use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {
     name: "weights",
@@ -143,27 +142,23 @@ fn planned(model: &Model) -> Result<Planned, CliError> {
 
 impl Report for Weights {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{} weights, {} as f32, written and read back:\n", self.weights, human(self.f32_bytes))?;
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(["format", "file", "bytes", "smaller", "rel. RMSE", "cosine", "SNR dB", "optimum dB", "GB/s"]);
+        writeln!(out, "{} weights, {} as f32, written and read back:\n", self.weights, Size(self.f32_bytes))?;
+        let header = ["format", "file", "bytes", "smaller", "rel. RMSE", "cosine", "SNR dB", "optimum dB", "GB/s"];
+        let mut table = Table::new(&header, 2);
         for row in &self.formats {
             #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
             let smaller = self.f32_bytes as f64 / row.bytes as f64;
-            table.add_row([
+            table.row([
                 row.format.to_owned(),
                 row.container.to_owned(),
                 row.bytes.to_string(),
                 format!("{smaller:.2}x"),
-                format!("{:.5}", row.relative_rmse),
+                digits(row.relative_rmse),
                 format!("{:.6}", row.cosine),
                 row.snr_db.map_or("-".to_owned(), |db| format!("{db:.1}")),
                 format!("{:.1}", row.optimum_db),
                 format!("{:.2}", row.convert_gb_s),
             ]);
-        }
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
         }
         writeln!(out, "{table}\n")?;
         writeln!(
@@ -175,8 +170,8 @@ impl Report for Weights {
         writeln!(
             out,
             "A plan for {}: {} with a relative RMSE of {:.5}, by choosing per tensor:",
-            human(self.plan.budget),
-            human(self.plan.bytes),
+            Size(self.plan.budget),
+            Size(self.plan.bytes),
             self.plan.relative_rmse
         )?;
         for (tensor, format) in &self.plan.formats {

@@ -2,7 +2,7 @@
 
 use bitgrain_kernels::{Backend, GgmlBlock};
 
-use super::quantized;
+use super::{dequantized, quantized};
 
 /// One block, the same on every backend, as the first of seventeen.
 fn block_of(block: GgmlBlock, values: &[f32; 32]) -> Vec<u8> {
@@ -74,6 +74,19 @@ fn maxima_just_below_a_power_of_two_count_as_that_power_in_mxfp4() {
     // Near one they are dense enough to tell, and below 2^-125 the exponent wraps.
     assert_eq!(block_of(GgmlBlock::MXFP4, &[1.0_f32.next_down(); 32])[0], 124);
     assert_eq!(block_of(GgmlBlock::MXFP4, &[2.0_f32.powi(-126); 32])[0], 255);
+}
+
+#[test]
+fn every_exponent_of_mxfp4_is_a_power_of_two() {
+    for exponent in 0..=u8::MAX {
+        let mut bytes = [0x11; 17];
+        bytes[0] = exponent;
+        // The smallest two are subnormal; 255 is not special.
+        let want = (2.0_f64.powi(i32::from(exponent) - 128) as f32).to_bits();
+        for &backend in Backend::available() {
+            assert_eq!(dequantized(backend, GgmlBlock::MXFP4, &bytes), [want; 32], "{backend} {exponent}");
+        }
+    }
 }
 
 #[test]

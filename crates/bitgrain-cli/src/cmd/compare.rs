@@ -1,0 +1,219 @@
+//! `bitgrain compare`: what is different between two models, tensor by tensor.
+
+use std::fs;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use bitgrain::nn::compare::{Comparison, Row, compare, work};
+use bitgrain::nn::convert::{Choice, Recipe};
+use bitgrain::nn::plan::{self, Goal, Plan};
+use bitgrain::nn::report::{Curve, Report, html};
+use bitgrain::nn::{Model, Size, digits};
+
+use crate::error::CliError;
+use crate::printable::printable;
+use crate::progress::Bar;
+use crate::table::Table;
+use crate::threads::on_threads;
+
+/// Compare two models: errors, cosine and signal-to-noise ratio per tensor, beside what theory allows.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain compare model.safetensors small.safetensors
+  bitgrain compare f16.gguf q4.gguf --sort name
+  bitgrain compare f16.gguf q4.gguf --report report.html
+  bitgrain compare a.gguf b.gguf --json | jq .overall.cosine
+
+The exit code is 0 whether they differ or not: the figures are the answer.")]
+pub(crate) struct Args {
+    /// The model to measure against: a file, the index of a sharded model, or a folder.
+    first: PathBuf,
+    /// The model to measure.
+    second: PathBuf,
+    /// Write a page with charts to this HTML file; measures other sizes of the first model too.
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
+    /// The order of the tensors: the largest relative error, the name, or the most bytes in the second model first.
+    #[arg(long, value_enum, default_value = "error")]
+    sort: Sort,
+    /// Threads to use; all cores if not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What tensors are ordered by.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Sort {
+    Error,
+    Name,
+    Size,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let (first, second) = (Model::open(&args.first)?, Model::open(&args.second)?);
+    if let Some(report) = &args.report {
+        check_report(report, &[&first, &second])?;
+    }
+    let mut comparison = on_threads(args.threads, || compared(&first, &second))??;
+    sort(&mut comparison.tensors, args.sort);
+    if let Some(path) = &args.report {
+        let page = on_threads(args.threads, || page(args, &first, &second, &comparison))?;
+        fs::write(path, page).map_err(|source| CliError::File { path: path.clone(), source })?;
+    }
+    if args.json {
+        return Ok(writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?);
+    }
+    write_text(&comparison, out)?;
+    if let Some(path) = &args.report {
+        writeln!(out, "\nwrote {}", path.display())?;
+    }
+    Ok(())
+}
+
+fn compared(first: &Model, second: &Model) -> Result<Comparison, CliError> {
+    let bar = Bar::new(work(first, second), "comparing");
+    let comparison = compare(first, second, &bar)?;
+    bar.finish();
+    if comparison.tensors.is_empty() && comparison.skipped.is_empty() {
+        let one_of =
+            |names: &[String]| names.first().map_or_else(|| "no tensor".to_owned(), |name| printable(name).into());
+        return Err(CliError::NothingInCommon {
+            first: first.path().to_owned(),
+            first_tensor: one_of(&comparison.only_in_first),
+            second: second.path().to_owned(),
+            second_tensor: one_of(&comparison.only_in_second),
+        });
+    }
+    Ok(comparison)
+}
+
+/// Refuses a report that cannot be written, before the work and not after it.
+fn check_report(report: &Path, models: &[&Model]) -> Result<(), CliError> {
+    let same = |file: &Path| report.canonicalize().is_ok_and(|report| file.canonicalize().is_ok_and(|f| f == report));
+    if models.iter().any(|model| same(model.path()) || model.files().into_iter().any(same)) {
+        return Err(CliError::ReportOverModel { path: report.to_owned() });
+    }
+    // A file that is there is opened and left as it is; for one that is not, its folder has to be there.
+    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let ready = if report.exists() {
+        fs::OpenOptions::new().append(true).open(report).map(drop)
+    } else {
+        fs::read_dir(folder).map(drop)
+    };
+    ready.map_err(|source| CliError::File { path: report.to_owned(), source })
+}
+
+fn sort(rows: &mut [Row], by: Sort) {
+    match by {
+        Sort::Error => rows.sort_by(|a, b| b.figures.relative_rmse.total_cmp(&a.figures.relative_rmse)),
+        Sort::Name => rows.sort_by(|a, b| a.name.cmp(&b.name)),
+        Sort::Size => rows.sort_by_key(|row| std::cmp::Reverse(row.second_bytes)),
+    }
+}
+
+/// The HTML page, with the sizes that the first model could have in a file like the second.
+fn page(args: &Args, first: &Model, second: &Model, comparison: &Comparison) -> String {
+    let candidates = plan::candidates(second.container());
+    let planned = trade_off(first, second, &candidates);
+    let curve = match &planned {
+        Ok(plan) => Curve::Measured { plan, candidates: &candidates },
+        Err(reason) => Curve::Missing(reason),
+    };
+    let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let (mut one, mut other) = (name(&args.first), name(&args.second));
+    if one == other {
+        (one, other) = (args.first.display().to_string(), args.second.display().to_string());
+    }
+    html(&Report { first: &one, second: &other, comparison, curve })
+}
+
+/// The trade-offs of the first model, or why there are none: a page without them is still worth having.
+fn trade_off(
+    first: &Model,
+    second: &Model,
+    candidates: &[bitgrain::codec::weight::WeightFormat],
+) -> Result<Plan, String> {
+    let quantized =
+        first.tensors().iter().find(|tensor| tensor.storage.format().is_some() && !tensor.storage.is_float());
+    if let Some(tensor) = quantized {
+        let storage = &tensor.storage;
+        return Err(format!(
+            "the first model is quantized itself (`{}` is {storage}), and what it lost is not known",
+            tensor.name
+        ));
+    }
+    let recipe = Recipe::new(Choice::Keep);
+    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring other sizes");
+    plan::plan(first, second.container(), candidates, Goal::Budget(u64::MAX), &recipe, &bar).map_err(|e| e.to_string())
+}
+
+fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliError> {
+    let mut table = Table::new(
+        &["tensor", "stored as", "bytes", "max error", "RMSE", "relative", "cosine", "SNR dB", "optimum", "limit"],
+        2,
+    );
+    for row in &comparison.tensors {
+        let figures = &row.figures;
+        let stored =
+            if row.first == row.second { row.second.clone() } else { format!("{} > {}", row.first, row.second) };
+        table.row([
+            printable(&row.name).into_owned(),
+            stored,
+            format!("{} > {}", Size(row.first_bytes), Size(row.second_bytes)),
+            digits(figures.max_error),
+            digits(figures.rmse),
+            digits(figures.relative_rmse),
+            format!("{:.6}", figures.cosine),
+            decibels(figures.snr_db),
+            row.optimum_db.map_or_else(|| "-".to_owned(), |db| format!("{db:.1}")),
+            format!("{:.1}", row.limit_db),
+        ]);
+    }
+    if !comparison.tensors.is_empty() {
+        writeln!(out, "{table}\n")?;
+        writeln!(out, "relative  RMSE over the root mean square of the first model's values")?;
+        writeln!(out, "optimum   SNR of the best quantizer with as many levels and one scale, on normal weights")?;
+        writeln!(out, "limit     SNR that nothing at as many bits per weight can pass on such weights\n")?;
+    }
+    left_out(comparison, out)?;
+    let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
+    let Comparison { overall, first_bytes, second_bytes, .. } = comparison;
+    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+    let ratio = *first_bytes as f64 / (*second_bytes).max(1) as f64;
+    writeln!(out, "tensors   {all} compared, {equal} of them the same in both")?;
+    writeln!(out, "size      {} > {}, {ratio:.2} times smaller", Size(*first_bytes), Size(*second_bytes))?;
+    writeln!(out, "cosine    {:.6}", overall.cosine)?;
+    let unit = if overall.snr_db.is_some() { " dB" } else { "" };
+    writeln!(out, "SNR       {}{unit}, relative RMSE {}", decibels(overall.snr_db), digits(overall.relative_rmse))?;
+    writeln!(out, "errors    RMSE {}, largest {}", digits(overall.rmse), digits(overall.max_error))?;
+    if overall.non_finite > 0 {
+        writeln!(out, "left out  {} values that are NaN or infinite in the first model", overall.non_finite)?;
+    }
+    Ok(())
+}
+
+/// Tensors without figures.
+fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliError> {
+    for (title, names) in [("first", &comparison.only_in_first), ("second", &comparison.only_in_second)] {
+        for name in names {
+            writeln!(out, "only in the {title} model: {}", printable(name))?;
+        }
+    }
+    for (name, reason) in &comparison.skipped {
+        writeln!(out, "not comparable: {}: {}", printable(name), printable(reason))?;
+    }
+    let any = comparison.skipped.len() + comparison.only_in_first.len() + comparison.only_in_second.len() > 0;
+    if any {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A ratio of signal to noise; nothing different is exact.
+fn decibels(snr: Option<f64>) -> String {
+    snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.2}"))
+}

@@ -1,0 +1,58 @@
+//! `bitgrain inspect`: what a file holds, without reading what it need not.
+
+mod bars;
+mod metadata;
+mod model;
+mod tensor;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bitgrain::nn::Model;
+
+use crate::error::CliError;
+
+/// Show what a model file holds: metadata, tensors and formats; or one tensor's values.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain inspect model.gguf                     metadata, tensors, totals per format
+  bitgrain inspect ./folder                       a Hugging Face folder, sharded or not
+  bitgrain inspect model.gguf blk.0.attn_q.weight statistics and a histogram of one tensor
+  bitgrain inspect model.gguf 'blk.0.*'           only these tensors
+  bitgrain inspect weights.npz --json             the same for machines")]
+pub(crate) struct Args {
+    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder.
+    file: PathBuf,
+    /// A tensor to look into; with `*` or `?` in it, the tensors to list.
+    tensor: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a file is. Another kind of file gets a variant, and its line in [`open`].
+enum Subject {
+    Weights(Model),
+}
+
+/// Finds out what a file is by what is in it.
+fn open(path: &Path) -> Result<Subject, CliError> {
+    Ok(Subject::Weights(Model::open(path)?))
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    match open(&args.file)? {
+        Subject::Weights(model) => weights(&model, args, out),
+    }
+}
+
+fn weights(model: &Model, args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    match args.tensor.as_deref() {
+        None => model::show(model, &model.tensors().iter().collect::<Vec<_>>(), args.json, out),
+        // A tensor that is really called so comes first.
+        Some(name) if name.contains(['*', '?']) && model.tensor(name).is_err() => {
+            model::show(model, &model.matching(name)?, args.json, out)
+        }
+        Some(name) => tensor::show(model.tensor(name)?, args.json, out),
+    }
+}

@@ -1,0 +1,47 @@
+//! One tensor: how it is stored, and what its values are like.
+
+use std::io::Write;
+
+use bitgrain::nn::stats::{Stats, stats};
+use bitgrain::nn::{Size, Tensor, digits};
+use serde_json::json;
+
+use super::{bars, model};
+use crate::error::CliError;
+use crate::printable::{printable, shape};
+use crate::progress::Bar;
+
+pub(super) fn show(tensor: &Tensor, json: bool, out: &mut impl Write) -> Result<(), CliError> {
+    let bar = Bar::new(tensor.bytes(), "reading");
+    let stats = stats(tensor, &bar)?;
+    bar.finish();
+    if json {
+        let mut report = model::tensor_json(tensor);
+        report["stats"] = serde_json::to_value(&stats)?;
+        report["stats"]["rms"] = json!(rms(&stats));
+        return Ok(writeln!(out, "{report:#}")?);
+    }
+    let bytes = tensor.bytes();
+    writeln!(out, "{}", printable(&tensor.name))?;
+    writeln!(out, "  shape      {}", shape(&tensor.shape))?;
+    writeln!(out, "  storage    {}, {:.2} bits per weight", tensor.storage, tensor.bits_per_weight())?;
+    writeln!(out, "  bytes      {bytes} ({})", Size(bytes))?;
+    writeln!(out, "  values     {}", stats.count)?;
+    writeln!(out, "  range      {} to {}", digits(stats.min.into()), digits(stats.max.into()))?;
+    writeln!(out, "  mean       {}", digits(stats.mean))?;
+    writeln!(out, "  deviation  {}", digits(stats.std))?;
+    writeln!(out, "  RMS        {}", digits(rms(&stats)))?;
+    writeln!(out, "  zeros      {}", stats.zeros)?;
+    if stats.non_finite > 0 {
+        writeln!(out, "  not finite {} (NaN or infinite; left out above and below)", stats.non_finite)?;
+    }
+    if stats.count > stats.non_finite {
+        writeln!(out, "\n{}", bars::draw(&stats.histogram, stats.min, stats.max))?;
+    }
+    Ok(())
+}
+
+/// Root mean square, which errors are relative to.
+fn rms(stats: &Stats) -> f64 {
+    stats.std.hypot(stats.mean)
+}

@@ -1,0 +1,52 @@
+//! `printable`: text from files, made safe for a terminal.
+
+use std::borrow::Cow;
+
+/// `text` without control characters, which could move the cursor or change colours: they are shown as Rust writes them.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+/// At most `most` characters on one line; what is cut ends in `…`.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let mut out: String = printable(text).chars().take(most + 1).collect();
+    if let Some((end, _)) = out.char_indices().nth(most) {
+        out.truncate(end);
+        out.pop();
+        out.push('…');
+    }
+    out
+}
+
+/// A shape as `384 x 1536`.
+pub(crate) fn shape(dimensions: &[u64]) -> String {
+    if dimensions.is_empty() {
+        return "scalar".to_owned();
+    }
+    dimensions.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_character_reaches_the_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\n\u{9b}"), "a\\u{1b}[31mb\\n\\u{9b}");
+        assert_eq!(printable("größe"), "größe");
+    }
+
+    #[test]
+    fn long_text_is_cut_and_says_so() {
+        assert_eq!(shortened("abcdef", 6), "abcdef");
+        assert_eq!(shortened("abcdefg", 6), "abcde…");
+        assert_eq!(shortened("ééééééé", 6), "ééééé…");
+    }
+}

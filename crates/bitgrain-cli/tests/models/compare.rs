@@ -1,0 +1,117 @@
+//! `bitgrain compare`.
+
+use std::fs;
+
+use crate::made::{at, folder, gguf, json, printed, quantized, refused, safetensors, two_layers, values};
+
+#[test]
+fn every_figure_of_a_quantized_model_is_there() {
+    let folder = folder("compare_figures");
+    let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
+    two_layers(&model);
+    quantized(&model, &small, "int4/32");
+    let report = json(&["compare", &model, &small, "--json"]);
+    let rows = report["tensors"].as_array().expect("a list");
+    assert_eq!(rows.len(), 3);
+    for row in rows.iter().filter(|row| row["second"] == "int4/32") {
+        let number = |key: &str| row["figures"][key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"));
+        assert!(number("cosine") > 0.98 && number("cosine") < 1.0, "{row}");
+        assert!(number("rmse") < number("max_error") && number("relative_rmse") < 0.2, "{row}");
+        assert!((number("snr_db") + 20.0 * number("relative_rmse").log10()).abs() < 1e-9, "{row}");
+        assert!((row["optimum_db"].as_f64().expect("a number") - 20.2).abs() < 0.1, "16 levels: {row}");
+        assert!((row["limit_db"].as_f64().expect("a number") - 30.1).abs() < 0.1, "5 bits: {row}");
+    }
+    let bias = rows.iter().find(|row| row["name"] == "layer.1.bias").expect("it was kept");
+    assert!(bias["figures"]["snr_db"].is_null() && bias["optimum_db"].is_null());
+    let said = printed(&["compare", &model, &small]);
+    for part in ["float32 > int4/32", "exact", "3 compared, 1 of them the same", "4.52 times smaller", "cosine    0.9"]
+    {
+        assert!(said.contains(part), "`{part}` is not in\n{said}");
+    }
+}
+
+#[test]
+fn a_model_is_the_same_as_itself() {
+    let folder = folder("compare_same");
+    let model = at(&folder, "a.safetensors");
+    two_layers(&model);
+    let said = printed(&["compare", &model, &model, "--threads", "2"]);
+    assert!(said.contains("3 compared, 3 of them the same") && said.contains("SNR       exact"), "{said}");
+}
+
+#[test]
+fn threads_do_not_change_figures() {
+    let folder = folder("compare_threads");
+    let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
+    safetensors(&model, &[("w", &[2048, 256], values(2048 * 256, 8))]);
+    quantized(&model, &small, "int8");
+    let with = |threads| printed(&["compare", &model, &small, "--json", "--threads", threads]);
+    assert_eq!(with("1"), with("3"));
+}
+
+#[test]
+fn tensors_come_in_the_order_that_is_asked_for() {
+    let folder = folder("compare_sort");
+    let (model, small) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
+    two_layers(&model);
+    quantized(&model, &small, "int4/32");
+    let names = |sort: &str| {
+        let report = json(&["compare", &model, &small, "--json", "--sort", sort]);
+        let rows = report["tensors"].as_array().expect("a list").clone();
+        rows.iter().map(|row| row["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert!(names("name").is_sorted());
+    assert_eq!(names("size"), ["layer.0.weight", "layer.1.bias", "layer.1.weight"]);
+    assert_eq!(names("error").last().map(String::as_str), Some("layer.1.bias"));
+}
+
+#[test]
+fn what_has_no_counterpart_is_listed() {
+    let folder = folder("compare_left_out");
+    let (one, other) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"));
+    safetensors(&one, &[("w", &[4], values(4, 1)), ("shape", &[2, 3], values(6, 2)), ("left", &[1], vec![1.0])]);
+    safetensors(&other, &[("w", &[4], values(4, 9)), ("shape", &[3, 2], values(6, 2)), ("right", &[1], vec![1.0])]);
+    let said = printed(&["compare", &one, &other]);
+    for part in ["only in the first model: left", "only in the second model: right", "shape: shapes [2, 3] and [3, 2]"]
+    {
+        assert!(said.contains(part), "`{part}` is not in\n{said}");
+    }
+    let blocks = at(&folder, "a.gguf");
+    gguf(&blocks);
+    assert!(printed(&["compare", &blocks, &blocks]).contains("blk.0.attn_k.weight: iq2_xs cannot be dequantized"));
+}
+
+#[test]
+fn the_report_is_one_page_with_every_tensor_and_the_curve() {
+    let folder = folder("compare_report");
+    let (model, small, page) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"), at(&folder, "report.html"));
+    safetensors(&model, &[("<script>x", &[4, 64], values(256, 1)), ("plain", &[2, 64], values(128, 2))]);
+    quantized(&model, &small, "int4/32");
+    assert!(printed(&["compare", &model, &small, "--report", &page]).contains("wrote "));
+    let html = fs::read_to_string(&page).expect("written");
+    assert!(html.contains("data-name=\"&lt;script&gt;x\"") && html.contains("data-name=\"plain\""));
+    assert!(!html.contains("<script>x") && !html.contains("http"));
+    assert!(html.contains("class=\"curve\"") && html.contains("class=\"here\""));
+    // The other way round there is no curve: what was lost before cannot be measured.
+    printed(&["compare", &small, &model, "--report", &page]);
+    assert!(fs::read_to_string(&page).expect("written").contains("No curve: the first model is quantized itself"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let folder = folder("compare_bad");
+    let (model, other, words) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"), at(&folder, "a.txt"));
+    two_layers(&model);
+    safetensors(&other, &[("w", &[4], values(4, 1))]);
+    fs::write(&words, "no model").expect("written");
+    let said = refused(&["compare", &model, &other]);
+    assert!(said.contains("nothing to compare") && said.contains("`layer.0.weight`") && said.contains("`w`"), "{said}");
+    assert!(refused(&["compare", &model, &words]).contains("is no model"));
+    assert!(refused(&["compare", &at(&folder, "missing"), &model]).contains("missing: "));
+    let page = at(&folder, "nowhere/report.html");
+    assert!(refused(&["compare", &model, &model, "--report", &page]).contains("nowhere"));
+    assert!(refused(&["compare", &model, &model, "--report", &model]).contains("would replace the model"));
+    let whole = fs::read(&model).expect("still there");
+    fs::write(&other, &whole[..whole.len() / 2]).expect("written");
+    assert!(refused(&["compare", &model, &other]).contains("b.safetensors"));
+}
