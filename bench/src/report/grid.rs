@@ -29,7 +29,11 @@ pub(super) fn cells(table: &Table) -> Vec<Vec<String>> {
 
 /// Three digits, as many as a noisy machine can back.
 pub(super) fn speed(gb_per_s: f64) -> String {
-    if gb_per_s < 9.995 { format!("{gb_per_s:.2}") } else { format!("{gb_per_s:.1}") }
+    match gb_per_s {
+        ..0.0995 => format!("{gb_per_s:.4}"),
+        ..9.995 => format!("{gb_per_s:.2}"),
+        _ => format!("{gb_per_s:.1}"),
+    }
 }
 
 fn both(unit: Unit, timing: &Timing) -> String {

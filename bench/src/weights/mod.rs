@@ -49,7 +49,12 @@ pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
 
 fn intro(large: usize, missing: Option<&FetchError>) -> String {
     let ggml = missing.map_or_else(
-        || format!("ggml is the prebuilt CPU library of `@node-llama-cpp/linux-x64` {VERSION}"),
+        || {
+            format!(
+                "ggml is the prebuilt `libggml-base` of `@node-llama-cpp/linux-x64` {VERSION}, which llama.cpp quantizes \
+                 files with; its authors compile it for every x86-64 and keep vector code for matrix products"
+            )
+        },
         |why| format!("ggml is not in this run ({why})"),
     );
     let candle = if cfg!(feature = "candle") {

@@ -36,7 +36,7 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Resul
         let mut contestants = vec![Contestant::new("bitgrain", |_: &mut ()| inspect(path))];
         contestants.extend(candle(kind, path));
         let timings = race(pace.in_cache(), &mut (), 1, contestants);
-        rows.push(Row::judged(format!("{kind}, {}, {tensors} tensors", size(bytes)), timings));
+        rows.push(Row::judged(format!("{kind}, {}, tensors: {tensors}", size(bytes)), timings));
     }
     let note = format!(
         "Open a file and list names, shapes and sizes of its tensors. The file of {} is sparse, with a whole header, and \
