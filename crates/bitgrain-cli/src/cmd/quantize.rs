@@ -1,5 +1,6 @@
 //! `bitgrain quantize`: a model into smaller formats, with what that cost.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -235,9 +236,7 @@ fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> 
         ]);
     }
     writeln!(out, "{table}\n")?;
-    for row in conversion.tensors.iter().filter(|row| row.remark.is_some()) {
-        writeln!(out, "{}: {}", row.name, row.remark.as_deref().unwrap_or_default())?;
-    }
+    write_remarks(conversion, out)?;
     for row in conversion.tensors.iter().filter(|row| row.figures.is_some_and(|f| f.relative_rmse > 0.9)) {
         writeln!(out, "{}: next to nothing is left of it at {}; choose another format for it", row.name, row.to)?;
     }
@@ -262,6 +261,23 @@ fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> 
         )?;
     }
     Ok(writeln!(out, "wrote {} ({})", args.output.display(), Size(conversion.file_bytes))?)
+}
+
+/// What is not as it was asked for, each reason once with the tensors it concerns.
+fn write_remarks(conversion: &Conversion, out: &mut impl Write) -> Result<(), CliError> {
+    let mut remarks: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in &conversion.tensors {
+        if let Some(remark) = &row.remark {
+            remarks.entry(remark).or_default().push(&row.name);
+        }
+    }
+    for (remark, names) in remarks {
+        match names[..] {
+            [only] => writeln!(out, "{}: {remark}", printable(only))?,
+            _ => writeln!(out, "{} tensors, such as {}: {remark}", names.len(), printable(names[0]))?,
+        }
+    }
+    Ok(())
 }
 
 /// The trade-off curve as bars, thinned to a screenful, with the chosen point marked.

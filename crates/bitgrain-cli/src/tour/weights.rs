@@ -64,6 +64,8 @@ struct Planned {
     budget: u64,
     bytes: u64,
     relative_rmse: f64,
+    /// The same measure with q4_k everywhere.
+    uniform_rmse: f64,
     formats: Vec<(String, String)>,
 }
 
@@ -130,14 +132,20 @@ fn row(model: &Model, folder: &Path, format: &'static str, container: &'static s
     })
 }
 
-/// A format per tensor, in about 4.5 bits a weight.
+/// A format per tensor, in no more bytes than q4_k everywhere takes.
 fn planned(model: &Model) -> Result<Planned, CliError> {
     let container = bitgrain::nn::Container::Gguf;
-    let budget = model.bytes() * 9 / 64;
     let recipe = Recipe::new(Choice::Keep);
-    let plan = plan(model, container, &candidates(container), Goal::Budget(budget), &recipe, &())?;
-    let formats = plan.formats.into_iter().collect();
-    Ok(Planned { budget, bytes: plan.bytes, relative_rmse: plan.relative_rmse, formats })
+    let plan = |formats: &[WeightFormat], goal| plan(model, container, formats, goal, &recipe, &());
+    let uniform = plan(&["q4_k".parse()?], Goal::Budget(u64::MAX))?;
+    let chosen = plan(&candidates(container), Goal::Budget(uniform.bytes))?;
+    Ok(Planned {
+        budget: uniform.bytes,
+        bytes: chosen.bytes,
+        relative_rmse: chosen.relative_rmse,
+        uniform_rmse: uniform.relative_rmse,
+        formats: chosen.formats.into_iter().collect(),
+    })
 }
 
 impl Report for Weights {
@@ -169,10 +177,10 @@ impl Report for Weights {
         writeln!(out, "GB/s       of f32 converted, measured and written to disk, on every core\n")?;
         writeln!(
             out,
-            "A plan for {}: {} with a relative RMSE of {:.5}, by choosing per tensor:",
+            "A plan for the {} of q4_k everywhere: relative RMSE {} per tensor instead of {}, with",
             Size(self.plan.budget),
-            Size(self.plan.bytes),
-            self.plan.relative_rmse
+            digits(self.plan.relative_rmse),
+            digits(self.plan.uniform_rmse)
         )?;
         for (tensor, format) in &self.plan.formats {
             writeln!(out, "  {tensor:<14} {format}")?;

@@ -221,3 +221,36 @@ fn arrays(tensor: &Tensor, storage: &Storage) -> Result<Vec<safetensors::TensorS
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_cannot_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder for tests");
+        let temporary = folder.path().join(".out.part");
+        std::fs::write(&temporary, "header").expect("writable");
+        // Opened to be read: every write fails, as on a full disk.
+        let file = File::open(&temporary).expect("just written");
+        let path = folder.path().join("out.gguf");
+        let mut output = Output { path: path.clone(), temporary: Some(temporary.clone()), file, slots: vec![], len: 6 };
+        let refused = output.write_at(0, b"bytes").expect_err("not writable");
+        assert!(matches!(refused, ModelError::Io { .. }), "{refused}");
+        drop(output);
+        assert!(!temporary.exists() && !path.exists());
+    }
+
+    #[test]
+    fn an_output_that_is_not_committed_never_had_a_name() {
+        let folder = tempfile::tempdir().expect("a folder for tests");
+        let temporary = folder.path().join(".out.part");
+        let file = File::create(&temporary).expect("writable");
+        let path = folder.path().join("out.gguf");
+        let mut output = Output { path: path.clone(), temporary: Some(temporary.clone()), file, slots: vec![], len: 6 };
+        output.write_at(0, b"bytes!").expect("writable");
+        assert!(temporary.exists() && !path.exists());
+        assert_eq!(output.commit().expect("a folder to be named in"), 6);
+        assert!(!temporary.exists() && path.exists());
+    }
+}
