@@ -14,7 +14,8 @@ impl Bar {
     pub(crate) fn new(total_bytes: u64, verb: &str) -> Self {
         // Draws to stderr, and nothing at all if that is no terminal.
         let bar = ProgressBar::new(total_bytes);
-        let template = "{prefix} [{bar:24}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {wide_msg}";
+        let template =
+            "{prefix} [{bar:16}] {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec}, {eta} left  {wide_msg}";
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
         bar.set_prefix(verb.to_owned());

@@ -96,7 +96,10 @@ impl Random {
 
     /// An importance for every column, one in five zero.
     fn importance(&mut self, len: usize) -> Vec<f32> {
-        self.many(len, |random| if random.next().is_multiple_of(5) { 0.0 } else { random.normal().powi(2) })
+        self.many(len, |random| {
+            let root = random.normal();
+            if random.next().is_multiple_of(5) { 0.0 } else { root * root }
+        })
     }
 }
 
@@ -111,6 +114,65 @@ fn golden_vectors_come_out_byte_for_byte() {
             assert_eq!(got.len(), want.len(), "{block:?}");
             assert_eq!(difference(block, &got, &want), None, "{backend} {block:?} weighted {weighted}");
         }
+    }
+}
+
+/// FNV-1a hashes of the blocks the reference makes of [`varied`], in the order of [`SEARCHED`].
+const REFERENCE: [u64; 16] = [
+    0x2438_7CEA_E300_A29E,
+    0x3C83_079E_2F4E_FAF0,
+    0xEF0E_31B0_3227_5A87,
+    0xCE63_39F7_6AFF_8729,
+    0xA885_F4EC_2E84_BADC,
+    0xC635_6727_25DF_C4E1,
+    0x74B8_FABA_E794_2C0F,
+    0x6F52_5374_2488_DFEF,
+    0xC003_518E_6EA7_8A02,
+    0xE315_F123_7AC4_2C85,
+    0x150E_7D80_9BFF_B557,
+    0xDC87_E2DB_08D8_D763,
+    0x47CE_2230_2557_264F,
+    0x59B5_403F_2FEC_99E8,
+    0x3D73_6BF7_28D8_88F6,
+    0x6723_E50A_DA4A_DCE1,
+];
+
+/// 128 rows of 1024 weights, by operations that round the same everywhere; and an importance for every column.
+fn varied() -> (Vec<f32>, Vec<f32>) {
+    let mut random = Random(5);
+    let mut values = Vec::new();
+    for row in 0..128 {
+        for i in 0..1024 {
+            let normal = random.normal();
+            let other = random.uniform();
+            values.push(match row % 8 {
+                0 => normal * 0.02,
+                1 => normal / (other.abs() + 0.01),
+                2 => normal * other * other,
+                3 => normal + 3.0,
+                4 => normal * 0.001 - 5.0,
+                5 if other < 0.8 => 0.0,
+                5 => normal,
+                6 => normal * f32::from_bits((100 + i / 16 % 40) << 23),
+                _ => (normal * 5.0).round_ties_even(),
+            });
+        }
+    }
+    (values, random.importance(1024))
+}
+
+#[test]
+fn more_blocks_have_the_hashes_of_the_reference() {
+    let (values, importance) = varied();
+    let hash = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+    };
+    for &backend in Backend::available() {
+        let got = SEARCHED
+            .map(|(block, weighted)| hash(&blocks(backend, block, &values, 1024, weighted.then_some(&importance))));
+        assert_eq!(got, REFERENCE, "{backend}");
     }
 }
 

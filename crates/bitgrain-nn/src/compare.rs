@@ -16,7 +16,8 @@ use crate::{Model, ModelError, Tensor};
 pub struct Comparison {
     /// Tensors that both have, in the order of the first.
     pub tensors: Vec<Row>,
-    /// All of them together, each weight counting once.
+    /// All weights together, each counting once. Integers such as positions do not count: their size would hide any
+    /// error.
     pub overall: Figures,
     /// Names that only the first has.
     pub only_in_first: Vec<String>,
@@ -28,6 +29,16 @@ pub struct Comparison {
     pub first_bytes: u64,
     /// Bytes of the second's tensors.
     pub second_bytes: u64,
+}
+
+impl Comparison {
+    /// How many times smaller the second model is than the first, or larger.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+    pub fn size_change(&self) -> (f64, &'static str) {
+        let (first, second) = (self.first_bytes.max(1) as f64, self.second_bytes.max(1) as f64);
+        if second > first { (second / first, "larger") } else { (first / second, "smaller") }
+    }
 }
 
 /// One tensor in both.
@@ -117,8 +128,10 @@ pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result
         match row(a, b) {
             Ok((row, here, weights)) => {
                 tensors.push(row);
-                sums = sums.and(here);
-                count += weights;
+                if a.storage.format().is_some() {
+                    sums = sums.and(here);
+                    count += weights;
+                }
             }
             Err(Skip::Reason(reason)) => skipped.push((a.name.clone(), reason)),
             Err(Skip::Error(error)) => return Err(error),

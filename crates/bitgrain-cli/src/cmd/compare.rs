@@ -147,7 +147,7 @@ fn trade_off(
         ));
     }
     let recipe = Recipe::new(Choice::Keep);
-    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring other sizes");
+    let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring");
     plan::plan(first, second.container(), candidates, Goal::Budget(u64::MAX), &recipe, &bar).map_err(|e| e.to_string())
 }
 
@@ -169,8 +169,9 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
             digits(figures.relative_rmse),
             format!("{:.6}", figures.cosine),
             decibels(figures.snr_db),
-            row.optimum_db.map_or_else(|| "-".to_owned(), |db| format!("{db:.1}")),
-            format!("{:.1}", row.limit_db),
+            theory(row.optimum_db),
+            // A limit of 192 dB beside plain floats says nothing.
+            theory(row.optimum_db.map(|_| row.limit_db)),
         ]);
     }
     if !comparison.tensors.is_empty() {
@@ -182,10 +183,9 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
     left_out(comparison, out)?;
     let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
     let Comparison { overall, first_bytes, second_bytes, .. } = comparison;
-    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
-    let ratio = *first_bytes as f64 / (*second_bytes).max(1) as f64;
+    let (ratio, change) = comparison.size_change();
     writeln!(out, "tensors   {all} compared, {equal} of them the same in both")?;
-    writeln!(out, "size      {} > {}, {ratio:.2} times smaller", Size(*first_bytes), Size(*second_bytes))?;
+    writeln!(out, "size      {} > {}, {ratio:.2} times {change}", Size(*first_bytes), Size(*second_bytes))?;
     writeln!(out, "cosine    {:.6}", overall.cosine)?;
     let unit = if overall.snr_db.is_some() { " dB" } else { "" };
     writeln!(out, "SNR       {}{unit}, relative RMSE {}", decibels(overall.snr_db), digits(overall.relative_rmse))?;
@@ -216,4 +216,8 @@ fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliErro
 /// A ratio of signal to noise; nothing different is exact.
 fn decibels(snr: Option<f64>) -> String {
     snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.2}"))
+}
+
+fn theory(db: Option<f64>) -> String {
+    db.map_or_else(|| "-".to_owned(), |db| format!("{db:.1}"))
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
+
 use crate::made::{at, folder, gguf, json, printed, quantized, refused, safetensors, two_layers, values};
 
 #[test]
@@ -37,6 +39,23 @@ fn a_model_is_the_same_as_itself() {
     two_layers(&model);
     let said = printed(&["compare", &model, &model, "--threads", "2"]);
     assert!(said.contains("3 compared, 3 of them the same") && said.contains("SNR       exact"), "{said}");
+}
+
+#[test]
+fn positions_do_not_hide_the_errors_of_weights() {
+    let folder = folder("compare_integers");
+    let write = |name: &str, weight: f32| {
+        let spec = |name: &str, dtype| TensorSpec { name: name.to_owned(), dtype, shape: vec![1] };
+        let specs = [spec("position_ids", Dtype::I64), spec("w", Dtype::F32)];
+        let mut writer = Writer::new(Vec::new(), &[], &specs).expect("a header");
+        writer.write(&511_i64.to_le_bytes()).expect("room");
+        writer.write(&weight.to_le_bytes()).expect("room");
+        fs::write(folder.join(name), writer.finish().expect("complete")).expect("written");
+        at(&folder, name)
+    };
+    let report = json(&["compare", &write("a.safetensors", 1.0), &write("b.safetensors", 0.5), "--json"]);
+    assert_eq!(report["overall"]["relative_rmse"], 0.5);
+    assert_eq!(report["tensors"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]

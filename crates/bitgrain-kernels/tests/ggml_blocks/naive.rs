@@ -118,7 +118,7 @@ fn mxfp4(values: &[f32]) -> Vec<u8> {
     with_codes(vec![exponent], &values.iter().map(|&x| nearest(x)).collect::<Vec<_>>(), 4)
 }
 
-/// 512 weights of one kind each: sixteen blocks and more, and everything that a shortcut could get wrong.
+/// 768 weights of one kind each: sixteen blocks, eight more, and everything that a shortcut could get wrong.
 fn kinds(random: &mut Bits) -> Vec<(&'static str, Vec<f32>)> {
     let size = 2.0_f32.powi(random.around_zero(30));
     let scale = random.normal() * 0.1;

@@ -24,8 +24,13 @@ impl Metadata {
     #[must_use]
     pub fn entries(&self) -> Vec<(String, serde_json::Value)> {
         let keys = self.gguf.iter().map(|(key, value)| (key.to_owned(), value_json(value)));
-        let strings = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
-        keys.chain(strings.map(|(key, value)| (key.clone(), value.as_str().into()))).collect()
+        keys.chain(self.own_strings().map(|(key, value)| (key.to_owned(), value.into()))).collect()
+    }
+
+    /// Strings of a safetensors file, without the note on how its weights are quantized: the tensors say that.
+    pub fn own_strings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
+        own.map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
     /// As the keys of a GGUF file.

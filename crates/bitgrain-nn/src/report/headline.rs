@@ -1,7 +1,7 @@
 //! The top of the page: sizes, likeness, the worst tensor, and what could not be compared.
 
 use super::escape::{breakable, escape};
-use super::{Report, decibels, percent};
+use super::{Report, decibels, grouped, percent};
 use crate::compare::{Comparison, Row};
 use crate::{Size, bits_per_weight, digits};
 
@@ -11,19 +11,19 @@ pub(super) fn section(report: &Report<'_>) -> String {
     let changed = comparison.tensors.iter().filter(|row| !row.is_equal()).count();
     let weights = comparison.tensors.iter().map(Row::elements).sum();
     let bytes = comparison.tensors.iter().map(|row| row.second_bytes).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
-    let ratio = comparison.first_bytes as f64 / comparison.second_bytes.max(1) as f64;
+    let (ratio, change) = comparison.size_change();
     let mut out = format!(
         "<header>\n<h1>{first} <span class=\"arrow\">→</span> {second}</h1>\n\
-         <p>{count} tensors compared, {weights} weights; {changed} of them changed.</p>\n</header>\n\
+         <p>{count} tensors with {weights} numbers compared; {changed} of the tensors changed.</p>\n</header>\n\
          <section class=\"cards\">\n",
         first = breakable(report.first),
         second = breakable(report.second),
         count = comparison.tensors.len(),
+        weights = grouped(weights),
     );
     let size = format!("{} → {}", Size(comparison.first_bytes), Size(comparison.second_bytes));
     let bits = format!("{:.2} bits per weight", bits_per_weight(bytes, weights));
-    out += &card(&format!("{ratio:.2}×"), "smaller", &[&size, &bits]);
+    out += &card(&format!("{ratio:.2}×"), change, &[&size, &bits]);
     let relative = format!("relative RMSE {}", percent(overall.relative_rmse));
     let snr = if overall.snr_db.is_some() { format!("{} dB", decibels(overall.snr_db)) } else { "exact".to_owned() };
     out += &card(&snr, "signal to noise", &[&relative, &format!("RMSE {}", digits(overall.rmse))]);

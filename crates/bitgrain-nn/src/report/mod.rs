@@ -46,7 +46,7 @@ pub enum Curve<'a> {
 }
 
 /// Histograms that are open when the page is.
-const WORST: usize = 9;
+const WORST: usize = 8;
 
 /// The page.
 #[must_use]
@@ -91,6 +91,19 @@ fn percent(relative: f64) -> String {
 /// A ratio of signal to noise.
 fn decibels(snr: Option<f64>) -> String {
     snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.1}"))
+}
+
+/// A count with a thin space between thousands.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// A shape as `384 × 1536`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{decibels, escape, percent};
+use super::{decibels, escape, grouped, percent};
 use crate::compare::Row;
 use crate::{Size, bits_per_weight};
 
@@ -52,13 +52,13 @@ impl Palette {
             let lost = if total.noise == 0.0 { 0.0 } else { (total.noise / total.signal).sqrt() };
             let snr = (lost > 0.0).then(|| -20.0 * lost.log10());
             out += &format!(
-                "<tr><td><span class=\"dot {class}\"></span>{name}</td><td class=\"n\">{tensors}</td>\
+                "<tr><td class=\"nowrap\"><span class=\"dot {class}\"></span>{name}</td><td class=\"n\">{tensors}</td>\
                  <td class=\"n\">{weights}</td><td class=\"n\">{before}</td><td class=\"n\">{after}</td>\
                  <td class=\"n\">{bits:.2}</td><td class=\"n\">{lost}</td><td class=\"n\">{snr}</td></tr>\n",
                 class = self.class(format),
                 name = escape(format),
                 tensors = total.tensors,
-                weights = total.weights,
+                weights = grouped(total.weights),
                 before = Size(total.before),
                 after = Size(total.after),
                 bits = bits_per_weight(total.after, total.weights),

@@ -47,7 +47,11 @@ fn row(row: &Row, palette: &Palette) -> String {
         let key = if key.is_finite() { format!(" data-v=\"{key:e}\"") } else { String::new() };
         format!("<td class=\"n\"{key}>{text}</td>")
     };
-    let optimum = row.optimum_db.map_or_else(|| "–".to_owned(), |db| format!("{db:.1}"));
+    // Beside plain floats theory has nothing to say but a number too large to matter.
+    let theory = |db: f64| match row.optimum_db {
+        Some(_) => number(db, format!("{db:.1}")),
+        None => number(f64::INFINITY, "–".to_owned()),
+    };
     let name = escape(&row.name);
     [
         format!("<tr data-name=\"{name}\"><td class=\"name\">{}</td>", breakable(&row.name)),
@@ -65,8 +69,8 @@ fn row(row: &Row, palette: &Palette) -> String {
         number(figures.relative_rmse, percent(figures.relative_rmse)),
         number(figures.cosine, format!("{:.6}", figures.cosine)),
         number(figures.snr_db.unwrap_or(f64::INFINITY), decibels(figures.snr_db)),
-        number(row.optimum_db.unwrap_or(f64::INFINITY), optimum),
-        number(row.limit_db, format!("{:.1}", row.limit_db)),
+        theory(row.optimum_db.unwrap_or_default()),
+        theory(row.limit_db),
         "</tr>\n".to_owned(),
     ]
     .concat()

@@ -14,7 +14,7 @@ const FIRST: usize = 24;
 /// Keys and what they say, in the order of the file.
 pub(super) fn lines(metadata: &Metadata) -> Vec<(String, String)> {
     let keys = metadata.gguf.iter().map(|(key, value)| (key, one_line(value)));
-    let strings = metadata.strings.iter().map(|(key, value)| (key.as_str(), shortened(value, MOST)));
+    let strings = metadata.own_strings().map(|(key, value)| (key, shortened(value, MOST)));
     keys.chain(strings).map(|(key, value)| (printable(key).into_owned(), value)).collect()
 }
 

@@ -9,6 +9,7 @@ mod fit;
 mod half;
 mod iq4_nl;
 pub(crate) mod lanes;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod pair;
 mod q2_k;
 mod q3_k;

@@ -1,4 +1,4 @@
-//! Formats that search their scales, 8 or 16 blocks at a time.
+//! Formats that search their scales, 16 blocks at a time.
 
 use super::f32_lanes::Avx2;
 use crate::ggml::search::pair::Pair;

@@ -1,4 +1,4 @@
-//! Formats that search their scales, 16 or 32 blocks at a time.
+//! Formats that search their scales, 32 blocks at a time.
 
 use super::f32_lanes::Avx512;
 use crate::ggml::search::pair::Pair;

@@ -1,8 +1,10 @@
 //! Mixed precision: a format per tensor, chosen from measured errors for a budget or a quality.
 //!
-//! Every tensor is measured in every candidate format. The formats of a tensor that are worth having lie on the lower
-//! convex hull of bytes and error; taking the steps of all hulls in the order of error saved per byte gives, for every
-//! size, the least error that steps of hulls can have. That walk is the trade-off curve, and the plan is a point of it.
+//! Every tensor is measured in every candidate format. [`curve`] shows what sizes and errors go together; [`knapsack`]
+//! chooses.
+
+mod curve;
+mod knapsack;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,6 +59,14 @@ struct Offer {
     error: f64,
 }
 
+/// A tensor with the formats it can have.
+#[derive(Debug)]
+struct Choices<'a> {
+    name: &'a str,
+    /// From the smallest, each larger than the one before and with less error.
+    offers: Vec<Offer>,
+}
+
 /// The formats that suit a container unless others are named.
 #[must_use]
 pub fn candidates(container: Container) -> Vec<WeightFormat> {
@@ -80,18 +90,17 @@ pub fn plan(
     recipe: &Recipe,
     progress: &dyn Progress,
 ) -> Result<Plan, ModelError> {
-    let (mut fixed, mut weights, mut hulls) = (0, 0, Vec::new());
+    let (mut fixed, mut weights, mut tensors) = (0, 0, Vec::new());
     for tensor in model.tensors() {
-        let hull =
-            if recipe.is_free(tensor) { hull(offers(tensor, candidates, recipe, progress)?) } else { Vec::new() };
-        if hull.is_empty() {
+        let offers = if recipe.is_free(tensor) { offers(tensor, candidates, recipe, progress)? } else { Vec::new() };
+        if offers.is_empty() {
             fixed += bytes_kept(tensor, container, recipe)?;
         } else {
             weights += tensor.elements();
-            hulls.push((tensor.name.as_str(), hull));
+            tensors.push(Choices { name: &tensor.name, offers: worthwhile(offers) });
         }
     }
-    choose(&hulls, fixed, weights, goal)
+    choose(&tensors, fixed, weights, goal)
 }
 
 /// Bytes that [`plan`] tells a [`Progress`] about: each tensor it plans, once for every candidate.
@@ -130,84 +139,44 @@ fn offers(
     Ok(offers)
 }
 
-/// The offers worth having: each more bytes and less error than the one before, and falling ever less steeply.
-fn hull(mut offers: Vec<Offer>) -> Vec<Offer> {
+/// Offers of which none is larger than another with less error.
+fn worthwhile(mut offers: Vec<Offer>) -> Vec<Offer> {
     offers.sort_by(|a, b| a.bytes.cmp(&b.bytes).then(a.error.total_cmp(&b.error)));
-    let mut hull: Vec<Offer> = Vec::new();
-    for offer in offers {
-        if hull.last().is_some_and(|last| offer.error >= last.error) {
-            continue;
-        }
-        while hull.len() > 1
-            && steepness(hull[hull.len() - 2], offer) >= steepness(hull[hull.len() - 2], hull[hull.len() - 1])
-        {
-            hull.pop();
-        }
-        hull.push(offer);
-    }
-    hull
+    let mut best = f64::INFINITY;
+    offers.retain(|offer| {
+        let better = offer.error < best;
+        best = best.min(offer.error);
+        better
+    });
+    offers
 }
 
-/// Error saved per byte from one offer to a larger one.
-#[expect(clippy::cast_precision_loss, reason = "a slope to compare")]
-fn steepness(from: Offer, to: Offer) -> f64 {
-    (from.error - to.error) / (to.bytes - from.bytes).max(1) as f64
-}
-
-/// Walks from the smallest offers to the largest, the best step first, and stops where the goal is met.
-fn choose(hulls: &[(&str, Vec<Offer>)], fixed: u64, weights: u64, goal: Goal) -> Result<Plan, ModelError> {
-    let mut steps: Vec<(f64, usize, usize)> = Vec::new();
-    for (tensor, (_, hull)) in hulls.iter().enumerate() {
-        steps.extend(hull.windows(2).enumerate().map(|(i, pair)| (steepness(pair[0], pair[1]), tensor, i + 1)));
-    }
-    // Steps of one tensor fall ever less steeply, so this keeps them in their order.
-    steps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-    let mut chosen = vec![0; hulls.len()];
-    let mut bytes = fixed + hulls.iter().map(|(_, hull)| hull[0].bytes).sum::<u64>();
+fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Result<Plan, ModelError> {
     #[expect(clippy::cast_precision_loss, reason = "a mean over weights in memory")]
-    let rmse = |error: f64| (error / weights.max(1) as f64).sqrt();
-    let total = |chosen: &[usize]| hulls.iter().zip(chosen).map(|((_, hull), i)| hull[*i].error).sum::<f64>();
-    let mut error = total(&chosen);
-    let mut curve = vec![Point { bytes, relative_rmse: rmse(error) }];
-    let within = |bytes: u64, error: f64| match goal {
-        Goal::Budget(budget) => bytes <= budget,
-        Goal::MaxError(limit) => rmse(error) > limit,
-    };
-    if let Goal::Budget(budget) = goal
-        && bytes > budget
-    {
-        return Err(ModelError::BudgetTooSmall { budget, least: bytes });
-    }
-    let (mut walk_bytes, mut walk_error, mut stopped) = (bytes, error, !within(bytes, error));
-    for (_, tensor, to) in steps {
-        let (from, next) = (hulls[tensor].1[to - 1], hulls[tensor].1[to]);
-        walk_bytes += next.bytes - from.bytes;
-        walk_error += next.error - from.error;
-        curve.push(Point { bytes: walk_bytes, relative_rmse: rmse(walk_error.max(0.0)) });
-        match goal {
-            // A step that is too large for what is left may be followed by one that is not.
-            Goal::Budget(budget) => {
-                if chosen[tensor] == to - 1 && bytes + next.bytes - from.bytes <= budget {
-                    (chosen[tensor], bytes) = (to, bytes + next.bytes - from.bytes);
-                }
+    let weights = weights.max(1) as f64;
+    let rmse = |error: f64| (error.max(0.0) / weights).sqrt();
+    let least = fixed + tensors.iter().map(|tensor| tensor.offers[0].bytes).sum::<u64>();
+    let chosen = match goal {
+        Goal::Budget(budget) if least > budget => return Err(ModelError::BudgetTooSmall { budget, least }),
+        Goal::Budget(budget) => knapsack::least_error(tensors, budget - fixed),
+        Goal::MaxError(limit) => {
+            let best = rmse(tensors.iter().filter_map(|tensor| Some(tensor.offers.last()?.error)).sum());
+            if best > limit || limit.is_nan() {
+                return Err(ModelError::ErrorTooSmall { wanted: limit, best });
             }
-            Goal::MaxError(_) => {
-                if !stopped {
-                    (chosen[tensor], bytes) = (to, walk_bytes);
-                    stopped = !within(walk_bytes, walk_error);
-                }
-            }
+            knapsack::fewest_bytes(tensors, limit * limit * weights)
         }
-    }
-    error = total(&chosen);
-    if let Goal::MaxError(wanted) = goal
-        && rmse(error) > wanted
-    {
-        return Err(ModelError::ErrorTooSmall { wanted, best: rmse(error) });
-    }
-    let named = |((name, hull), i): (&(&str, Vec<Offer>), &usize)| ((*name).to_owned(), hull[*i].format.to_string());
-    let formats = hulls.iter().zip(&chosen).map(named).collect();
-    Ok(Plan { version: 1, formats, bytes, relative_rmse: rmse(error), curve })
+    };
+    let taken = || tensors.iter().zip(&chosen).map(|(tensor, at)| (tensor.name, tensor.offers[*at]));
+    Ok(Plan {
+        version: 1,
+        formats: taken().map(|(name, offer)| (name.to_owned(), offer.format.to_string())).collect(),
+        bytes: fixed + taken().map(|(_, offer)| offer.bytes).sum::<u64>(),
+        relative_rmse: rmse(taken().map(|(_, offer)| offer.error).sum()),
+        curve: curve::curve(tensors)
+            .map(|(bytes, error)| Point { bytes: fixed + bytes, relative_rmse: rmse(error) })
+            .collect(),
+    })
 }
 
 impl Plan {
@@ -258,55 +227,55 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn offer(bytes: u64, error: f64) -> Offer {
-        Offer { format: "int8".parse().expect("known"), bytes, error }
-    }
-
-    fn hulls(offers: &[&[(u64, f64)]]) -> Vec<(&'static str, Vec<Offer>)> {
-        let names = ["a", "b", "c"];
-        offers
-            .iter()
-            .zip(names)
-            .map(|(all, name)| (name, hull(all.iter().map(|&(b, e)| offer(b, e)).collect())))
-            .collect()
+    pub(super) fn tensors(offers: &[&[(u64, f64)]]) -> Vec<Choices<'static>> {
+        let offer = |&(bytes, error): &(u64, f64)| Offer { format: "int8".parse().expect("known"), bytes, error };
+        let names = ["a", "b", "c", "d"];
+        let choices =
+            |(all, name): (&&[(u64, f64)], _)| Choices { name, offers: worthwhile(all.iter().map(offer).collect()) };
+        offers.iter().zip(names).map(choices).collect()
     }
 
     #[test]
-    fn a_hull_leaves_out_what_another_offer_beats() {
-        let hull = hull([(4, 9.0), (5, 9.5), (6, 8.0), (8, 1.0), (8, 2.0), (16, 0.0)].map(|(b, e)| offer(b, e)).into());
-        assert_eq!(hull.iter().map(|o| o.bytes).collect::<Vec<_>>(), [4, 8, 16]); // 6 lies above the line from 4 to 8
+    fn offers_that_another_beats_are_left_out() {
+        let kept = &tensors(&[&[(4, 9.0), (5, 9.5), (6, 8.0), (8, 2.0), (8, 1.0), (16, 0.0)]])[0].offers;
+        assert_eq!(
+            kept.iter().map(|o| (o.bytes, o.error)).collect::<Vec<_>>(),
+            [(4, 9.0), (6, 8.0), (8, 1.0), (16, 0.0)]
+        );
     }
 
     #[test]
     fn a_budget_is_spent_where_it_saves_the_most() {
-        let hulls = hulls(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
-        let plan = choose(&hulls, 5, 100, Goal::Budget(35)).expect("enough");
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
+        let plan = choose(&tensors, 5, 100, Goal::Budget(35)).expect("enough");
         assert_eq!((plan.bytes, plan.curve.len()), (35, 3));
         assert!((plan.relative_rmse - (60.0_f64 / 100.0).sqrt()).abs() < 1e-12);
         assert!(plan.curve.is_sorted_by(|a, b| a.bytes < b.bytes && a.relative_rmse > b.relative_rmse));
     }
 
     #[test]
-    fn what_is_left_of_a_budget_goes_to_smaller_steps() {
-        let hulls = hulls(&[&[(10, 100.0), (100, 0.0)], &[(10, 5.0), (12, 4.9)]]);
-        let plan = choose(&hulls, 0, 100, Goal::Budget(30)).expect("enough");
-        assert_eq!(plan.bytes, 22);
+    fn a_budget_just_short_of_one_step_does_not_give_up_the_best_of_them() {
+        // All at the second offer would take 41: one of the small ones must stay behind, not the large one.
+        let tensors =
+            tensors(&[&[(10, 200.0), (20, 40.0)], &[(5, 100.0), (10, 20.0), (20, 5.0)], &[(5, 100.0), (10, 20.0)]]);
+        let plan = choose(&tensors, 1, 100, Goal::Budget(40)).expect("enough");
+        assert!((plan.relative_rmse - (160.0_f64 / 100.0).sqrt()).abs() < 1e-12, "{plan:?}");
     }
 
     #[test]
     fn the_fewest_bytes_for_an_error() {
-        let hulls = hulls(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
-        let plan = choose(&hulls, 0, 100, Goal::MaxError(0.6_f64.sqrt())).expect("reachable");
-        assert_eq!(plan.bytes, 30);
-        let plan = choose(&hulls, 0, 100, Goal::MaxError(10.0)).expect("reachable");
-        assert_eq!(plan.bytes, 20);
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
+        let bytes = |limit: f64| choose(&tensors, 0, 100, Goal::MaxError(limit)).expect("reachable").bytes;
+        assert_eq!([bytes(0.61_f64.sqrt()), bytes(10.0), bytes(0.31_f64.sqrt())], [30, 20, 40]);
     }
 
     #[test]
     fn goals_out_of_reach_say_what_is_in_reach() {
-        let hulls = hulls(&[&[(10, 100.0), (20, 10.0)]]);
-        let small = choose(&hulls, 7, 100, Goal::Budget(16));
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)]]);
+        let small = choose(&tensors, 7, 100, Goal::Budget(16));
         assert!(matches!(small, Err(ModelError::BudgetTooSmall { budget: 16, least: 17 })));
-        assert!(matches!(choose(&hulls, 7, 100, Goal::MaxError(0.1)), Err(ModelError::ErrorTooSmall { .. })));
+        for limit in [0.1, f64::NAN, -1.0] {
+            assert!(matches!(choose(&tensors, 7, 100, Goal::MaxError(limit)), Err(ModelError::ErrorTooSmall { .. })));
+        }
     }
 }

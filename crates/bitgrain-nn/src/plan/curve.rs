@@ -1,0 +1,60 @@
+//! What sizes and errors go together: the lower convex hull of all choices.
+//!
+//! The offers of a tensor that lie on its own hull are steps, each saving less error per byte than the one before. Taking
+//! the steps of all tensors in that order gives, at the end of each, the least error there is for its bytes.
+
+use super::{Choices, Offer};
+
+/// Bytes and errors along the hull, from the fewest bytes.
+pub(super) fn curve(tensors: &[Choices<'_>]) -> impl Iterator<Item = (u64, f64)> {
+    let hulls: Vec<Vec<Offer>> = tensors.iter().map(|tensor| hull(&tensor.offers)).collect();
+    let start = (hulls.iter().map(|hull| hull[0].bytes).sum(), hulls.iter().map(|hull| hull[0].error).sum());
+    let mut steps: Vec<(Offer, Offer)> =
+        hulls.iter().flat_map(|hull| hull.windows(2).map(|pair| (pair[0], pair[1]))).collect();
+    steps.sort_by(|a, b| steepness(b.0, b.1).total_cmp(&steepness(a.0, a.1)));
+    let mut at = start;
+    let walk = steps.into_iter().map(move |(from, to)| {
+        at = (at.0 + to.bytes - from.bytes, at.1 + to.error - from.error);
+        at
+    });
+    std::iter::once(start).chain(walk)
+}
+
+/// The offers on the lower convex hull of those given, which come from the smallest.
+fn hull(offers: &[Offer]) -> Vec<Offer> {
+    let mut hull: Vec<Offer> = Vec::new();
+    for &offer in offers {
+        while let [.., before, last] = hull[..]
+            && steepness(before, offer) >= steepness(before, last)
+        {
+            hull.pop();
+        }
+        hull.push(offer);
+    }
+    hull
+}
+
+/// Error saved per byte from one offer to a larger one.
+#[expect(clippy::cast_precision_loss, reason = "a slope to compare")]
+fn steepness(from: Offer, to: Offer) -> f64 {
+    (from.error - to.error) / (to.bytes - from.bytes).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::tensors;
+    use super::*;
+
+    #[test]
+    fn a_hull_leaves_out_what_lies_above_the_line() {
+        let offers = &tensors(&[&[(4, 9.0), (6, 8.0), (8, 1.0), (16, 0.0)]])[0].offers;
+        assert_eq!(hull(offers).iter().map(|o| o.bytes).collect::<Vec<_>>(), [4, 8, 16]);
+    }
+
+    #[test]
+    fn steps_of_all_tensors_come_in_the_order_of_what_they_save() {
+        let tensors = tensors(&[&[(10, 9.0), (20, 4.0), (30, 3.0)], &[(10, 9.0), (20, 6.0)]]);
+        let found: Vec<_> = curve(&tensors).collect();
+        assert_eq!(found, [(20, 18.0), (30, 13.0), (40, 10.0), (50, 9.0)]);
+    }
+}

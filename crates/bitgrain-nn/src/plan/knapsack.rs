@@ -1,0 +1,109 @@
+//! One offer per tensor, within a limit: the knapsack with classes, by dynamic programming.
+//!
+//! What is limited is rounded up to one of [`STEPS`], so the limit always holds; what rounding left over is spent
+//! afterwards, one tensor at a time.
+
+use super::{Choices, Offer};
+
+/// Steps that the limit is divided into, fewer if the table would outgrow [`TABLE`].
+const STEPS: usize = 1 << 16;
+/// Bytes of the table of choices.
+const TABLE: usize = 64 << 20;
+
+/// The least error in at most so many bytes, which the smallest offers fit in.
+#[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
+pub(super) fn least_error(tensors: &[Choices<'_>], bytes: u64) -> Vec<usize> {
+    let smallest = vec![0; tensors.len()];
+    solve(tensors, bytes as f64, |offer| offer.bytes as f64, |offer| offer.error, smallest)
+}
+
+/// The fewest bytes with at most so much error, which the largest offers do not exceed.
+#[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
+pub(super) fn fewest_bytes(tensors: &[Choices<'_>], error: f64) -> Vec<usize> {
+    let largest = tensors.iter().map(|tensor| tensor.offers.len() - 1).collect();
+    solve(tensors, error, |offer| offer.error, |offer| offer.bytes as f64, largest)
+}
+
+/// Indices of offers with the least sum of `value` and a sum of `cost` of at most `limit`. `feasible` is within it.
+fn solve(
+    tensors: &[Choices<'_>],
+    limit: f64,
+    cost: impl Fn(&Offer) -> f64,
+    value: impl Fn(&Offer) -> f64,
+    feasible: Vec<usize>,
+) -> Vec<usize> {
+    let total = |chosen: &[usize], of: &dyn Fn(&Offer) -> f64| -> f64 {
+        tensors.iter().zip(chosen).map(|(tensor, at)| of(&tensor.offers[*at])).sum()
+    };
+    // Beyond the most that can be spent there is nothing to choose.
+    let most: f64 = tensors.iter().map(|tensor| tensor.offers.iter().map(&cost).fold(0.0, f64::max)).sum();
+    let limit = limit.min(most);
+    let rounded = table(tensors, limit, &cost, &value);
+    let better = rounded.filter(|chosen| total(chosen, &value) < total(&feasible, &value));
+    let mut chosen = better.unwrap_or(feasible);
+    // Spend what rounding left over: the best single change, until there is none.
+    loop {
+        let (spent, current) = (total(&chosen, &cost), total(&chosen, &value));
+        let slack = limit * (1.0 + 1e-12) - spent;
+        let mut best = (1e-12 * current.abs(), None);
+        for (i, tensor) in tensors.iter().enumerate() {
+            let now = &tensor.offers[chosen[i]];
+            for (at, offer) in tensor.offers.iter().enumerate() {
+                let gain = value(now) - value(offer);
+                if gain > best.0 && cost(offer) - cost(now) <= slack {
+                    best = (gain, Some((i, at)));
+                }
+            }
+        }
+        match best.1 {
+            Some((i, at)) => chosen[i] = at,
+            None => return chosen,
+        }
+    }
+}
+
+/// The choice by dynamic programming over rounded costs, or `None` if rounding leaves no room for any.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small counts"
+)]
+fn table(
+    tensors: &[Choices<'_>],
+    limit: f64,
+    cost: impl Fn(&Offer) -> f64,
+    value: impl Fn(&Offer) -> f64,
+) -> Option<Vec<usize>> {
+    if limit <= 0.0 {
+        return None;
+    }
+    let steps = STEPS.min(TABLE / tensors.len().max(1)).max(1);
+    let rounded = |offer: &Offer| (cost(offer) / limit * steps as f64).ceil().min(steps as f64 + 1.0) as usize;
+    // best[s]: the least value of the tensors so far with at most `s` steps spent.
+    let mut best = vec![0.0; steps + 1];
+    let mut picks: Vec<Vec<u8>> = Vec::with_capacity(tensors.len());
+    for tensor in tensors {
+        let offers: Vec<_> = tensor.offers.iter().map(|offer| (rounded(offer), value(offer))).collect();
+        let mut next = vec![f64::INFINITY; steps + 1];
+        let mut pick = vec![u8::MAX; steps + 1];
+        for (at, (spends, value)) in (0_u8..u8::MAX).zip(offers) {
+            for spent in spends..=steps {
+                let here = best[spent - spends] + value;
+                if here < next[spent] {
+                    (next[spent], pick[spent]) = (here, at);
+                }
+            }
+        }
+        best = next;
+        picks.push(pick);
+    }
+    let mut left = steps;
+    let mut chosen = vec![0; tensors.len()];
+    for (i, tensor) in tensors.iter().enumerate().rev() {
+        let at = usize::from(picks[i][left]);
+        left -= rounded(tensor.offers.get(at)?);
+        chosen[i] = at;
+    }
+    Some(chosen)
+}
