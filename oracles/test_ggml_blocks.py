@@ -113,22 +113,49 @@ def test_bytes_with_importances_are_those_of_the_reference(bitgrain, random, nam
         same(name, key, ours[key][1], reference(name, rows, weights[key]))
 
 
-@pytest.mark.parametrize("name", ["Q4_0", "Q4_K", "IQ4_NL"])
-def test_importances_are_read_as_llama_cpp_writes_them(bitgrain, random, name):
-    """`imatrix.gguf`: sums of squared activations and how many tokens they were summed over."""
-    rows = random.standard_normal((4, 512)).astype(np.float32)
-    sums = random.standard_normal((1, 512)).astype(np.float32) ** 2 * 900
+def imatrix(bitgrain, sums, counts):
+    """`imatrix.gguf`: sums of squared activations and how many tokens they were summed over, a row per expert."""
     path = bitgrain.path(".gguf")
     writer = gguf.GGUFWriter(path, "imatrix")
     writer.add_type("imatrix")
     writer.add_tensor("w.in_sum2", sums)
-    writer.add_tensor("w.counts", np.array([[37.0]], dtype=np.float32))
+    writer.add_tensor("w.counts", counts)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+    return path
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_K", "IQ4_NL"])
+def test_importances_are_read_as_llama_cpp_writes_them(bitgrain, random, name):
+    rows = random.standard_normal((4, 512)).astype(np.float32)
+    sums = random.standard_normal((1, 512)).astype(np.float32) ** 2 * 900
+    path = imatrix(bitgrain, sums, np.array([[37.0]], dtype=np.float32))
     ours = bitgrain.gguf({"w": rows}, to(name), "--imatrix", path)
     same(name, "w", ours["w"][1], reference(name, rows, (sums / np.float32(37.0))[0]))
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_K"])
+def test_every_expert_has_its_own_importances(bitgrain, random, name):
+    """The last one never saw a token: all of its columns matter alike."""
+    experts = random.standard_normal((3, 300, 512)).astype(np.float32)
+    sums = random.standard_normal((3, 512)).astype(np.float32) ** 2
+    counts = np.array([[5], [7], [0]], dtype=np.float32)
+    ours = bitgrain.gguf({"w": experts}, to(name), "--imatrix", imatrix(bitgrain, sums, counts))
+    means = [sums[0] / counts[0], sums[1] / counts[1], np.ones(512, np.float32)]
+    theirs = np.concatenate([reference(name, rows, mean) for rows, mean in zip(experts, means)])
+    same(name, "w", ours["w"][1], theirs)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_tensor_of_many_pieces_is_quantized_as_one(bitgrain, random, name):
+    """Large tensors are cut between rows and spread over the cores; nothing of that may show."""
+    rows = random.standard_normal((611, 1280)).astype(np.float32)
+    source = bitgrain.save({"w": rows})
+    ours = [blocks(bitgrain.quantize(source, to(name), ".gguf", "--threads", n))["w"][1] for n in (1, 3)]
+    same(name, "w", ours[0], reference(name, rows))
+    same(name, "w on three threads", ours[1], ours[0])
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -105,6 +105,17 @@ def test_values_are_codes_less_zero_points_times_scales(bitgrain, random, name, 
         assert np.array_equal(back[key].reshape(-1), wanted), f"{name} {key}"
 
 
+@pytest.mark.parametrize("name", SIGNED)
+def test_one_scale_serves_a_tensor_of_many_pieces(bitgrain, random, name):
+    """Its largest weight is in the last row, which is read last."""
+    rows = random.standard_normal((700, 1001)).astype(np.float32)
+    rows[-1, -1] = -9
+    found, _ = bitgrain.safetensors({"w": rows}, name, "--scale", "tensor")
+    codes, scale = symmetric(rows.reshape(-1), *SIGNED[name])
+    assert found["w.scales"].tolist() == [scale]
+    assert np.array_equal(unpack(found["w"], name, *rows.shape).reshape(-1), codes)
+
+
 @pytest.mark.parametrize("name", ["int4", "int8", "uint4", "fp8_e4m3", "fp4"])
 def test_a_searched_scale_never_costs_more_than_the_largest_magnitude(bitgrain, random, name):
     given = {"w": random.standard_t(3, (32, 256)).astype(np.float32)}

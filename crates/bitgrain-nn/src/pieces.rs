@@ -26,8 +26,17 @@ const PIECE: usize = 128 << 10;
 
 /// Runs of whole rows with about [`PIECE`] weights each.
 pub(crate) fn runs(rows: &Rows) -> Vec<Range<usize>> {
-    let step = (PIECE / rows.cols().max(1)).max(1);
-    (0..rows.rows()).step_by(step).map(|start| start..rows.rows().min(start + step)).collect()
+    runs_within(rows, rows.rows())
+}
+
+/// The same, none of them across a multiple of `matrix` rows.
+pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
+    let (rows, step) = (rows.rows(), (PIECE / rows.cols().max(1)).max(1));
+    let runs_of = |start: usize| {
+        let end = rows.min(start + matrix.max(1));
+        (start..end).step_by(step).map(move |start| start..end.min(start + step))
+    };
+    (0..rows).step_by(matrix.max(1)).flat_map(runs_of).collect()
 }
 
 /// Decodes each run and hands it to `work` with its index and a buffer to use; results come back in order.

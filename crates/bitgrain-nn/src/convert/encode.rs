@@ -65,11 +65,29 @@ impl<'a> Job<'a> {
         self.clean(values, run.start)?;
         let cols = self.rows.cols();
         let mut parts = PartsBuf::new(self.format.sizes(run.len(), cols).map_err(wrong)?);
-        self.format.encode_rows(values, cols, self.grid, self.importance, parts.parts_mut()).map_err(wrong)?;
+        self.format
+            .encode_rows(values, cols, self.grid, self.importance_of(run.start), parts.parts_mut())
+            .map_err(wrong)?;
         back.resize(values.len(), 0.0);
         self.format.decode_rows(parts.parts(), cols, back).map_err(wrong)?;
         let sums = error_sums(Backend::best(), values, back).map_err(|error| wrong(error.into()))?;
         Ok(Piece { parts, sums })
+    }
+
+    /// Runs of rows that share their importances.
+    fn runs(&self) -> Vec<Range<usize>> {
+        pieces::runs_within(&self.rows, self.matrix())
+    }
+
+    /// Rows of one matrix: an expert's, if every expert has importances of its own.
+    fn matrix(&self) -> usize {
+        let matrices = self.importance.and_then(|all| all.len().checked_div(self.rows.cols())).unwrap_or(1);
+        (self.rows.rows() / matrices.max(1)).max(1)
+    }
+
+    fn importance_of(&self, row: usize) -> Option<&[f32]> {
+        let cols = self.rows.cols();
+        self.importance?.get(row / self.matrix() * cols..)?.get(..cols)
     }
 
     /// What was lost, unless it is everything.
@@ -89,7 +107,7 @@ pub(crate) fn measure(
     progress: &dyn Progress,
 ) -> Result<ErrorSums, ModelError> {
     let job = Job::new(tensor, format, recipe)?;
-    let runs = pieces::runs(&job.rows);
+    let runs = job.runs();
     let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
     progress.add(tensor.bytes());
     job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::and))
@@ -105,7 +123,7 @@ pub(crate) fn encode(
     progress: &dyn Progress,
 ) -> Result<ErrorSums, ModelError> {
     let job = Job::new(tensor, format, recipe)?;
-    let runs = pieces::runs(&job.rows);
+    let runs = job.runs();
     let mut place = Place::new(slot, matches!(format, WeightFormat::Scaled(f) if f.scaling == Scaling::Tensor));
     let mut sums = ErrorSums::default();
     let mut done: Vec<Piece> = Vec::new();

@@ -38,13 +38,16 @@ impl Importance {
         Ok(Self(all))
     }
 
-    /// The numbers for a tensor, if there are any.
+    /// The numbers for a tensor, if there are any: one for each column, or for each column of each of its matrices,
+    /// as the experts of a layer have them.
     ///
     /// # Errors
-    /// [`ModelError::Importance`] if there is not one for each column.
+    /// [`ModelError::Importance`] if there are neither.
     pub fn of(&self, tensor: &Tensor) -> Result<Option<&[f32]>, ModelError> {
+        let matrices: u64 = tensor.shape.iter().rev().skip(2).product();
+        let fits = |len: u64| len == tensor.cols() || Some(len) == tensor.cols().checked_mul(matrices);
         match self.0.get(&tensor.name) {
-            Some(values) if values.len() as u64 != tensor.cols() => Err(ModelError::Importance {
+            Some(values) if !fits(values.len() as u64) => Err(ModelError::Importance {
                 tensor: tensor.name.clone(),
                 found: values.len() as u64,
                 cols: tensor.cols(),
