@@ -64,8 +64,6 @@ struct Planned {
     budget: u64,
     bytes: u64,
     relative_rmse: f64,
-    /// The same measure with q4_k everywhere.
-    uniform_rmse: f64,
     formats: Vec<(String, String)>,
 }
 
@@ -132,20 +130,13 @@ fn row(model: &Model, folder: &Path, format: &'static str, container: &'static s
     })
 }
 
-/// A format per tensor, in no more bytes than q4_k everywhere takes.
+/// A format per tensor, in four bits a weight: between q3_k and q4_k, where one format for all cannot go.
 fn planned(model: &Model) -> Result<Planned, CliError> {
     let container = bitgrain::nn::Container::Gguf;
-    let recipe = Recipe::new(Choice::Keep);
-    let plan = |formats: &[WeightFormat], goal| plan(model, container, formats, goal, &recipe, &());
-    let uniform = plan(&["q4_k".parse()?], Goal::Budget(u64::MAX))?;
-    let chosen = plan(&candidates(container), Goal::Budget(uniform.bytes))?;
-    Ok(Planned {
-        budget: uniform.bytes,
-        bytes: chosen.bytes,
-        relative_rmse: chosen.relative_rmse,
-        uniform_rmse: uniform.relative_rmse,
-        formats: chosen.formats.into_iter().collect(),
-    })
+    let budget = model.bytes() / 8;
+    let plan = plan(model, container, &candidates(container), Goal::Budget(budget), &Recipe::new(Choice::Keep), &())?;
+    let formats = plan.formats.into_iter().collect();
+    Ok(Planned { budget, bytes: plan.bytes, relative_rmse: plan.relative_rmse, formats })
 }
 
 impl Report for Weights {
@@ -177,10 +168,10 @@ impl Report for Weights {
         writeln!(out, "GB/s       of f32 converted, measured and written to disk, on every core\n")?;
         writeln!(
             out,
-            "A plan for the {} of q4_k everywhere: relative RMSE {} per tensor instead of {}, with",
+            "A plan for {}, between q3_k and q4_k: {} with a relative RMSE of {}, by choosing per tensor",
             Size(self.plan.budget),
-            digits(self.plan.relative_rmse),
-            digits(self.plan.uniform_rmse)
+            Size(self.plan.bytes),
+            digits(self.plan.relative_rmse)
         )?;
         for (tensor, format) in &self.plan.formats {
             writeln!(out, "  {tensor:<14} {format}")?;

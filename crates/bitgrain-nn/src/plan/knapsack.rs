@@ -1,11 +1,12 @@
 //! One offer per tensor, within a limit: the knapsack with classes, by dynamic programming.
 //!
-//! What is limited is rounded up to one of [`STEPS`], so the limit always holds; what rounding left over is spent
-//! afterwards, one tensor at a time.
+//! Bytes are counted in their greatest common divisor, which is large, because matrices have round sizes: then the
+//! choice is the best there is. Where that would take too many steps, and for errors, what is limited is rounded up to
+//! one of [`STEPS`], so the limit always holds; what rounding left over is spent afterwards, one tensor at a time.
 
 use super::{Choices, Offer};
 
-/// Steps that the limit is divided into, fewer if the table would outgrow [`TABLE`].
+/// Steps that a limit is divided into where costs have no unit, fewer if the table would outgrow [`TABLE`].
 const STEPS: usize = 1 << 16;
 /// Bytes of the table of choices.
 const TABLE: usize = 64 << 20;
@@ -14,20 +15,37 @@ const TABLE: usize = 64 << 20;
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
 pub(super) fn least_error(tensors: &[Choices<'_>], bytes: u64) -> Vec<usize> {
     let smallest = vec![0; tensors.len()];
-    solve(tensors, bytes as f64, |offer| offer.bytes as f64, |offer| offer.error, smallest)
+    let sizes = tensors.iter().flat_map(|tensor| tensor.offers.iter().map(|offer| offer.bytes));
+    let unit = sizes.fold(0, gcd).max(1);
+    solve(tensors, bytes as f64, Some(unit as f64), |offer| offer.bytes as f64, |offer| offer.error, smallest)
 }
 
 /// The fewest bytes with at most so much error, which the largest offers do not exceed.
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
 pub(super) fn fewest_bytes(tensors: &[Choices<'_>], error: f64) -> Vec<usize> {
     let largest = tensors.iter().map(|tensor| tensor.offers.len() - 1).collect();
-    solve(tensors, error, |offer| offer.error, |offer| offer.bytes as f64, largest)
+    solve(tensors, error, None, |offer| offer.error, |offer| offer.bytes as f64, largest)
 }
 
-/// Indices of offers with the least sum of `value` and a sum of `cost` of at most `limit`. `feasible` is within it.
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Indices of offers with the least sum of `value` and a sum of `cost` of at most `limit`. `feasible` is within it;
+/// every cost is a multiple of `unit`, if there is one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small counts"
+)]
 fn solve(
     tensors: &[Choices<'_>],
     limit: f64,
+    unit: Option<f64>,
     cost: impl Fn(&Offer) -> f64,
     value: impl Fn(&Offer) -> f64,
     feasible: Vec<usize>,
@@ -38,7 +56,13 @@ fn solve(
     // Beyond the most that can be spent there is nothing to choose.
     let most: f64 = tensors.iter().map(|tensor| tensor.offers.iter().map(&cost).fold(0.0, f64::max)).sum();
     let limit = limit.min(most);
-    let rounded = table(tensors, limit, &cost, &value);
+    let most_steps = (TABLE / tensors.len().max(1)).max(1);
+    let exact = unit.map(|unit| (unit, (limit / unit).floor())).filter(|(_, steps)| *steps <= most_steps as f64);
+    let (unit, steps) = match exact {
+        Some((unit, steps)) => (unit, steps as usize),
+        None => (limit / STEPS.min(most_steps) as f64, STEPS.min(most_steps)),
+    };
+    let rounded = table(tensors, unit, steps, &cost, &value);
     let better = rounded.filter(|chosen| total(chosen, &value) < total(&feasible, &value));
     let mut chosen = better.unwrap_or(feasible);
     // Spend what rounding left over: the best single change, until there is none.
@@ -62,7 +86,7 @@ fn solve(
     }
 }
 
-/// The choice by dynamic programming over rounded costs, or `None` if rounding leaves no room for any.
+/// The choice by dynamic programming over costs counted in units, or `None` if `steps` of them leave no room for any.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -71,15 +95,15 @@ fn solve(
 )]
 fn table(
     tensors: &[Choices<'_>],
-    limit: f64,
+    unit: f64,
+    steps: usize,
     cost: impl Fn(&Offer) -> f64,
     value: impl Fn(&Offer) -> f64,
 ) -> Option<Vec<usize>> {
-    if limit <= 0.0 {
+    if unit <= 0.0 {
         return None;
     }
-    let steps = STEPS.min(TABLE / tensors.len().max(1)).max(1);
-    let rounded = |offer: &Offer| (cost(offer) / limit * steps as f64).ceil().min(steps as f64 + 1.0) as usize;
+    let rounded = |offer: &Offer| (cost(offer) / unit).ceil().min(steps as f64 + 1.0) as usize;
     // best[s]: the least value of the tensors so far with at most `s` steps spent.
     let mut best = vec![0.0; steps + 1];
     let mut picks: Vec<Vec<u8>> = Vec::with_capacity(tensors.len());
