@@ -45,10 +45,9 @@ fn the_tour_of_weights_loses_more_with_fewer_bits_and_keeps_its_budget() {
     assert!(errors.is_sorted(), "fewer bits cost more: {errors:?}");
     assert!(error("q4_k") < error("q4_0"));
     let plan = &report["weights"]["plan"];
-    assert!(
-        plan["bytes"].as_u64() <= plan["budget"].as_u64()
-            && plan["relative_rmse"].as_f64() <= plan["uniform_rmse"].as_f64()
-    );
+    assert!(plan["bytes"].as_u64() <= plan["budget"].as_u64(), "{plan}");
+    let between = plan["relative_rmse"].as_f64().expect("a number");
+    assert!(between > error("q4_k") && between < error("q3_k"), "{plan}");
 }
 
 #[test]
