@@ -8,43 +8,54 @@ use crate::measure::{Contestant, Effort, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::ggml::Ggml;
 
-/// The formats that people use, by what is searched for a block: nothing, a scale, scales of scales.
-const FORMATS: [GgmlBlock; 8] = [
-    GgmlBlock::Q4_0,
-    GgmlBlock::Q8_0,
-    GgmlBlock::IQ4_NL,
-    GgmlBlock::Q2_K,
-    GgmlBlock::Q3_K,
-    GgmlBlock::Q4_K,
-    GgmlBlock::Q5_K,
-    GgmlBlock::Q6_K,
-];
+/// Formats with the bars of their tables.
+pub(super) struct Kind {
+    formats: &'static [GgmlBlock],
+    quantize_bar: f64,
+    dequantize_bar: f64,
+}
+
+/// One scale by the largest weight.
+pub(super) const ROUNDED: Kind =
+    Kind { formats: &[GgmlBlock::Q4_0, GgmlBlock::Q8_0], quantize_bar: 1.5, dequantize_bar: 1.5 };
+
+/// Scales that are searched for.
+pub(super) const SEARCHED: Kind = Kind {
+    formats: &[GgmlBlock::IQ4_NL, GgmlBlock::Q2_K, GgmlBlock::Q3_K, GgmlBlock::Q4_K, GgmlBlock::Q5_K, GgmlBlock::Q6_K],
+    quantize_bar: 5.0,
+    dequantize_bar: 1.0,
+};
 
 /// Where the data is.
 pub(super) struct Place {
-    titles: [&'static str; 2],
+    /// Of the tables for rounded and for searched formats.
+    rounded: [&'static str; 2],
+    searched: [&'static str; 2],
     /// Of quantizing: in memory one call of a searching format is seconds of work.
     quantize: fn(Pace) -> Effort,
     dequantize: fn(Pace) -> Effort,
 }
 
 pub(super) const IN_CACHE: Place = Place {
-    titles: ["Quantize in cache", "Dequantize in cache"],
+    rounded: ["Quantize in cache", "Dequantize in cache"],
+    searched: ["Quantize in cache, with a search", "Dequantize in cache, searched formats"],
     quantize: Pace::in_cache,
     dequantize: Pace::in_cache,
 };
 
 pub(super) const IN_MEMORY: Place = Place {
-    titles: ["Quantize from memory", "Dequantize from memory"],
+    rounded: ["Quantize from memory", "Dequantize from memory"],
+    searched: ["Quantize from memory, with a search", "Dequantize from memory, searched formats"],
     quantize: Pace::seconds_a_call,
     dequantize: Pace::in_memory,
 };
 
 /// Quantize, then dequantize.
-pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place: &Place) -> [Table; 2] {
+pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place: &Place, kind: &Kind) -> [Table; 2] {
     let [mut quantize, mut dequantize] = [Vec::new(), Vec::new()];
-    for block in FORMATS {
-        progress(&format!("{} and {}, {}", place.titles[0], place.titles[1], block.name()));
+    let titles = if kind.quantize_bar > 2.0 { place.searched } else { place.rounded };
+    for &block in kind.formats {
+        progress(&format!("{}: {}", titles[0], block.name()));
         memory.check(block, ggml);
         let bytes = memory.bytes();
         let contestants = quantizers(memory, block, ggml);
@@ -55,17 +66,17 @@ pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place
         let timings = race((place.dequantize)(pace), memory, bytes, contestants);
         dequantize.push(Row::judged(block.name(), timings));
     }
-    let table = |title, counted, note: &str, rows| Table {
+    let table = |title, counted, note: &str, bar, rows| Table {
         title,
         note: note.to_owned(),
         unit: Unit::GbPerS(counted),
         axis: "format",
-        figures: vec![Figure::ratio("bitgrain", "ggml").at_least(1.0), Figure::ratio("bitgrain", "candle")],
+        figures: vec![Figure::ratio("bitgrain", "ggml").at_least(bar), Figure::ratio("bitgrain", "candle")],
         rows,
     };
     [
-        table(place.titles[0], "f32 input", "candle has no IQ4_NL.", quantize),
-        table(place.titles[1], "f32 output", "candle dequantizes its own blocks; it has no IQ4_NL.", dequantize),
+        table(titles[0], "f32 input", "Bytes are those of ggml. candle has no IQ4_NL.", kind.quantize_bar, quantize),
+        table(titles[1], "f32 output", "candle dequantizes its own blocks.", kind.dequantize_bar, dequantize),
     ]
 }
 

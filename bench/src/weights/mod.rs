@@ -17,8 +17,8 @@ use scratch::Scratch;
 /// Weights of a row.
 const ROW: usize = 4096;
 
-/// Weights of a comparison in cache: 1 MiB of f32.
-const IN_CACHE: usize = 256 << 10;
+/// Weights of a comparison in cache: 256 KiB of f32, which a second-level cache holds with their blocks.
+const IN_CACHE: usize = 64 << 10;
 
 /// Measures everything.
 ///
@@ -38,8 +38,12 @@ pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
     let scratch = Scratch::new()?;
     let mut tables = Vec::new();
     // On one thread, as everything else that is compared by the block.
-    tables.extend(blocks::tables(pace, &mut Memory::new(IN_CACHE), ggml.as_ref(), &blocks::IN_CACHE));
-    tables.extend(blocks::tables(pace, &mut Memory::new(large), ggml.as_ref(), &blocks::IN_MEMORY));
+    for (count, place) in [(IN_CACHE, &blocks::IN_CACHE), (large, &blocks::IN_MEMORY)] {
+        let mut memory = Memory::new(count);
+        for kind in [&blocks::ROUNDED, &blocks::SEARCHED] {
+            tables.extend(blocks::tables(pace, &mut memory, ggml.as_ref(), place, kind));
+        }
+    }
     let model = files::Source::make(&scratch, pace)?;
     compatible::check(&scratch, &model);
     tables.push(files::table(pace, &scratch, &model));
@@ -67,9 +71,9 @@ fn intro(large: usize, missing: Option<&FetchError>) -> String {
          the original and its relative in Rust: {ggml}; {candle}. Before anything was timed, our blocks were compared \
          with ggml's byte for byte, and our values with ggml's bit for bit. candle's K-quants are other bytes than \
          ggml's. The contestants of a row took turns in one process, with page-aligned buffers touched beforehand. \
-         Input: roughly normal f32 from a seeded generator in rows of {ROW}; {} MiB of them *in cache*, {} MiB *from \
+         Input: roughly normal f32 from a seeded generator in rows of {ROW}; {} KiB of them *in cache*, {} MiB *from \
          memory*. Ratios are ratios of medians.",
-        (IN_CACHE * size_of::<f32>()) >> 20,
+        (IN_CACHE * size_of::<f32>()) >> 10,
         (large * size_of::<f32>()) >> 20,
     )
 }

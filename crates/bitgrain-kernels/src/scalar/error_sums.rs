@@ -1,56 +1,100 @@
-//! Error sums: the definition, which the other backends compile for their instruction sets.
+//! Error sums: the definition.
 
 use crate::ErrorSums;
 
-/// Partial sums side by side.
+/// Partial sums of each kind.
 const LANES: usize = 8;
 
 pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
-    error_sums_inline(original, decoded)
-}
-
-/// Inlined into each backend's function, where the compiler may use its registers.
-#[inline(always)]
-pub(crate) fn error_sums_inline(original: &[f32], decoded: &[f32]) -> ErrorSums {
-    let mut lanes = [[0.0_f64; LANES]; 5];
-    let mut skipped = 0;
+    let mut lanes = ErrorLanes::default();
     let (xs, x_rest) = original.as_chunks::<LANES>();
     let (ys, y_rest) = decoded.as_chunks::<LANES>();
     for (x, y) in xs.iter().zip(ys) {
-        skipped += add(&mut lanes, x, y);
+        if all_finite(x, y) {
+            lanes.add(x, y);
+        } else {
+            lanes.add_odd(x, y);
+        }
     }
-    // A pair of zeros adds nothing.
-    let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
-    for (i, (from_x, from_y)) in x_rest.iter().zip(y_rest).enumerate() {
-        (x[i], y[i]) = (*from_x, *from_y);
-    }
-    skipped += add(&mut lanes, &x, &y);
-    let sum = |lanes: [f64; LANES]| lanes.iter().sum();
-    let [squares, original, decoded, product, max] = lanes;
-    ErrorSums {
-        squares: sum(squares),
-        original: sum(original),
-        decoded: sum(decoded),
-        product: sum(product),
-        max: max.into_iter().fold(0.0, f64::max),
-        skipped,
-    }
+    lanes.finish(x_rest, y_rest)
 }
 
-#[inline(always)]
-fn add(lanes: &mut [[f64; LANES]; 5], x: &[f32; LANES], y: &[f32; LANES]) -> usize {
-    let mut odd = 0_u32;
-    for i in 0..LANES {
-        let finite = x[i].is_finite();
-        odd += u32::from(!finite);
-        let (x, y) = if finite { (f64::from(x[i]), f64::from(y[i])) } else { (0.0, 0.0) };
-        // A maximum would pass over NaN, and with it over the worst error there is.
-        let error = if y.is_finite() { (x - y).abs() } else { f64::INFINITY };
-        lanes[0][i] += error * error;
-        lanes[1][i] += x * x;
-        lanes[2][i] += y * y;
-        lanes[3][i] += x * y;
-        lanes[4][i] = if error > lanes[4][i] { error } else { lanes[4][i] };
+fn all_finite(x: &[f32; LANES], y: &[f32; LANES]) -> bool {
+    x.iter().chain(y).fold(true, |finite, value| finite & value.is_finite())
+}
+
+/// Partial sums side by side: pair `i` goes to lane `i % 8`.
+#[derive(Default)]
+pub(crate) struct ErrorLanes {
+    squares: [f64; LANES],
+    original: [f64; LANES],
+    decoded: [f64; LANES],
+    product: [f64; LANES],
+    max: [f64; LANES],
+    skipped: usize,
+}
+
+impl ErrorLanes {
+    /// Adds pairs that are all finite.
+    fn add(&mut self, x: &[f32; LANES], y: &[f32; LANES]) {
+        for i in 0..LANES {
+            let (x, y) = (f64::from(x[i]), f64::from(y[i]));
+            let error = (x - y).abs();
+            self.squares[i] += error * error;
+            self.original[i] += x * x;
+            self.decoded[i] += y * y;
+            self.product[i] += x * y;
+            self.max[i] = if error > self.max[i] { error } else { self.max[i] };
+        }
     }
-    odd as usize
+
+    /// Adds pairs of which some may not be finite.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn add_odd(&mut self, x: &[f32; LANES], y: &[f32; LANES]) {
+        for i in 0..LANES {
+            if !x[i].is_finite() {
+                self.skipped += 1;
+                continue;
+            }
+            let (x, y) = (f64::from(x[i]), f64::from(y[i]));
+            // A maximum would pass over NaN, and with it over the worst error there is.
+            let error = if y.is_finite() { (x - y).abs() } else { f64::INFINITY };
+            self.squares[i] += error * error;
+            self.original[i] += x * x;
+            self.decoded[i] += y * y;
+            self.product[i] += x * y;
+            self.max[i] = self.max[i].max(error);
+        }
+    }
+
+    /// Adds the pairs that fill no chunk, and the lanes to each other.
+    pub(crate) fn finish(mut self, x_rest: &[f32], y_rest: &[f32]) -> ErrorSums {
+        // A pair of zeros adds nothing.
+        let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
+        for (i, (from_x, from_y)) in x_rest.iter().zip(y_rest).enumerate() {
+            (x[i], y[i]) = (*from_x, *from_y);
+        }
+        self.add_odd(&x, &y);
+        let sum = |lanes: [f64; LANES]| lanes.iter().sum();
+        ErrorSums {
+            squares: sum(self.squares),
+            original: sum(self.original),
+            decoded: sum(self.decoded),
+            product: sum(self.product),
+            max: self.max.into_iter().fold(0.0, f64::max),
+            skipped: self.skipped,
+        }
+    }
+
+    /// Squares, originals, decoded, products and maxima, for backends that keep them in registers.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const fn sums(&self) -> [&[f64; LANES]; 5] {
+        [&self.squares, &self.original, &self.decoded, &self.product, &self.max]
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const fn sums_mut(&mut self) -> [&mut [f64; LANES]; 5] {
+        [&mut self.squares, &mut self.original, &mut self.decoded, &mut self.product, &mut self.max]
+    }
 }

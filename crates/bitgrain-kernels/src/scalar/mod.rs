@@ -31,7 +31,7 @@ pub(crate) use unpack::{unpack_bytes, unpack_words};
 pub(crate) use {
     blocks::{quantize_pack_run, unpack_dequantize_run},
     dot::lane_sums,
-    error_sums::error_sums_inline,
+    error_sums::ErrorLanes,
     max_abs::max_abs_bits,
     pack::{pack_run, pack_words_run},
     unpack::{unpack_run, unpack_words_run},
