@@ -135,7 +135,7 @@ pub enum ModelError {
         path: PathBuf,
     },
     /// An output whose name does not say what to write.
-    #[error("{}: name the output .gguf or .safetensors", path.display())]
+    #[error("{}: name the output .gguf, .safetensors or, for shards, .safetensors.index.json", path.display())]
     OutputName {
         /// The file.
         path: PathBuf,

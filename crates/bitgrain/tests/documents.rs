@@ -107,6 +107,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/guide/quantize-a-model.md",
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/codec.md",
+        "docs/benchmarks/weights.md",
     ];
     for document in documents {
         let text = read(document);
@@ -139,6 +140,28 @@ fn the_figures_of_the_readme_are_those_of_the_benchmark_page() {
             let best = measured[4].split(' ').next().unwrap_or_default();
             let ratio = measured[6].split('×').next().unwrap_or_default();
             assert_eq!(columns.map(|i| row[i].as_str()), [best, ratio], "{heading} {row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_weight_figures_of_the_readme_are_those_of_the_benchmark_page() {
+    let (readme, page) = (read("README.md"), read("docs/benchmarks/weights.md"));
+    let tables = |title: &str, searched: &str| {
+        let mut all = rows(&page, &format!("## {title}"), "| format |");
+        all.extend(rows(&page, &format!("## {title}, {searched}"), "| format |"));
+        all
+    };
+    let quantize = tables("Quantize from memory", "with a search");
+    let dequantize = tables("Dequantize from memory", "searched formats");
+    let shown = rows(&readme, "## Shrink a model", "| format |");
+    assert_eq!(shown.len(), 8);
+    for row in shown {
+        for (measured, columns) in [(&quantize, [1, 2]), (&dequantize, [3, 4])] {
+            let measured = measured.iter().find(|m| m[0] == row[0]).unwrap_or_else(|| panic!("no row {}", row[0]));
+            let median = measured[2].split(' ').next().unwrap_or_default();
+            let ratio = measured[5].split('×').next().unwrap_or_default();
+            assert_eq!(columns.map(|i| row[i].as_str()), [median, ratio], "{row:?}");
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The model to read.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write, .gguf or .safetensors.
+    /// The file to write: .gguf, .safetensors, or .safetensors.index.json for a model in shards.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// The format of every weight matrix.
@@ -74,6 +74,9 @@ pub(crate) struct Args {
     /// Save the choice to this file; without --budget and --max-rmse, follow the one it holds.
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
+    /// Bytes of a shard at most, where OUT is .safetensors.index.json.
+    #[arg(long, value_name = "SIZE", default_value = "5GB")]
+    shard_size: Bytes,
     /// Threads to use; all cores if not given. The result is the same.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -133,6 +136,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
         Policy::Zero => NonFinite::Zero,
         Policy::Clamp => NonFinite::Clamp,
     };
+    recipe.shard_bytes = args.shard_size.0;
     recipe.importance = args.imatrix.as_ref().map(Importance::open).transpose()?;
     let goal = match (args.budget, args.max_rmse) {
         (Some(Bytes(bytes)), _) => Some(Goal::Budget(bytes)),

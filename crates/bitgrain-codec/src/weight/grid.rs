@@ -3,8 +3,8 @@
 //! Work goes through small stack buffers, so nothing is allocated and every dtype shares one packer.
 
 use bitgrain_kernels::{
-    Backend, BitWidth, UnsignedWidth, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32,
-    e4m3_to_f32, e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32, pack_u8, quantize, unpack_u8,
+    Backend, BitWidth, UnsignedWidth, bf16_from_f32, bf16_to_f32, dequantize, e2m1_from_f32, e2m1_to_f32,
+    e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32, pack_u8, quantize, unpack_u8,
 };
 
 use super::dtype::{DType, Kind};
@@ -117,9 +117,11 @@ impl Grid {
             }
             Kind::Signed { .. } => {
                 let shift = 8 - dtype.bits();
-                for (x, code) in out.iter_mut().zip(codes) {
-                    *x = f32::from((code << shift).cast_signed() >> shift) * self.scale;
+                let mut signed = [0_i8; CHUNK];
+                for (signed, code) in signed.iter_mut().zip(codes) {
+                    *signed = (code << shift).cast_signed() >> shift;
                 }
+                dequantize(backend, &signed[..codes.len()], self.scale, out)?;
             }
             Kind::Affine { .. } => {
                 let zero = self.zero_f32();

@@ -7,7 +7,8 @@ use bitgrain_codec::{CodecErr, NonFinite};
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 
 use super::Recipe;
-use super::output::{Output, Slot};
+use super::layout::Slot;
+use super::output::Output;
 use crate::model::Rows;
 use crate::pieces::{self, Progress};
 use crate::{ModelError, Tensor};

@@ -2,7 +2,9 @@
 
 mod encode;
 mod fallback;
+mod layout;
 mod output;
+mod part_file;
 mod recipe;
 mod target;
 
@@ -67,12 +69,12 @@ pub struct Converted {
 /// bring.
 pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progress) -> Result<Conversion, ModelError> {
     let container = Container::of_output(out)?;
-    if same_file(model.path(), out) {
+    if model.files().into_iter().chain([model.path()]).any(|file| same_file(file, out)) {
         return Err(ModelError::SameFile { path: out.to_owned() });
     }
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
-    let mut output = Output::create(out, container, model, &targets)?;
+    let mut output = Output::create(out, container, model, &targets, recipe.shard_bytes)?;
     let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0);
     for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
         progress.tensor(&tensor.name);
@@ -109,10 +111,7 @@ pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progr
 
 /// Bytes a tensor takes in a file of the kind `container` if the recipe is followed.
 pub(crate) fn bytes_kept(tensor: &Tensor, container: Container, recipe: &Recipe) -> Result<u64, ModelError> {
-    let Some(format) = target(tensor, container, recipe)?.encode else { return Ok(tensor.bytes()) };
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let sizes = format.sizes(size(tensor.rows()), size(tensor.cols())).map_err(ModelError::codec(&tensor.name))?;
-    Ok(sizes.bytes() as u64)
+    target(tensor, container, recipe)?.bytes(tensor)
 }
 
 /// Whether both names lead to one file, through links too.

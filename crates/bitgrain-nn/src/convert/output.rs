@@ -1,256 +1,133 @@
-//! `Output`: a model file in the making, that appears under its name when it is complete.
+//! `Output`: the files of a model in the making, one or several shards with their index.
 
-use std::fs::{self, File};
-use std::io::{Seek, SeekFrom, Write};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain_formats::{gguf, safetensors};
+use bitgrain_formats::safetensors::Index;
 
+use super::layout::{self, FileLayout, Slot};
+use super::part_file::PartFile;
 use super::target::Target;
-use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of, tensor_type};
-use crate::{Container, Model, ModelError, Storage, Tensor};
+use crate::model::INDEX_ENDING;
+use crate::{Container, Model, ModelError, Tensor};
 
-/// Where the arrays of a tensor go in the file.
-#[derive(Debug, Clone)]
-pub(crate) struct Slot {
-    pub(crate) codes: Range<u64>,
-    pub(crate) scales: Option<Range<u64>>,
-    pub(crate) zeros: Option<Range<u64>>,
-}
-
-impl Slot {
-    pub(crate) fn bytes(&self) -> u64 {
-        [Some(&self.codes), self.scales.as_ref(), self.zeros.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(|r| r.end - r.start)
-            .sum()
-    }
-}
-
-/// A file that is being written beside the one it will replace.
+/// Files that are being written. They share one space of offsets, in which each begins where the one before ends.
 #[derive(Debug)]
 pub(crate) struct Output {
-    path: PathBuf,
-    /// Gone once it has its real name.
-    temporary: Option<PathBuf>,
-    file: File,
+    files: Vec<Shard>,
     slots: Vec<Slot>,
+    index: Option<(PartFile, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct Shard {
+    /// The offset at which it begins.
+    base: u64,
     len: u64,
+    file: PartFile,
 }
 
 impl Output {
-    /// Lays the file out and writes its header.
+    /// Lays the files out and writes their headers. A safetensors model becomes shards of at most `shard_bytes` if
+    /// `path` is the name of an index.
     pub(crate) fn create(
         path: &Path,
         container: Container,
         model: &Model,
         targets: &[Target],
+        shard_bytes: u64,
     ) -> Result<Self, ModelError> {
-        let (header, slots, len) = match container {
-            Container::Gguf => gguf_layout(path, model, targets)?,
-            Container::Safetensors | Container::Npy | Container::Npz => safetensors_layout(path, model, targets)?,
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::create(&temporary).map_err(ModelError::io(&temporary))?;
-        let mut output = Self { path: path.to_owned(), temporary: Some(temporary), file, slots, len };
-        output.write_at(0, &header)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut output = Self { files: Vec::new(), slots: Vec::new(), index: None };
+        match (container, name.strip_suffix(INDEX_ENDING)) {
+            (Container::Gguf, _) => output.add(path, layout::gguf(path, model, targets)?)?,
+            (_, None) => output.add(path, layout::safetensors(path, model, model.tensors(), targets)?)?,
+            (_, Some(stem)) => output.add_shards(path, stem, model, targets, shard_bytes)?,
+        }
         Ok(output)
+    }
+
+    fn add(&mut self, path: &Path, layout: FileLayout) -> Result<(), ModelError> {
+        let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
+        let mut file = PartFile::create(path)?;
+        file.write_at(0, &layout.header)?;
+        self.files.push(Shard { base, len: layout.len, file });
+        self.slots.extend(layout.slots.iter().map(|slot| slot.behind(base)));
+        Ok(())
+    }
+
+    fn add_shards(
+        &mut self,
+        path: &Path,
+        stem: &str,
+        model: &Model,
+        targets: &[Target],
+        shard_bytes: u64,
+    ) -> Result<(), ModelError> {
+        let write = |source: bitgrain_formats::safetensors::SafetensorsError| ModelError::Write {
+            path: path.to_owned(),
+            source: source.into(),
+        };
+        let ends = shard_ends(model.tensors(), targets, shard_bytes)?;
+        let mut entries = Vec::new();
+        let mut start = 0;
+        for (i, &end) in ends.iter().enumerate() {
+            let name = format!("{stem}-{:05}-of-{:05}.safetensors", i + 1, ends.len());
+            let shard = path.with_file_name(&name);
+            let tensors = &model.tensors()[start..end];
+            self.add(&shard, layout::safetensors(&shard, model, tensors, &targets[start..end])?)?;
+            for (tensor, target) in tensors.iter().zip(&targets[start..end]) {
+                entries.extend(layout::array_names(tensor, &target.storage)?.map(|array| (array, name.clone())));
+            }
+            start = end;
+        }
+        let total = self.slots.iter().map(Slot::bytes).sum();
+        let index = Index::new(Some(total), entries).map_err(write)?;
+        self.index = Some((PartFile::create(path)?, index.to_json().into_bytes()));
+        Ok(())
     }
 
     pub(crate) fn slot(&self, index: usize) -> Slot {
         self.slots[index].clone()
     }
 
+    /// Writes bytes that lie in one file.
     pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ModelError> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let written = self.file.seek(SeekFrom::Start(offset)).and_then(|_| self.file.write_all(bytes));
-        written.map_err(ModelError::io(&self.path))
-    }
-
-    /// Makes the file durable and gives it its name. Returns its size.
-    pub(crate) fn commit(mut self) -> Result<u64, ModelError> {
-        let io = || ModelError::io(&self.path);
-        // Padding behind the last tensor was never written.
-        self.file.set_len(self.len).map_err(io())?;
-        self.file.sync_all().map_err(io())?;
-        if let Some(temporary) = self.temporary.take() {
-            fs::rename(&temporary, &self.path).map_err(|error| {
-                // What could not get its name must not stay either.
-                let _ = fs::remove_file(&temporary);
-                io()(error)
-            })?;
-        }
-        // The name itself is in the folder, which has its own place on disk.
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-            let _ = folder.sync_all();
-        }
-        Ok(self.len)
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = fs::remove_file(temporary);
+        let at = self.files.partition_point(|shard| shard.base <= offset);
+        match at.checked_sub(1).map(|at| &mut self.files[at]) {
+            Some(shard) if !bytes.is_empty() => shard.file.write_at(offset - shard.base, bytes),
+            _ => Ok(()),
         }
     }
-}
 
-type Layout = (Vec<u8>, Vec<Slot>, u64);
-
-fn gguf_layout(path: &Path, model: &Model, targets: &[Target]) -> Result<Layout, ModelError> {
-    let write = |source| ModelError::Write { path: path.to_owned(), source };
-    let mut metadata = model.metadata().to_gguf();
-    if let Some(kind) = file_type(model.tensors(), targets) {
-        metadata.set("general.file_type", kind);
-    }
-    metadata.set("general.quantization_version", 2_u32);
-    let mut specs = Vec::with_capacity(targets.len());
-    for (tensor, target) in model.tensors().iter().zip(targets) {
-        let kind = tensor_type(&target.storage).ok_or_else(|| ModelError::Container {
-            container: Container::Gguf.name(),
-            format: target.storage.to_string(),
-            tensor: tensor.name.clone(),
-            hint: "",
-        })?;
-        let dims = tensor.shape.iter().rev().copied().collect();
-        specs.push(gguf::TensorSpec { name: tensor.name.clone(), dims, kind });
-    }
-    let layout = gguf::layout(&metadata, &specs).map_err(write)?;
-    let slots = layout.ranges.into_iter().map(|codes| Slot { codes, scales: None, zeros: None }).collect();
-    Ok((layout.header, slots, layout.file_len))
-}
-
-/// The number by which llama.cpp names the format that most bytes have.
-fn file_type(tensors: &[Tensor], targets: &[Target]) -> Option<u32> {
-    let formats: Vec<WeightFormat> = targets.iter().filter_map(|target| target.storage.format()).collect();
-    let weights = |format: &WeightFormat| {
-        let same = |target: &&Target| target.storage.format() == Some(*format);
-        tensors.iter().zip(targets).filter(|(_, target)| same(target)).map(|(t, _)| t.elements()).sum::<u64>()
-    };
-    let most = formats.iter().copied().max_by_key(weights)?;
-    Some(match most {
-        WeightFormat::Ggml(block) => match block {
-            GgmlBlock::Q4_0 => 2,
-            GgmlBlock::Q4_1 => 3,
-            GgmlBlock::Q8_0 => 7,
-            GgmlBlock::Q5_0 => 8,
-            GgmlBlock::Q5_1 => 9,
-            GgmlBlock::Q2_K => 10,
-            GgmlBlock::Q3_K => 11,
-            GgmlBlock::Q4_K => 14,
-            GgmlBlock::Q5_K => 16,
-            GgmlBlock::Q6_K => 18,
-            GgmlBlock::IQ4_NL => 25,
-            GgmlBlock::TQ1_0 => 36,
-            GgmlBlock::TQ2_0 => 37,
-            GgmlBlock::MXFP4 => 38,
-        },
-        WeightFormat::Scaled(format) => match format.dtype {
-            DType::Float16 => 1,
-            DType::BFloat16 => 32,
-            _ => 0,
-        },
-        WeightFormat::Q4F32 => return None,
-    })
-}
-
-fn safetensors_layout(path: &Path, model: &Model, targets: &[Target]) -> Result<Layout, ModelError> {
-    let write = |source| ModelError::Write { path: path.to_owned(), source };
-    let mut specs = Vec::new();
-    let mut note = Note { version: 1, ..Note::default() };
-    for (tensor, target) in model.tensors().iter().zip(targets) {
-        specs.extend(arrays(tensor, &target.storage)?);
-        // By its full name: what people read leaves out `/none`, and a reader would expect scales.
-        if let Some(format) = target.storage.format().filter(|_| !target.storage.is_self_evident()) {
-            let format = format.to_string();
-            note.weights.insert(tensor.name.clone(), Entry { format, shape: tensor.shape.clone() });
+    /// Makes the files durable and gives them their names, the index last. Returns their sizes together.
+    pub(crate) fn commit(self) -> Result<u64, ModelError> {
+        let total = self.files.iter().map(|shard| shard.len).sum();
+        for shard in &self.files {
+            shard.file.seal(shard.len)?;
         }
+        for shard in self.files {
+            shard.file.publish()?;
+        }
+        if let Some((mut file, text)) = self.index {
+            file.write_at(0, &text)?;
+            file.seal(text.len() as u64)?;
+            file.publish()?;
+        }
+        Ok(total)
     }
-    safetensors::order(&mut specs);
-    let mut metadata = model.metadata().to_strings();
-    if !note.weights.is_empty() {
-        let text = serde_json::to_string(&note).map_err(|error| write(std::io::Error::from(error).into()))?;
-        metadata.push((NOTE_KEY.to_owned(), text));
-    }
-    let layout = safetensors::layout(&metadata, &specs).map_err(write)?;
-    let places: std::collections::HashMap<&str, Range<u64>> =
-        specs.iter().map(|spec| spec.name.as_str()).zip(layout.ranges.iter().cloned()).collect();
-    let place = |name: &str| places.get(name).cloned();
-    let slots = model.tensors().iter().zip(targets).map(|(tensor, target)| {
-        let scaled = !target.storage.is_self_evident();
-        let aside = |end| if scaled { place(&format!("{}{end}", tensor.name)) } else { None };
-        Slot { codes: place(&tensor.name).unwrap_or_default(), scales: aside(SCALES), zeros: aside(ZEROS) }
-    });
-    let slots = slots.collect();
-    Ok((layout.header, slots, layout.file_len))
 }
 
-/// The arrays that a tensor becomes: codes, and scales and zero points where there are any.
-fn arrays(tensor: &Tensor, storage: &Storage) -> Result<Vec<safetensors::TensorSpec>, ModelError> {
-    let spec =
-        |end: &str, dtype, shape| safetensors::TensorSpec { name: format!("{}{end}", tensor.name), dtype, shape };
-    let own = dtype_of(storage);
-    let Some(format) = storage.format().filter(|_| !storage.is_self_evident()) else {
-        let dtype = own.unwrap_or(safetensors::Dtype::U8);
-        return Ok(vec![spec("", dtype, tensor.shape.clone())]);
-    };
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (rows, cols) = (size(tensor.rows()), size(tensor.cols()));
-    let sizes = format.sizes(rows, cols).map_err(ModelError::codec(&tensor.name))?;
-    let per_row = |count: usize| match count.checked_div(rows) {
-        Some(each) if each * rows == count && rows > 1 => vec![rows as u64, each as u64],
-        _ => vec![count as u64],
-    };
-    let mut all = vec![match own {
-        Some(dtype) => spec("", dtype, tensor.shape.clone()),
-        None => spec("", safetensors::Dtype::U8, per_row(sizes.codes)),
-    }];
-    if sizes.scales > 0 {
-        all.push(spec(SCALES, safetensors::Dtype::F32, per_row(sizes.scales)));
+/// Where shards of at most `most` bytes end: tensors stay in their order and are never divided.
+fn shard_ends(tensors: &[Tensor], targets: &[Target], most: u64) -> Result<Vec<usize>, ModelError> {
+    let (mut ends, mut filled) = (Vec::new(), 0_u64);
+    for (i, (tensor, target)) in tensors.iter().zip(targets).enumerate() {
+        let bytes = target.bytes(tensor)?;
+        if filled > 0 && filled.saturating_add(bytes) > most {
+            ends.push(i);
+            filled = 0;
+        }
+        filled = filled.saturating_add(bytes);
     }
-    if sizes.zeros > 0 {
-        all.push(spec(ZEROS, safetensors::Dtype::U8, per_row(sizes.zeros)));
-    }
-    Ok(all)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_output_that_cannot_be_written_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().expect("a folder for tests");
-        let temporary = folder.path().join(".out.part");
-        std::fs::write(&temporary, "header").expect("writable");
-        // Opened to be read: every write fails, as on a full disk.
-        let file = File::open(&temporary).expect("just written");
-        let path = folder.path().join("out.gguf");
-        let mut output = Output { path: path.clone(), temporary: Some(temporary.clone()), file, slots: vec![], len: 6 };
-        let refused = output.write_at(0, b"bytes").expect_err("not writable");
-        assert!(matches!(refused, ModelError::Io { .. }), "{refused}");
-        drop(output);
-        assert!(!temporary.exists() && !path.exists());
-    }
-
-    #[test]
-    fn an_output_that_is_not_committed_never_had_a_name() {
-        let folder = tempfile::tempdir().expect("a folder for tests");
-        let temporary = folder.path().join(".out.part");
-        let file = File::create(&temporary).expect("writable");
-        let path = folder.path().join("out.gguf");
-        let mut output = Output { path: path.clone(), temporary: Some(temporary.clone()), file, slots: vec![], len: 6 };
-        output.write_at(0, b"bytes!").expect("writable");
-        assert!(temporary.exists() && !path.exists());
-        assert_eq!(output.commit().expect("a folder to be named in"), 6);
-        assert!(!temporary.exists() && path.exists());
-    }
+    ends.push(tensors.len());
+    Ok(ends)
 }

@@ -28,13 +28,25 @@ pub struct Recipe {
     pub non_finite: NonFinite,
     /// How much the errors of each column matter.
     pub importance: Option<Importance>,
+    /// Bytes of a shard at most, unless one tensor has more; where the output is the index of a sharded model.
+    pub shard_bytes: u64,
 }
+
+/// What Hugging Face's tools make a shard.
+const SHARD_BYTES: u64 = 5_000_000_000;
 
 impl Recipe {
     /// Every weight matrix in one format; vectors and integers are kept.
     #[must_use]
     pub fn new(default: Choice) -> Self {
-        Self { default, rules: Vec::new(), named: HashMap::new(), non_finite: NonFinite::Reject, importance: None }
+        Self {
+            default,
+            rules: Vec::new(),
+            named: HashMap::new(),
+            non_finite: NonFinite::Reject,
+            importance: None,
+            shard_bytes: SHARD_BYTES,
+        }
     }
 
     /// Adds a rule for the tensors whose name matches `pattern`, in which `*` stands for any characters and `?` for

@@ -18,6 +18,14 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Bytes the tensor will take.
+    pub(crate) fn bytes(&self, tensor: &Tensor) -> Result<u64, ModelError> {
+        let Some(format) = self.encode else { return Ok(tensor.bytes()) };
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let sizes = format.sizes(size(tensor.rows()), size(tensor.cols())).map_err(ModelError::codec(&tensor.name))?;
+        Ok(sizes.bytes() as u64)
+    }
+
     fn encoded(format: WeightFormat, remark: Option<String>) -> Self {
         Self { storage: Storage::Weights(format), encode: Some(format), remark }
     }

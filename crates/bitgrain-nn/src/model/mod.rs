@@ -18,6 +18,7 @@ pub(crate) use gguf::tensor_type;
 pub use importance::Importance;
 pub use metadata::Metadata;
 pub(crate) use note::{Entry, NOTE_KEY, Note, SCALES, ZEROS};
+pub(crate) use open::INDEX_ENDING;
 pub use open::{Container, Model};
 pub(crate) use rows::Rows;
 pub(crate) use safetensors::dtype_of;

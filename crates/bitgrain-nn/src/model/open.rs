@@ -9,6 +9,9 @@ use super::mapped::Mapped;
 use super::{Metadata, Tensor, folder, gguf, numpy, safetensors};
 use crate::ModelError;
 
+/// What the name of the index of a sharded model ends in.
+pub(crate) const INDEX_ENDING: &str = ".safetensors.index.json";
+
 /// The kind of file a model is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Container {
@@ -37,8 +40,12 @@ impl Container {
     /// What a model is written as, by the name of its file.
     ///
     /// # Errors
-    /// [`ModelError::OutputName`] unless it ends in `.gguf` or `.safetensors`.
+    /// [`ModelError::OutputName`] unless it ends in `.gguf`, `.safetensors` or, for a sharded model,
+    /// `.safetensors.index.json`.
     pub fn of_output(path: &Path) -> Result<Self, ModelError> {
+        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(INDEX_ENDING)) {
+            return Ok(Self::Safetensors);
+        }
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gguf") => Ok(Self::Gguf),
             Some("safetensors") => Ok(Self::Safetensors),

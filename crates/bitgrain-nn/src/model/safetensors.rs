@@ -53,16 +53,22 @@ pub(crate) fn read_sharded(path: &Path) -> Result<(Metadata, Vec<Tensor>), Model
                 metadata.strings.push(entry);
             }
         }
-        let here: HashMap<&str, ()> = shard_tensors.iter().map(|t| (t.name.as_str(), ())).collect();
-        let lost = index.iter().find(|(tensor, file)| *file == name && !here.contains_key(tensor));
+        let here: HashMap<&str, &Tensor> = shard_tensors.iter().map(|t| (t.name.as_str(), t)).collect();
+        let lost = index.iter().find(|(array, file)| *file == name && !holds(&here, array));
         if let Some((tensor, _)) = lost {
             return Err(ModelError::NotInShard { path: shard, tensor: tensor.to_owned() });
         }
-        drop(here);
         // A tensor that the index places elsewhere would be there twice.
         tensors.extend(shard_tensors.into_iter().filter(|tensor| index.file(&tensor.name) == Some(name)));
     }
     Ok((metadata, tensors))
+}
+
+/// Whether an array is a tensor, or part of one.
+fn holds(tensors: &HashMap<&str, &Tensor>, array: &str) -> bool {
+    let scales = || tensors.get(array.strip_suffix(SCALES)?)?.scales.as_ref();
+    let zeros = || tensors.get(array.strip_suffix(ZEROS)?)?.zeros.as_ref();
+    tensors.contains_key(array) || scales().is_some() || zeros().is_some()
 }
 
 /// Joins codes, scales and zero points to the tensors they belong to, as the note says.

@@ -42,6 +42,35 @@ fn shards_are_one_model_and_a_folder_is_found() {
 }
 
 #[test]
+fn a_model_is_written_in_shards_and_read_as_one() {
+    let folder = Folder::new();
+    let tensors = [weights("a", &[8, 64]), weights("b", &[8, 64]), weights("c", &[9, 33]), weights("norm", &[64])];
+    let model = folder.safetensors("in.safetensors", &tensors);
+    let mut recipe = Recipe::new(Choice::To("uint4/32".parse().expect("a format")));
+    quantize(&model, &folder.path("whole.safetensors"), &recipe, &()).expect("a conversion");
+    recipe.shard_bytes = 700;
+    let index = folder.path("small.safetensors.index.json");
+    let done = quantize(&model, &index, &recipe, &()).expect("a conversion");
+    let shards = ["small-00001-of-00002.safetensors", "small-00002-of-00002.safetensors"];
+    let names = folder.names();
+    assert!(shards.iter().all(|shard| names.contains(&(*shard).to_owned())), "{names:?}");
+    assert_eq!(names.len(), 5, "{names:?}");
+    let sizes = shards.map(|shard| std::fs::metadata(folder.path(shard)).expect("written").len());
+    assert_eq!(done.file_bytes, sizes.iter().sum::<u64>());
+    let (whole, back) = (Model::open(folder.path("whole.safetensors")), Model::open(&index));
+    let (whole, back) = (whole.expect("ours"), back.expect("ours"));
+    assert_eq!((back.tensors().len(), back.bytes()), (4, whole.bytes()));
+    for tensor in whole.tensors() {
+        let other = back.tensor(&tensor.name).expect("in a shard");
+        assert_eq!((&other.shape, &other.storage), (&tensor.shape, &tensor.storage));
+        assert_eq!(other.values().expect("readable"), tensor.values().expect("readable"), "{}", tensor.name);
+    }
+    let shard = folder.path(shards[1]);
+    let refused = quantize(&back, &shard, &recipe, &()).expect_err("a shard of the input");
+    assert!(matches!(refused, ModelError::SameFile { .. }), "{refused}");
+}
+
+#[test]
 fn an_index_that_lies_is_found_out() {
     let folder = Folder::new();
     write_safetensors(&folder.path("a.safetensors"), &[weights("first", &[2, 32])]);
