@@ -1,6 +1,6 @@
 //! Mixed precision: a format per tensor, chosen from measured errors for a budget or a quality.
 //!
-//! Every tensor is measured in every candidate format. [`curve`] shows what sizes and errors go together; [`knapsack`]
+//! Every tensor is measured in every candidate format. `curve` shows what sizes and errors go together; `knapsack`
 //! chooses.
 
 mod curve;

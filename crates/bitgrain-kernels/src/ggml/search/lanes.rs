@@ -27,7 +27,7 @@ pub(crate) trait Isa: Copy {
     /// `out.len()` is a multiple of 16.
     fn columns(self, rows: &[&[f32]], at: usize, out: &mut [Self::F]);
 
-    /// `(values[i] + plus) / step`, rounded as [`nearest`](crate::ggml::search::lanes::nearest) does and kept within
+    /// `(values[i] + plus) / step`, rounded as [`nearest`] does and kept within
     /// `low..=high`, minus `low`. Works along one block, not across several.
     fn codes(self, values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16];
 }
