@@ -76,7 +76,7 @@ fn json_has_the_figures_of_the_table() {
     assert_eq!(done["tensors"][0]["to"], "int4/32");
     assert_eq!(done["tensors"][3]["figures"], Value::Null);
     assert!(done["bytes_after"].as_u64() < done["bytes_before"].as_u64());
-    assert!(done["overall"]["cosine"].as_f64() > Some(0.99));
+    assert!(done["overall"]["cosine"].as_f64() > Some(0.97));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         (&["missing.gguf", "out.gguf", "--to", "q4_0"], "missing.gguf: No such file"),
         (&["model.safetensors", "out.gguf", "--to", "q9"], "not a weight format"),
         (&["model.safetensors", "out.gguf", "--to", "int8"], "GGUF files cannot hold int8"),
-        (&["model.safetensors", "out.bin", "--to", "q4_0"], "name the output .gguf or .safetensors"),
+        (&["model.safetensors", "out.bin", "--to", "q4_0"], "name the output .gguf"),
         (&["model.safetensors", "model.safetensors", "--to", "int8"], "write to another file"),
         (&["model.safetensors", "out.gguf", "--budget", "1kB"], "too few"),
         (&["model.safetensors", "out.gguf", "--max-rmse", "1e-30"], "cannot be reached"),
