@@ -35,6 +35,6 @@ fn bytes_are_those_of_the_specification() {
     // The two largest of four at their mean: 2 * 2 / 1 < 4 * 4 / 2 > 4.5 * 4.5 / 3.
     assert_eq!(parts("ternary/channel", &[2.0, -2.0, 0.5, 0.0], 4), (vec![0b00_00_11_01], vec![2.0], vec![]));
     assert_eq!(parts("fp4/channel", &[6.0, -1.5, 0.5], 3), (vec![0xB7, 0x01], vec![1.0], vec![]));
-    assert_eq!(parts("int16", &[2.0, -1.0], 2).0, [0xFF, 0x7F, 0x00, 0xC0]);
+    assert_eq!(parts("int16", &[32767.0, -16384.0], 2).0, [0xFF, 0x7F, 0x00, 0xC0]);
     assert_eq!(parts("fp8_e4m3/none", &[1.0, 1000.0], 2), (vec![0x38, 0x7E], vec![], vec![]));
 }

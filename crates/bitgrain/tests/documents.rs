@@ -108,6 +108,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/codec.md",
         "docs/benchmarks/weights.md",
+        "docs/benchmarks/weight-quality.md",
     ];
     for document in documents {
         let text = read(document);
