@@ -15,6 +15,30 @@ pub(crate) enum CliError {
     /// A container could not be written.
     #[error("{0}")]
     Write(#[from] bitgrain::formats::WriteError),
+    /// A rule that concerns no tensor.
+    #[error("--keep '{pattern}' matches no tensor; `bitgrain inspect` lists their names, * stands for anything")]
+    NothingMatches {
+        /// What was asked for.
+        pattern: String,
+    },
+    /// Importances that concern no tensor.
+    #[error("{} has importances for no tensor of the model: names must be the same", path.display())]
+    UselessImportance {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A plan that would take the place of a file that is read or written.
+    #[error("{} is the model, the output or the importances: save the plan to another file", path.display())]
+    PlanOverModel {
+        /// The file.
+        path: PathBuf,
+    },
+    /// More threads than anyone has cores.
+    #[error("{count} threads are too many; 1024 are allowed, and every core is used without --threads")]
+    TooManyThreads {
+        /// What was asked for.
+        count: usize,
+    },
     /// No format has this name.
     #[error("`{name}` is no weight format; `bitgrain quantize --help` lists them")]
     UnknownFormat {

@@ -54,7 +54,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // Names of tensors come from files, and may hold anything at any length.
+            eprintln!("error: {}", printable::shortened(&error.to_string(), 2000));
             ExitCode::from(2)
         }
     }

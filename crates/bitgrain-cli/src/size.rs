@@ -6,7 +6,10 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u64);
 
-const UNITS: [(&str, f64); 9] = [
+const UNITS: [(&str, f64); 12] = [
+    ("tib", 1_099_511_627_776.0),
+    ("tb", 1e12),
+    ("t", 1e12),
     ("kib", 1024.0),
     ("mib", 1_048_576.0),
     ("gib", 1_073_741_824.0),

@@ -14,6 +14,10 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("output is UTF-8")
 }
 
+/// Of four f32 zeros.
+const NPY_HEADER: &[u8; 118] =
+    b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }                                                            \n";
+
 /// A folder with `model.safetensors`: two matrices, one that fits no block of 256, and a vector.
 fn folder_with_model() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for tests");
@@ -125,9 +129,31 @@ fn tensors_are_kept_as_they_are_or_as_told() {
 }
 
 #[test]
+fn a_shard_never_takes_the_place_of_its_input() {
+    let folder = folder_with_model();
+    let input = folder.path().join("s-00001-of-00001.safetensors");
+    std::fs::rename(folder.path().join("model.safetensors"), &input).expect("renamed");
+    let before = std::fs::read(&input).expect("there");
+    let arguments = ["quantize", "s-00001-of-00001.safetensors", "s.safetensors.index.json", "--to", "int8"];
+    let output = bitgrain(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(std::fs::read(&input).expect("there") == before, "the input is as it was");
+}
+
+#[test]
 fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
     let folder = folder_with_model();
-    let cases: [(&[&str], &str); 11] = [
+    std::fs::write(folder.path().join("plain.npy"), [&b"\x93NUMPY\x01\0v\0"[..], &NPY_HEADER[..], &[0; 16]].concat())
+        .expect("writable");
+    let cases: [(&[&str], &str); 16] = [
+        (
+            &["model.safetensors", "out.gguf", "--budget", "7kB", "--plan", "model.safetensors"],
+            "save the plan to another",
+        ),
+        (&["model.safetensors", "out.gguf", "--budget", "7kB", "--plan", "./out.gguf"], "save the plan to another"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "nothing*"], "matches no tensor"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--imatrix", "plain.npy"], "importances for no tensor"),
+        (&["model.safetensors", "out.gguf", "--to", "q4_0", "--threads", "5000"], "1024"),
         (&["missing.gguf", "out.gguf", "--to", "q4_0"], "missing.gguf: No such file"),
         (&["model.safetensors", "out.gguf", "--to", "q9"], "not a weight format"),
         (&["model.safetensors", "out.gguf", "--to", "int8"], "GGUF files cannot hold int8"),
@@ -147,5 +173,5 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
     }
     let left: Vec<_> =
         std::fs::read_dir(folder.path()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
-    assert_eq!(left, ["model.safetensors"]);
+    assert_eq!(left.len(), 2, "{left:?}");
 }

@@ -89,6 +89,9 @@ pub enum CodecErr {
         "not a weight format; there are the 21 dtypes (int8, fp8_e4m3, ternary, ...), llama.cpp's blocks (q4_0, q4_k, ...) and q4f32"
     )]
     UnknownFormat,
+    /// A name that no calibration has.
+    #[error("not a calibration; choose absmax, percentile, percentile=99.5, mse or hqq")]
+    UnknownCalibration,
     /// Scales for a format that has none.
     #[error("{dtype} weights have no scales")]
     InvalidScaling {

@@ -164,6 +164,16 @@ pub enum ModelError {
         /// What is wrong.
         reason: String,
     },
+    /// An importance that is no weight for an error.
+    #[error("importance {index} of `{tensor}` is {value}: importances are finite and not negative")]
+    ImportanceValue {
+        /// The tensor.
+        tensor: String,
+        /// Which of its numbers.
+        index: usize,
+        /// The number.
+        value: f32,
+    },
     /// Importances that do not fit a tensor's columns.
     #[error("the importances of `{tensor}` are {found} numbers, its rows have {cols}")]
     Importance {

@@ -31,7 +31,9 @@ pub(crate) fn runs(rows: &Rows) -> Vec<Range<usize>> {
 
 /// The same, none of them across a multiple of `matrix` rows.
 pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
-    let (rows, step) = (rows.rows(), (PIECE / rows.cols().max(1)).max(1));
+    // Rows of nothing can be as many as a header likes.
+    let Some(step) = PIECE.checked_div(rows.cols()) else { return Vec::new() };
+    let (rows, step) = (rows.rows(), step.max(1));
     let runs_of = |start: usize| {
         let end = rows.min(start + matrix.max(1));
         (start..end).step_by(step).map(move |start| start..end.min(start + step))

@@ -135,7 +135,7 @@ fn planned(model: &Model) -> Result<Planned, CliError> {
     let container = bitgrain::nn::Container::Gguf;
     let budget = model.bytes() / 8;
     let plan = plan(model, container, &candidates(container), Goal::Budget(budget), &Recipe::new(Choice::Keep), &())?;
-    let formats = plan.formats.into_iter().collect();
+    let formats = plan.formats.into_iter().map(|(name, choice)| (name, choice.to_string())).collect();
     Ok(Planned { budget, bytes: plan.bytes, relative_rmse: plan.relative_rmse, formats })
 }
 

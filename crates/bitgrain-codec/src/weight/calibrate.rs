@@ -1,6 +1,8 @@
 //! Calibration: from a group of weights to the grid that serves them.
 
 use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use bitgrain_kernels::{Backend, BitWidth, block_scale, max_abs};
 
@@ -37,6 +39,36 @@ impl Calibration {
                 Err(CodecErr::InvalidPercentile { percent })
             }
             _ => Ok(self),
+        }
+    }
+}
+
+impl fmt::Display for Calibration {
+    /// `absmax`, `percentile=99.9`, `mse` or `hqq`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AbsMax => f.pad("absmax"),
+            Self::Percentile(percent) => write!(f, "percentile={percent}"),
+            Self::MeanSquaredError => f.pad("mse"),
+            Self::HalfQuadratic => f.pad("hqq"),
+        }
+    }
+}
+
+impl FromStr for Calibration {
+    type Err = CodecErr;
+
+    /// What [`Display`](fmt::Display) writes, and `percentile` alone for the default one.
+    fn from_str(name: &str) -> Result<Self, CodecErr> {
+        match (name, name.strip_prefix("percentile=")) {
+            ("absmax", _) => Ok(Self::AbsMax),
+            ("mse", _) => Ok(Self::MeanSquaredError),
+            ("hqq", _) => Ok(Self::HalfQuadratic),
+            ("percentile", _) => Ok(Self::Percentile(Self::DEFAULT_PERCENTILE)),
+            (_, Some(percent)) => {
+                Self::Percentile(percent.parse().map_err(|_| CodecErr::UnknownCalibration)?).checked()
+            }
+            _ => Err(CodecErr::UnknownCalibration),
         }
     }
 }

@@ -191,8 +191,10 @@ impl fmt::Display for WeightFormat {
 impl FromStr for WeightFormat {
     type Err = CodecErr;
 
-    /// What [`Display`](fmt::Display) writes.
+    /// What [`Display`](fmt::Display) writes, in capitals or not.
     fn from_str(name: &str) -> Result<Self, CodecErr> {
+        let name = name.to_ascii_lowercase();
+        let name = name.as_str();
         if let Some(block) = GgmlBlock::ALL.into_iter().find(|block| block.name() == name) {
             return Ok(Self::Ggml(block));
         }

@@ -55,6 +55,9 @@ impl ScaledFormat {
         if self.dtype.is_plain() && self.scaling != Scaling::None {
             return Err(CodecErr::InvalidScaling { dtype: self.dtype });
         }
+        if rows == 0 || cols == 0 {
+            return Ok(Sizes { codes: 0, scales: 0, zeros: 0 });
+        }
         let codes = self.dtype.packed_len(cols).saturating_mul(rows);
         let (scales, zero_rows, zeros_each) = match self.scaling {
             Scaling::None => (0, 0, 0),
@@ -118,8 +121,10 @@ impl ScaledFormat {
                     Some(grid) => grid,
                     None => calibrate(self.dtype, calibration, values, None, &mut scratch)?,
                 };
-                out.scales[0] = grid.scale;
-                self.store_zeros(&[grid.zero], out.zeros)?;
+                if let Some(scale) = out.scales.first_mut() {
+                    *scale = grid.scale;
+                    self.store_zeros(&[grid.zero], out.zeros)?;
+                }
                 Some(grid)
             }
             Scaling::Channel | Scaling::Group(_) => None,

@@ -71,12 +71,14 @@ pub(super) fn gguf(path: &Path, model: &Model, targets: &[Target]) -> Result<Fil
 
 /// The number by which llama.cpp names the format that most bytes have.
 fn file_type(tensors: &[Tensor], targets: &[Target]) -> Option<u32> {
-    let formats: Vec<WeightFormat> = targets.iter().filter_map(|target| target.storage.format()).collect();
-    let weights = |format: &WeightFormat| {
-        let same = |target: &&Target| target.storage.format() == Some(*format);
-        tensors.iter().zip(targets).filter(|(_, target)| same(target)).map(|(t, _)| t.elements()).sum::<u64>()
-    };
-    let most = formats.iter().copied().max_by_key(weights)?;
+    let mut weights: HashMap<&str, (u64, WeightFormat)> = HashMap::new();
+    for (tensor, target) in tensors.iter().zip(targets) {
+        if let Some(format) = target.storage.format() {
+            weights.entry(format.name()).or_insert((0, format)).0 += tensor.elements();
+        }
+    }
+    // By name where counts are equal, so that the answer does not depend on the order of a map.
+    let most = weights.into_iter().max_by_key(|(name, (count, _))| (*count, *name)).map(|(_, (_, format))| format)?;
     Some(match most {
         WeightFormat::Ggml(block) => match block {
             GgmlBlock::Q4_0 => 2,

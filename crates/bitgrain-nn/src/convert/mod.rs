@@ -1,5 +1,6 @@
 //! Quantizes a model into a new file and says what that cost.
 
+mod choice;
 mod encode;
 mod fallback;
 mod layout;
@@ -11,15 +12,19 @@ mod target;
 use std::path::Path;
 
 use bitgrain_codec::Fidelity;
+use bitgrain_codec::weight::WeightFormat;
 use bitgrain_kernels::ErrorSums;
 use serde::Serialize;
 
 use crate::compare::Figures;
+use crate::model::tensor_type;
 use crate::pieces::Progress;
-use crate::{Container, Model, ModelError, Tensor};
+use crate::{Container, Model, ModelError, Storage, Tensor};
+pub use choice::Choice;
 pub(crate) use encode::measure;
 use output::Output;
-pub use recipe::{Choice, Recipe};
+pub(crate) use part_file::PartFile;
+pub use recipe::Recipe;
 use target::target;
 
 /// What a conversion did.
@@ -29,6 +34,9 @@ pub struct Conversion {
     pub tensors: Vec<Converted>,
     /// All quantized weights together, each counting once.
     pub overall: Figures,
+    /// Relative RMS error of the quantized tensors: each relative to its own weights, weighed by their number. What
+    /// plans go by, because a small error in large weights says nothing about small ones.
+    pub tensor_rmse: f64,
     /// Bytes of the tensors before.
     pub bytes_before: u64,
     /// Bytes of the tensors after.
@@ -60,7 +68,7 @@ pub struct Converted {
 
 /// Writes `model` to `out` in the formats of `recipe`. The file appears when it is complete, or not at all.
 ///
-/// Tensors of less than two dimensions and integers are kept as they are unless a rule of the recipe names them. Rows
+/// Integers are kept as they are, and so are tensors of less than two dimensions unless a rule of the recipe names them. Rows
 /// that are not whole blocks of the format get the nearest one that fits, and the report says so.
 ///
 /// # Errors
@@ -69,9 +77,6 @@ pub struct Converted {
 /// bring.
 pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progress) -> Result<Conversion, ModelError> {
     let container = Container::of_output(out)?;
-    if model.files().into_iter().chain([model.path()]).any(|file| same_file(file, out)) {
-        return Err(ModelError::SameFile { path: out.to_owned() });
-    }
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
     let mut output = Output::create(out, container, model, &targets, recipe.shard_bytes)?;
@@ -101,6 +106,7 @@ pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progr
     }
     let file_bytes = output.commit()?;
     Ok(Conversion {
+        tensor_rmse: tensor_rmse(&rows),
         overall: Fidelity::of(sums, usize::try_from(count).unwrap_or(usize::MAX)).into(),
         bytes_before: model.bytes(),
         bytes_after: rows.iter().map(|row| row.bytes_after).sum(),
@@ -109,15 +115,23 @@ pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progr
     })
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a mean over weights")]
+fn tensor_rmse(rows: &[Converted]) -> f64 {
+    let weighed = rows.iter().filter_map(|row| {
+        let weights = row.shape.iter().product::<u64>() as f64;
+        Some((weights * row.figures?.relative_rmse.powi(2), weights))
+    });
+    let (squares, weights) =
+        weighed.fold((0.0, 0.0), |(squares, all), (square, weights)| (squares + square, all + weights));
+    if weights > 0.0 { (squares / weights).sqrt() } else { 0.0 }
+}
+
+/// Whether a file of the kind `container` has a place for weights in this format.
+pub(crate) fn holds(container: Container, format: WeightFormat) -> bool {
+    container != Container::Gguf || tensor_type(&Storage::Weights(format)).is_some()
+}
+
 /// Bytes a tensor takes in a file of the kind `container` if the recipe is followed.
 pub(crate) fn bytes_kept(tensor: &Tensor, container: Container, recipe: &Recipe) -> Result<u64, ModelError> {
     target(tensor, container, recipe)?.bytes(tensor)
-}
-
-/// Whether both names lead to one file, through links too.
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

@@ -1,6 +1,6 @@
 //! `Output`: the files of a model in the making, one or several shards with their index.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bitgrain_formats::safetensors::Index;
 
@@ -15,7 +15,7 @@ use crate::{Container, Model, ModelError, Tensor};
 pub(crate) struct Output {
     files: Vec<Shard>,
     slots: Vec<Slot>,
-    index: Option<(PartFile, Vec<u8>)>,
+    index: Option<(PathBuf, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -39,14 +39,15 @@ impl Output {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut output = Self { files: Vec::new(), slots: Vec::new(), index: None };
         match (container, name.strip_suffix(INDEX_ENDING)) {
-            (Container::Gguf, _) => output.add(path, layout::gguf(path, model, targets)?)?,
-            (_, None) => output.add(path, layout::safetensors(path, model, model.tensors(), targets)?)?,
+            (Container::Gguf, _) => output.add(path, model, layout::gguf(path, model, targets)?)?,
+            (_, None) => output.add(path, model, layout::safetensors(path, model, model.tensors(), targets)?)?,
             (_, Some(stem)) => output.add_shards(path, stem, model, targets, shard_bytes)?,
         }
         Ok(output)
     }
 
-    fn add(&mut self, path: &Path, layout: FileLayout) -> Result<(), ModelError> {
+    fn add(&mut self, path: &Path, model: &Model, layout: FileLayout) -> Result<(), ModelError> {
+        refuse_input(path, model)?;
         let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
         let mut file = PartFile::create(path)?;
         file.write_at(0, &layout.header)?;
@@ -74,15 +75,16 @@ impl Output {
             let name = format!("{stem}-{:05}-of-{:05}.safetensors", i + 1, ends.len());
             let shard = path.with_file_name(&name);
             let tensors = &model.tensors()[start..end];
-            self.add(&shard, layout::safetensors(&shard, model, tensors, &targets[start..end])?)?;
+            self.add(&shard, model, layout::safetensors(&shard, model, tensors, &targets[start..end])?)?;
             for (tensor, target) in tensors.iter().zip(&targets[start..end]) {
                 entries.extend(layout::array_names(tensor, &target.storage)?.map(|array| (array, name.clone())));
             }
             start = end;
         }
+        refuse_input(path, model)?;
         let total = self.slots.iter().map(Slot::bytes).sum();
         let index = Index::new(Some(total), entries).map_err(write)?;
-        self.index = Some((PartFile::create(path)?, index.to_json().into_bytes()));
+        self.index = Some((path.to_owned(), index.to_json().into_bytes()));
         Ok(())
     }
 
@@ -108,13 +110,21 @@ impl Output {
         for shard in self.files {
             shard.file.publish()?;
         }
-        if let Some((mut file, text)) = self.index {
-            file.write_at(0, &text)?;
-            file.seal(text.len() as u64)?;
-            file.publish()?;
+        if let Some((path, text)) = self.index {
+            PartFile::write(&path, &text)?;
         }
         Ok(total)
     }
+}
+
+/// Refuses to replace a file that is being read, whatever name leads to it.
+fn refuse_input(path: &Path, model: &Model) -> Result<(), ModelError> {
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let mut inputs = model.files().into_iter().chain([model.path()]);
+    if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
+        return Err(ModelError::SameFile { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// Where shards of at most `most` bytes end: tensors stay in their order and are never divided.

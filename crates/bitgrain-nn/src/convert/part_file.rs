@@ -3,12 +3,13 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ModelError;
 
 /// A file that is being written beside the one it will replace. Dropped before it is named, it is gone.
 #[derive(Debug)]
-pub(super) struct PartFile {
+pub(crate) struct PartFile {
     path: PathBuf,
     /// Gone once it has its real name.
     temporary: Option<PathBuf>,
@@ -16,10 +17,23 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
+    /// Writes a small file whole, or not at all.
+    pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
+        let mut part = Self::create(path)?;
+        part.write_at(0, bytes)?;
+        part.seal(bytes.len() as u64)?;
+        part.publish()
+    }
+
     pub(super) fn create(path: &Path) -> Result<Self, ModelError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let file = File::create(&temporary).map_err(ModelError::io(&temporary))?;
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
+        let short: String = name.chars().take(40).collect();
+        let temporary = path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()));
+        // New, so that two writers never share it and no link that lies there is followed.
+        let file = File::create_new(&temporary).map_err(ModelError::io(path))?;
         Ok(Self { path: path.to_owned(), temporary: Some(temporary), file })
     }
 

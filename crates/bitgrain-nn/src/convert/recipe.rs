@@ -3,27 +3,18 @@
 use std::collections::HashMap;
 
 use bitgrain_codec::NonFinite;
-use bitgrain_codec::weight::WeightFormat;
 use wildmatch::WildMatch;
 
+use super::Choice;
 use crate::{Importance, Tensor};
-
-/// What to do with a tensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Choice {
-    /// Leave it as it is.
-    Keep,
-    /// Quantize it.
-    To(WeightFormat),
-}
 
 /// Which tensor becomes what, and how.
 #[derive(Debug)]
 pub struct Recipe {
     default: Choice,
     rules: Vec<(WildMatch, Choice)>,
-    /// Formats of single tensors, by name.
-    named: HashMap<String, WeightFormat>,
+    /// What becomes of single tensors, by name.
+    named: HashMap<String, Choice>,
     /// What to do with NaN and infinities in tensors that are quantized.
     pub non_finite: NonFinite,
     /// How much the errors of each column matter.
@@ -57,9 +48,9 @@ impl Recipe {
         self
     }
 
-    /// Adds formats for single tensors, by name. Rules come before them.
+    /// Says what becomes of single tensors, by name. Rules come before that.
     #[must_use]
-    pub(crate) fn with_named(mut self, named: impl IntoIterator<Item = (String, WeightFormat)>) -> Self {
+    pub fn with_named(mut self, named: impl IntoIterator<Item = (String, Choice)>) -> Self {
         self.named.extend(named);
         self
     }
@@ -76,7 +67,7 @@ impl Recipe {
             return Choice::Keep;
         }
         let ruled = self.rules.iter().find(|(pattern, _)| pattern.matches(&tensor.name)).map(|(_, choice)| *choice);
-        let named = || self.named.get(&tensor.name).map(|format| Choice::To(*format));
+        let named = || self.named.get(&tensor.name).copied();
         ruled.or_else(named).unwrap_or(if tensor.shape.len() < 2 { Choice::Keep } else { self.default })
     }
 }

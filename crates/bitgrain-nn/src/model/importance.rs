@@ -19,7 +19,7 @@ impl Importance {
     /// plainly a vector `NAME`, in GGUF, safetensors or npz.
     ///
     /// # Errors
-    /// What opening and reading it brings.
+    /// [`ModelError::ImportanceValue`] for numbers that are negative or not finite, and what opening and reading brings.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let model = Model::open(path)?;
         let mut all = HashMap::new();
@@ -33,6 +33,7 @@ impl Importance {
                 }
                 None => &tensor.name,
             };
+            usable(&mut values, tensor)?;
             all.insert(name.to_owned(), values);
         }
         Ok(Self(all))
@@ -44,7 +45,7 @@ impl Importance {
     /// # Errors
     /// [`ModelError::Importance`] if there are neither.
     pub fn of(&self, tensor: &Tensor) -> Result<Option<&[f32]>, ModelError> {
-        let matrices: u64 = tensor.shape.iter().rev().skip(2).product();
+        let matrices = tensor.shape.iter().rev().skip(2).fold(1_u64, |product, dim| product.saturating_mul(*dim));
         let fits = |len: u64| len == tensor.cols() || Some(len) == tensor.cols().checked_mul(matrices);
         match self.0.get(&tensor.name) {
             Some(values) if !fits(values.len() as u64) => Err(ModelError::Importance {
@@ -54,6 +55,12 @@ impl Importance {
             }),
             found => Ok(found.map(Vec::as_slice)),
         }
+    }
+
+    /// How many of a model's tensors it has numbers for.
+    #[must_use]
+    pub fn covers(&self, model: &Model) -> usize {
+        model.tensors().iter().filter(|tensor| self.0.contains_key(&tensor.name)).count()
     }
 
     /// How many tensors it has numbers for.
@@ -67,6 +74,18 @@ impl Importance {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// Refuses what weighs nothing or less. A row of zeros says nothing, and becomes a row of equals.
+fn usable(values: &mut [f32], tensor: &Tensor) -> Result<(), ModelError> {
+    if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
+        return Err(ModelError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
+    }
+    let cols = usize::try_from(tensor.cols()).unwrap_or(usize::MAX).max(1);
+    for row in values.chunks_mut(cols).filter(|row| row.iter().all(|value| *value == 0.0)) {
+        row.fill(1.0);
+    }
+    Ok(())
 }
 
 /// Sums to means. A matrix of experts that nothing was counted for keeps equal importances.

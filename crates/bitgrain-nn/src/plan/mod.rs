@@ -13,7 +13,7 @@ use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::WeightFormat;
 use serde::{Deserialize, Serialize};
 
-use crate::convert::{Recipe, bytes_kept, measure};
+use crate::convert::{Choice, PartFile, Recipe, bytes_kept, holds, measure};
 use crate::pieces::Progress;
 use crate::{Container, Model, ModelError, Tensor};
 
@@ -31,8 +31,11 @@ pub enum Goal {
 pub struct Plan {
     /// Of this layout of the file; 1.
     pub version: u32,
-    /// Formats by the names of tensors.
-    pub formats: BTreeMap<String, String>,
+    /// What becomes of the tensors that were planned, by name.
+    pub formats: BTreeMap<String, Choice>,
+    /// What becomes of the others, so that the plan alone says everything.
+    #[serde(default)]
+    pub others: BTreeMap<String, Choice>,
     /// Bytes of all tensors of the model so planned, those that are kept included.
     pub bytes: u64,
     /// Relative RMS error of the planned tensors: each relative to its own values, weighed by its number of weights.
@@ -90,17 +93,26 @@ pub fn plan(
     recipe: &Recipe,
     progress: &dyn Progress,
 ) -> Result<Plan, ModelError> {
-    let (mut fixed, mut weights, mut tensors) = (0, 0, Vec::new());
+    if let Some(format) = candidates.iter().find(|format| !holds(container, **format)) {
+        return Err(ModelError::Container {
+            container: container.name(),
+            format: format.to_string(),
+            tensor: "*".to_owned(),
+            hint: "; choose other candidates, or write another kind of file",
+        });
+    }
+    let (mut fixed, mut weights, mut tensors, mut others) = (0, 0, Vec::new(), BTreeMap::new());
     for tensor in model.tensors() {
         let offers = if recipe.is_free(tensor) { offers(tensor, candidates, recipe, progress)? } else { Vec::new() };
         if offers.is_empty() {
             fixed += bytes_kept(tensor, container, recipe)?;
+            others.insert(tensor.name.clone(), recipe.choice(tensor));
         } else {
             weights += tensor.elements();
             tensors.push(Choices { name: &tensor.name, offers: worthwhile(offers) });
         }
     }
-    choose(&tensors, fixed, weights, goal)
+    Ok(Plan { others, ..choose(&tensors, fixed, weights, goal)? })
 }
 
 /// Bytes that [`plan`] tells a [`Progress`] about: each tensor it plans, once for every candidate.
@@ -170,7 +182,8 @@ fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Resu
     let taken = || tensors.iter().zip(&chosen).map(|(tensor, at)| (tensor.name, tensor.offers[*at]));
     Ok(Plan {
         version: 1,
-        formats: taken().map(|(name, offer)| (name.to_owned(), offer.format.to_string())).collect(),
+        formats: taken().map(|(name, offer)| (name.to_owned(), Choice::To(offer.format))).collect(),
+        others: BTreeMap::new(),
         bytes: fixed + taken().map(|(_, offer)| offer.bytes).sum::<u64>(),
         relative_rmse: rmse(taken().map(|(_, offer)| offer.error).sum()),
         curve: curve::curve(tensors)
@@ -191,11 +204,6 @@ impl Plan {
         if plan.version != 1 {
             return Err(wrong(format!("a plan of version {}, this program knows 1", plan.version)));
         }
-        for (tensor, format) in &plan.formats {
-            if format.parse::<WeightFormat>().is_err() {
-                return Err(wrong(format!("`{format}` for the tensor `{tensor}` is no format")));
-            }
-        }
         Ok(plan)
     }
 
@@ -205,21 +213,19 @@ impl Plan {
     /// [`ModelError::Io`].
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| ModelError::io(path)(error.into()))?;
-        std::fs::write(path, text + "\n").map_err(ModelError::io(path))
+        PartFile::write(path, (text + "\n").as_bytes())
     }
 
-    /// Adds the formats of the plan to a recipe.
+    /// Adds the choices of the plan to a recipe.
     ///
     /// # Errors
-    /// [`ModelError::Plan`] if it names tensors that `model` does not have.
-    pub fn apply(&self, path: &Path, model: &Model, recipe: Recipe) -> Result<Recipe, ModelError> {
-        let known: std::collections::HashSet<&str> = model.tensors().iter().map(|t| t.name.as_str()).collect();
-        if let Some(name) = self.formats.keys().find(|name| !known.contains(name.as_str())) {
-            let reason = format!("the plan is for another model: there is no tensor `{name}`");
-            return Err(ModelError::Plan { path: path.to_owned(), reason });
+    /// [`ModelError::NoTensor`] if it names a tensor that `model` does not have: it is for another one.
+    pub fn apply(&self, model: &Model, recipe: Recipe) -> Result<Recipe, ModelError> {
+        let all = || self.formats.iter().chain(&self.others).map(|(name, choice)| (name.clone(), *choice));
+        for (name, _) in all() {
+            model.tensor(&name)?;
         }
-        let choices = self.formats.iter().filter_map(|(name, format)| Some((name.clone(), format.parse().ok()?)));
-        Ok(recipe.with_named(choices))
+        Ok(recipe.with_named(all()))
     }
 }
 

@@ -44,7 +44,14 @@ fn page(tensors: Vec<Row>, curve: Curve<'_>) -> String {
 
 fn plan(curve: &[(u64, f64)]) -> Plan {
     let curve = curve.iter().map(|&(bytes, relative_rmse)| Point { bytes, relative_rmse }).collect();
-    Plan { version: 1, formats: [("w.0".into(), "int8".into())].into(), bytes: 200, relative_rmse: 0.0, curve }
+    Plan {
+        version: 1,
+        formats: [("w.0".into(), "int8".parse().expect("a choice"))].into(),
+        others: [].into(),
+        bytes: 200,
+        relative_rmse: 0.0,
+        curve,
+    }
 }
 
 #[test]

@@ -108,6 +108,34 @@ fn empty_and_odd_shapes_go_through() {
 }
 
 #[test]
+fn rows_of_nothing_cost_nothing_however_many_a_header_claims() {
+    let folder = Folder::new();
+    let header = br#"{"h":{"dtype":"F32","shape":[4611686018427387904,0],"data_offsets":[0,0]},"t":{"dtype":"F32","shape":[4,0],"data_offsets":[0,0]}}"#;
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header);
+    std::fs::write(folder.path("in.safetensors"), bytes).expect("writable");
+    let model = Model::open(folder.path("in.safetensors")).expect("a valid file");
+    for name in ["int8", "int8/tensor", "uint4/32", "ternary", "q4_k", "float16"] {
+        quantize(&model, &folder.path("out.safetensors"), &to(name), &()).expect(name);
+        let back = Model::open(folder.path("out.safetensors")).expect("ours");
+        assert!(back.tensors().iter().all(|tensor| tensor.values().is_ok_and(|values| values.is_empty())), "{name}");
+        bitgrain_nn::compare::compare(&model, &back, &()).expect("comparable");
+    }
+    bitgrain_nn::stats::stats(&model.tensors()[0], &()).expect("no values");
+}
+
+#[test]
+fn a_fallback_holds_what_it_stands_in_for() {
+    let folder = Folder::new();
+    let (mut narrow, mut odd) = (weights("narrow", &[64, 32]), weights("odd", &[8, 33]));
+    (narrow.values[5], odd.values[5]) = (6e5, 6e5);
+    let model = folder.safetensors("in.safetensors", &[narrow, odd]);
+    let done = quantize(&model, &folder.path("out.gguf"), &to("q6_k"), &()).expect("something holds them");
+    assert_eq!(done.tensors[1].to, "float32");
+    assert!(done.tensors[0].to.starts_with('q'), "{}", done.tensors[0].to);
+}
+
+#[test]
 fn things_that_are_no_models_are_told_so() {
     let folder = Folder::new();
     std::fs::write(folder.path("notes.txt"), "not a model at all").expect("writable");

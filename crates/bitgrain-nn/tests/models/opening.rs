@@ -125,3 +125,26 @@ fn an_imatrix_of_sums_is_divided_by_its_counts() {
     let found = importance.of(model.tensor("w").expect("there")).expect("the right length").expect("there");
     assert_eq!((found.len(), found[0], importance.len()), (64, 2.0, 1));
 }
+
+#[test]
+fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
+    let folder = Folder::new();
+    for odd in [f32::NAN, f32::INFINITY, -1.0] {
+        let mut importance = weights("w", &[64]);
+        importance.values.fill(1.0);
+        importance.values[7] = odd;
+        write_safetensors(&folder.path("odd.safetensors"), &[importance]);
+        let refused = Importance::open(folder.path("odd.safetensors")).expect_err("no weight");
+        assert!(matches!(&refused, ModelError::ImportanceValue { tensor, index: 7, .. } if tensor == "w"), "{refused}");
+    }
+    let mut zeros = weights("w", &[256]);
+    zeros.values.fill(0.0);
+    write_safetensors(&folder.path("zeros.safetensors"), &[zeros]);
+    let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 256])]);
+    let importance = Importance::open(folder.path("zeros.safetensors")).expect("importances");
+    assert_eq!(importance.covers(&model), 1);
+    let mut recipe = Recipe::new(Choice::To("q4_k".parse().expect("a format")));
+    recipe.importance = Some(importance);
+    let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
+    assert!(done.overall.cosine > 0.99, "{:?}", done.overall);
+}

@@ -1,5 +1,6 @@
 //! Plans: budgets that hold, errors that hold, and the same plan again.
 
+use bitgrain_codec::weight::WeightFormat;
 use bitgrain_nn::convert::{Choice, Recipe, quantize};
 use bitgrain_nn::plan::{Goal, Plan, candidates, plan};
 use bitgrain_nn::{Container, Model, ModelError};
@@ -23,7 +24,7 @@ fn a_budget_is_kept_and_more_bytes_never_mean_more_error() {
             let plan = planned(&model, container, Goal::Budget(budget)).expect("above the least");
             assert!(plan.bytes <= budget && plan.relative_rmse <= last, "{budget}: {plan:?}");
             last = plan.relative_rmse;
-            let recipe = plan.apply(&folder.path("plan"), &model, Recipe::new(Choice::Keep)).expect("for this model");
+            let recipe = plan.apply(&model, Recipe::new(Choice::Keep)).expect("for this model");
             let done = quantize(&model, &folder.path(name), &recipe, &()).expect("a conversion");
             assert_eq!(done.bytes_after, plan.bytes, "what was planned is what was written");
         }
@@ -42,6 +43,45 @@ fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
     let done = quantize(&model, &folder.path("out.gguf"), &all, &()).expect("a conversion");
     assert!(plan.bytes < done.bytes_after, "{} and {}", plan.bytes, done.bytes_after);
     assert!(matches!(planned(&model, Container::Gguf, Goal::MaxError(1e-12)), Err(ModelError::ErrorTooSmall { .. })));
+}
+
+#[test]
+fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    let formats: Vec<_> = ["int2", "int4", "int8"].map(|name| format!("{name}@mse")).into();
+    let formats: Vec<WeightFormat> = formats
+        .iter()
+        .map(|text| match text.parse() {
+            Ok(Choice::To(format)) => format,
+            other => panic!("{text}: {other:?}"),
+        })
+        .collect();
+    let rules = || Recipe::new(Choice::Keep).rule("odd*", Choice::To("uint8".parse().expect("a format")));
+    let goal = Goal::Budget(6000);
+    let plan = plan(&model, Container::Safetensors, &formats, goal, &rules(), &()).expect("enough");
+    plan.save(&folder.path("plan.json")).expect("writable");
+    let mut files = Vec::new();
+    for recipe in [rules(), Recipe::new(Choice::Keep)] {
+        let loaded = Plan::load(&folder.path("plan.json")).expect("just saved");
+        let recipe = loaded.apply(&model, recipe).expect("for this model");
+        let out = folder.path("out.safetensors");
+        let done = quantize(&model, &out, &recipe, &()).expect("a conversion");
+        assert_eq!(done.bytes_after, plan.bytes);
+        let planned: Vec<_> = done.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)).collect();
+        let weights = |shape: &[u64]| shape.iter().product::<u64>() as f64;
+        let square = |row: &&&bitgrain_nn::convert::Converted| {
+            weights(&row.shape) * row.figures.expect("quantized").relative_rmse.powi(2)
+        };
+        let all: f64 = planned.iter().map(|row| weights(&row.shape)).sum();
+        let measured = (planned.iter().map(|row| square(&row)).sum::<f64>() / all).sqrt();
+        assert!((measured - plan.relative_rmse).abs() < 1e-12, "{measured} and {}", plan.relative_rmse);
+        files.push(std::fs::read(&out).expect("written"));
+    }
+    assert_eq!(files[0], files[1], "the plan alone says everything");
+    let wrong = ["q4_0".parse().expect("a format"), "int8".parse().expect("a format")];
+    let refused = bitgrain_nn::plan::plan(&model, Container::Gguf, &wrong, goal, &rules(), &());
+    assert!(matches!(refused, Err(ModelError::Container { .. })));
 }
 
 #[test]
@@ -65,8 +105,8 @@ fn plans_that_are_none_or_for_another_model_are_refused() {
     }
     let other = r#"{"version":1,"formats":{"ghost":"q4_0"},"bytes":0,"relative_rmse":0.0,"curve":[]}"#;
     std::fs::write(&path, other).expect("writable");
-    let refused = Plan::load(&path).expect("a plan").apply(&path, &model, Recipe::new(Choice::Keep));
-    assert!(matches!(refused, Err(ModelError::Plan { .. })));
+    let refused = Plan::load(&path).expect("a plan").apply(&model, Recipe::new(Choice::Keep));
+    assert!(matches!(refused, Err(ModelError::NoTensor { .. })));
     std::fs::write(&path, other.replace("q4_0", "q9_9")).expect("writable");
     assert!(matches!(Plan::load(&path), Err(ModelError::Plan { .. })));
 }

@@ -1,0 +1,125 @@
+//! What `bitgrain quantize` prints when it is done.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use bitgrain::nn::convert::Conversion;
+use bitgrain::nn::plan::{Plan, Point};
+use bitgrain::nn::{Size, digits};
+
+use super::{Args, Covered, Done};
+use crate::error::CliError;
+use crate::printable::printable;
+use crate::table::Table;
+
+/// Prints what was done: the curve of a plan, a row per tensor, what is not as it was asked for, and the sums.
+pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(), CliError> {
+    if args.json {
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(done)?)?);
+    }
+    let conversion = &done.conversion;
+    if let Some(plan) = &done.plan {
+        write_curve(plan, out)?;
+    }
+    let mut table = Table::new(&["tensor", "from", "to", "before", "after", "rel. RMSE", "max error", "cosine"], 3);
+    for row in &conversion.tensors {
+        let lost = |text: fn(&bitgrain::nn::compare::Figures) -> String| row.figures.as_ref().map_or("-".into(), text);
+        table.row([
+            printable(&row.name).into_owned(),
+            row.from.clone(),
+            row.to.clone(),
+            Size(row.bytes_before).to_string(),
+            Size(row.bytes_after).to_string(),
+            lost(|f| digits(f.relative_rmse)),
+            lost(|f| digits(f.max_error)),
+            lost(|f| format!("{:.6}", f.cosine)),
+        ]);
+    }
+    writeln!(out, "{table}\n")?;
+    write_remarks(conversion, out)?;
+    for row in conversion.tensors.iter().filter(|row| row.figures.is_some_and(|f| f.relative_rmse > 0.9)) {
+        let name = printable(&row.name);
+        writeln!(out, "{name}: next to nothing is left of it at {}; choose another format for it", row.to)?;
+    }
+    if let Some(Covered { used, all }) = done.importance {
+        writeln!(out, "importances for {used} tensors of the model, of {all} in the file")?;
+    }
+    let (before, after) = (conversion.bytes_before, conversion.bytes_after);
+    writeln!(out, "{} -> {}{}", Size(before), Size(after), size_change(before, after))?;
+    let figures = || conversion.tensors.iter().filter_map(|row| Some((row, row.figures?)));
+    if let Some((row, worst)) = figures().max_by(|a, b| a.1.relative_rmse.total_cmp(&b.1.relative_rmse)) {
+        let count = figures().count();
+        #[expect(clippy::cast_precision_loss, reason = "a handful of tensors")]
+        let mean = figures().map(|(_, f)| f.relative_rmse).sum::<f64>() / count as f64;
+        writeln!(
+            out,
+            "worst relative RMSE {:.5} ({}), mean {mean:.5} over {count} tensors",
+            worst.relative_rmse,
+            printable(&row.name)
+        )?;
+        writeln!(
+            out,
+            "quantized weights together: relative RMSE {:.5} (each tensor relative to itself), cosine {:.6}, largest error {:.3e}",
+            conversion.tensor_rmse, conversion.overall.cosine, conversion.overall.max_error
+        )?;
+    }
+    Ok(writeln!(out, "wrote {} ({})", args.output.display(), Size(conversion.file_bytes))?)
+}
+
+/// What is not as it was asked for, each reason once with the tensors it concerns.
+fn write_remarks(conversion: &Conversion, out: &mut impl Write) -> Result<(), CliError> {
+    let mut remarks: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in &conversion.tensors {
+        if let Some(remark) = &row.remark {
+            remarks.entry(remark).or_default().push(&row.name);
+        }
+    }
+    for (remark, names) in remarks {
+        match names[..] {
+            [only] => writeln!(out, "{}: {remark}", printable(only))?,
+            _ => writeln!(out, "{} tensors, such as {}: {remark}", names.len(), printable(names[0]))?,
+        }
+    }
+    Ok(())
+}
+
+/// `, 7.05x smaller`; nothing for nothing.
+#[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+fn size_change(before: u64, after: u64) -> String {
+    match (before, after) {
+        (0, _) | (_, 0) => String::new(),
+        _ if after > before => format!(" ({:.2}x larger)", after as f64 / before as f64),
+        _ => format!(" ({:.2}x smaller)", before as f64 / after as f64),
+    }
+}
+
+/// The trade-off curve as bars, thinned to a screenful, with what was chosen in its place.
+fn write_curve(plan: &Plan, out: &mut impl Write) -> Result<(), CliError> {
+    const LINES: usize = 16;
+    writeln!(out, "size against relative RMS error, {} trade-offs measured:\n", plan.curve.len())?;
+    let worst = plan.curve.first().map_or(1.0, |point| point.relative_rmse).max(f64::MIN_POSITIVE);
+    let step = plan.curve.len().div_ceil(LINES).max(1);
+    let chosen = Point { bytes: plan.bytes, relative_rmse: plan.relative_rmse };
+    let (mut waiting, last) = (true, plan.curve.len().saturating_sub(1));
+    for (i, point) in plan.curve.iter().enumerate() {
+        if waiting && point.bytes >= chosen.bytes {
+            write_point(&chosen, worst, " <- chosen", out)?;
+            waiting = false;
+        }
+        if (i % step == 0 || i == last) && *point != chosen {
+            write_point(point, worst, "", out)?;
+        }
+    }
+    if waiting {
+        write_point(&chosen, worst, " <- chosen", out)?;
+    }
+    Ok(writeln!(out)?)
+}
+
+fn write_point(point: &Point, worst: f64, mark: &str, out: &mut impl Write) -> Result<(), CliError> {
+    const WIDTH: f64 = 40.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the length of a bar")]
+    let bar = (point.relative_rmse / worst * WIDTH).round().min(WIDTH) as usize;
+    let size = Size(point.bytes).to_string();
+    Ok(writeln!(out, "{size:>10}  {:.5}  {}{mark}", point.relative_rmse, "#".repeat(bar))?)
+}
