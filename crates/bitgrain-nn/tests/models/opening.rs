@@ -105,7 +105,9 @@ fn importances_change_what_is_written_and_must_fit() {
         files.push(std::fs::read(folder.path("out.gguf")).expect("written"));
     }
     assert_ne!(files[0], files[1]);
-    write_safetensors(&folder.path("short.safetensors"), &[weights("w", &[255])]);
+    let mut short = weights("w", &[255]);
+    short.values.fill(1.0);
+    write_safetensors(&folder.path("short.safetensors"), &[short]);
     let mut recipe = Recipe::new(Choice::To("q4_k".parse().expect("a format")));
     recipe.importance = Some(Importance::open(folder.path("short.safetensors")).expect("importances"));
     let refused = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect_err("one is missing");

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// What to do with NaN and infinite weights.
     #[arg(long, value_enum, default_value = "reject")]
     non_finite: Policy,
-    /// Choose a format per tensor so that all tensors take at most this, with the least error: 60MB, 1.5GiB.
+    /// Choose a format per tensor so that all tensors together take at most this, with the least error: 60MB, 1.5GiB.
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["to", "max_rmse"])]
     budget: Option<Bytes>,
     /// Choose a format per tensor so that the relative RMS error is at most this, in the fewest bytes.
