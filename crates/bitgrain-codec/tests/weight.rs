@@ -213,6 +213,23 @@ fn rows_encoded_apart_give_the_bytes_of_the_whole() {
 }
 
 #[test]
+fn one_scale_per_tensor_follows_from_the_range_alone() {
+    let values = normal(1000, 19);
+    let (lo, hi) = values.iter().fold((0.0_f32, 0.0_f32), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_plain()) {
+        let format = ScaledFormat { scaling: Scaling::Tensor, ..ScaledFormat::new(dtype) };
+        let by_range = format.tensor_grid_of_range(lo, hi);
+        if matches!(dtype, DType::Ternary | DType::Binary) {
+            assert_eq!(by_range, None, "{dtype} needs every weight");
+        } else {
+            assert_eq!(by_range, format.tensor_grid(&values).expect("finite"), "{dtype}");
+        }
+        assert_eq!(format.calibrated(Calibration::MeanSquaredError).tensor_grid_of_range(lo, hi), None);
+        assert_eq!(ScaledFormat::new(dtype).tensor_grid_of_range(lo, hi), None);
+    }
+}
+
+#[test]
 fn morphing_does_not_depend_on_what_was_there_before() {
     let values = normal(512, 17);
     let (int8, _) = quantize(ScaledFormat::new(DType::Int8), &values, 64);

@@ -107,29 +107,35 @@ pub(crate) fn calibrate(
 /// The grid whose ends are the largest weights, or `limit` where that is less.
 fn spanning(dtype: DType, values: &[f32], limit: Option<f32>) -> Grid {
     let limit = limit.unwrap_or(f32::INFINITY);
+    if dtype.is_affine() {
+        let (lo, hi) = values.iter().fold((0.0_f32, 0.0_f32), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+        return of_range(dtype, lo.max(-limit), hi.min(limit));
+    }
     let largest = max_abs(Backend::best(), values).min(limit);
+    of_range(dtype, -largest, largest)
+}
+
+/// The grid for weights from `lo` to `hi`. Unsigned codes always have 0 among them, so that it stays exactly 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the dtype's ends")]
+pub(crate) fn of_range(dtype: DType, lo: f32, hi: f32) -> Grid {
+    let largest = lo.abs().max(hi.abs());
     let scale = match dtype.kind() {
         Kind::Signed { hi: 127, .. } => block_scale(BitWidth::W8, largest),
         Kind::Signed { hi: 7, .. } => block_scale(BitWidth::W4, largest),
         Kind::Signed { .. } => largest,
         Kind::Mini { max } => finite_scale(f64::from(largest), f64::from(max)),
         Kind::Wide => wide_scale(f64::from(largest), half_range(dtype)),
-        Kind::Affine { .. } | Kind::WideAffine => return affine(dtype, values, limit),
+        Kind::Affine { .. } | Kind::WideAffine => {
+            let (lo, hi) = (f64::from(lo.min(0.0)), f64::from(hi.max(0.0)));
+            let max = u64::MAX >> (64 - dtype.bits());
+            let scale_of = if dtype.bits() > 8 { wide_scale } else { finite_scale };
+            let scale = scale_of(hi - lo, unsigned_range(dtype));
+            let zero = if scale == 0.0 { 0 } else { (libm::rint(-lo / f64::from(scale)) as u64).min(max) };
+            return Grid { scale, zero };
+        }
         Kind::Float | Kind::Sign => 1.0,
     };
     Grid { scale, zero: 0 }
-}
-
-/// Unsigned codes from the least to the greatest weight; 0 is always among them, so that it stays exactly 0.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the dtype's ends")]
-fn affine(dtype: DType, values: &[f32], limit: f32) -> Grid {
-    let (lo, hi) = values.iter().fold((0.0_f32, 0.0_f32), |(lo, hi), &x| (lo.min(x), hi.max(x)));
-    let (lo, hi) = (f64::from(lo.max(-limit)), f64::from(hi.min(limit)));
-    let max = u64::MAX >> (64 - dtype.bits());
-    let scale_of = if dtype.bits() > 8 { wide_scale } else { finite_scale };
-    let scale = scale_of(hi - lo, unsigned_range(dtype));
-    let zero = if scale == 0.0 { 0 } else { (libm::rint(-lo / f64::from(scale)) as u64).min(max) };
-    Grid { scale, zero }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the range of a wide integer, to f64's precision")]

@@ -78,6 +78,15 @@ impl WeightFormat {
         }
     }
 
+    /// The same from the range of the weights alone: see [`ScaledFormat::tensor_grid_of_range`].
+    #[must_use]
+    pub fn tensor_grid_of_range(self, lo: f32, hi: f32) -> Option<Grid> {
+        match self {
+            Self::Scaled(format) => format.tensor_grid_of_range(lo, hi),
+            Self::Ggml(_) | Self::Q4F32 => None,
+        }
+    }
+
     /// Whether one grid must be found before the first row is encoded.
     #[must_use]
     pub const fn needs_tensor_grid(self) -> bool {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use bitgrain_kernels::{Backend, BlockLen};
 
-use super::calibrate::{Calibration, calibrate};
+use super::calibrate::{Calibration, calibrate, of_range};
 use super::grid::{Grid, pack, unpack};
 use super::{DType, Parts, PartsMut, Scaling, Sizes};
 use crate::CodecErr;
@@ -83,6 +83,14 @@ impl ScaledFormat {
         }
         check_finite(values)?;
         calibrate(self.dtype, self.calibration.checked()?, values, None, &mut Vec::new()).map(Some)
+    }
+
+    /// The same from the range of the weights alone, where that is enough: for the largest magnitude as calibration.
+    /// Then a tensor need not be in memory whole.
+    #[must_use]
+    pub fn tensor_grid_of_range(self, lo: f32, hi: f32) -> Option<Grid> {
+        let by_range = !matches!(self.dtype, DType::Ternary | DType::Binary) && self.calibration == Calibration::AbsMax;
+        (by_range && self.scaling == Scaling::Tensor).then(|| of_range(self.dtype, lo, hi))
     }
 
     /// Quantizes whole rows. `grid` is what [`tensor_grid`](Self::tensor_grid) gave for the whole tensor; without it

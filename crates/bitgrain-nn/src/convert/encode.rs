@@ -42,12 +42,27 @@ impl<'a> Job<'a> {
         let non_finite = recipe.non_finite;
         let mut job = Self { tensor, rows, format, grid: None, importance, non_finite };
         if format.needs_tensor_grid() {
-            let mut values = vec![0.0; job.rows.len()];
-            job.rows.decode(0..job.rows.rows(), &mut values)?;
-            job.clean(&mut values, 0)?;
-            job.grid = format.tensor_grid(&values).map_err(ModelError::codec(&tensor.name))?;
+            job.grid = job.tensor_grid()?;
         }
         Ok(job)
+    }
+
+    /// The one grid of the tensor: from its range, piece by piece, or from all of its values where that does not do.
+    fn tensor_grid(&self) -> Result<Option<Grid>, ModelError> {
+        if self.format.tensor_grid_of_range(0.0, 0.0).is_some() {
+            let runs = pieces::runs(&self.rows);
+            let range = |i: usize, values: &mut [f32], _: &mut Vec<f32>| {
+                self.clean(values, runs[i].start)?;
+                Ok(values.iter().fold((0.0_f32, 0.0_f32), |(lo, hi), &x| (lo.min(x), hi.max(x))))
+            };
+            let ranges = pieces::map(&self.rows, &runs, range)?;
+            let (lo, hi) = ranges.into_iter().fold((0.0_f32, 0.0_f32), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+            return Ok(self.format.tensor_grid_of_range(lo, hi));
+        }
+        let mut values = vec![0.0; self.rows.len()];
+        self.rows.decode(0..self.rows.rows(), &mut values)?;
+        self.clean(&mut values, 0)?;
+        self.format.tensor_grid(&values).map_err(ModelError::codec(&self.tensor.name))
     }
 
     /// Applies the policy for NaN and infinities, row by row so that the pieces do not matter.
