@@ -2,6 +2,8 @@
 
 use bitgrain_formats::gguf;
 
+use super::typed;
+
 /// What a model's file says beside its tensors. Nothing of it is lost when a model is converted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metadata {
@@ -19,6 +21,8 @@ pub struct Metadata {
 const FOREIGN_GGUF: &str = "gguf.";
 const FOREIGN_STRINGS: &str = "safetensors.";
 
+const ALIGNMENT_KEY: &str = "general.alignment";
+
 impl Metadata {
     /// Every entry as JSON, in the order of the file.
     #[must_use]
@@ -34,30 +38,54 @@ impl Metadata {
     }
 
     /// As the keys of a GGUF file.
+    ///
+    /// Strings that hold a key of a GGUF file become that key again; the others get a prefix.
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
+        let mut foreign = Vec::new();
+        for (key, text) in self.own_strings() {
+            match self.restored(key, text) {
+                Some((key, value)) => drop(keys.set(key, value)),
+                None => foreign.push((format!("{FOREIGN_STRINGS}{key}"), text)),
+            }
+        }
+        // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
+        if keys.alignment().is_err() {
+            let text = keys.remove(ALIGNMENT_KEY).map(|value| typed::to_text(&value)).unwrap_or_default();
+            keys.set(format!("{FOREIGN_STRINGS}{FOREIGN_GGUF}{ALIGNMENT_KEY}"), text);
+        }
         if keys.get("general.architecture").is_none() {
             keys.set("general.architecture", self.architecture.clone().unwrap_or_else(|| "unknown".into()));
         }
-        for (key, value) in &self.strings {
-            if key != super::NOTE_KEY {
-                keys.set(format!("{FOREIGN_STRINGS}{key}"), value.clone());
-            }
+        for (key, text) in foreign {
+            keys.set(key, text);
         }
         keys
     }
 
-    /// As the strings of a safetensors file. Numbers and lists of a GGUF file become JSON.
+    /// As the strings of a safetensors file. Values of a GGUF file become JSON that names their type.
     pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
-        let known = |key: &String| key != super::NOTE_KEY;
-        let mut strings: Vec<_> = self.strings.iter().filter(|(key, _)| known(key)).cloned().collect();
+        let mut strings: Vec<_> = self.own_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
         for (key, value) in self.gguf.iter() {
-            match key.strip_prefix(FOREIGN_STRINGS).zip(value.as_str()) {
+            // Without their prefix these would be taken for the note, or for keys that are restored.
+            let own = |key: &&str| *key != super::NOTE_KEY && !key.starts_with(FOREIGN_GGUF);
+            match key.strip_prefix(FOREIGN_STRINGS).filter(own).zip(value.as_str()) {
                 Some((own, text)) => strings.push((own.to_owned(), text.to_owned())),
-                None => strings.push((format!("{FOREIGN_GGUF}{key}"), value_json(value).to_string())),
+                None => strings.push((format!("{FOREIGN_GGUF}{key}"), typed::to_text(value))),
             }
         }
         strings
+    }
+
+    /// The key of a GGUF file that a string of a safetensors file holds, as [`to_strings`](Self::to_strings) wrote it.
+    fn restored<'a>(&self, key: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
+        let key = key.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
+        // A string of this file may need the name.
+        let taken = |own: &str| self.own_strings().any(|(key, _)| key == own);
+        if key.strip_prefix(FOREIGN_STRINGS).is_some_and(taken) {
+            return None;
+        }
+        Some((key, typed::from_text(text)?))
     }
 }
 
