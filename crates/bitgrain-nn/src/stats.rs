@@ -126,8 +126,8 @@ pub fn digits_within(value: f64, spread: f64) -> String {
         return digits(value);
     }
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of floats are small")]
-    let [behind, before] = [ratio.log10().ceil() as i32 + 1, size.log10().floor() as i32];
-    let behind = behind.min(MOST - 1);
+    let [before, last] = [size, spread].map(|x| x.log10().floor() as i32);
+    let behind = (before - last + 1).min(MOST - 1);
     let decimals = |count: i32| usize::try_from(count).unwrap_or(0);
     if (1e-3..1e6).contains(&size) {
         format!("{value:.*}", decimals(behind - before))

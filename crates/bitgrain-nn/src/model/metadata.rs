@@ -1,5 +1,7 @@
 //! `Metadata`: what a file says about itself.
 
+use std::collections::{HashMap, HashSet};
+
 use bitgrain_formats::gguf;
 
 use super::typed;
@@ -21,8 +23,6 @@ pub struct Metadata {
 const FOREIGN_GGUF: &str = "gguf.";
 const FOREIGN_STRINGS: &str = "safetensors.";
 
-const ALIGNMENT_KEY: &str = "general.alignment";
-
 impl Metadata {
     /// Every entry as JSON, in the order of the file.
     #[must_use]
@@ -42,17 +42,12 @@ impl Metadata {
     /// Strings that hold a key of a GGUF file become that key again; the others get a prefix.
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
-        let mut foreign = Vec::new();
+        let (mut restored, mut foreign) = (self.restored(), Vec::new());
         for (key, text) in self.own_strings() {
-            match self.restored(key, text) {
+            match restored.remove(key) {
                 Some((key, value)) => drop(keys.set(key, value)),
                 None => foreign.push((format!("{FOREIGN_STRINGS}{key}"), text)),
             }
-        }
-        // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
-        if keys.alignment().is_err() {
-            let text = keys.remove(ALIGNMENT_KEY).map(|value| typed::to_text(&value)).unwrap_or_default();
-            keys.set(format!("{FOREIGN_STRINGS}{FOREIGN_GGUF}{ALIGNMENT_KEY}"), text);
         }
         if keys.get("general.architecture").is_none() {
             keys.set("general.architecture", self.architecture.clone().unwrap_or_else(|| "unknown".into()));
@@ -77,16 +72,34 @@ impl Metadata {
         strings
     }
 
-    /// The key of a GGUF file that a string of a safetensors file holds, as [`to_strings`](Self::to_strings) wrote it.
-    fn restored<'a>(&self, key: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
-        let key = key.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
-        // A string of this file may need the name.
-        let taken = |own: &str| self.own_strings().any(|(key, _)| key == own);
-        if key.strip_prefix(FOREIGN_STRINGS).is_some_and(taken) {
-            return None;
+    /// The keys of a GGUF file that strings of a safetensors file hold, by the names of the strings.
+    fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
+        let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
+        let mut strings: Vec<_> = self.own_strings().collect();
+        // The name `safetensors.X` may be needed for a plain string X, which is shorter and so comes first.
+        strings.sort_by_key(|(name, _)| name.len());
+        for (name, text) in strings {
+            let free = |key: &str| key.strip_prefix(FOREIGN_STRINGS).is_none_or(|own| !plain.contains(own));
+            match restored(name, text).filter(|(key, _)| free(key)) {
+                Some(found) => drop(keys.insert(name, found)),
+                None => drop(plain.insert(name)),
+            }
         }
-        Some((key, typed::from_text(text)?))
+        keys
     }
+}
+
+/// The key and value that [`Metadata::to_strings`] made such a string of.
+fn restored<'a>(name: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
+    let key = name.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
+    let value = typed::from_text(text)?;
+    // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
+    if key == gguf::ALIGNMENT_KEY {
+        let mut alone = gguf::Metadata::default();
+        alone.set(key, value.clone());
+        alone.alignment().ok()?;
+    }
+    Some((key, value))
 }
 
 /// A GGUF value as JSON.

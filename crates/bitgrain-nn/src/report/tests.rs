@@ -120,7 +120,7 @@ fn tensors_with_values_that_are_no_numbers_are_listed() {
 fn the_ends_of_a_narrow_range_differ() {
     let mut narrow = row("w.0", 0.1, "int4");
     narrow.range = (9999.96, 10_000.04);
-    assert!(page(vec![narrow], Curve::Missing("none")).contains("<span>9999.960</span><span>10000.039</span>"));
+    assert!(page(vec![narrow], Curve::Missing("none")).contains("<span>9999.960</span><span>10000.040</span>"));
 }
 
 #[test]
