@@ -79,7 +79,7 @@ impl Row {
     /// Whether nothing is different.
     #[must_use]
     pub fn is_equal(&self) -> bool {
-        self.figures.relative_rmse == 0.0
+        self.figures.exact
     }
 }
 
@@ -94,22 +94,29 @@ pub struct Figures {
     pub rmse: f64,
     /// That over the root mean square of the first.
     pub relative_rmse: f64,
+    /// Whether nothing is different. JSON has no infinity, so there only this tells an exact copy from one that is
+    /// infinitely wrong: `snr_db` is null for both.
+    pub exact: bool,
     /// Signal-to-noise ratio in dB; `None` if nothing is different.
     pub snr_db: Option<f64>,
     /// Numbers that are NaN or infinite in the first, and count in none of the figures.
     pub non_finite: u64,
+    /// Numbers that are NaN or infinite in the second and finite in the first: infinite errors.
+    pub non_finite_in_second: u64,
 }
 
 impl From<Fidelity> for Figures {
     fn from(cost: Fidelity) -> Self {
-        let different = cost.relative_rmse > 0.0;
+        let exact = cost.relative_rmse == 0.0;
         Self {
             cosine: cost.cosine,
             max_error: cost.max_error,
             rmse: cost.rms_error,
             relative_rmse: cost.relative_rmse,
-            snr_db: different.then(|| optimum::decibels(cost.relative_rmse)),
+            exact,
+            snr_db: (!exact).then(|| optimum::decibels(cost.relative_rmse)),
             non_finite: cost.skipped as u64,
+            non_finite_in_second: 0,
         }
     }
 }
@@ -121,17 +128,18 @@ impl From<Fidelity> for Figures {
 pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result<Comparison, ModelError> {
     let (in_first, in_second) = (by_name(first), by_name(second));
     let (mut tensors, mut skipped) = (Vec::new(), Vec::new());
-    let (mut sums, mut count) = (ErrorSums::default(), 0);
+    let (mut sums, mut count, mut broken) = (ErrorSums::default(), 0, 0);
     for a in first.tensors() {
         let Some(b) = in_second.get(a.name.as_str()) else { continue };
         progress.tensor(&a.name);
         match row(a, b) {
             Ok((row, here, weights)) => {
-                tensors.push(row);
                 if a.storage.format().is_some() {
                     sums = sums.and(here);
                     count += weights;
+                    broken += row.figures.non_finite_in_second;
                 }
+                tensors.push(row);
             }
             Err(Skip::Reason(reason)) => skipped.push((a.name.clone(), reason)),
             Err(Skip::Error(error)) => return Err(error),
@@ -143,7 +151,7 @@ pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result
     };
     Ok(Comparison {
         tensors,
-        overall: Fidelity::of(sums, count).into(),
+        overall: Figures { non_finite_in_second: broken, ..Fidelity::of(sums, count).into() },
         only_in_first: only(first, &in_second),
         only_in_second: only(second, &in_first),
         skipped,
@@ -188,12 +196,13 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
     let piece = |i: usize, x: &mut [f32], y: &mut Vec<f32>| {
         other(i, y)?;
         let sums = error_sums(Backend::best(), x, y).map_err(|e| ModelError::codec(&a.name)(e.into()))?;
-        Ok((sums, range(x, range(y, EMPTY))))
+        Ok((sums, broken(x, y, sums), range(x, range(y, EMPTY))))
     };
     let pieces_found = pieces::map(&left, &runs, piece).map_err(Skip::Error)?;
-    let (mut sums, mut ends) = (ErrorSums::default(), EMPTY);
-    for (here, (lo, hi)) in pieces_found {
+    let (mut sums, mut non_finite_in_second, mut ends) = (ErrorSums::default(), 0, EMPTY);
+    for (here, broken, (lo, hi)) in pieces_found {
         sums = sums.and(here);
+        non_finite_in_second += broken;
         ends = (ends.0.min(lo), ends.1.max(hi));
     }
     let (lo, hi) = if ends.0 <= ends.1 { ends } else { (0.0, 0.0) };
@@ -215,13 +224,21 @@ fn row(a: &Tensor, b: &Tensor) -> Result<(Row, ErrorSums, usize), Skip> {
         second: b.storage.to_string(),
         first_bytes: a.bytes(),
         second_bytes: b.bytes(),
-        figures: Fidelity::of(sums, left.len()).into(),
+        figures: Figures { non_finite_in_second, ..Fidelity::of(sums, left.len()).into() },
         optimum_db: quantized.map(|format| optimum::decibels(format.optimum())),
         limit_db: optimum::decibels(optimum::bound(b.bits_per_weight())),
         histograms,
         range: (lo, hi),
     };
     Ok((row, sums, left.len()))
+}
+
+/// How many values are finite in the first and not in the second. Their errors are infinite, so finite sums have none.
+fn broken(x: &[f32], y: &[f32], sums: ErrorSums) -> u64 {
+    if sums.squares.is_finite() {
+        return 0;
+    }
+    x.iter().zip(y).filter(|(x, y)| x.is_finite() && !y.is_finite()).count() as u64
 }
 
 const EMPTY: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);

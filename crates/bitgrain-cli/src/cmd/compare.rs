@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
     write_text(&comparison, out)?;
     if let Some(path) = &args.report {
-        writeln!(out, "\nwrote {}", path.display())?;
+        writeln!(out, "\nwrote {}", printable(&path.display().to_string()))?;
     }
     Ok(())
 }
@@ -193,10 +193,14 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
     if overall.non_finite > 0 {
         writeln!(out, "left out  {} values that are NaN or infinite in the first model", overall.non_finite)?;
     }
+    if overall.non_finite_in_second > 0 {
+        let count = overall.non_finite_in_second;
+        writeln!(out, "infinite  {count} errors: values that are NaN or infinite in the second model only")?;
+    }
     Ok(())
 }
 
-/// Tensors without figures.
+/// Tensors without figures, or with infinite ones.
 fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliError> {
     for (title, names) in [("first", &comparison.only_in_first), ("second", &comparison.only_in_second)] {
         for name in names {
@@ -206,8 +210,13 @@ fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliErro
     for (name, reason) in &comparison.skipped {
         writeln!(out, "not comparable: {}: {}", printable(name), printable(reason))?;
     }
+    let broken = || comparison.tensors.iter().filter(|row| row.figures.non_finite_in_second > 0);
+    for row in broken() {
+        let count = row.figures.non_finite_in_second;
+        writeln!(out, "not finite: {}: {count} values in the second model only", printable(&row.name))?;
+    }
     let any = comparison.skipped.len() + comparison.only_in_first.len() + comparison.only_in_second.len() > 0;
-    if any {
+    if any || broken().next().is_some() {
         writeln!(out)?;
     }
     Ok(())

@@ -134,3 +134,31 @@ fn what_cannot_be_compared_is_an_error() {
     fs::write(&other, &whole[..whole.len() / 2]).expect("written");
     assert!(refused(&["compare", &model, &other]).contains("b.safetensors"));
 }
+
+#[test]
+fn an_exact_copy_and_an_infinitely_wrong_one_are_told_apart() {
+    let folder = folder("compare_not_finite");
+    let (one, other, page) = (at(&folder, "a.safetensors"), at(&folder, "b.safetensors"), at(&folder, "report.html"));
+    let (same, mut first) = (values(64, 2), values(64, 1));
+    let mut second = first.clone();
+    (first[0], second[0]) = (f32::NAN, f32::NAN);
+    (second[7], second[40], second[63]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
+    safetensors(&one, &[("broken", &[2, 32], first), ("same", &[2, 32], same.clone())]);
+    safetensors(&other, &[("broken", &[2, 32], second), ("same", &[2, 32], same)]);
+    let report = json(&["compare", &one, &other, "--json", "--sort", "name"]);
+    let [broken, same] = [0, 1].map(|i| &report["tensors"][i]["figures"]);
+    assert!(broken["snr_db"].is_null() && same["snr_db"].is_null());
+    assert_eq!(
+        (&broken["exact"], &same["exact"], &report["overall"]["exact"]),
+        (&false.into(), &true.into(), &false.into())
+    );
+    assert_eq!((&broken["non_finite"], &broken["non_finite_in_second"]), (&1.into(), &3.into()));
+    assert_eq!((&same["non_finite_in_second"], &report["overall"]["non_finite_in_second"]), (&0.into(), &3.into()));
+    let said = printed(&["compare", &one, &other, "--report", &page]);
+    for part in ["not finite: broken: 3 values in the second model only", "infinite  3 errors", "left out  1 values"] {
+        assert!(said.contains(part), "`{part}` is not in\n{said}");
+    }
+    let html = fs::read_to_string(&page).expect("written");
+    assert!(html.contains("NaN or infinite values") && html.contains("<li>broken: 3</li>"));
+    assert!(!printed(&["compare", &one, &one]).contains("infinite  "));
+}

@@ -119,3 +119,52 @@ fn what_cannot_be_read_is_told_and_never_a_panic() {
         assert!(refused(&["inspect", &cut]).contains("cut.safetensors"), "{len}");
     }
 }
+
+#[test]
+fn values_far_from_zero_have_ends_that_differ() {
+    let folder = folder("inspect_far");
+    let model = at(&folder, "a.safetensors");
+    let far: Vec<f32> = values(4096, 9).iter().map(|x| 10_000.0 + 0.03 * x).collect();
+    safetensors(&model, &[("far", &[64, 64], far)]);
+    let said = printed(&["inspect", &model, "far"]);
+    let line = |key: &str| said.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim).expect("a line");
+    let (low, high) = line("range").split_once(" to ").expect("two ends");
+    let [low, mean, high] = [low, line("mean"), high].map(|text| text.parse::<f64>().expect("a number"));
+    assert!(9999.9 < low && low < mean && mean < high && high < 10_000.1, "{said}");
+    let axis = said.lines().last().expect("the axis").split_whitespace().collect::<Vec<_>>();
+    assert!(axis.len() == 2 && axis[0] != axis[1], "{said}");
+    // Three uniform numbers from 0 to 1 have the variance 1/4; theirs is that over 1.5 squared.
+    let deviation = line("deviation").parse::<f64>().expect("a number");
+    assert!((deviation / 0.03 - 1.0 / 3.0).abs() < 0.02, "{said}");
+}
+
+#[test]
+fn what_is_no_model_is_told_what_it_is() {
+    let folder = folder("inspect_no_model");
+    let (config, empty, none) =
+        (at(&folder, "config.json"), at(&folder, "empty.gguf"), at(&folder, "empty.safetensors"));
+    for text in [r#"{"model_type":"bert"}"#, "[1]", "no JSON"] {
+        fs::write(&config, text).expect("written");
+        let said = refused(&["inspect", &config]);
+        assert!(said.contains("config.json: it is no index of a sharded model"), "{said}");
+    }
+    for file in [empty, none] {
+        fs::write(&file, "").expect("written");
+        assert!(refused(&["inspect", &file]).contains("the file is empty"), "{file}");
+    }
+}
+
+#[test]
+fn names_in_a_file_cannot_move_the_cursor() {
+    let folder = folder("inspect_names");
+    let model = at(&folder, "a.safetensors");
+    safetensors(&model, &[("layer.0.\u{1b}[2Jweight", &[4], values(4, 1))]);
+    for said in [
+        printed(&["inspect", &model]),
+        printed(&["inspect", &model, "layer.0.\u{1b}[2Jweight"]),
+        printed(&["compare", &model, &model]),
+        refused(&["inspect", &model, "layer.0.weight"]),
+    ] {
+        assert!(said.contains(r"layer.0.\u{1b}[2Jweight") && !said.contains('\u{1b}'), "{said}");
+    }
+}

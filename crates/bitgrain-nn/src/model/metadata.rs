@@ -1,6 +1,10 @@
 //! `Metadata`: what a file says about itself.
 
+use std::collections::{HashMap, HashSet};
+
 use bitgrain_formats::gguf;
+
+use super::typed;
 
 /// What a model's file says beside its tensors. Nothing of it is lost when a model is converted.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,31 +38,68 @@ impl Metadata {
     }
 
     /// As the keys of a GGUF file.
+    ///
+    /// Strings that hold a key of a GGUF file become that key again; the others get a prefix.
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
+        let (mut restored, mut foreign) = (self.restored(), Vec::new());
+        for (key, text) in self.own_strings() {
+            match restored.remove(key) {
+                Some((key, value)) => drop(keys.set(key, value)),
+                None => foreign.push((format!("{FOREIGN_STRINGS}{key}"), text)),
+            }
+        }
         if keys.get("general.architecture").is_none() {
             keys.set("general.architecture", self.architecture.clone().unwrap_or_else(|| "unknown".into()));
         }
-        for (key, value) in &self.strings {
-            if key != super::NOTE_KEY {
-                keys.set(format!("{FOREIGN_STRINGS}{key}"), value.clone());
-            }
+        for (key, text) in foreign {
+            keys.set(key, text);
         }
         keys
     }
 
-    /// As the strings of a safetensors file. Numbers and lists of a GGUF file become JSON.
+    /// As the strings of a safetensors file. Values of a GGUF file become JSON that names their type.
     pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
-        let known = |key: &String| key != super::NOTE_KEY;
-        let mut strings: Vec<_> = self.strings.iter().filter(|(key, _)| known(key)).cloned().collect();
+        let mut strings: Vec<_> = self.own_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
         for (key, value) in self.gguf.iter() {
-            match key.strip_prefix(FOREIGN_STRINGS).zip(value.as_str()) {
+            // Without their prefix these would be taken for the note, or for keys that are restored.
+            let own = |key: &&str| *key != super::NOTE_KEY && !key.starts_with(FOREIGN_GGUF);
+            match key.strip_prefix(FOREIGN_STRINGS).filter(own).zip(value.as_str()) {
                 Some((own, text)) => strings.push((own.to_owned(), text.to_owned())),
-                None => strings.push((format!("{FOREIGN_GGUF}{key}"), value_json(value).to_string())),
+                None => strings.push((format!("{FOREIGN_GGUF}{key}"), typed::to_text(value))),
             }
         }
         strings
     }
+
+    /// The keys of a GGUF file that strings of a safetensors file hold, by the names of the strings.
+    fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
+        let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
+        let mut strings: Vec<_> = self.own_strings().collect();
+        // The name `safetensors.X` may be needed for a plain string X, which is shorter and so comes first.
+        strings.sort_by_key(|(name, _)| name.len());
+        for (name, text) in strings {
+            let free = |key: &str| key.strip_prefix(FOREIGN_STRINGS).is_none_or(|own| !plain.contains(own));
+            match restored(name, text).filter(|(key, _)| free(key)) {
+                Some(found) => drop(keys.insert(name, found)),
+                None => drop(plain.insert(name)),
+            }
+        }
+        keys
+    }
+}
+
+/// The key and value that [`Metadata::to_strings`] made such a string of.
+fn restored<'a>(name: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
+    let key = name.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
+    let value = typed::from_text(text)?;
+    // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
+    if key == gguf::ALIGNMENT_KEY {
+        let mut alone = gguf::Metadata::default();
+        alone.set(key, value.clone());
+        alone.alignment().ok()?;
+    }
+    Some((key, value))
 }
 
 /// A GGUF value as JSON.

@@ -13,6 +13,7 @@ mod rows;
 mod safetensors;
 mod storage;
 mod tensor;
+mod typed;
 
 pub(crate) use gguf::tensor_type;
 pub use importance::Importance;

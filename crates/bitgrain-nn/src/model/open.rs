@@ -1,6 +1,6 @@
 //! Opening: what kind of model a path is, seen from its first bytes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
@@ -61,6 +61,8 @@ pub struct Model {
     container: Container,
     metadata: Metadata,
     tensors: Vec<Tensor>,
+    /// Where in `tensors` each name is.
+    places: HashMap<String, usize>,
 }
 
 impl Model {
@@ -89,7 +91,11 @@ impl Model {
             (container, read)
         };
         metadata.architecture = folder::architecture(&weights);
-        Ok(Self { path: weights, container, metadata, tensors })
+        let mut places = HashMap::with_capacity(tensors.len());
+        for (place, tensor) in tensors.iter().enumerate() {
+            places.entry(tensor.name.clone()).or_insert(place);
+        }
+        Ok(Self { path: weights, container, metadata, tensors, places })
     }
 
     /// The file that was opened: of a sharded model the index, of a folder the file in it.
@@ -119,11 +125,13 @@ impl Model {
     /// The tensor of this name.
     ///
     /// # Errors
-    /// [`ModelError::NoTensor`], with the name that comes nearest.
+    /// [`ModelError::NoTensor`], with the name that comes nearest if half of what was asked for is in it.
     pub fn tensor(&self, name: &str) -> Result<&Tensor, ModelError> {
-        self.tensors.iter().find(|tensor| tensor.name == name).ok_or_else(|| {
-            let nearest = self.tensors.iter().max_by_key(|tensor| common(&tensor.name, name));
-            ModelError::NoTensor { name: name.to_owned(), nearest: nearest.map(|tensor| tensor.name.clone()) }
+        self.places.get(name).map(|place| &self.tensors[*place]).ok_or_else(|| {
+            let shares = self.tensors.iter().map(|tensor| (common(&tensor.name, name), &tensor.name));
+            let near = shares.filter(|(share, _)| 2 * share >= name.chars().count());
+            let nearest = near.max_by_key(|(share, _)| *share).map(|(_, near)| near.clone());
+            ModelError::NoTensor { name: name.to_owned(), nearest }
         })
     }
 
@@ -160,11 +168,11 @@ impl Model {
     }
 }
 
-/// How much of two names is the same, from the front and from the back.
+/// How many characters of two names are the same, from the front and from the back; each counts once.
 fn common(a: &str, b: &str) -> usize {
     let front = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let back = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b).count();
-    front + back
+    (front + back).min(a.chars().count()).min(b.chars().count())
 }
 
 fn kind(start: &[u8], path: &Path) -> Option<Container> {

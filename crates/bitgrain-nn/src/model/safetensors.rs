@@ -1,11 +1,13 @@
 //! A safetensors file, or the shards of one, as tensors.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use bitgrain_codec::weight::{DType, Sizes, WeightFormat};
-use bitgrain_formats::safetensors::{Dtype, Header, Index};
+use bitgrain_formats::safetensors::{Dtype, Header, Index, SafetensorsError};
 
 use super::bytes::Bytes;
 use super::mapped::Mapped;
@@ -41,27 +43,61 @@ pub(crate) fn read(file: Mapped) -> Result<(Metadata, Vec<Tensor>), ModelError> 
 /// Every shard that the index at `path` names, as one model.
 pub(crate) fn read_sharded(path: &Path) -> Result<(Metadata, Vec<Tensor>), ModelError> {
     let text = std::fs::read(path).map_err(ModelError::io(path))?;
-    let wrong = |source| ModelError::Safetensors { path: path.to_owned(), source };
-    let index = Index::parse(&text).map_err(wrong)?;
+    let index = Index::parse(&text).map_err(|source| match source {
+        // Someone else's JSON: `config.json` lies beside every model.
+        SafetensorsError::Json { entry: None, message, .. } => {
+            let reason = format!("it is no index of a sharded model: {message}");
+            ModelError::io(path)(io::Error::new(io::ErrorKind::InvalidData, reason))
+        }
+        source => ModelError::Safetensors { path: path.to_owned(), source },
+    })?;
+    let places: HashMap<&str, &str> = index.iter().collect();
+    let mut arrays: HashMap<&str, Vec<&str>> = HashMap::new();
+    index.iter().for_each(|(array, file)| arrays.entry(file).or_default().push(array));
     let folder = path.parent().unwrap_or(Path::new("."));
-    let (mut metadata, mut tensors) = (Metadata::default(), Vec::new());
+    let (mut strings, mut tensors) = (Strings::default(), Vec::new());
     for name in index.files() {
         let shard = folder.join(name);
         let (shard_metadata, shard_tensors) = read(Mapped::open(&shard)?)?;
-        for entry in shard_metadata.strings {
-            if !metadata.strings.contains(&entry) && entry.0 != NOTE_KEY {
-                metadata.strings.push(entry);
-            }
+        let stem = shard.file_stem().unwrap_or_default().to_string_lossy();
+        for (key, value) in shard_metadata.strings.into_iter().filter(|(key, _)| key != NOTE_KEY) {
+            strings.add(key, value, &stem);
         }
         let here: HashMap<&str, &Tensor> = shard_tensors.iter().map(|t| (t.name.as_str(), t)).collect();
-        let lost = index.iter().find(|(array, file)| *file == name && !holds(&here, array));
-        if let Some((tensor, _)) = lost {
-            return Err(ModelError::NotInShard { path: shard, tensor: tensor.to_owned() });
+        let lost = arrays.get(name).into_iter().flatten().find(|array| !holds(&here, array));
+        if let Some(tensor) = lost {
+            return Err(ModelError::NotInShard { path: shard, tensor: (*tensor).to_owned() });
         }
         // A tensor that the index places elsewhere would be there twice.
-        tensors.extend(shard_tensors.into_iter().filter(|tensor| index.file(&tensor.name) == Some(name)));
+        tensors.extend(shard_tensors.into_iter().filter(|tensor| places.get(tensor.name.as_str()) == Some(&name)));
     }
-    Ok((metadata, tensors))
+    Ok((Metadata { strings: strings.entries, ..Metadata::default() }, tensors))
+}
+
+/// Metadata of several shards as that of one file, in which a key can be only once.
+#[derive(Default)]
+struct Strings {
+    entries: Vec<(String, String)>,
+    /// Where in `entries` each key is.
+    places: HashMap<String, usize>,
+}
+
+impl Strings {
+    /// Adds what the shard `stem` says. What another shard says too stays one entry; where they disagree, the first
+    /// keeps the key and the name of the shard goes behind that of the later one, so that nothing is lost.
+    fn add(&mut self, mut key: String, value: String, stem: &str) {
+        loop {
+            match self.places.entry(key) {
+                Slot::Vacant(slot) => {
+                    self.entries.push((slot.key().clone(), value));
+                    slot.insert(self.entries.len() - 1);
+                    return;
+                }
+                Slot::Occupied(slot) if self.entries[*slot.get()].1 == value => return,
+                Slot::Occupied(slot) => key = format!("{}.{stem}", slot.key()),
+            }
+        }
+    }
 }
 
 /// Whether an array is a tensor, or part of one.
@@ -112,7 +148,9 @@ fn annotate(path: &Path, note: &str, tensors: Vec<Tensor>) -> Result<Vec<Tensor>
 }
 
 fn sizes_of(tensor: &Tensor, format: WeightFormat) -> Option<Sizes> {
-    let elements = tensor.shape.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim))?;
+    // A zero among the dimensions must not hide that others cannot be multiplied: rows and columns are products too.
+    let mut dims = tensor.shape.iter().filter(|dim| **dim > 0);
+    let elements = dims.try_fold(1_u64, |product, dim| product.checked_mul(*dim))?;
     usize::try_from(elements).ok()?;
     format.sizes(usize::try_from(tensor.rows()).ok()?, usize::try_from(tensor.cols()).ok()?).ok()
 }

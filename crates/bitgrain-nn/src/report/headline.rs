@@ -49,18 +49,35 @@ fn card(figure: &str, name: &str, lines: &[&str]) -> String {
 
 /// What has no figures, and why.
 pub(super) fn left_out(comparison: &Comparison) -> String {
-    let list = |title: &str, names: Vec<String>| {
-        if names.is_empty() {
-            return String::new();
-        }
-        let open = if names.len() <= 8 { " open" } else { "" };
-        let items: String = names.iter().map(|name| format!("<li>{name}</li>")).collect();
-        format!("<details{open}><summary>{title}: {}</summary><ul>{items}</ul></details>\n", names.len())
-    };
-    let plain = |names: &[String]| names.iter().map(|name| escape(name)).collect();
+    let plain = |names: &[String]| names.iter().map(|name| escape(name)).collect::<Vec<_>>();
     let reasons = comparison.skipped.iter().map(|(name, reason)| format!("{}: {}", escape(name), escape(reason)));
-    let lists = list("Not comparable", reasons.collect())
-        + &list("Only in the first model", plain(&comparison.only_in_first))
-        + &list("Only in the second model", plain(&comparison.only_in_second));
+    let lists = list("Not comparable", &reasons.collect::<Vec<_>>())
+        + &list("Only in the first model", &plain(&comparison.only_in_first))
+        + &list("Only in the second model", &plain(&comparison.only_in_second));
     if lists.is_empty() { lists } else { format!("<section class=\"warn\">\n<h2>Left out</h2>\n{lists}</section>\n") }
+}
+
+/// Tensors with values that are no numbers: those of the first have no part in the figures, those that only the second
+/// has make them infinite.
+pub(super) fn not_finite(comparison: &Comparison) -> String {
+    let with = |count: fn(&Row) -> u64| {
+        let rows = comparison.tensors.iter().filter(|row| count(row) > 0);
+        rows.map(|row| format!("{}: {}", escape(&row.name), grouped(count(row)))).collect::<Vec<_>>()
+    };
+    let lists = list("Only in the second model, infinite errors", &with(|row| row.figures.non_finite_in_second))
+        + &list("In the first model, left out of the figures", &with(|row| row.figures.non_finite));
+    if lists.is_empty() {
+        return lists;
+    }
+    format!("<section class=\"warn\">\n<h2>NaN or infinite values</h2>\n{lists}</section>\n")
+}
+
+/// A list under its title, open unless it is long; nothing if it is empty.
+fn list(title: &str, items: &[String]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let open = if items.len() <= 8 { " open" } else { "" };
+    let lines: String = items.iter().map(|item| format!("<li>{item}</li>")).collect();
+    format!("<details{open}><summary>{title}: {}</summary><ul>{lines}</ul></details>\n", items.len())
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::escape::{breakable, escape};
 use super::{decibels, percent, shape};
 use crate::compare::Row;
-use crate::digits;
+use crate::stats::ends;
 
 /// Size of a drawing in its own units; the page stretches it.
 const WIDTH: f64 = 240.0;
@@ -51,6 +51,7 @@ pub(super) fn section(worst: &[&Row], open: usize) -> String {
 fn drawing(row: &Row) -> String {
     let [before, after] = &row.histograms;
     let most = before.iter().chain(after).copied().max().unwrap_or(0);
+    let (lo, hi) = ends(row.range.0, row.range.1);
     let snr = row.figures.snr_db.map_or_else(|| "exact".to_owned(), |snr| format!("{} dB", decibels(Some(snr))));
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"values before and \
@@ -59,8 +60,6 @@ fn drawing(row: &Row) -> String {
          <p class=\"dim\">{shape}, {first} → {second}, {snr}</p>",
         steps(before, most, true),
         steps(after, most, false),
-        lo = digits(row.range.0.into()),
-        hi = digits(row.range.1.into()),
         shape = shape(&row.shape),
         first = escape(&row.first),
         second = escape(&row.second),

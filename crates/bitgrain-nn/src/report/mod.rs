@@ -65,6 +65,7 @@ pub fn html(report: &Report<'_>) -> String {
     );
     page += &headline::section(report);
     page += &headline::left_out(comparison);
+    page += &headline::not_finite(comparison);
     page += &palette.section(&comparison.tensors);
     page += &bars::section(&worst, &palette);
     page += &trade_off::section(report);

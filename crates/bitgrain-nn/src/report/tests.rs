@@ -5,8 +5,17 @@ use crate::compare::Figures;
 use crate::plan::Point;
 
 fn figures(relative_rmse: f64) -> Figures {
-    let snr_db = (relative_rmse > 0.0).then(|| -20.0 * relative_rmse.log10());
-    Figures { cosine: 0.99, max_error: 0.5, rmse: relative_rmse * 0.1, relative_rmse, snr_db, non_finite: 0 }
+    let exact = relative_rmse == 0.0;
+    Figures {
+        cosine: 0.99,
+        max_error: 0.5,
+        rmse: relative_rmse * 0.1,
+        relative_rmse,
+        exact,
+        snr_db: (!exact).then(|| -20.0 * relative_rmse.log10()),
+        non_finite: 0,
+        non_finite_in_second: 0,
+    }
 }
 
 fn row(name: &str, relative_rmse: f64, second: &str) -> Row {
@@ -101,6 +110,24 @@ fn the_curve_shows_where_the_second_model_stands() {
     // 0.3 is 10.5 dB; at most 144 bytes allow 0.2, which is 14.0 dB, and nothing smaller does better.
     assert!(page.contains("The second model has 10.5 dB in 144 B. A plan of the same size reaches 14.0 dB."));
     assert!(page.contains("A plan of the same quality takes 140 B."));
+}
+
+#[test]
+fn tensors_with_values_that_are_no_numbers_are_listed() {
+    let mut odd = row("w<0>", f64::INFINITY, "int4");
+    (odd.figures.non_finite, odd.figures.non_finite_in_second) = (2, 1234);
+    let page = page(vec![odd, row("good", 0.1, "int4")], Curve::Missing("none"));
+    assert!(
+        page.contains("Only in the second model, infinite errors: 1</summary><ul><li>w&lt;0&gt;: 1\u{202f}234</li>")
+    );
+    assert!(page.contains("In the first model, left out of the figures: 1</summary><ul><li>w&lt;0&gt;: 2</li>"));
+}
+
+#[test]
+fn the_ends_of_a_narrow_range_differ() {
+    let mut narrow = row("w.0", 0.1, "int4");
+    narrow.range = (9999.96, 10_000.04);
+    assert!(page(vec![narrow], Curve::Missing("none")).contains("<span>9999.960</span><span>10000.040</span>"));
 }
 
 #[test]

@@ -1,9 +1,21 @@
 //! Opening: sharded models, Hugging Face folders, npy, importances.
 
+use bitgrain_formats::{gguf, safetensors};
 use bitgrain_nn::convert::{Choice, Recipe, quantize};
+use bitgrain_nn::stats::stats;
 use bitgrain_nn::{Container, Importance, Model, ModelError};
 
-use super::{Folder, weights, write_safetensors};
+use super::{Folder, weights, write_gguf, write_safetensors};
+
+/// A file of one tensor of bytes, and what it says about itself.
+fn write_bytes(path: &std::path::Path, strings: &[(&str, &str)], name: &str, shape: &[u64]) {
+    let strings: Vec<_> = strings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let spec = safetensors::TensorSpec { name: name.into(), dtype: safetensors::Dtype::U8, shape: shape.to_vec() };
+    let mut writer = safetensors::Writer::new(Vec::new(), &strings, &[spec]).expect("a valid file");
+    let len = usize::try_from(shape.iter().product::<u64>()).expect("small");
+    writer.write(&vec![0; len]).expect("in memory");
+    std::fs::write(path, writer.finish().expect("complete")).expect("writable");
+}
 
 fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
@@ -149,4 +161,154 @@ fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
     recipe.importance = Some(importance);
     let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
     assert!(done.overall.cosine > 0.99, "{:?}", done.overall);
+}
+
+#[test]
+fn what_shards_say_about_themselves_is_all_kept_even_if_they_disagree() {
+    let folder = Folder::new();
+    write_bytes(&folder.path("1.safetensors"), &[("format", "pt"), ("step", "10"), ("step.2", "taken")], "a", &[4]);
+    write_bytes(&folder.path("2.safetensors"), &[("format", "pt"), ("step", "20"), ("only", "here")], "b", &[4]);
+    write_bytes(&folder.path("3.safetensors"), &[("step", "10")], "c", &[4]);
+    let index = r#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors","c":"3.safetensors"}}"#;
+    std::fs::write(folder.path("m.safetensors.index.json"), index).expect("writable");
+    let model = Model::open(folder.path("m.safetensors.index.json")).expect("a sharded model");
+    let want = [("format", "pt"), ("step", "10"), ("step.2", "taken"), ("step.2.2", "20"), ("only", "here")];
+    assert_eq!(model.metadata().own_strings().collect::<Vec<_>>(), want);
+    quantize(&model, &folder.path("out.safetensors"), &Recipe::new(Choice::Keep), &()).expect("each key once");
+    let back = Model::open(folder.path("out.safetensors")).expect("ours");
+    assert_eq!(back.metadata().own_strings().collect::<Vec<_>>(), want);
+}
+
+/// Takes a GGUF file to safetensors and back, both as they are.
+fn there_and_back(folder: &Folder) -> gguf::Metadata {
+    let keep = Recipe::new(Choice::Keep);
+    quantize(&Model::open(folder.path("in.gguf")).expect("a model"), &folder.path("mid.safetensors"), &keep, &())
+        .expect("there");
+    quantize(&Model::open(folder.path("mid.safetensors")).expect("ours"), &folder.path("out.gguf"), &keep, &())
+        .expect("and back");
+    Model::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone()
+}
+
+#[test]
+fn keys_of_gguf_come_back_from_safetensors_with_their_types() {
+    use gguf::{Array, Value};
+    let folder = Folder::new();
+    let mut keys = gguf::Metadata::default();
+    keys.set("general.architecture", "llama");
+    keys.set("general.alignment", 64_u32);
+    let values = [
+        Value::U8(u8::MAX),
+        Value::I8(i8::MIN),
+        Value::U16(u16::MAX),
+        Value::I16(i16::MIN),
+        Value::U32(u32::MAX),
+        Value::I32(i32::MIN),
+        Value::U64(u64::MAX),
+        Value::I64(i64::MIN),
+        Value::F32(0.1),
+        Value::F32(-0.0),
+        Value::F32(f32::NEG_INFINITY),
+        Value::F64(0.1),
+        Value::F64(f64::MIN_POSITIVE / 3.0),
+        Value::F64(f64::INFINITY),
+        Value::Bool(true),
+        Value::String("a \"quoted\"\nline".into()),
+        Value::Array(Array::U8(vec![0, 255])),
+        Value::Array(Array::I8(vec![-128])),
+        Value::Array(Array::U16(vec![65535])),
+        Value::Array(Array::I16(vec![-32768])),
+        Value::Array(Array::U32(vec![])),
+        Value::Array(Array::I32(vec![-1])),
+        Value::Array(Array::F32(vec![1.5, f32::MAX, f32::INFINITY])),
+        Value::Array(Array::Bool(vec![true, false])),
+        Value::Array(Array::String(["<s>", "", "\u{1f33e}"].into_iter().collect())),
+        Value::Array(Array::U64(vec![u64::MAX])),
+        Value::Array(Array::I64(vec![i64::MIN])),
+        Value::Array(Array::F64(vec![f64::MAX, f64::NEG_INFINITY])),
+    ];
+    for (i, value) in values.into_iter().enumerate() {
+        keys.set(format!("kind.{i}"), value);
+    }
+    // Names that the way there or back has a meaning for.
+    keys.set("safetensors.format", "pt");
+    keys.set("safetensors.count", 3_u32);
+    keys.set("safetensors.bitgrain", "no note");
+    keys.set("safetensors.gguf.general.architecture", "bert");
+    keys.set("gguf.general.architecture", "mamba");
+    write_gguf(&folder.path("in.gguf"), &keys, &[weights("w", &[2, 64])]);
+    let back = there_and_back(&folder);
+    for (key, value) in keys.iter() {
+        assert_eq!(back.get(key), Some(value), "{key}");
+    }
+    let extra: Vec<_> = back.iter().filter(|(key, _)| keys.get(key).is_none()).collect();
+    assert!(extra.iter().all(|(key, _)| key.starts_with("general.")), "{extra:?}");
+    // NaN is not equal to itself.
+    keys.set("nan", Value::F32(f32::NAN));
+    write_gguf(&folder.path("in.gguf"), &keys, &[weights("w", &[2, 64])]);
+    assert!(matches!(there_and_back(&folder).get("nan"), Some(Value::F32(value)) if value.is_nan()));
+}
+
+#[test]
+fn strings_that_only_look_like_keys_of_gguf_stay_strings() {
+    let folder = Folder::new();
+    let strings = [
+        ("gguf.general.architecture", "\"llama\""),
+        ("gguf.general.alignment", r#"{"u32":3}"#),
+        ("gguf.", r#"{"u32":3}"#),
+        ("gguf.safetensors.own", r#"{"u32":3}"#),
+        ("own", "text"),
+    ];
+    let spec = safetensors::TensorSpec { name: "w".into(), dtype: safetensors::Dtype::F32, shape: vec![0] };
+    let owned = strings.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let writer = safetensors::Writer::new(Vec::new(), &owned, &[spec]).expect("a valid file");
+    std::fs::write(folder.path("in.safetensors"), writer.finish().expect("complete")).expect("writable");
+    let model = Model::open(folder.path("in.safetensors")).expect("a model");
+    quantize(&model, &folder.path("out.gguf"), &Recipe::new(Choice::Keep), &()).expect("a conversion");
+    let back = Model::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone();
+    for (key, text) in strings {
+        let found = back.get(&format!("safetensors.{key}")).and_then(gguf::Value::as_str);
+        assert_eq!(found, Some(text), "{key}");
+    }
+    assert_eq!(back.get("general.architecture").and_then(gguf::Value::as_str), Some("unknown"));
+}
+
+#[test]
+fn a_zero_does_not_hide_dimensions_that_cannot_be_multiplied() {
+    let folder = Folder::new();
+    for shape in ["[0,8589934592,8589934592]", "[8589934592,8589934592,0]", "[8589934592,0,8589934592]"] {
+        let note = format!(r#"{{"version":1,"weights":{{"w":{{"format":"int8/none","shape":{shape}}}}}}}"#);
+        write_bytes(&folder.path("in.safetensors"), &[("bitgrain", &note)], "w", &[0]);
+        let refused = Model::open(folder.path("in.safetensors")).expect_err("2^66 is too much");
+        assert!(matches!(&refused, ModelError::Note { tensor, .. } if tensor == "w"), "{shape}: {refused}");
+    }
+}
+
+#[test]
+fn a_name_is_suggested_only_if_it_is_near() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &[weights("layer.0.weight", &[2, 2]), weights("aaa", &[2])]);
+    let nearest = |name: &str| match model.tensor(name) {
+        Err(ModelError::NoTensor { nearest, .. }) => nearest,
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(nearest("layer.0.wait").as_deref(), Some("layer.0.weight"));
+    assert_eq!(nearest("aa").as_deref(), Some("aaa"));
+    assert_eq!(nearest("completely.different.t"), None);
+    // Three letters from the front and the same three from the back are three, not six.
+    assert_eq!(nearest("aaaaaaaaaa"), None);
+    assert_eq!(model.tensor("aaa").expect("there").name, "aaa");
+}
+
+#[test]
+fn the_deviation_of_values_far_from_zero_is_right() {
+    let folder = Folder::new();
+    // Ten steps of an f32 to either side of 10 000; more than one piece of work.
+    let step = 2.0_f32.powi(-10);
+    let values: Vec<f32> =
+        (0..1_200_000).map(|i| 10_000.0 + if i % 2 == 0 { 10.0 * step } else { -10.0 * step }).collect();
+    std::fs::write(folder.path("far.npy"), npy("(1200, 1000)", &values)).expect("writable");
+    let model = Model::open(folder.path("far.npy")).expect("an array");
+    let found = stats(model.tensor("far").expect("there"), &()).expect("readable");
+    assert!((found.std - 10.0 * f64::from(step)).abs() < 1e-9, "{}", found.std);
+    assert!((found.mean - 10_000.0).abs() < 1e-9, "{}", found.mean);
 }

@@ -1,6 +1,6 @@
 //! A histogram out of block characters, for 80 columns.
 
-use bitgrain::nn::digits;
+use bitgrain::nn::stats::ends;
 
 /// Lines of the drawing.
 const HEIGHT: usize = 9;
@@ -25,7 +25,7 @@ pub(super) fn draw(counts: &[u64], min: f32, max: f32) -> String {
         out.push_str(format!("  {label:>widest$} │{bars}").trim_end());
         out.push('\n');
     }
-    let (low, high) = (digits(min.into()), digits(max.into()));
+    let (low, high) = ends(min, max);
     let gap = counts.len().saturating_sub(low.len() + high.len()).max(1);
     out + &format!("  {:>widest$} └{}\n  {:>widest$}  {low}{:gap$}{high}", "", "─".repeat(counts.len()), "", "")
 }

@@ -5,12 +5,13 @@ mod metadata;
 mod model;
 mod tensor;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use bitgrain::nn::Model;
+use bitgrain::nn::{Model, ModelError, Tensor};
 
 use crate::error::CliError;
+use crate::printable::printable;
 
 /// Show what a model file holds: metadata, tensors and formats; or one tensor's values.
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,11 @@ enum Subject {
 
 /// Finds out what a file is by what is in it.
 fn open(path: &Path) -> Result<Subject, CliError> {
+    // What a download that failed leaves behind; no kind of file would say it as plainly.
+    if path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
+        return Err(CliError::File { path: path.to_owned(), source });
+    }
     Ok(Subject::Weights(Model::open(path)?))
 }
 
@@ -53,6 +59,16 @@ fn weights(model: &Model, args: &Args, out: &mut impl Write) -> Result<(), CliEr
         Some(name) if name.contains(['*', '?']) && model.tensor(name).is_err() => {
             model::show(model, &model.matching(name)?, args.json, out)
         }
-        Some(name) => tensor::show(model.tensor(name)?, args.json, out),
+        Some(name) => tensor::show(tensor(model, name)?, args.json, out),
     }
+}
+
+/// The tensor of this name. The one that comes nearest is text from the file, and may be shown only as such.
+fn tensor<'a>(model: &'a Model, name: &str) -> Result<&'a Tensor, ModelError> {
+    model.tensor(name).map_err(|error| match error {
+        ModelError::NoTensor { name, nearest } => {
+            ModelError::NoTensor { name, nearest: nearest.map(|near| printable(&near).into_owned()) }
+        }
+        other => other,
+    })
 }

@@ -73,7 +73,7 @@ fn header(model: &Model, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(out, "{}{version}{architecture}", model.container().name())?;
     let files = model.files();
     if files.len() > 1 {
-        writeln!(out, "{} in {} files:", model.path().display(), files.len())?;
+        writeln!(out, "{} in {} files:", printable(&model.path().display().to_string()), files.len())?;
     }
     for file in files {
         let bytes = std::fs::metadata(file).map(|metadata| format!(", {}", Size(metadata.len()))).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use bitgrain::nn::stats::{Stats, stats};
+use bitgrain::nn::stats::{Stats, digits_within, ends, stats};
 use bitgrain::nn::{Size, Tensor, digits};
 use serde_json::json;
 
@@ -27,8 +27,10 @@ pub(super) fn show(tensor: &Tensor, json: bool, out: &mut impl Write) -> Result<
     writeln!(out, "  storage    {}, {:.2} bits per weight", tensor.storage, tensor.bits_per_weight())?;
     writeln!(out, "  bytes      {bytes} ({})", Size(bytes))?;
     writeln!(out, "  values     {}", stats.count)?;
-    writeln!(out, "  range      {} to {}", digits(stats.min.into()), digits(stats.max.into()))?;
-    writeln!(out, "  mean       {}", digits(stats.mean))?;
+    let (min, max) = ends(stats.min, stats.max);
+    writeln!(out, "  range      {min} to {max}")?;
+    // A mean that is rounded to more than the deviation would lie outside of the range.
+    writeln!(out, "  mean       {}", digits_within(stats.mean, stats.std))?;
     writeln!(out, "  deviation  {}", digits(stats.std))?;
     writeln!(out, "  RMS        {}", digits(rms(&stats)))?;
     writeln!(out, "  zeros      {}", stats.zeros)?;
