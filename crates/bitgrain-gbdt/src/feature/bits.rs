@@ -24,8 +24,8 @@ impl BinBits {
     pub const fn for_bins(n_bins: u32) -> Self {
         match n_bins {
             ..=16 => Self::U4,
-            ..=256 => Self::U8,
-            ..=65_536 => Self::U16,
+            17..=256 => Self::U8,
+            257..=65_536 => Self::U16,
             _ => Self::U32,
         }
     }

@@ -16,7 +16,7 @@ impl Codes {
     pub(super) const fn width(max: u32) -> usize {
         match max {
             ..=0xFF => 1,
-            ..=0xFFFF => 2,
+            0x100..=0xFFFF => 2,
             _ => 4,
         }
     }

@@ -117,12 +117,18 @@ fn distinct_values(features: &Features<'_>, feature: usize, weights: Option<&[f3
 
 /// The distinct values with the weights of their rows, ascending; without NaN and without weight 0.
 fn sorted(rows: impl Iterator<Item = (f32, f32)>) -> Vec<Weighted> {
-    let mut rows: Vec<(u32, f32)> =
-        rows.filter(|(value, weight)| !value.is_nan() && *weight > 0.0).map(|(v, w)| (key(v), w)).collect();
-    // By weight too, so that sums do not depend on the order of equal values.
-    rows.sort_unstable_by_key(|&(key, weight)| u64::from(key) << 32 | u64::from(weight.to_bits()));
-    let equal = rows.chunk_by(|a, b| a.0 == b.0);
-    equal.map(|rows| Weighted { value: value(rows[0].0), weight: rows.iter().map(|r| f64::from(r.1)).sum() }).collect()
+    let counted = rows.filter(|(value, weight)| !value.is_nan() && *weight > 0.0);
+    // Value above weight in one integer. By weight too, so that sums do not depend on the order of equal values.
+    let mut rows: Vec<u64> = counted.map(|(v, w)| u64::from(key(v)) << 32 | u64::from(w.to_bits())).collect();
+    rows.sort_unstable();
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    let parts = |row: u64| ((row >> 32) as u32, f32::from_bits(row as u32));
+    let equal = rows.chunk_by(|a, b| a >> 32 == b >> 32);
+    let weigh = |rows: &[u64]| Weighted {
+        value: value(parts(rows[0]).0),
+        weight: rows.iter().map(|&row| f64::from(parts(row).1)).sum(),
+    };
+    equal.map(weigh).collect()
 }
 
 /// Bits of a value such that integers compare as values do; both zeros have the same.
