@@ -162,6 +162,18 @@ fn a_sample_cuts_nearly_where_all_rows_would() {
 }
 
 #[test]
+fn rows_of_weight_zero_are_as_good_as_none_in_a_sample_too() {
+    let column = shuffled(3000, 9);
+    let weights: Vec<f32> = column.iter().map(|v| if *v < 1000.0 { 0.0 } else { 1.0 }).collect();
+    let kept: Vec<f32> = column.iter().copied().filter(|v| *v >= 1000.0).collect();
+    let sampled = |column: &[f32], weights: Option<&[f32]>| {
+        let features = Features::column_major(column, column.len(), 1).expect("a column");
+        quantizer(8).with_sample_rows(500).expect("some").compute_cuts(&features, weights).expect("good")
+    };
+    assert_eq!(sampled(&column, Some(&weights)), sampled(&kept, None));
+}
+
+#[test]
 fn a_column_of_nothing_but_missing_values_has_two_bins() {
     let cuts = cuts_of(&[f32::NAN; 3], 256, None);
     assert_eq!((cuts.cuts(0), cuts.map().n_bins(0), cuts.bin(0, f32::NAN)), (&[][..], 2, 1));

@@ -131,6 +131,19 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// The values of some features in some rows, a column for each.
+    pub(super) fn sampled(&self, features: Range<usize>, rows: &[usize]) -> Vec<Vec<f32>> {
+        if self.strides.0 == 1 {
+            return features.map(|feature| rows.iter().map(|&row| self.value(row, feature)).collect()).collect();
+        }
+        // A row at a time: each cache line is fetched once.
+        let mut columns = vec![Vec::with_capacity(rows.len()); features.len()];
+        for &row in rows {
+            features.clone().zip(&mut columns).for_each(|(feature, column)| column.push(self.value(row, feature)));
+        }
+        columns
+    }
+
     /// Which features miss a value in some row. In the order of memory, because every value is looked at.
     pub(super) fn missing(&self) -> Vec<bool> {
         let n_features = self.n_features();

@@ -44,6 +44,7 @@ mod quantile;
 mod quantizer;
 mod rows;
 mod sample;
+mod sorted;
 mod tile;
 
 pub use bin_map::BinMap;

@@ -1,11 +1,17 @@
 //! Finds the cuts of every feature, the same for a seed whatever the number of threads.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::distinct::Distinct;
-use super::quantile::{Weighted, cuts, midpoint};
-use super::sample::Sample;
+use super::quantile::{cuts, midpoint};
+use super::sample::sample;
+use super::sorted::{sorted, sorted_with_weights};
 use super::{BinCuts, FeatureError, Features};
+
+/// Features that are sampled together: a cache line of a row.
+const GROUP: usize = 16;
 
 /// How cuts are found.
 ///
@@ -75,19 +81,33 @@ impl Quantizer {
             check_weights(weights, features.n_rows())?;
         }
         let missing = features.missing();
-        let of_feature = |feature: usize| self.cuts_of(features, feature, missing[feature], weights);
-        let cuts: Vec<Vec<f32>> = (0..features.n_features()).into_par_iter().map(of_feature).collect();
+        let rows = self.sampled_rows(features.n_rows(), weights);
+        let weigh = |column: &[f32]| match weights {
+            None => sorted(column),
+            Some(weights) => sorted_with_weights(column, rows.iter().map(|&row| weights[row])),
+        };
+        let n_features = features.n_features();
+        let groups = (0..n_features).step_by(GROUP).map(|first| first..n_features.min(first + GROUP));
+        let of_group = |group: Range<usize>| -> Vec<Vec<f32>> {
+            let columns = features.sampled(group.clone(), &rows);
+            let of_feature = |(feature, column): (usize, Vec<f32>)| {
+                let bins = (self.max_bin - u32::from(missing[feature])) as usize;
+                if let Some(distinct) = distinct_values(features, feature, weights, bins) {
+                    return distinct.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
+                }
+                cuts(&weigh(&column), bins)
+            };
+            group.into_par_iter().zip(columns).map(of_feature).collect()
+        };
+        let cuts: Vec<Vec<f32>> = groups.collect::<Vec<_>>().into_par_iter().flat_map_iter(of_group).collect();
         BinCuts::new(&cuts, missing)
     }
 
-    fn cuts_of(&self, features: &Features<'_>, feature: usize, missing: bool, weights: Option<&[f32]>) -> Vec<f32> {
-        let bins = (self.max_bin - u32::from(missing)) as usize;
-        if let Some(distinct) = distinct_values(features, feature, weights, bins) {
-            return distinct.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
-        }
-        let sample = Sample::new(features.n_rows(), self.sample_rows, self.seed);
-        let rows = sample.rows().map(|row| (features.value(row, feature), weights.map_or(1.0, |weights| weights[row])));
-        cuts(&sorted(rows), bins)
+    /// The rows that quantiles are taken from, of those that weigh anything.
+    fn sampled_rows(&self, n_rows: usize, weights: Option<&[f32]>) -> Vec<usize> {
+        let Some(weights) = weights else { return sample(n_rows, self.sample_rows, self.seed) };
+        let counted: Vec<usize> = (0..n_rows).filter(|&row| weights[row] > 0.0).collect();
+        sample(counted.len(), self.sample_rows, self.seed).into_iter().map(|at| counted[at]).collect()
     }
 }
 
@@ -113,31 +133,4 @@ fn distinct_values(features: &Features<'_>, feature: usize, weights: Option<&[f3
         }
     }
     Some(distinct.into_sorted())
-}
-
-/// The distinct values with the weights of their rows, ascending; without NaN and without weight 0.
-fn sorted(rows: impl Iterator<Item = (f32, f32)>) -> Vec<Weighted> {
-    let counted = rows.filter(|(value, weight)| !value.is_nan() && *weight > 0.0);
-    // Value above weight in one integer. By weight too, so that sums do not depend on the order of equal values.
-    let mut rows: Vec<u64> = counted.map(|(v, w)| u64::from(key(v)) << 32 | u64::from(w.to_bits())).collect();
-    rows.sort_unstable();
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    let parts = |row: u64| ((row >> 32) as u32, f32::from_bits(row as u32));
-    let equal = rows.chunk_by(|a, b| a >> 32 == b >> 32);
-    let weigh = |rows: &[u64]| Weighted {
-        value: value(parts(rows[0]).0),
-        weight: rows.iter().map(|&row| f64::from(parts(row).1)).sum(),
-    };
-    equal.map(weigh).collect()
-}
-
-/// Bits of a value such that integers compare as values do; both zeros have the same.
-fn key(value: f32) -> u32 {
-    let bits = (value + 0.0).to_bits(); // -0 + 0 is +0
-    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
-}
-
-/// The value of a key.
-fn value(key: u32) -> f32 {
-    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
 }

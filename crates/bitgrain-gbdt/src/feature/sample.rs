@@ -1,27 +1,17 @@
 //! A seeded sample of rows: one from each of as many equal stretches, so that the order of the data does not matter.
 
-/// Rows to look at, ascending and distinct.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample {
-    n_rows: usize,
-    count: usize,
-    seed: u64,
-}
-
-impl Sample {
-    /// At most `count` of `n_rows` rows; all of them if there are no more.
-    pub(super) fn new(n_rows: usize, count: usize, seed: u64) -> Self {
-        Self { n_rows, count: count.min(n_rows), seed }
+/// At most `count` of `n_rows` rows, ascending and distinct; all of them if there are no more.
+pub(super) fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
+    if count >= n_rows {
+        return (0..n_rows).collect();
     }
-
-    pub(super) fn rows(self) -> impl Iterator<Item = usize> {
-        let start = move |stretch: usize| narrow(stretch as u128 * self.n_rows as u128 / self.count as u128);
-        (0..self.count).map(move |stretch| {
-            let (first, end) = (start(stretch), start(stretch + 1));
-            let random = mixed(self.seed ^ mixed(stretch as u64));
-            first + narrow((u128::from(random) * (end - first) as u128) >> 64)
-        })
-    }
+    let start = |stretch: usize| narrow(stretch as u128 * n_rows as u128 / count as u128);
+    let one_of = |stretch: usize| {
+        let (first, end) = (start(stretch), start(stretch + 1));
+        let random = mixed(seed ^ mixed(stretch as u64));
+        first + narrow((u128::from(random) * (end - first) as u128) >> 64)
+    };
+    (0..count).map(one_of).collect()
 }
 
 /// A row number that was multiplied before it was divided.
@@ -43,14 +33,14 @@ mod tests {
 
     #[test]
     fn a_sample_of_all_rows_is_all_rows() {
-        assert!(Sample::new(1000, 1000, 7).rows().eq(0..1000));
-        assert!(Sample::new(1000, usize::MAX, 7).rows().eq(0..1000));
+        assert!(sample(1000, 1000, 7).into_iter().eq(0..1000));
+        assert!(sample(1000, usize::MAX, 7).into_iter().eq(0..1000));
     }
 
     #[test]
     fn rows_ascend_and_each_stretch_gives_one() {
         for seed in 0..50 {
-            let rows: Vec<usize> = Sample::new(1003, 100, seed).rows().collect();
+            let rows = sample(1003, 100, seed);
             assert_eq!(rows.len(), 100);
             assert!(rows.is_sorted_by(|a, b| a < b) && rows[99] < 1003);
         }
@@ -60,7 +50,7 @@ mod tests {
     fn every_row_is_drawn_about_as_often_as_any_other() {
         let mut drawn = [0; 30];
         for seed in 0..3000 {
-            Sample::new(30, 10, seed).rows().for_each(|row| drawn[row] += 1);
+            sample(30, 10, seed).into_iter().for_each(|row| drawn[row] += 1);
         }
         assert!(drawn.iter().all(|&times| (850..1150).contains(&times)), "{drawn:?}");
     }
