@@ -6,7 +6,6 @@ pub(super) struct Distinct {
     slots: Vec<u32>,
     len: usize,
     limit: usize,
-    last: u32,
 }
 
 /// No value has these bits but a NaN.
@@ -14,16 +13,12 @@ const FREE: u32 = u32::MAX;
 
 impl Distinct {
     pub(super) fn new(limit: usize) -> Self {
-        Self { slots: vec![FREE; 64], len: 0, limit, last: FREE }
+        Self { slots: vec![FREE; 64], len: 0, limit }
     }
 
     /// Adds a value; false once there are more than the limit.
     pub(super) fn insert(&mut self, value: f32) -> bool {
         let key = (value + 0.0).to_bits(); // -0 + 0 is +0
-        if key == self.last {
-            return true; // Columns of few values repeat themselves.
-        }
-        self.last = key;
         if place(&mut self.slots, key) {
             self.len += 1;
             if self.len * 2 > self.slots.len() {
@@ -48,7 +43,8 @@ impl Distinct {
 /// True if the key was not there.
 fn place(slots: &mut [u32], key: u32) -> bool {
     let mask = slots.len() - 1;
-    let mut at = (key.wrapping_mul(0x9E37_79B9) >> 7) as usize & mask;
+    // The upper bits of the product: those of a float that differ are its upper ones, and carry upwards only.
+    let mut at = (key.wrapping_mul(0x9E37_79B9) >> (u32::BITS - mask.count_ones())) as usize;
     while slots[at] != FREE {
         if slots[at] == key {
             return false;

@@ -19,7 +19,7 @@
 //! # The rule of the bins
 //!
 //! - The bin of a value is the number of cuts below it: the first `i` with `value <= cut[i]`, or the last bin of values.
-//!   So a split "bin <= i" is the split "value <= cut[i]", and a raw value goes where its bin went in training.
+//!   So a split `bin <= i` is the split `value <= cut[i]`, and a raw value goes where its bin went in training.
 //! - Values are f32. An f64 is rounded to the nearest f32 first, in training as in prediction; what rounds to the same
 //!   f32 is the same value, and what is too large becomes an infinity.
 //! - -0 and +0 are equal. Infinities are values: they lie in the first and in the last bin of values.

@@ -80,27 +80,17 @@ impl Quantizer {
         if let Some(weights) = weights {
             check_weights(weights, features.n_rows())?;
         }
-        let missing = features.missing();
         let rows = self.sampled_rows(features.n_rows(), weights);
-        let weigh = |column: &[f32]| match weights {
-            None => sorted(column),
-            Some(weights) => sorted_with_weights(column, rows.iter().map(|&row| weights[row])),
-        };
+        let data = Data { features, weights, rows, missing: features.missing() };
         let n_features = features.n_features();
         let groups = (0..n_features).step_by(GROUP).map(|first| first..n_features.min(first + GROUP));
         let of_group = |group: Range<usize>| -> Vec<Vec<f32>> {
-            let columns = features.sampled(group.clone(), &rows);
-            let of_feature = |(feature, column): (usize, Vec<f32>)| {
-                let bins = (self.max_bin - u32::from(missing[feature])) as usize;
-                if let Some(distinct) = distinct_values(features, feature, weights, bins) {
-                    return distinct.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
-                }
-                cuts(&weigh(&column), bins)
-            };
-            group.into_par_iter().zip(columns).map(of_feature).collect()
+            let columns = features.sampled(group.clone(), &data.rows);
+            let columns = group.into_par_iter().zip(columns);
+            columns.map(|(feature, column)| data.cuts(feature, &column, self.max_bin)).collect()
         };
         let cuts: Vec<Vec<f32>> = groups.collect::<Vec<_>>().into_par_iter().flat_map_iter(of_group).collect();
-        BinCuts::new(&cuts, missing)
+        BinCuts::new(&cuts, data.missing)
     }
 
     /// The rows that quantiles are taken from, of those that weigh anything.
@@ -111,6 +101,46 @@ impl Quantizer {
     }
 }
 
+/// What the cuts of a feature depend on.
+struct Data<'a> {
+    features: &'a Features<'a>,
+    weights: Option<&'a [f32]>,
+    /// The sample.
+    rows: Vec<usize>,
+    missing: Vec<bool>,
+}
+
+impl Data<'_> {
+    /// The cuts of a feature whose values in the sample are known.
+    fn cuts(&self, feature: usize, sampled: &[f32], max_bin: u32) -> Vec<f32> {
+        let bins = (max_bin - u32::from(self.missing[feature])) as usize;
+        if let Some(values) = self.distinct(feature, sampled, bins) {
+            return values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
+        }
+        let values = match self.weights {
+            None => sorted(sampled),
+            Some(weights) => sorted_with_weights(sampled, self.rows.iter().map(|&row| weights[row])),
+        };
+        cuts(&values, bins)
+    }
+
+    /// The values of a feature, ascending, unless there are more than `limit`. Every row that counts is looked at, not
+    /// only the sample, but those of many values are given up after few.
+    fn distinct(&self, feature: usize, sampled: &[f32], limit: usize) -> Option<Vec<f32>> {
+        let n_rows = self.features.n_rows();
+        if self.rows.len() == n_rows {
+            return distinct(sampled.iter().copied(), limit);
+        }
+        let counted = (0..n_rows).filter(|&row| self.weights.is_none_or(|weights| weights[row] > 0.0));
+        distinct(counted.map(|row| self.features.value(row, feature)), limit)
+    }
+}
+
+fn distinct(values: impl Iterator<Item = f32>, limit: usize) -> Option<Vec<f32>> {
+    let mut distinct = Distinct::new(limit);
+    values.filter(|value| !value.is_nan()).all(|value| distinct.insert(value)).then(|| distinct.into_sorted())
+}
+
 fn check_weights(weights: &[f32], rows: usize) -> Result<(), FeatureError> {
     if weights.len() != rows {
         return Err(FeatureError::WeightCount { weights: weights.len(), rows });
@@ -119,18 +149,4 @@ fn check_weights(weights: &[f32], rows: usize) -> Result<(), FeatureError> {
         return Err(FeatureError::InvalidWeight { row, weight: weights[row] });
     }
     if weights.iter().all(|weight| *weight == 0.0) { Err(FeatureError::NoWeight) } else { Ok(()) }
-}
-
-/// All values of a feature, ascending, unless there are more than `limit`. Looks at every row, not at a sample; a
-/// feature of many values is given up after few.
-fn distinct_values(features: &Features<'_>, feature: usize, weights: Option<&[f32]>, limit: usize) -> Option<Vec<f32>> {
-    let mut distinct = Distinct::new(limit);
-    for row in 0..features.n_rows() {
-        let value = features.value(row, feature);
-        let counts = !value.is_nan() && weights.is_none_or(|weights| weights[row] > 0.0);
-        if counts && !distinct.insert(value) {
-            return None;
-        }
-    }
-    Some(distinct.into_sorted())
 }
