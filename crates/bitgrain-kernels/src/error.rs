@@ -51,6 +51,18 @@ pub enum KernelError {
         /// Weights of a block.
         block: usize,
     },
+    /// More cuts than the code type has bins for.
+    TooManyCuts {
+        /// Cuts there are.
+        cuts: usize,
+        /// Cuts there may be.
+        max: usize,
+    },
+    /// A cut that is NaN or not above the one before.
+    UnsortedCuts {
+        /// Position of the first such cut.
+        index: usize,
+    },
 }
 
 impl fmt::Display for KernelError {
@@ -66,6 +78,8 @@ impl fmt::Display for KernelError {
             Self::NonFinite { index } => write!(f, "value at index {index} is not finite"),
             Self::InvalidScale { index } => write!(f, "scale of the block at index {index} is not a usable scale"),
             Self::RaggedBlocks { len, block } => write!(f, "rows of {len} weights are not whole blocks of {block}"),
+            Self::TooManyCuts { cuts, max } => write!(f, "{cuts} cuts are too many for the codes, which count {max}"),
+            Self::UnsortedCuts { index } => write!(f, "cut at index {index} is not above the one before"),
         }
     }
 }

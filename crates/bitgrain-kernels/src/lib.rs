@@ -19,6 +19,7 @@
 #![no_std]
 
 mod backend;
+mod bin;
 mod blocks;
 mod cast;
 mod convert;
@@ -38,6 +39,7 @@ mod width;
 mod x86_64;
 
 pub use backend::Backend;
+pub use bin::{BinCode, bin_f32};
 pub use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub use convert::{
     bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,

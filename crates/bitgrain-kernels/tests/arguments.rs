@@ -23,6 +23,7 @@ fn short_outputs_say_how_much_is_needed() {
         assert_eq!(f16_to_f32(b, &[0; 70], &mut [0.0; 69]), small(70));
         assert_eq!(e4m3_from_f32(b, &values, &mut [0; 69]), small(70));
         assert_eq!(e2m1_to_f32(b, &[0; 70], &mut [0.0; 69]), small(70));
+        assert_eq!(bin_f32(b, &[0.0], &values, 1_u8, &mut [0; 69]), small(70));
     }
 }
 
@@ -68,6 +69,7 @@ fn empty_slices_give_nothing() {
         assert_eq!(unpack_i8(b, WIDTH, &[], &mut []), Ok(0));
         assert_eq!(encode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
         assert_eq!(decode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
+        assert_eq!(bin_f32::<u8>(b, &[], &[], 0, &mut []), Ok(0));
         assert_eq!(dot_i8(b, &[], &[]), Ok(0));
         assert_eq!(dot_blocks(b, WIDTH, BLOCK, &[], &[]), Ok(0.0));
     }
@@ -77,4 +79,20 @@ fn empty_slices_give_nothing() {
 fn messages_say_what_where_and_how_much() {
     assert_eq!(KernelError::OutputTooSmall { required: 44 }.to_string(), "output too small, 44 elements are required");
     assert_eq!(KernelError::CodeOutOfRange { index: 7, code: 4 }.to_string(), "code 4 at index 7 is out of range");
+}
+
+#[test]
+fn cuts_that_do_not_ascend_or_cannot_be_counted_are_refused() {
+    for &b in Backend::available() {
+        let refused = |cuts: &[f32]| bin_f32(b, cuts, &[1.0; 70], 0_u16, &mut [0; 70]);
+        for (cuts, index) in
+            [(&[1.0, 1.0][..], 1), (&[0.0, -0.0], 1), (&[1.0, 2.0, 0.5], 2), (&[f32::NAN], 0), (&[1.0, f32::NAN], 1)]
+        {
+            assert_eq!(refused(cuts), Err(KernelError::UnsortedCuts { index }), "{b} {cuts:?}");
+        }
+        let cuts: Vec<f32> = (0..=255_u16).map(f32::from).collect();
+        let many = Err(KernelError::TooManyCuts { cuts: 256, max: 255 });
+        assert_eq!(bin_f32(b, &cuts, &[1.0; 70], 0_u8, &mut [0; 70]), many);
+        assert_eq!(bin_f32(b, &cuts, &[255.5; 70], 0_u16, &mut [0; 70]), Ok(70));
+    }
 }

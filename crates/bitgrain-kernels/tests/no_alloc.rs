@@ -67,6 +67,8 @@ fn no_primitive_allocates() {
                 bytes[..4].fill(0xFF);
                 decode_blocks(b, w, BlockLen::DEFAULT, &bytes, &mut floats).expect_err("a bad scale");
             }
+            bin_f32(b, &[0.1, 0.2], &values, 0, &mut bytes).expect("room");
+            bin_f32(b, &[0.1, 0.2], &values, 0, &mut words).expect("room");
             f16_from_f32(b, &values, &mut words).expect("room");
             f16_to_f32(b, &words, &mut floats).expect("room");
             bf16_from_f32(b, &values, &mut words).expect("room");

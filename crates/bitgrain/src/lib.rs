@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
 //! | [`formats`] | containers: GGUF, safetensors, npy and npz |
+//! | [`gbdt`] | features of tabular data: cuts, bins and matrices of them |
 //! | [`nn`] | model weights: open, inspect, quantize, compare |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!
@@ -20,7 +21,10 @@
 //! ```
 #![no_std]
 
-pub use {bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_kernels as kernels, bitgrain_nn as nn};
+pub use {
+    bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_gbdt as gbdt, bitgrain_kernels as kernels,
+    bitgrain_nn as nn,
+};
 
 /// The README and the guide, run as tests.
 #[cfg(doctest)]

@@ -1,5 +1,6 @@
 //! The definition of every primitive, in portable safe Rust. Also what runs on CPUs without a backend, and on WASM.
 
+mod bin;
 mod blocks;
 mod convert;
 mod dot;
@@ -14,6 +15,7 @@ mod search;
 mod sqrt;
 mod unpack;
 
+pub(crate) use bin::bin_f32;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_of, f16_to_f32, f32_of};
 pub(crate) use dot::{dot_blocks, dot_i8};
@@ -29,6 +31,7 @@ pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
+    bin::{search as search_cuts, store as store_bins},
     blocks::{quantize_pack_run, unpack_dequantize_run},
     dot::lane_sums,
     error_sums::ErrorLanes,

@@ -6,6 +6,7 @@
     reason = "made-up data"
 )]
 
+mod bin;
 mod blocks;
 mod convert;
 mod dot;

@@ -1,0 +1,88 @@
+//! Unsigned integers at the least of 8, 16 and 32 bits: bins by row, and the parts of sparse rows.
+
+/// Codes at the width of the largest that may occur.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codes {
+    /// Codes up to 255.
+    U8(Box<[u8]>),
+    /// Codes up to 65,535.
+    U16(Box<[u16]>),
+    /// Larger codes.
+    U32(Box<[u32]>),
+}
+
+impl Codes {
+    /// Bytes of each of some codes up to `max`.
+    pub(super) const fn width(max: u32) -> usize {
+        match max {
+            ..=0xFF => 1,
+            0x100..=0xFFFF => 2,
+            _ => 4,
+        }
+    }
+
+    pub(super) fn zeros(len: usize, max: u32) -> Self {
+        match Self::width(max) {
+            1 => Self::U8(vec![0; len].into()),
+            2 => Self::U16(vec![0; len].into()),
+            _ => Self::U32(vec![0; len].into()),
+        }
+    }
+
+    /// The code at a position.
+    ///
+    /// # Panics
+    /// Behind the end.
+    #[must_use]
+    pub fn get(&self, at: usize) -> u32 {
+        match self {
+            Self::U8(codes) => codes[at].into(),
+            Self::U16(codes) => codes[at].into(),
+            Self::U32(codes) => codes[at],
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::U8(codes) => codes.len(),
+            Self::U16(codes) => codes.len() * 2,
+            Self::U32(codes) => codes.len() * 4,
+        }
+    }
+
+    pub(super) fn as_mut(&mut self) -> CodesMut<'_> {
+        match self {
+            Self::U8(codes) => CodesMut::U8(codes),
+            Self::U16(codes) => CodesMut::U16(codes),
+            Self::U32(codes) => CodesMut::U32(codes),
+        }
+    }
+}
+
+/// Codes to be written.
+pub(super) enum CodesMut<'a> {
+    U8(&'a mut [u8]),
+    U16(&'a mut [u16]),
+    U32(&'a mut [u32]),
+}
+
+impl CodesMut<'_> {
+    /// Takes the first `len` codes off, to be written on another thread.
+    pub(super) fn take(&mut self, len: usize) -> Self {
+        match self {
+            Self::U8(codes) => Self::U8(codes.split_off_mut(..len).unwrap_or_default()),
+            Self::U16(codes) => Self::U16(codes.split_off_mut(..len).unwrap_or_default()),
+            Self::U32(codes) => Self::U32(codes.split_off_mut(..len).unwrap_or_default()),
+        }
+    }
+
+    /// Writes codes from the first place on, which all fit the width.
+    #[expect(clippy::cast_possible_truncation, reason = "the width is that of the largest code")]
+    pub(super) fn write(&mut self, codes: impl Iterator<Item = u32>) {
+        match self {
+            Self::U8(out) => out.iter_mut().zip(codes).for_each(|(out, code)| *out = code as u8),
+            Self::U16(out) => out.iter_mut().zip(codes).for_each(|(out, code)| *out = code as u16),
+            Self::U32(out) => out.iter_mut().zip(codes).for_each(|(out, code)| *out = code),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Sparse rows: only what is not missing, each bin with its feature. An explicit zero is a value like any other.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::tile::{Tile, Tiles, blocks};
+use super::{BinMap, Codes};
+
+/// Compressed sparse rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Csr {
+    row_ptr: Box<[usize]>,
+    col_idx: Codes,
+    bins: Codes,
+    map: Arc<BinMap>,
+}
+
+impl Csr {
+    /// Where each row begins among the entries, and the number of entries behind the last row.
+    #[must_use]
+    pub fn row_ptr(&self) -> &[usize] {
+        &self.row_ptr
+    }
+
+    /// The feature of each entry, ascending within a row.
+    #[must_use]
+    pub fn col_idx(&self) -> &Codes {
+        &self.col_idx
+    }
+
+    /// The bin of each entry, counted within its feature.
+    #[must_use]
+    pub fn bins(&self) -> &Codes {
+        &self.bins
+    }
+
+    pub(super) fn bin(&self, row: usize, feature: usize) -> u32 {
+        let (mut first, mut end) = (self.row_ptr[row], self.row_ptr[row + 1]);
+        while first < end {
+            let middle = first.midpoint(end);
+            if (self.col_idx.get(middle) as usize) < feature { first = middle + 1 } else { end = middle }
+        }
+        let found = first < self.row_ptr[row + 1] && self.col_idx.get(first) as usize == feature;
+        if found { self.bins.get(first) } else { self.map.last_bin(feature) }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.row_ptr) + self.col_idx.bytes() + self.bins.bytes()
+    }
+
+    /// Bytes of a matrix with so many entries.
+    pub(super) fn bytes_for(map: &BinMap, n_rows: usize, entries: usize) -> usize {
+        let entry = Codes::width(last_feature(map)) + Codes::width(map.widest() - 1);
+        (n_rows + 1) * size_of::<usize>() + entries * entry
+    }
+
+    /// From a source and how many entries each row has.
+    pub(super) fn build(source: &dyn Tiles, counts: &[u32], map: &Arc<BinMap>) -> Self {
+        let mut end = 0;
+        let ends = counts.iter().map(|count| {
+            end += *count as usize;
+            end
+        });
+        let row_ptr: Box<[usize]> = [0].into_iter().chain(ends).collect();
+        let mut col_idx = Codes::zeros(end, last_feature(map));
+        let mut bins = Codes::zeros(end, map.widest() - 1);
+        let (mut col_rest, mut bins_rest) = (col_idx.as_mut(), bins.as_mut());
+        let parts = blocks(counts.len(), map.n_features()).into_iter().map(|rows| {
+            let entries = row_ptr[rows.end] - row_ptr[rows.start];
+            (col_rest.take(entries), bins_rest.take(entries), rows)
+        });
+        parts.collect::<Vec<_>>().into_par_iter().for_each(|(mut col_part, mut bins_part, rows)| {
+            let tile = Tile::read(source, rows, map.n_features());
+            let entries = (0..tile.n_rows()).flat_map(|row| tile.present(row, map));
+            let entries: Vec<(u32, u32)> = entries.collect();
+            col_part.write(entries.iter().map(|entry| entry.0));
+            bins_part.write(entries.iter().map(|entry| entry.1));
+        });
+        Self { row_ptr, col_idx, bins, map: Arc::clone(map) }
+    }
+}
+
+fn last_feature(map: &BinMap) -> u32 {
+    // Every feature has a bin, and bins are counted in 32 bits.
+    u32::try_from(map.n_features() - 1).unwrap_or(u32::MAX)
+}
+
+impl Tiles for Csr {
+    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
+        tile.clear(&self.map);
+        for (at, row) in rows.enumerate() {
+            for entry in self.row_ptr[row]..self.row_ptr[row + 1] {
+                tile.set(at, self.col_idx.get(entry) as usize, self.bins.get(entry));
+            }
+        }
+    }
+}

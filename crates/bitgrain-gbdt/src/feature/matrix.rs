@@ -1,0 +1,172 @@
+//! A matrix of bins, in one of four layouts that hold the same.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::tile::{Tile, Tiles, blocks};
+use super::{BinMap, Columns, Csr, Ellpack, Rows};
+
+/// How a matrix of bins lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Dense, column after column, each at the width its feature needs.
+    Columns,
+    /// Dense, row after row, at the width of the widest feature.
+    Rows,
+    /// Sparse rows: what is missing takes no place.
+    Csr,
+    /// Padded rows of global bins, packed at the least width.
+    Ellpack,
+}
+
+impl Layout {
+    /// Every layout.
+    pub const ALL: [Self; 4] = [Self::Columns, Self::Rows, Self::Csr, Self::Ellpack];
+}
+
+/// The bins, in the layout they are in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Storage {
+    /// See [`Layout::Columns`].
+    Columns(Columns),
+    /// See [`Layout::Rows`].
+    Rows(Rows),
+    /// See [`Layout::Csr`].
+    Csr(Csr),
+    /// See [`Layout::Ellpack`].
+    Ellpack(Ellpack),
+}
+
+impl Storage {
+    pub(super) fn build(source: &dyn Tiles, n_rows: usize, map: &Arc<BinMap>, layout: Layout) -> Self {
+        match layout {
+            Layout::Columns => Self::Columns(Columns::build(source, n_rows, map)),
+            Layout::Rows => Self::Rows(Rows::build(source, n_rows, map)),
+            Layout::Csr => Self::Csr(Csr::build(source, &present(source, n_rows, map), map)),
+            Layout::Ellpack => Self::Ellpack(Ellpack::build(source, &present(source, n_rows, map), map)),
+        }
+    }
+
+    fn tiles(&self) -> &dyn Tiles {
+        match self {
+            Self::Columns(columns) => columns,
+            Self::Rows(rows) => rows,
+            Self::Csr(csr) => csr,
+            Self::Ellpack(ellpack) => ellpack,
+        }
+    }
+}
+
+/// How many features of each row are not missing.
+fn present(source: &dyn Tiles, n_rows: usize, map: &BinMap) -> Vec<u32> {
+    let all = u32::try_from(map.n_features()).unwrap_or(u32::MAX);
+    if (0..map.n_features()).all(|feature| map.missing_bin(feature).is_none()) {
+        return vec![all; n_rows];
+    }
+    let in_block = |rows| {
+        let tile = Tile::read(source, rows, map.n_features());
+        let mut counts = vec![all; tile.n_rows()];
+        for (feature, bin) in (0..map.n_features()).filter_map(|feature| Some((feature, map.missing_bin(feature)?))) {
+            counts.iter_mut().zip(tile.column(feature)).for_each(|(count, b)| *count -= u32::from(*b == bin));
+        }
+        counts
+    };
+    blocks(n_rows, map.n_features()).into_par_iter().flat_map_iter(in_block).collect()
+}
+
+/// The bins of every row and feature.
+///
+/// ```
+/// use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+/// let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 1.0, 2.0, f32::NAN][..], 3, 2)?;
+/// let cuts = Quantizer::default().compute_cuts(&features, None)?;
+/// let columns = cuts.quantize(&features, Layout::Columns)?;
+/// let sparse = columns.to_layout(Layout::Csr);
+/// assert_eq!(sparse.to_layout(Layout::Columns), columns);
+/// // Three values: a byte for the feature and one for the bin of each, and where four rows begin or end.
+/// assert_eq!(columns.bytes_in(Layout::Csr), 3 * 2 + 4 * size_of::<usize>());
+/// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantizedMatrix {
+    storage: Storage,
+    n_rows: usize,
+    map: Arc<BinMap>,
+}
+
+impl QuantizedMatrix {
+    pub(super) fn new(storage: Storage, n_rows: usize, map: Arc<BinMap>) -> Self {
+        Self { storage, n_rows, map }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many bins there are, and where.
+    #[must_use]
+    pub fn map(&self) -> &BinMap {
+        &self.map
+    }
+
+    /// The bins in their layout, for loops that know it.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// One bin, in any layout; loops over many use [`storage`](Self::storage).
+    ///
+    /// # Panics
+    /// Behind the last row or feature.
+    #[must_use]
+    pub fn bin(&self, row: usize, feature: usize) -> u32 {
+        let (n_rows, n_features) = (self.n_rows, self.map.n_features());
+        assert!(row < n_rows && feature < n_features, "row {row}, feature {feature} of {n_rows} by {n_features}");
+        match &self.storage {
+            Storage::Columns(columns) => columns.col(feature).get(row),
+            Storage::Rows(rows) => rows.bin(row, feature),
+            Storage::Csr(csr) => csr.bin(row, feature),
+            Storage::Ellpack(ellpack) => ellpack.bin(row, feature),
+        }
+    }
+
+    /// The same bins in another layout.
+    #[must_use]
+    pub fn to_layout(&self, layout: Layout) -> Self {
+        let storage = Storage::build(self.storage.tiles(), self.n_rows, &self.map, layout);
+        Self { storage, n_rows: self.n_rows, map: Arc::clone(&self.map) }
+    }
+
+    /// Bytes of the bins.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.storage {
+            Storage::Columns(columns) => columns.bytes(),
+            Storage::Rows(rows) => rows.bytes(),
+            Storage::Csr(csr) => csr.bytes(),
+            Storage::Ellpack(ellpack) => ellpack.bytes(),
+        }
+    }
+
+    /// Bytes that the bins would take in another layout, without making it.
+    #[must_use]
+    pub fn bytes_in(&self, layout: Layout) -> usize {
+        let (map, n_rows) = (&*self.map, self.n_rows);
+        let counts = || present(self.storage.tiles(), n_rows, map);
+        match layout {
+            Layout::Columns => Columns::bytes_for(map, n_rows),
+            Layout::Rows => Rows::bytes_for(map, n_rows),
+            Layout::Csr => Csr::bytes_for(map, n_rows, counts().iter().map(|&count| count as usize).sum()),
+            Layout::Ellpack => {
+                let counts = counts();
+                let [shortest, longest] =
+                    [counts.iter().min(), counts.iter().max()].map(|count| count.copied().unwrap_or(0) as usize);
+                Ellpack::bytes_for(map, n_rows, shortest, longest)
+            }
+        }
+    }
+}

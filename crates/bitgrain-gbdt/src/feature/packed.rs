@@ -1,0 +1,78 @@
+//! Codes of 1 to 32 bits without gaps, least significant bit first: the bit order of every packed code here.
+
+/// The least number of bits for codes up to `max`.
+pub(super) fn bits_for(max: u32) -> u32 {
+    (u32::BITS - max.leading_zeros()).max(1)
+}
+
+/// Bytes of so many codes.
+pub(super) fn packed_len(count: usize, bits: u32) -> usize {
+    (count * bits as usize).div_ceil(8)
+}
+
+/// Packs codes that fit `bits`; spare bits of the last byte are zero.
+pub(super) fn pack(codes: impl Iterator<Item = u32>, bits: u32, out: &mut [u8]) {
+    let (mut word, mut held) = (0_u64, 0);
+    let mut out = out.iter_mut();
+    for code in codes {
+        word |= u64::from(code) << held;
+        held += bits;
+        while held >= 8 {
+            put(&mut out, word);
+            word >>= 8;
+            held -= 8;
+        }
+    }
+    if held > 0 {
+        put(&mut out, word);
+    }
+}
+
+fn put<'a>(out: &mut impl Iterator<Item = &'a mut u8>, word: u64) {
+    if let Some(out) = out.next() {
+        *out = word.to_le_bytes()[0];
+    }
+}
+
+/// One packed code.
+pub(super) fn get(bytes: &[u8], bits: u32, at: usize) -> u32 {
+    let bit = at * bits as usize;
+    let mut window = [0; 8];
+    // 32 bits that begin within a byte reach into five.
+    let from = &bytes[bit / 8..bytes.len().min(bit / 8 + 5)];
+    window[..from.len()].copy_from_slice(from);
+    let word = u64::from_le_bytes(window) >> (bit % 8) & (u64::MAX >> (64 - bits));
+    u32::try_from(word).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use bitgrain_kernels::{Backend, UnsignedWidth, pack_u16};
+
+    use super::*;
+
+    #[test]
+    fn codes_of_every_width_come_back() {
+        for bits in 1..=32 {
+            let max = u32::MAX >> (32 - bits);
+            let codes: Vec<u32> = (0..100_u32).map(|i| i.wrapping_mul(0x9E37_79B9) & max).chain([max]).collect();
+            let mut bytes = vec![0; packed_len(codes.len(), bits)];
+            pack(codes.iter().copied(), bits, &mut bytes);
+            assert!(codes.iter().enumerate().all(|(at, &code)| get(&bytes, bits, at) == code), "{bits} bits");
+            assert_eq!(bits_for(max), bits);
+        }
+    }
+
+    #[test]
+    fn the_bit_order_is_that_of_the_kernels() {
+        for bits in 1..=16 {
+            let width = UnsignedWidth::new(bits).expect("in range");
+            let codes: Vec<u16> = (0..77_u16).map(|i| i.wrapping_mul(40_503) & width.max_code()).collect();
+            let mut want = vec![0; width.packed_len(codes.len())];
+            pack_u16(Backend::best(), width, &codes, &mut want).expect("room");
+            let mut got = vec![0; want.len()];
+            pack(codes.iter().map(|&code| code.into()), bits.into(), &mut got);
+            assert_eq!(got, want, "{bits} bits");
+        }
+    }
+}

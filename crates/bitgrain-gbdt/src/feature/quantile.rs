@@ -1,0 +1,105 @@
+//! Cuts between sorted values, so that bins hold about equal weight.
+
+/// A distinct value and the weight of the rows that have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Weighted {
+    pub(super) value: f32,
+    pub(super) weight: f64,
+}
+
+/// Cuts of at most `bins` bins between distinct ascending values.
+///
+/// Values that fit get a bin each. Otherwise a value as heavy as a whole bin gets one of its own, and the others share
+/// what is left equally; the share is computed again after every bin, so that no bin stays unused.
+pub(super) fn cuts(values: &[Weighted], bins: usize) -> Vec<f32> {
+    if values.len() <= bins {
+        return values.windows(2).map(|pair| midpoint(pair[0].value, pair[1].value)).collect();
+    }
+    let total: f64 = values.iter().map(|v| v.weight).sum();
+    let whole = share(total, bins);
+    let is_heavy = |v: &Weighted| v.weight >= whole;
+    let heavy = values.iter().filter(|v| is_heavy(v));
+    let mut left = total - heavy.clone().map(|v| v.weight).sum::<f64>();
+    let mut bins_left = bins.saturating_sub(heavy.count());
+    let mut wanted = share(left, bins_left);
+    let mut cuts = Vec::with_capacity(bins - 1);
+    let mut filled = 0.0;
+    for pair in values.windows(2) {
+        if cuts.len() + 1 == bins {
+            break;
+        }
+        let (this, next) = (&pair[0], &pair[1]);
+        filled += this.weight;
+        if !is_heavy(this) {
+            left -= this.weight;
+        }
+        // A light bin before a heavy value is closed early, lest the heavy one take it in.
+        if is_heavy(this) || filled >= wanted || (is_heavy(next) && filled >= wanted / 2.0) {
+            cuts.push(midpoint(this.value, next.value));
+            filled = 0.0;
+            if !is_heavy(this) {
+                bins_left = bins_left.saturating_sub(1);
+                wanted = share(left, bins_left);
+            }
+        }
+    }
+    cuts
+}
+
+fn share(weight: f64, bins: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "bins are far fewer than 2^53")]
+    let bins = bins.max(1) as f64;
+    weight / bins
+}
+
+/// A cut between two values, `low <= cut < high`: midway, or what is nearest to that in f32. Only an infinity is on the
+/// far side of a cut beside it.
+pub(super) fn midpoint(low: f32, high: f32) -> f32 {
+    if high == f32::INFINITY {
+        return f32::MAX;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "rounded, and corrected below")]
+    let middle = f64::midpoint(f64::from(low), f64::from(high)) as f32;
+    if middle < high { middle } else { low }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(weights: &[(f32, f64)]) -> Vec<Weighted> {
+        weights.iter().map(|&(value, weight)| Weighted { value, weight }).collect()
+    }
+
+    #[test]
+    fn a_cut_separates_the_closest_and_the_farthest_neighbours() {
+        let (tiny, one) = (f32::from_bits(1), 1.0_f32);
+        let values =
+            [f32::NEG_INFINITY, f32::MIN, -one.next_up(), -one, -tiny, 0.0, tiny, one, one.next_up(), f32::MAX];
+        for pair in values.windows(2).chain([&[f32::MAX, f32::INFINITY][..], &[f32::NEG_INFINITY, f32::INFINITY]]) {
+            let cut = midpoint(pair[0], pair[1]);
+            assert!(pair[0] <= cut && cut < pair[1], "{pair:?} {cut}");
+        }
+        assert_eq!(midpoint(1.0, 4.0), 2.5);
+    }
+
+    #[test]
+    fn a_heavy_value_takes_one_bin_and_leaves_the_rest_to_others() {
+        let mut values = of(&[(0.0, 1000.0)]);
+        values.extend(of(&(1..=90_u8).map(|i| (f32::from(i), 1.0)).collect::<Vec<_>>()));
+        let cuts = cuts(&values, 10);
+        assert_eq!(cuts, [0.5, 10.5, 20.5, 30.5, 40.5, 50.5, 60.5, 70.5, 80.5]);
+    }
+
+    #[test]
+    fn values_that_fit_are_separated_whatever_they_weigh() {
+        assert_eq!(cuts(&of(&[(1.0, 1e9), (2.0, 1e-9), (3.0, 5.0)]), 3), [1.5, 2.5]);
+        assert_eq!(cuts(&of(&[(1.0, 1.0)]), 3), []);
+        assert_eq!(cuts(&[], 3), []);
+    }
+
+    #[test]
+    fn one_bin_has_no_cut() {
+        assert_eq!(cuts(&of(&[(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]), 1), []);
+    }
+}

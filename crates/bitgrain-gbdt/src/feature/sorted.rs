@@ -1,0 +1,92 @@
+//! The distinct values of a column in order, each with the weight of its rows.
+
+use super::quantile::Weighted;
+
+/// Distinct values, ascending, each weighing as many rows as have it. NaN is left out.
+pub(super) fn sorted(values: &[f32]) -> Vec<Weighted> {
+    let keys = values.iter().filter(|value| !value.is_nan()).map(|&value| key(value));
+    let keys = radix_sorted(keys.collect());
+    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+    let weigh = |keys: &[u32]| Weighted { value: value(keys[0]), weight: keys.len() as f64 };
+    keys.chunk_by(|a, b| a == b).map(weigh).collect()
+}
+
+/// The same with a weight above 0 per value.
+pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = f32>) -> Vec<Weighted> {
+    let counted = values.iter().zip(weights).filter(|(value, _)| !value.is_nan());
+    // Value above weight in one integer. By weight too, so that sums do not depend on the order of equal values.
+    let mut rows: Vec<u64> = counted.map(|(&v, w)| u64::from(key(v)) << 32 | u64::from(w.to_bits())).collect();
+    rows.sort_unstable();
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    let parts = |row: u64| ((row >> 32) as u32, f32::from_bits(row as u32));
+    let weigh = |rows: &[u64]| Weighted {
+        value: value(parts(rows[0]).0),
+        weight: rows.iter().map(|&row| f64::from(parts(row).1)).sum(),
+    };
+    rows.chunk_by(|a, b| a >> 32 == b >> 32).map(weigh).collect()
+}
+
+/// Bits of a value such that integers compare as values do; both zeros have the same.
+fn key(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits(); // -0 + 0 is +0
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// The value of a key.
+fn value(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
+}
+
+/// Bits of a digit: three digits make a key, and the places of one fit in L1.
+const DIGIT: u32 = 11;
+
+/// Sorts by the low digit, then by the middle one, then by the high one, each time keeping the order of equals.
+fn radix_sorted(mut keys: Vec<u32>) -> Vec<u32> {
+    let mut counts = [[0_usize; 1 << DIGIT]; 3];
+    for &key in &keys {
+        (0..3).for_each(|pass| counts[pass][digit(key, pass)] += 1);
+    }
+    let mut other = vec![0; keys.len()];
+    for (pass, counts) in counts.iter_mut().enumerate() {
+        let mut end = 0;
+        for place in counts.iter_mut() {
+            end += std::mem::replace(place, end);
+        }
+        for &key in &keys {
+            let place = &mut counts[digit(key, pass)];
+            other[*place] = key;
+            *place += 1;
+        }
+        std::mem::swap(&mut keys, &mut other);
+    }
+    keys
+}
+
+fn digit(key: u32, pass: usize) -> usize {
+    (key as usize >> (pass * DIGIT as usize)) & ((1 << DIGIT) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_out_in_order() {
+        let keys: Vec<u32> = (0..5000_u32).map(|i| i.wrapping_mul(0x9E37_79B9)).chain([0, u32::MAX, 7, 7]).collect();
+        let mut want = keys.clone();
+        want.sort_unstable();
+        assert_eq!(radix_sorted(keys), want);
+        assert_eq!(radix_sorted(Vec::new()), []);
+    }
+
+    #[test]
+    fn values_are_in_order_whatever_their_sign() {
+        let values = [1.0, -0.0, f32::NAN, f32::INFINITY, 0.0, -1e-45, -2.5, f32::NEG_INFINITY, 1.0];
+        let want = [(f32::NEG_INFINITY, 1.0), (-2.5, 1.0), (-1e-45, 1.0), (0.0, 2.0), (1.0, 2.0), (f32::INFINITY, 1.0)];
+        let want = want.map(|(value, weight)| Weighted { value, weight });
+        assert_eq!(sorted(&values), want);
+        assert_eq!(sorted_with_weights(&values, std::iter::repeat(1.0)), want);
+        let heavier = sorted_with_weights(&values, [0.5, 2.0].into_iter().chain([4.0; 7]));
+        assert_eq!(heavier[3..5], [(0.0, 6.0), (1.0, 4.5)].map(|(value, weight)| Weighted { value, weight }));
+    }
+}

@@ -1,0 +1,154 @@
+//! The four layouts hold the same bins, and every conversion is exact.
+
+use bitgrain_gbdt::feature::{BinBits, BinColumn, BinCuts, Features, Layout, QuantizedMatrix, Quantizer, Storage};
+use proptest::prelude::*;
+
+/// A matrix by rows: columns of few values, of many, with and without missing ones.
+#[derive(Debug, Clone)]
+struct Raw {
+    values: Vec<f32>,
+    n_rows: usize,
+    n_features: usize,
+}
+
+impl Raw {
+    fn features(&self) -> Features<'_> {
+        Features::row_major(&self.values[..], self.n_rows, self.n_features).expect("a matrix")
+    }
+}
+
+fn raw() -> impl Strategy<Value = Raw> {
+    (1_usize..60, 1_usize..12, any::<u64>()).prop_map(|(n_rows, n_features, seed)| {
+        let mut state = seed;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            u16::try_from(state >> 48).expect("16 bits")
+        };
+        let kinds: Vec<(u16, u16)> = (0..n_features).map(|_| (1 + random() % 64, random() % 4)).collect();
+        let cells = (0..n_rows).flat_map(|_| kinds.clone());
+        let values = cells.map(|(distinct, missing)| {
+            let is_missing = random() % 4 < missing;
+            if is_missing { f32::NAN } else { f32::from(random() % distinct) }
+        });
+        Raw { values: values.collect(), n_rows, n_features }
+    })
+}
+
+fn assert_bins(matrix: &QuantizedMatrix, cuts: &BinCuts, raw: &Raw) -> Result<(), TestCaseError> {
+    for row in 0..raw.n_rows {
+        for feature in 0..raw.n_features {
+            let value = raw.values[row * raw.n_features + feature];
+            prop_assert_eq!(matrix.bin(row, feature), cuts.bin(feature, value), "row {}, feature {}", row, feature);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_layout_holds_the_bins_of_the_rule_and_converts_to_every_other(raw in raw(), max_bin in 2_u32..70) {
+        let quantizer = Quantizer::default().with_max_bin(max_bin).expect("in range");
+        let cuts = quantizer.compute_cuts(&raw.features(), None).expect("no weights");
+        for from in Layout::ALL {
+            let matrix = cuts.quantize(&raw.features(), from).expect("the same features");
+            assert_bins(&matrix, &cuts, &raw)?;
+            for to in Layout::ALL {
+                let converted = matrix.to_layout(to);
+                prop_assert_eq!(&converted, &cuts.quantize(&raw.features(), to).expect("the same features"));
+                prop_assert_eq!(matrix.bytes_in(to), converted.bytes(), "{:?} to {:?}", from, to);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_of_floats_and_doubles_are_the_same_matrix(raw in raw()) {
+        let transposed: Vec<f32> = (0..raw.n_features)
+            .flat_map(|feature| raw.values.iter().skip(feature).step_by(raw.n_features).copied())
+            .collect();
+        let doubles: Vec<f64> = raw.values.iter().map(|&v| v.into()).collect();
+        let double_columns: Vec<f64> = transposed.iter().map(|&v| v.into()).collect();
+        let (rows, features) = (raw.n_rows, raw.n_features);
+        let quantized = |features: &Features<'_>| {
+            let cuts = Quantizer::default().compute_cuts(features, None).expect("no weights");
+            Layout::ALL.map(|layout| cuts.quantize(features, layout).expect("the same features"))
+        };
+        let want = quantized(&raw.features());
+        let columns = Features::column_major(&transposed[..], rows, features).expect("a matrix");
+        prop_assert!(quantized(&columns) == want);
+        prop_assert!(quantized(&Features::row_major(&doubles[..], rows, features).expect("a matrix")) == want);
+        prop_assert!(quantized(&Features::column_major(&double_columns[..], rows, features).expect("a matrix")) == want);
+    }
+}
+
+/// One feature per width, more rows than a block, an odd number of them, and the last value missing where it can be.
+fn wide(n_rows: usize) -> (Vec<f32>, BinCuts) {
+    let ramp = |n: u32| (0..n).map(|i| i as f32 + 0.5).collect::<Vec<f32>>();
+    let counts = [14, 254, 255, 65_534, 70_000];
+    let cuts = BinCuts::new(&counts.map(ramp), vec![true, true, false, true, true]).expect("ascending");
+    let value = |row: usize, feature: usize| {
+        let at = row * 2_654_435_761 % (counts[feature] as usize + 2);
+        if row % 7 == feature { f32::NAN } else { at as f32 }
+    };
+    ((0..5).flat_map(|feature| (0..n_rows).map(move |row| value(row, feature))).collect(), cuts)
+}
+
+#[test]
+fn each_feature_has_the_least_width_that_holds_it() {
+    let (values, cuts) = wide(10_001);
+    let features = Features::column_major(&values[..], 10_001, 5).expect("a matrix");
+    let matrix = cuts.quantize(&features, Layout::Columns).expect("the same features");
+    let Storage::Columns(columns) = matrix.storage() else { panic!("columns were asked for") };
+    let bits = [BinBits::U4, BinBits::U8, BinBits::U8, BinBits::U16, BinBits::U32];
+    assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).bits), bits);
+    assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).offset), [0, 5001, 15_002, 0, 0]);
+    assert!(matches!(columns.col(0), BinColumn::U4(bytes, 10_001) if bytes.len() == 5001));
+    assert_eq!(matrix.bytes(), 5001 + 10_001 * (1 + 1 + 2 + 4));
+    for (feature, column) in values.chunks(10_001).enumerate() {
+        for (row, value) in column.iter().enumerate() {
+            assert_eq!(matrix.bin(row, feature), cuts.bin(feature, *value), "row {row}, feature {feature}");
+        }
+    }
+    for layout in Layout::ALL {
+        let direct = cuts.quantize(&features, layout).expect("the same features");
+        assert!(direct.to_layout(Layout::Columns) == matrix && matrix.to_layout(layout) == direct, "{layout:?}");
+    }
+}
+
+#[test]
+fn sparse_rows_keep_zeros_and_leave_out_what_is_missing() {
+    let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
+    let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
+    let csr = cuts.quantize(&features, Layout::Csr).expect("the same features");
+    let Storage::Csr(csr) = csr.storage() else { panic!("sparse rows were asked for") };
+    assert_eq!(csr.row_ptr(), [0, 1, 2, 4]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|entry| (csr.col_idx().get(entry), csr.bins().get(entry))),
+        [(0, 0), (1, 1), (0, 1), (1, 0)]
+    );
+}
+
+#[test]
+fn padded_rows_hold_global_bins_and_then_the_symbol_behind_them() {
+    let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
+    let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
+    assert_eq!(cuts.map().feature_offsets(), [0, 3, 6]);
+    let ellpack = cuts.quantize(&features, Layout::Ellpack).expect("the same features");
+    let Storage::Ellpack(ellpack) = ellpack.storage() else { panic!("padded rows were asked for") };
+    assert_eq!((ellpack.row_stride(), ellpack.symbol_bits(), ellpack.padding()), (2, 3, 6));
+    assert_eq!(ellpack.packed(), [0b0011_0000, 0b1001_1101, 0b01]); // 0, pad, 4, pad, 1, 3, three bits each from the lowest up
+    assert_eq!([0, 1, 2].map(|row| [0, 1].map(|at| ellpack.symbol(row, at))), [[0, 6], [4, 6], [1, 3]]);
+}
+
+#[test]
+fn a_matrix_of_nothing_but_missing_values_has_empty_rows() {
+    let features = Features::row_major(&[f32::NAN; 20][..], 10, 2).expect("a matrix");
+    let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
+    let columns = cuts.quantize(&features, Layout::Columns).expect("the same features");
+    assert_eq!(columns.bytes_in(Layout::Ellpack), 0);
+    for layout in Layout::ALL {
+        assert_eq!(columns.to_layout(layout).to_layout(Layout::Columns), columns);
+        assert_eq!(columns.to_layout(layout).bin(9, 1), 1);
+    }
+}

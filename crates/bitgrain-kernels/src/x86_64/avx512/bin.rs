@@ -1,0 +1,137 @@
+//! Bins between cuts, 16 values at a time: the first eight steps of the search look up their cuts in registers.
+
+use core::arch::x86_64::*;
+
+use super::lanes::load_f32;
+use crate::bin::BinCode;
+use crate::scalar;
+
+/// Steps that the registers hold: 255 cuts.
+const STEPS: u32 = 8;
+
+/// Fewer values than this do not pay for filling the registers.
+const FEW: usize = 64;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
+    if values.len() < FEW {
+        return scalar::bin_f32(cuts, values, nan, out);
+    }
+    match usize::BITS - cuts.len().leading_zeros() {
+        0..=5 => bin_in_registers::<C, 5>(cuts, values, nan, out),
+        6 => bin_in_registers::<C, 6>(cuts, values, nan, out),
+        7 => bin_in_registers::<C, 7>(cuts, values, nan, out),
+        8 => bin_in_registers::<C, 8>(cuts, values, nan, out),
+        steps => bin_in_two(cuts, values, nan, out, steps - STEPS),
+    }
+}
+
+/// At most `2^S - 1` cuts.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
+    let tree = Tree::load(&heap(cuts, S, 0));
+    let (chunks, rest) = values.as_chunks::<16>();
+    let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
+    for (values, out) in chunks.iter().zip(outs.as_chunks_mut::<16>().0) {
+        scalar::store_bins(out, values, lanes(tree.search::<S>(load_f32(values))), nan);
+    }
+    scalar::bin_f32(cuts, rest, nan, out_rest);
+}
+
+/// More cuts than the registers hold: they find the stretch of `2^further` cuts, a scalar search the place in it.
+/// Gathers were not taken: on CPUs with the microcode against Downfall they are slower than the loads.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn bin_in_two<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C], further: u32) {
+    let tree = Tree::load(&heap(cuts, STEPS, further));
+    let left = (1 << further) - 1;
+    // The last stretch may end behind the cuts; beginning it earlier changes nothing but that.
+    let last_start = cuts.len() - left;
+    let (chunks, rest) = values.as_chunks::<16>();
+    let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
+    for (values, out) in chunks.iter().zip(outs.as_chunks_mut::<16>().0) {
+        let found = lanes(tree.search::<STEPS>(load_f32(values))).map(|stretch| last_start.min(stretch << further));
+        scalar::store_bins(out, values, scalar::search_cuts(cuts, values, found, left), nan);
+    }
+    scalar::bin_f32(cuts, rest, nan, out_rest);
+}
+
+/// Every `2^further`-th cut as a search tree of `steps` levels, from index 1 on: the children of `i` are `2i` and
+/// `2i + 1`. What is not there is infinite, and so below no value.
+fn heap(cuts: &[f32], steps: u32, further: u32) -> [f32; 256] {
+    let mut heap = [f32::INFINITY; 256];
+    for level in 0..steps {
+        let stride = 1_usize << (steps - level);
+        for place in 0..1_usize << level {
+            let at = (((place * stride + stride / 2) << further) - 1).min(cuts.len());
+            heap[(1 << level) + place] = cuts.get(at).copied().unwrap_or(f32::INFINITY);
+        }
+    }
+    heap
+}
+
+/// The tree in sixteen registers.
+struct Tree([__m512; 16]);
+
+impl Tree {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn load(heap: &[f32; 256]) -> Self {
+        let registers = heap.as_chunks::<16>().0;
+        Self(core::array::from_fn(|i| load_f32(&registers[i])))
+    }
+
+    /// How many cuts of the tree's first `S` levels are below each value; 0 for NaN.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn search<const S: u32>(&self, values: __m512) -> __m512i {
+        let mut node = descend(_mm512_set1_epi32(1), values, self.pair(0, _mm512_set1_epi32(1)));
+        for _ in 1..5 {
+            node = descend(node, values, self.pair(0, node));
+        }
+        if S >= 6 {
+            node = descend(node, values, self.pair(2, node));
+        }
+        if S >= 7 {
+            node = descend(node, values, self.two_pairs(4, node));
+        }
+        if S >= 8 {
+            let upper = _mm512_test_epi32_mask(node, _mm512_set1_epi32(64));
+            let cuts = _mm512_mask_mov_ps(self.two_pairs(8, node), upper, self.two_pairs(12, node));
+            node = descend(node, values, cuts);
+        }
+        _mm512_sub_epi32(node, _mm512_set1_epi32(1 << S))
+    }
+
+    /// The cut of each node among the 32 from register `at` on; the low five bits of the node choose.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn pair(&self, at: usize, node: __m512i) -> __m512 {
+        _mm512_permutex2var_ps(self.0[at], node, self.0[at + 1])
+    }
+
+    /// The same among 64, by the low six bits.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    fn two_pairs(&self, at: usize, node: __m512i) -> __m512 {
+        let upper = _mm512_test_epi32_mask(node, _mm512_set1_epi32(32));
+        _mm512_mask_mov_ps(self.pair(at, node), upper, self.pair(at + 2, node))
+    }
+}
+
+/// The left child, or the right one where the cut is below the value.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn descend(node: __m512i, values: __m512, cuts: __m512) -> __m512i {
+    let right = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(cuts, values);
+    let left_child = _mm512_add_epi32(node, node);
+    _mm512_mask_add_epi32(left_child, right, left_child, _mm512_set1_epi32(1))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn lanes(bins: __m512i) -> [usize; 16] {
+    let mut lanes = [0_u32; 16];
+    // SAFETY: 64 writable bytes behind the array; `storeu` needs no alignment.
+    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), bins) };
+    lanes.map(|bin| bin as usize)
+}
