@@ -94,8 +94,8 @@ pub struct Figures {
     pub rmse: f64,
     /// That over the root mean square of the first.
     pub relative_rmse: f64,
-    /// Whether nothing is different. JSON has no infinity, so there only this tells an exact copy from one that is
-    /// infinitely wrong: `snr_db` is null for both.
+    /// Whether nothing that counts is different. JSON has no infinity, so there only this tells an exact copy from one
+    /// that is infinitely wrong: `snr_db` is null for both.
     pub exact: bool,
     /// Signal-to-noise ratio in dB; `None` if nothing is different.
     pub snr_db: Option<f64>,

@@ -83,7 +83,8 @@ pub fn stats(tensor: &Tensor, progress: &dyn Progress) -> Result<Stats, ModelErr
     let (min, max) = if sums.min <= sums.max { (sums.min, sums.max) } else { (0.0, 0.0) };
     #[expect(clippy::cast_precision_loss, reason = "a count of numbers in memory")]
     let finite = ((sums.count - sums.non_finite).max(1)) as f64;
-    let mean = sums.sum / finite;
+    // Rounding must not take it out of the range: values that are all the same deviate by nothing.
+    let mean = (sums.sum / finite).clamp(min.into(), max.into());
     let second = pieces::map(&rows, &runs, |_, values, _| Ok((histogram(values, min, max), squares(values, mean))))?;
     progress.add(tensor.bytes());
     let (mut all, mut deviations) = (vec![0; BARS], 0.0);

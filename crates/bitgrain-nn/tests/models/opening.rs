@@ -311,4 +311,8 @@ fn the_deviation_of_values_far_from_zero_is_right() {
     let found = stats(model.tensor("far").expect("there"), &()).expect("readable");
     assert!((found.std - 10.0 * f64::from(step)).abs() < 1e-9, "{}", found.std);
     assert!((found.mean - 10_000.0).abs() < 1e-9, "{}", found.mean);
+    std::fs::write(folder.path("flat.npy"), npy("(1001,)", &[0.1; 1001])).expect("writable");
+    let model = Model::open(folder.path("flat.npy")).expect("an array");
+    let flat = stats(model.tensor("flat").expect("there"), &()).expect("readable");
+    assert_eq!((flat.mean, flat.std), (f64::from(0.1_f32), 0.0));
 }

@@ -29,8 +29,9 @@ pub(super) fn show(tensor: &Tensor, json: bool, out: &mut impl Write) -> Result<
     writeln!(out, "  values     {}", stats.count)?;
     let (min, max) = ends(stats.min, stats.max);
     writeln!(out, "  range      {min} to {max}")?;
-    // A mean that is rounded to more than the deviation would lie outside of the range.
-    writeln!(out, "  mean       {}", digits_within(stats.mean, stats.std))?;
+    // Rounded to more than the range is wide, the mean would lie outside of it.
+    let width = f64::from(stats.max) - f64::from(stats.min);
+    writeln!(out, "  mean       {}", digits_within(stats.mean, width))?;
     writeln!(out, "  deviation  {}", digits(stats.std))?;
     writeln!(out, "  RMS        {}", digits(rms(&stats)))?;
     writeln!(out, "  zeros      {}", stats.zeros)?;
