@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bitgrain::nn::compare::{Comparison, Row, compare, work};
 use bitgrain::nn::convert::{Choice, Recipe};
 use bitgrain::nn::plan::{self, Goal, Plan};
-use bitgrain::nn::report::{Curve, Report, html};
+use bitgrain::nn::report::{Curve, Report, html, save};
 use bitgrain::nn::{Model, Size, digits};
 
 use crate::error::CliError;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     sort(&mut comparison.tensors, args.sort);
     if let Some(path) = &args.report {
         let page = on_threads(args.threads, || page(args, &first, &second, &comparison))?;
-        fs::write(path, page).map_err(|source| CliError::File { path: path.clone(), source })?;
+        save(&page, path)?;
     }
     if args.json {
         return Ok(writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?);

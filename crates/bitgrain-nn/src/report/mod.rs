@@ -11,9 +11,13 @@ mod palette;
 mod table;
 mod trade_off;
 
+use std::path::Path;
+
 use bitgrain_codec::weight::WeightFormat;
 
+use crate::ModelError;
 use crate::compare::{Comparison, Row};
+use crate::convert::PartFile;
 use crate::plan::Plan;
 use escape::escape;
 use palette::Palette;
@@ -47,6 +51,14 @@ pub enum Curve<'a> {
 
 /// Histograms that are open when the page is.
 const WORST: usize = 8;
+
+/// Writes a page, whole or not at all.
+///
+/// # Errors
+/// [`ModelError::Io`].
+pub fn save(page: &str, path: &Path) -> Result<(), ModelError> {
+    PartFile::write(path, page.as_bytes())
+}
 
 /// The page.
 #[must_use]
