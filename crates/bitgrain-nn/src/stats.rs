@@ -110,7 +110,7 @@ fn squares(values: &[f32], mean: f64) -> f64 {
     values.iter().filter(|x| x.is_finite()).map(|x| (f64::from(*x) - mean).powi(2)).sum()
 }
 
-/// A value with four digits as [`digits`] has it, or as many as it takes to see two of `spread`.
+/// A value with four digits as [`digits()`] has it, or as many as it takes to see two of `spread`.
 ///
 /// ```
 /// use bitgrain_nn::stats::digits_within;
