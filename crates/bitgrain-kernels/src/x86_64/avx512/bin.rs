@@ -39,7 +39,7 @@ fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan:
 }
 
 /// More cuts than the registers hold: they find the stretch of `2^further` cuts, a scalar search the place in it.
-/// Gathers were not taken: on CPUs with the microcode against Downfall they are slower than the loads.
+/// No gathers: what they cost depends on the microcode, since Downfall.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 fn bin_in_two<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C], further: u32) {
     let tree = Tree::load(&heap(cuts, STEPS, further));
