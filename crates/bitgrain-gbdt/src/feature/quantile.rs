@@ -92,6 +92,12 @@ mod tests {
     }
 
     #[test]
+    fn light_values_before_a_heavy_one_are_kept_apart_from_it() {
+        let values = [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (10.0, 100.0), (20.0, 1.0), (21.0, 1.0), (22.0, 1.0)];
+        assert_eq!(cuts(&of(&values), 4), [2.5, 6.5, 15.0]); // two, then one rather than 101
+    }
+
+    #[test]
     fn values_that_fit_are_separated_whatever_they_weigh() {
         assert_eq!(cuts(&of(&[(1.0, 1e9), (2.0, 1e-9), (3.0, 5.0)]), 3), [1.5, 2.5]);
         assert_eq!(cuts(&of(&[(1.0, 1.0)]), 3), []);
