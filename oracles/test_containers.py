@@ -123,8 +123,10 @@ def test_keys_of_a_gguf_file_are_still_there_in_safetensors(bitgrain, random):
     strings = stored.metadata(path)
     for kind, value in SCALARS.items():
         found, many = (json.loads(strings[f"gguf.{group}.{kind.name.lower()}"]) for group in ["test", "list"])
+        # Each with its type, as in {"u8": 255} and {"array": {"u8": [255, 255, 255]}}.
+        [(name, one)], [(same, all_three)] = found.items(), many["array"].items()
         wanted = float(np.float32(value)) if kind == GGUFValueType.FLOAT32 else value
-        assert (found, many) == (wanted, [wanted] * 3), kind
+        assert (name, one, all_three) == (same, wanted, [wanted] * 3), kind
 
 
 @pytest.mark.parametrize("to", ["float16", "int8", "int4", "q4_0", "q6_k", "ternary", "fp8_e4m3"])
