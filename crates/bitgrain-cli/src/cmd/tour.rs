@@ -39,13 +39,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
     let chapters = chosen(&args.chapters)?;
     let mut reports = Map::new();
-    for chapter in chapters {
+    for (i, chapter) in chapters.into_iter().enumerate() {
         let report = (chapter.run)()?;
         if args.json {
             reports.insert(chapter.name.to_owned(), report.to_json()?);
             continue;
         }
-        writeln!(out, "{}\n", chapter.title)?;
+        let gap = if i > 0 { "\n" } else { "" };
+        writeln!(out, "{gap}{}\n", chapter.title)?;
         report.write_text(out)?;
     }
     if args.json {
