@@ -1,0 +1,42 @@
+//! A set of category codes.
+
+/// Codes of categories, one bit for each.
+///
+/// ```
+/// use bitgrain_gbdt::model::CategorySet;
+/// let set: CategorySet = [3, 70].into_iter().collect();
+/// assert!(set.contains(70) && !set.contains(4) && !set.contains(1_000_000));
+/// assert_eq!(set.iter().collect::<Vec<_>>(), [3, 70]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CategorySet {
+    words: Vec<u64>,
+}
+
+impl CategorySet {
+    /// Whether a code is in the set.
+    #[must_use]
+    pub fn contains(&self, code: u32) -> bool {
+        self.words.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
+    }
+
+    /// The codes, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let last = self.words.len() * 64;
+        (0..u32::try_from(last).unwrap_or(u32::MAX)).filter(|&code| self.contains(code))
+    }
+}
+
+impl FromIterator<u32> for CategorySet {
+    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
+        let mut set = Self::default();
+        for code in codes {
+            let word = code as usize / 64;
+            if word >= set.words.len() {
+                set.words.resize(word + 1, 0);
+            }
+            set.words[word] |= 1 << (code % 64);
+        }
+        set
+    }
+}

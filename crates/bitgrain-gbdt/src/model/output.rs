@@ -1,0 +1,32 @@
+//! What the sums of a model's leaves mean.
+
+/// From sums of leaves to predictions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// The objective it was trained with, with its parameter if it has one: `binary`, `quantile:0.9`.
+    pub objective: String,
+    /// From raw scores to predictions.
+    pub link: Link,
+    /// What each score begins with; as many as there are scores per row.
+    pub base_scores: Vec<f64>,
+    /// The text or number of each class, for classifiers: class `i` is `classes[i]`.
+    pub classes: Vec<String>,
+    /// Scores are means over the rounds rather than sums (random forests).
+    pub average: bool,
+}
+
+/// From raw scores to predictions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Link {
+    /// The score itself.
+    Identity,
+    /// `1 / (1 + exp(-slope * score))`, each score on its own: binary classifiers, and one-vs-rest if there are several.
+    Logistic {
+        /// Factor of the score.
+        slope: f64,
+    },
+    /// `exp(score)` over the sum of them all.
+    Softmax,
+    /// `exp(score)`.
+    Exponential,
+}

@@ -1,0 +1,5 @@
+//! Growing trees.
+
+mod params;
+
+pub use params::{Bagging, Goss, Growth, Params};
