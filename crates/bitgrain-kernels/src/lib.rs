@@ -19,6 +19,7 @@
 #![no_std]
 
 mod backend;
+mod best_cut;
 mod bin;
 mod blocks;
 mod cast;
@@ -42,6 +43,7 @@ mod width;
 mod x86_64;
 
 pub use backend::Backend;
+pub use best_cut::{CutTerms, best_cut};
 pub use bin::{BinCode, bin_f32};
 pub use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub use convert::{

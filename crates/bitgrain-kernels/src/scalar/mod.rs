@@ -1,5 +1,6 @@
 //! The definition of every primitive, in portable safe Rust. Also what runs on CPUs without a backend, and on WASM.
 
+mod best_cut;
 mod bin;
 mod blocks;
 mod convert;
@@ -16,6 +17,7 @@ mod search;
 mod sqrt;
 mod unpack;
 
+pub(crate) use best_cut::cut_worths;
 pub(crate) use bin::bin_f32;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_of, f16_to_f32, f32_of};

@@ -1,5 +1,6 @@
 //! AVX-512 with VBMI: 64 codes are exactly `8 * W` bytes, so one register holds a block's codes packed or unpacked.
 
+mod best_cut;
 mod bin;
 mod blocks;
 mod convert;
@@ -18,6 +19,7 @@ mod search;
 mod transpose;
 mod unpack;
 
+pub(crate) use best_cut::cut_worths;
 pub(crate) use bin::bin_f32;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
