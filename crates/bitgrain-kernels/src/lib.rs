@@ -35,6 +35,7 @@ mod pack;
 mod quantize;
 mod scalar;
 mod scale;
+mod softmax;
 mod unpack;
 mod width;
 #[cfg(target_arch = "x86_64")]
@@ -57,5 +58,6 @@ pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};
 pub use quantize::{dequantize, quantize};
 pub use scale::block_scale;
+pub use softmax::softmax_gradients;
 pub use unpack::{unpack_i8, unpack_u8, unpack_u16};
 pub use width::{BitWidth, BlockLen, SCALE_LEN, UnsignedWidth, blocks_len};

@@ -73,6 +73,7 @@ fn no_primitive_allocates() {
             exp(b, &values, &mut floats).expect("room");
             sigmoid(b, &values, &mut floats).expect("room");
             logistic_gradients(b, &values, &values, &mut floats, &mut hess).expect("room");
+            softmax_gradients(b, &[&values], &values, 1.0, &mut [&mut floats], &mut [&mut hess]).expect("room");
             f16_from_f32(b, &values, &mut words).expect("room");
             f16_to_f32(b, &words, &mut floats).expect("room");
             bf16_from_f32(b, &values, &mut words).expect("room");

@@ -11,9 +11,9 @@ pub(super) fn mean_loss(
     loss: impl Fn(f64, f64) -> f64 + Sync,
 ) -> Result<f64, MetricError> {
     data.check(1)?;
-    mean_of_rows(data, |row| loss(f64::from(data.targets[row]), data.predictions[row]))?.or_else(|row| {
+    mean_of_rows(data, |row| loss(f64::from(data.targets[row]), data.predictions[row]))?.map_err(|row| {
         let (target, prediction) = (data.targets[row], data.predictions[row]);
-        Err(MetricError::Row { row, target, prediction, metric: metric(), takes })
+        MetricError::Row { row, target, prediction, metric: metric(), takes }
     })
 }
 
@@ -28,10 +28,7 @@ pub(super) fn mean_of_rows(
         [if weight == 0.0 { 0.0 } else { weight * cost(row) }, weight]
     });
     data.check_total(total)?;
-    if sum.is_nan() {
-        if let Some(row) = (0..rows).find(|&row| data.weight(row) > 0.0 && cost(row).is_nan()) {
-            return Ok(Err(row));
-        }
-    }
-    Ok(Ok(sum / total))
+    let undefined = |&row: &usize| data.weight(row) > 0.0 && cost(row).is_nan();
+    let bad = if sum.is_nan() { (0..rows).find(undefined) } else { None };
+    Ok(bad.map_or(Ok(sum / total), Err))
 }

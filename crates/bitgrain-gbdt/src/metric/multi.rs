@@ -71,9 +71,9 @@ fn mean_by_class(
     let classes = data.predictions.len().checked_div(rows).unwrap_or(0).max(1);
     data.check(classes)?;
     let class = |row: usize| class_of(data.targets[row], classes);
-    mean_of_rows(data, |row| class(row).map_or(f64::NAN, |class| cost(row, class, classes)))?.or_else(|row| {
+    mean_of_rows(data, |row| class(row).map_or(f64::NAN, |class| cost(row, class, classes)))?.map_err(|row| {
         let label = data.targets[row];
-        Err(match class(row) {
+        match class(row) {
             None => MetricError::Label { row, label, classes },
             Some(class) => MetricError::Row {
                 row,
@@ -82,6 +82,6 @@ fn mean_by_class(
                 metric: metric(),
                 takes: "predictions that are numbers, for every class",
             },
-        })
+        }
     })
 }

@@ -14,16 +14,11 @@ pub(super) fn exp_scaled(scores: &[f32], factor: f32, out: &mut [f32; BLOCK]) {
         *scaled = score * factor;
     }
     let rows = scores.len().min(BLOCK);
-    exp_slice(&scaled[..rows], &mut out[..rows]);
+    let done = exp(Backend::best(), &scaled[..rows], out);
+    debug_assert!(done.is_ok(), "both are blocks");
     for value in &mut out[..rows] {
         *value = limited(*value);
     }
-}
-
-/// `exp` into a slice of the same length.
-pub(super) fn exp_slice(values: &[f32], out: &mut [f32]) {
-    let done = exp(Backend::best(), values, out);
-    debug_assert!(done.is_ok(), "the slices are equally long");
 }
 
 /// At most 1e28.

@@ -1,7 +1,8 @@
 //! The softmax loss: learns probabilities of several classes.
 
+use bitgrain_kernels::{Backend, softmax_gradients};
+
 use super::constant::{LEAST_SHARE, weight_of};
-use super::exponential::{BLOCK, exp_slice};
 use super::targets::{MAX_CLASSES, class_of};
 use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::model::Link;
@@ -64,48 +65,11 @@ impl Objective for Multiclass {
     }
 
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
-        for (block, targets) in batch.targets.chunks(BLOCK).enumerate() {
-            self.block_gradients(batch, out, block * BLOCK, targets);
-        }
-        out.weigh(batch.weights);
-    }
-}
-
-impl Multiclass {
-    /// The rows from `start` on that have these targets.
-    fn block_gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>, start: usize, targets: &[f32]) {
-        let rows = start..start + targets.len();
-        let (mut largest, mut shifted, mut total) = ([f32::MIN; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        for scores in batch.scores {
-            for (largest, &score) in largest.iter_mut().zip(&scores[rows.clone()]) {
-                *largest = if score > *largest { score } else { *largest };
-            }
-        }
-        for (scores, grads) in batch.scores.iter().zip(&mut out.grads) {
-            let grads = &mut grads[rows.clone()];
-            for ((shifted, score), largest) in shifted.iter_mut().zip(&scores[rows.clone()]).zip(&largest) {
-                *shifted = score - largest;
-            }
-            exp_slice(&shifted[..targets.len()], grads);
-            for (total, power) in total.iter_mut().zip(grads.iter()) {
-                *total += power;
-            }
-        }
-        let inverse = total.map(|total| 1.0 / total);
         #[expect(clippy::cast_precision_loss, reason = "at most 65,536 classes")]
         let factor = self.classes as f32 / (self.classes - 1) as f32;
-        for (grads, hess) in out.grads.iter_mut().zip(&mut out.hess) {
-            let hess = &mut hess[rows.clone()];
-            for ((grad, hess), inverse) in grads[rows.clone()].iter_mut().zip(hess).zip(&inverse) {
-                let share = *grad * inverse;
-                *grad = share;
-                *hess = factor * share * (1.0 - share);
-            }
-        }
-        for (row, &target) in rows.zip(targets) {
-            if let Some(grads) = class_of(target, self.classes).and_then(|class| out.grads.get_mut(class)) {
-                grads[row] -= 1.0;
-            }
-        }
+        let (grads, hess) = (&mut out.grads, &mut out.hess);
+        let done = softmax_gradients(Backend::best(), batch.scores, batch.targets, factor, grads, hess);
+        debug_assert!(done.is_ok(), "a batch has one score, gradient and hessian for each target and class");
+        out.weigh(batch.weights);
     }
 }

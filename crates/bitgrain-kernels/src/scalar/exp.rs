@@ -8,7 +8,7 @@ use core::f32::consts::LOG2_E;
 /// `1.5 * 2^23`: adding it to a small value rounds that to an integer and leaves the integer in the low bits.
 const ROUNDER: f32 = 12_582_912.0;
 /// The logarithm of 2 in two parts: the first has nine bits, so that whole multiples of it are exact.
-const LN_2_HIGH: f32 = 0.693_359_375;
+const LN_2_HIGH: f32 = 355.0 / 512.0;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 /// `(exp(r) - 1 - r) / r^2` for `|r| <= ln(2) / 2`: interpolated at Chebyshev nodes, off by less than 2^-28.
 const SERIES: [f32; 5] = [0.5, 0.166_665_76, 0.041_666_463, 0.008_363_295, 0.001_393_382_3];

@@ -14,6 +14,7 @@ mod minifloat;
 mod pack;
 mod quantize;
 mod search;
+mod softmax;
 mod sqrt;
 mod unpack;
 
@@ -31,6 +32,7 @@ pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use search::search;
+pub(crate) use softmax::softmax_gradients;
 pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]
@@ -43,5 +45,6 @@ pub(crate) use {
     logistic::logistic_gradients_each,
     max_abs::max_abs_bits,
     pack::{pack_run, pack_words_run},
+    softmax::softmax_gradients_each,
     unpack::{unpack_run, unpack_words_run},
 };

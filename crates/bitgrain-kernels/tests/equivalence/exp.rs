@@ -1,6 +1,6 @@
 //! Exponentials and what is made of them: the same bits everywhere, and as close to the truth as promised.
 
-use bitgrain_kernels::{Backend, KernelError, exp, logistic_gradients, sigmoid};
+use bitgrain_kernels::{Backend, KernelError, exp, logistic_gradients, sigmoid, softmax_gradients};
 
 use crate::for_hostile;
 
@@ -35,6 +35,25 @@ fn logistic_gradients_are_the_same_everywhere() {
             let (mut grads, mut hess) = (vec![7.0; values.len()], vec![7.0; values.len()]);
             logistic_gradients(backend, values, &targets, &mut grads, &mut hess).expect("room");
             (bits(&grads), bits(&hess))
+        });
+        assert_eq!(want, got, "{backend}: {values:?}");
+    });
+}
+
+#[test]
+fn softmax_gradients_are_the_same_everywhere() {
+    for_hostile(|backend, values| {
+        let rows = values.len();
+        let targets: Vec<f32> = (0..rows).map(|i| [0.0, 2.0, 1.0, 7.0][i % 4]).collect();
+        let turned: Vec<f32> = values.iter().rev().copied().collect();
+        let scores = [values, &turned, &targets];
+        let [want, got] = [Backend::scalar(), backend].map(|backend| {
+            let mut out = vec![7.0; 6 * rows];
+            let mut classes: Vec<&mut [f32]> = out.chunks_mut(rows.max(1)).collect();
+            classes.resize_with(6, || &mut []);
+            let (grads, hess) = classes.split_at_mut(3);
+            softmax_gradients(backend, &scores, &targets, 1.5, grads, hess).expect("room");
+            bits(&out)
         });
         assert_eq!(want, got, "{backend}: {values:?}");
     });

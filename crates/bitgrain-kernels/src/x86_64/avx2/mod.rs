@@ -16,6 +16,7 @@ mod minifloat;
 mod pack;
 mod quantize;
 mod search;
+mod softmax;
 mod transpose;
 mod unpack;
 
@@ -32,4 +33,5 @@ pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use search::search;
+pub(crate) use softmax::softmax_gradients;
 pub(crate) use unpack::{unpack_bytes, unpack_words};
