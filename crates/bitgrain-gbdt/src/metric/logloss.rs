@@ -29,7 +29,7 @@ impl Metric for Logloss {
             TAKES,
             |target, prediction| {
                 let share = prediction.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
-                by_class(target, -share.ln(), -(1.0 - share).ln())
+                -checked(target, (1.0 - target - share).abs()).ln()
             },
         )
     }
@@ -54,22 +54,15 @@ impl Metric for WrongShare {
             || self.name(),
             TAKES,
             |target, prediction| {
-                if prediction.is_nan() {
-                    return f64::NAN;
-                }
                 let said_one = f64::from(u8::from(prediction > 0.5));
-                by_class(target, 1.0 - said_one, said_one)
+                checked(target, if prediction.is_nan() { f64::NAN } else { (target - said_one).abs() })
             },
         )
     }
 }
 
-fn by_class(target: f64, of_one: f64, of_zero: f64) -> f64 {
-    if target == 1.0 {
-        of_one
-    } else if target == 0.0 {
-        of_zero
-    } else {
-        f64::NAN
-    }
+/// A value, or NaN if the target is neither 0 nor 1. Which of the two it is must not be asked by a branch: no processor
+/// guesses it right.
+fn checked(target: f64, value: f64) -> f64 {
+    if target * (1.0 - target) == 0.0 { value } else { f64::NAN }
 }
