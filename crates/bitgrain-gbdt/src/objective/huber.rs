@@ -61,7 +61,9 @@ impl Objective for Huber {
         // The best constant is where clipped errors cancel: a step of Newton's method if it stays between the bounds
         // known so far, else the middle of these. It starts from the median, and few steps are taken.
         let mut constant = quantile(targets, weights, 0.5);
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let ends = |ends: (f32, f32), &target: &f32| (ends.0.min(target), ends.1.max(target));
+        let ends = targets.iter().fold((f32::MAX, f32::MIN), ends);
+        let (mut low, mut high) = (f64::from(ends.0), f64::from(ends.1));
         for _ in 0..100 {
             let [slope, near] = sums(targets.len(), |row| {
                 let (weight, error) = (weight_of(weights, row), constant - f64::from(targets[row]));
@@ -75,7 +77,7 @@ impl Objective for Huber {
             }
             let newton = constant - slope / near;
             let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
-            if slope == 0.0 || !next.is_finite() || (next - constant).abs() <= 1e-12 * constant.abs() {
+            if slope == 0.0 || (next - constant).abs() <= 1e-12 * (self.delta + constant.abs()) {
                 break;
             }
             constant = next;
