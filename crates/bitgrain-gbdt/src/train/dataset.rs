@@ -90,6 +90,24 @@ impl Dataset {
         Ok(Self { cuts, names: features.names().to_vec(), slots, targets, weights, start: None })
     }
 
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// If a row is not there.
+    #[must_use]
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let of = |values: &[f32]| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
+        let groups = |start: &Vec<f32>| start.chunks(self.n_rows()).flat_map(|scores| of(scores)).collect();
+        Self {
+            cuts: Arc::clone(&self.cuts),
+            names: self.names.clone(),
+            slots: self.slots.rows(rows),
+            targets: of(&self.targets),
+            weights: self.weights.as_deref().map(of),
+            start: self.start.as_ref().map(groups),
+        }
+    }
+
     /// Begins with the scores of a model, for training that goes on from it. The features are those of this data.
     ///
     /// # Errors

@@ -52,14 +52,16 @@ impl Slots {
         Self { plan, n_rows, tiles, wide }
     }
 
-    /// The bin of a feature in a row.
-    pub(crate) fn bin(&self, row: usize, feature: usize) -> u32 {
-        match self.plan.places[feature] {
-            Place::Constant => 0,
-            Place::Slot { tile, slot, member } => {
-                member.bin(u32::from(self.tiles[tile][row * self.plan.tiles[tile].width + slot]))
-            }
-            Place::Wide { column } => self.wide[column][row],
+    /// Some of the rows.
+    pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+        let records = |(plan, tile): (&TilePlan, &Vec<u8>)| -> Vec<u8> {
+            rows.iter().flat_map(|&row| &tile[row * plan.width..(row + 1) * plan.width]).copied().collect()
+        };
+        Self {
+            plan: Arc::clone(&self.plan),
+            n_rows: rows.len(),
+            tiles: self.plan.tiles.iter().zip(&self.tiles).map(records).collect(),
+            wide: self.wide.iter().map(|column| rows.iter().map(|&row| column[row]).collect()).collect(),
         }
     }
 
@@ -78,11 +80,6 @@ impl Slots {
                 self.wide.iter_mut().for_each(|column| column.swap(place, other));
             }
         }
-    }
-
-    /// Bytes of the bins.
-    pub(crate) fn bytes(&self) -> usize {
-        self.n_rows * self.plan.row_bytes()
     }
 }
 
