@@ -26,6 +26,15 @@ pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = 
     rows.chunk_by(|a, b| a >> 32 == b >> 32).map(weigh).collect()
 }
 
+/// Adds a value, or its weight if it is there.
+pub(super) fn insert(values: &mut Vec<Weighted>, new: Weighted) {
+    let at = values.partition_point(|weighted| weighted.value < new.value);
+    match values.get_mut(at) {
+        Some(found) if found.value == new.value => found.weight += new.weight,
+        _ => values.insert(at, new),
+    }
+}
+
 /// Bits of a value such that integers compare as values do; both zeros have the same.
 fn key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits(); // -0 + 0 is +0
