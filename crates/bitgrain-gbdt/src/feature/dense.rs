@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::transpose::transpose;
+use super::transpose::{transpose, transpose_some};
 
 /// Numbers of a matrix, as the caller has them.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub(super) struct Dense<'a> {
 /// Rows and features that are copied together when they do not lie in columns of f32: few enough for the cache that is
 /// next to the nearest, and as many rows as pay for setting up a search among cuts.
 const ROWS: usize = 2048;
-const FEATURES: usize = 8;
+const FEATURES: usize = 32;
 
 impl<'a> Dense<'a> {
     pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
@@ -109,10 +109,10 @@ impl<'a> Dense<'a> {
         let mut columns = vec![0.0; features.len() * rows.len()];
         match (self.order, self.values) {
             (Order::Rows(stride), Values::F32(values)) => {
-                transpose(values, stride, rows.iter().copied(), features.iter().copied(), &mut columns, |v| v);
+                transpose_some(values, stride, rows, features.iter().copied(), &mut columns, |v| v);
             }
             (Order::Rows(stride), Values::F64(values)) => {
-                transpose(values, stride, rows.iter().copied(), features.iter().copied(), &mut columns, rounded);
+                transpose_some(values, stride, rows, features.iter().copied(), &mut columns, rounded);
             }
             (Order::Columns(_), _) => {
                 for (column, &feature) in columns.chunks_exact_mut(rows.len()).zip(features) {
@@ -141,14 +141,14 @@ impl<'a> Dense<'a> {
                 transpose(values, stride, rows, features.iter().copied(), out, rounded);
             }
             (Order::Columns(n_rows), Values::F32(values)) => {
-                for (out, &feature) in out.chunks_exact_mut(rows.len()).zip(features) {
-                    out.copy_from_slice(&values[feature * n_rows..][rows.clone()]);
+                for (at, &feature) in features.iter().enumerate() {
+                    out[at * rows.len()..][..rows.len()].copy_from_slice(&values[feature * n_rows..][rows.clone()]);
                 }
             }
             (Order::Columns(n_rows), Values::F64(values)) => {
-                for (out, &feature) in out.chunks_exact_mut(rows.len()).zip(features) {
+                for (at, &feature) in features.iter().enumerate() {
                     let values = &values[feature * n_rows..][rows.clone()];
-                    out.iter_mut().zip(values).for_each(|(out, &value)| *out = rounded(value));
+                    out[at * rows.len()..].iter_mut().zip(values).for_each(|(out, &value)| *out = rounded(value));
                 }
             }
         }

@@ -46,6 +46,7 @@ mod matrix;
 mod packed;
 mod quantile;
 mod quantizer;
+mod rank;
 mod rows;
 mod sample;
 mod seen;

@@ -3,7 +3,7 @@
 use super::categories::Categories;
 use super::cuts::FeatureBins;
 use super::frequency::Frequencies;
-use super::quantile::{cuts, midpoint};
+use super::quantile::midpoint;
 use super::sample::Sample;
 use super::seen::Seen;
 use super::weights::Weights;
@@ -100,7 +100,7 @@ impl Quantizer {
             }
         }
         let sample = Sample::new(features, weights, self.sample_rows, self.seed);
-        let found = sample.map(&of_many_values, |feature, values| cuts(&values, self.value_bins(missing[feature])));
+        let found = sample.cuts(&of_many_values, |feature| self.value_bins(missing[feature]));
         for (feature, cuts) in of_many_values.into_iter().zip(found) {
             bins[feature] = FeatureBins::Cuts(cuts.into());
         }

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::input::Matrix;
-use super::quantile::Weighted;
-use super::sorted::{insert, sorted, sorted_with_weights};
+use super::quantile::{Weighted, cuts};
+use super::rank::rank_cuts;
+use super::sorted::{insert, sorted, sorted_keys, sorted_with_weights};
 use super::sparse::Sparse;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
@@ -32,14 +33,14 @@ impl<'a> Sample<'a> {
         Self { features, weights, rows }
     }
 
-    /// A result for each of some features from its distinct values in the sample, ascending, with their weights.
-    pub(super) fn map<T: Send>(&self, which: &[usize], of: impl Fn(usize, Vec<Weighted>) -> T + Sync) -> Vec<T> {
+    /// The cuts of some features, from what they have in the sample and the number of bins of each.
+    pub(super) fn cuts(&self, which: &[usize], bins: impl Fn(usize) -> usize + Sync) -> Vec<Vec<f32>> {
         match self.features.matrix() {
             Matrix::Dense(dense) => {
-                let of_group = |group: &[usize]| -> Vec<T> {
+                let of_group = |group: &[usize]| -> Vec<Vec<f32>> {
                     let values = dense.sampled(group, &self.rows);
                     let columns = group.par_iter().zip(values.par_chunks_exact(self.rows.len()));
-                    columns.map(|(&feature, values)| of(feature, self.weighted(values, &self.rows))).collect()
+                    columns.map(|(&feature, values)| self.dense_cuts(values, bins(feature))).collect()
                 };
                 which.par_chunks(GROUP).flat_map_iter(of_group).collect()
             }
@@ -48,9 +49,16 @@ impl<'a> Sample<'a> {
                 let mut is_sampled = vec![false; self.features.n_rows()];
                 self.rows.iter().for_each(|&row| is_sampled[row] = true);
                 let values = |feature| self.sparse_values(sparse, feature, &is_sampled, all);
-                which.par_iter().map(|&feature| of(feature, values(feature))).collect()
+                which.par_iter().map(|&feature| cuts(&values(feature), bins(feature))).collect()
             }
         }
+    }
+
+    fn dense_cuts(&self, values: &[f32], bins: usize) -> Vec<f32> {
+        if self.weights.are_equal() {
+            return rank_cuts(&sorted_keys(values), bins);
+        }
+        cuts(&self.weighted(values, &self.rows), bins)
     }
 
     /// The values that are written down, and a zero for all that are not.
