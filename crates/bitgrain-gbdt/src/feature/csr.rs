@@ -74,9 +74,10 @@ impl Csr {
             (col_rest.take(entries), bins_rest.take(entries), rows)
         });
         parts.collect::<Vec<_>>().into_par_iter().for_each(|(mut col_part, mut bins_part, rows)| {
-            let entries = Tile::<C>::read(source, rows).present(map);
-            col_part.write(entries.iter().map(|entry| entry.1));
-            bins_part.write(entries.iter().map(|entry| entry.2));
+            Tile::<C>::read(source, rows).for_each_row(map, |entries| {
+                col_part.take(entries.len()).write(entries.iter().map(|entry| entry.0));
+                bins_part.take(entries.len()).write(entries.iter().map(|entry| entry.1));
+            });
         });
         Self { row_ptr, col_idx, bins, map: Arc::clone(map) }
     }

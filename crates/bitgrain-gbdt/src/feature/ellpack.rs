@@ -93,13 +93,12 @@ impl Ellpack {
             (rest.split_off_mut(..len).unwrap_or_default(), rows)
         });
         parts.collect::<Vec<_>>().into_par_iter().for_each(|(part, rows)| {
-            let mut symbols = vec![map.total_bins(); rows.len() * row_stride];
-            let entries = Tile::<C>::read(source, rows).present(map);
-            for entries in entries.chunk_by(|a, b| a.0 == b.0) {
-                let places = symbols[entries[0].0 * row_stride..].iter_mut();
-                let bins = entries.iter().map(|&(_, feature, bin)| map.feature_offsets()[feature as usize] + bin);
-                places.zip(bins).for_each(|(symbol, bin)| *symbol = bin);
-            }
+            let mut symbols = Vec::with_capacity(rows.len() * row_stride);
+            Tile::<C>::read(source, rows).for_each_row(map, |entries| {
+                let row_end = symbols.len() + row_stride;
+                symbols.extend(entries.iter().map(|&(feature, bin)| map.feature_offsets()[feature as usize] + bin));
+                symbols.resize(row_end, map.total_bins());
+            });
             packed::pack(symbols.into_iter(), symbol_bits, part);
         });
         Self { bytes: bytes.into(), row_stride, symbol_bits, map: Arc::clone(map) }

@@ -26,6 +26,10 @@
 //! - NaN is missing, and goes to the last bin of its feature. That bin holds nothing else if the feature missed values
 //!   in training. If it did not, the last bin is that of the largest values, where NaN also ends when it is compared
 //!   with cuts: it is below none of them.
+//! - The values of a categorical feature are codes, whole numbers from 0 to 2^24 - 1. Each category that training saw has
+//!   a bin, in the order of the codes; where there are more than fit, the most frequent have. The last bin is always
+//!   there, for all that has no other: what is missing, never seen, seen too rarely, or no code.
+//! - What a sparse matrix does not hold is zero, and binned as any zero, unless it was said to be missing.
 
 mod bin_map;
 mod bits;

@@ -114,3 +114,66 @@ pub(super) fn scatter<C: BinCode, E: Iterator<Item = (usize, u32)>>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::{Absent, Layout, Quantizer};
+
+    const ROWS: usize = 5003;
+    const FEATURES: usize = 40;
+
+    /// Few values, many values, categories; zeros and missing values here and there.
+    fn value(row: usize, feature: usize) -> f32 {
+        let random = (row * FEATURES + feature).wrapping_mul(0x9E37_79B9) >> 8 & 0xFFFF;
+        match (feature % 3, random % 5) {
+            (_, 0) => 0.0,
+            (1, 1) => f32::NAN,
+            (0, _) => (random % 23) as f32,
+            _ => random as f32 - 30_000.0,
+        }
+    }
+
+    /// Some features in some order, over rows that begin and end anywhere.
+    fn assert_bins(source: &dyn BinSource, cuts: &BinCuts, what: &str) {
+        for (features, rows) in [(vec![39, 0, 7, 4], 1234..4999), ((0..FEATURES).collect(), 17..40), (vec![3], 9..9)] {
+            let want: Vec<u32> = features
+                .iter()
+                .flat_map(|&feature| rows.clone().map(move |row| cuts.bin(feature, value(row, feature))))
+                .collect();
+            let (mut bytes, mut longs) = (vec![77; want.len()], vec![77; want.len()]);
+            source.fill_u8(&features, rows.clone(), &mut bytes);
+            source.fill_u32(&features, rows.clone(), &mut longs);
+            assert!(longs == want, "{what}, {} features", features.len());
+            assert!(bytes.into_iter().map(u32::from).eq(want), "{what}, {} features", features.len());
+        }
+    }
+
+    #[test]
+    fn every_source_gives_the_bins_of_the_rule() {
+        let by_row: Vec<f32> = (0..ROWS * FEATURES).map(|at| value(at / FEATURES, at % FEATURES)).collect();
+        let by_column: Vec<f32> = (0..ROWS * FEATURES).map(|at| value(at % ROWS, at / ROWS)).collect();
+        let [doubles, double_columns] =
+            [&by_row, &by_column].map(|v| v.iter().map(|&v| v.into()).collect::<Vec<f64>>());
+        let kept: Vec<usize> = (0..by_row.len()).filter(|&at| by_row[at] != 0.0).collect();
+        let row_ptr: Vec<usize> = (0..=ROWS).map(|row| kept.partition_point(|&at| at < row * FEATURES)).collect();
+        let columns: Vec<u32> = kept.iter().map(|&at| u32::try_from(at % FEATURES).expect("few")).collect();
+        let values: Vec<f32> = kept.iter().map(|&at| by_row[at]).collect();
+        let inputs = [
+            ("rows of floats", Features::row_major(&by_row[..], ROWS, FEATURES)),
+            ("columns of floats", Features::column_major(&by_column[..], ROWS, FEATURES)),
+            ("rows of doubles", Features::row_major(&doubles[..], ROWS, FEATURES)),
+            ("columns of doubles", Features::column_major(&double_columns[..], ROWS, FEATURES)),
+            ("sparse rows", Features::sparse(&row_ptr, &columns, &values, FEATURES, Absent::Zero)),
+        ];
+        for (what, features) in inputs {
+            let features = features.and_then(|features| features.with_categorical(&[0, 3, 6])).expect("a matrix");
+            let cuts = Quantizer::default().compute_cuts(&features, None).expect("codes");
+            assert_bins(&cuts.source(&features).expect("the same features"), &cuts, what);
+            for layout in Layout::ALL {
+                let matrix = cuts.quantize(&features, layout).expect("the same features");
+                assert_bins(&matrix, &cuts, &format!("{layout:?} of {what}"));
+            }
+        }
+    }
+}

@@ -55,18 +55,17 @@ impl<C: TileBin> Tile<C> {
         rows
     }
 
-    /// What is not missing, row after row: the row, the feature and the bin.
-    pub(super) fn present(&self, map: &BinMap) -> Vec<(usize, u32, u32)> {
+    /// Visits what is not missing of each row: features and their bins.
+    pub(super) fn for_each_row(&self, map: &BinMap, mut visit: impl FnMut(&[(u32, u32)])) {
         let missing: Vec<Option<u32>> = (0..map.n_features()).map(|feature| map.missing_bin(feature)).collect();
-        let mut present = Vec::new();
-        for (row, bins) in self.rows().chunks_exact(missing.len()).enumerate() {
-            for (feature, (&bin, missing)) in (0..).zip(bins.iter().zip(&missing)) {
-                if Some(bin.into()) != *missing {
-                    present.push((row, feature, bin.into()));
-                }
-            }
+        let mut present = Vec::with_capacity(missing.len());
+        for bins in self.rows().chunks_exact(missing.len()) {
+            let entries = (0..).zip(bins.iter().map(|&bin| bin.into()));
+            let entries = entries.zip(&missing).filter(|((_, bin), missing)| Some(*bin) != **missing);
+            present.clear();
+            present.extend(entries.map(|(entry, _)| entry));
+            visit(&present);
         }
-        present
     }
 }
 
