@@ -21,8 +21,12 @@ pub(super) fn transpose<T: Copy, U>(
         let filled = done..n_rows.min(done + LANES);
         let from = &values[(rows.start + done) * stride..(rows.start + filled.end) * stride];
         for (column, out) in columns.clone().zip(out.chunks_exact_mut(n_rows)) {
-            let from = from[column..].iter().step_by(stride);
-            out[filled.clone()].iter_mut().zip(from).for_each(|(out, &value)| *out = convert(value));
+            let (from, out) = (&from[column..], &mut out[filled.clone()]);
+            match <&mut [U; LANES]>::try_from(&mut *out) {
+                // A known number of steps, which the compiler unrolls.
+                Ok(out) => *out = std::array::from_fn(|row| convert(from[row * stride])),
+                Err(_) => out.iter_mut().enumerate().for_each(|(row, out)| *out = convert(from[row * stride])),
+            }
         }
     }
 }
