@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::slots::{Plan, Slots};
 use super::{TrainError, scores};
-use crate::feature::{BinCuts, FeatureError, Features, Layout, QuantizedMatrix, Quantizer};
+use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer};
 use crate::model::{CategorySet, InputKind, Model};
 
 /// Binned features with their targets, and the weights of the rows if they differ.
@@ -74,7 +74,7 @@ impl Dataset {
         }
         check_rows(matrix.n_rows(), &targets, weights.as_deref())?;
         let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
-        let slots = Slots::from_matrix(matrix, plan);
+        let slots = Slots::fill(matrix, plan);
         Ok(Self { cuts: Arc::new(cuts.clone()), names, slots, targets, weights, start: None })
     }
 
@@ -86,7 +86,7 @@ impl Dataset {
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
         check_rows(features.n_rows(), &targets, weights.as_deref())?;
-        let slots = Slots::from_matrix(&cuts.quantize(features, Layout::Columns)?, plan);
+        let slots = Slots::fill(&cuts.source(features)?, plan);
         Ok(Self { cuts, names: features.names().to_vec(), slots, targets, weights, start: None })
     }
 
@@ -118,19 +118,22 @@ impl Dataset {
     }
 
     pub(super) fn is_categorical(&self, feature: usize) -> bool {
-        let _ = feature;
-        false
+        self.cuts.kind(feature) == FeatureKind::Categorical
     }
 
     /// The codes of some categories' bins.
     pub(super) fn codes_of(&self, feature: usize, bins: &[usize]) -> CategorySet {
-        let _ = (feature, bins);
-        CategorySet::default()
+        let categories = self.cuts.categories(feature);
+        bins.iter().map(|&bin| categories[bin]).collect()
     }
 
     pub(super) fn input_kind(&self, feature: usize) -> InputKind {
-        let _ = feature;
-        InputKind::Numeric
+        match self.cuts.kind(feature) {
+            FeatureKind::Numeric => InputKind::Numeric,
+            FeatureKind::Categorical => {
+                InputKind::Categorical { known: Some(self.cuts.categories(feature).to_vec()), labels: Vec::new() }
+            }
+        }
     }
 
     /// Number of rows.
