@@ -33,6 +33,7 @@ mod pack;
 mod quantize;
 mod scalar;
 mod scale;
+mod tree;
 mod unpack;
 mod width;
 #[cfg(target_arch = "x86_64")]
@@ -53,5 +54,8 @@ pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};
 pub use quantize::{dequantize, quantize};
 pub use scale::block_scale;
+pub use tree::{
+    Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
+};
 pub use unpack::{unpack_i8, unpack_u8, unpack_u16};
 pub use width::{BitWidth, BlockLen, SCALE_LEN, UnsignedWidth, blocks_len};

@@ -111,9 +111,20 @@ impl<'a> Features<'a> {
         self.names.len()
     }
 
+    pub(super) fn values(&self) -> Values<'a> {
+        self.values
+    }
+
+    /// Where a value lies.
+    #[inline]
+    pub(super) fn position(&self, row: usize, feature: usize) -> usize {
+        row * self.strides.0 + feature * self.strides.1
+    }
+
     /// A value as it is binned.
+    #[inline]
     pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
-        let at = row * self.strides.0 + feature * self.strides.1;
+        let at = self.position(row, feature);
         match self.values {
             Values::F32(values) => values[at],
             Values::F64(values) => rounded(values[at]),

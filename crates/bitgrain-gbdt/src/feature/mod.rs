@@ -29,6 +29,7 @@
 
 mod bin_map;
 mod bits;
+mod block;
 mod codes;
 mod column;
 mod columns;

@@ -13,6 +13,7 @@ mod pack;
 mod quantize;
 mod search;
 mod sqrt;
+mod tree;
 mod unpack;
 
 pub(crate) use bin::bin_f32;
@@ -27,6 +28,7 @@ pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use search::search;
+pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]

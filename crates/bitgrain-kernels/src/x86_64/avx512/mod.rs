@@ -15,6 +15,7 @@ mod pack;
 mod quantize;
 mod search;
 mod transpose;
+mod tree;
 mod unpack;
 
 pub(crate) use bin::bin_f32;
@@ -28,4 +29,5 @@ pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use search::search;
+pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
