@@ -45,7 +45,14 @@ enum Leaves<'a> {
 
 impl Block {
     /// Reads rows and finds their codes.
-    pub(super) fn read(&mut self, columns: &Columns, trees: &[CodeTree], source: &Features<'_>, rows: Range<usize>) {
+    pub(super) fn read(
+        &mut self,
+        backend: Backend,
+        columns: &Columns,
+        trees: &[CodeTree],
+        source: &Features<'_>,
+        rows: Range<usize>,
+    ) {
         self.n_rows = rows.len();
         // Not a multiple of 4096, or the same row of all columns would be in the same set of the cache.
         self.stride = self.n_rows.next_multiple_of(SLAB);
@@ -54,7 +61,7 @@ impl Block {
         }
         let answers = trees.iter().map(|tree| tree.answers.len()).max().unwrap_or(0);
         self.codes.resize((columns.len() + answers) * self.stride, 0);
-        columns.fill(source, rows, &mut self.codes, self.stride, &mut self.raw);
+        columns.fill(backend, source, rows, (&mut self.codes, self.stride), &mut self.raw);
     }
 
     /// Adds each tree's values to the sums of its group: `sums` holds groups one after another, each of

@@ -1,13 +1,15 @@
 //! The columns of codes that a model's trees look at, and which code each split compares with.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use bitgrain_kernels::Backend;
 
 use super::classes::{Classes, set_of};
 use super::numbers::{MAX_CUTS, Numbers};
 use super::question::{comparable, goes_left, rounded_down};
 use crate::feature::Features;
 use crate::model::{Comparison, Input, InputKind, Missing, Model, Rule, Split};
-use std::ops::Range;
 
 /// No column.
 pub(super) const NONE: u32 = u32::MAX;
@@ -132,15 +134,16 @@ impl Columns {
         self.n_columns as usize
     }
 
-    /// The codes of some rows; columns begin `stride` codes after one another.
+    /// The codes of some rows, written to columns that begin as many codes after one another as `out.1` says.
     pub(super) fn fill(
         &self,
+        backend: Backend,
         source: &Features<'_>,
         rows: Range<usize>,
-        codes: &mut [u8],
-        stride: usize,
+        out: (&mut [u8], usize),
         raw: &mut Raw,
     ) {
+        let (codes, stride) = out;
         let n_rows = rows.len();
         raw.codes.resize(n_rows, 0);
         let between = n_rows + GAP;
@@ -173,9 +176,9 @@ impl Columns {
                     debug_assert!(nth == 0 || numbers.zero_is_missing >= feature.numbers[nth - 1].zero_is_missing);
                     if exact {
                         copies.resize(n_rows, 0.0);
-                        numbers.code_f64(&mut doubles[column.clone()], copies, found, &mut write);
+                        numbers.code_f64(backend, &mut doubles[column.clone()], copies, found, &mut write);
                     } else {
-                        numbers.code_f32(&mut singles[column.clone()], found, &mut write);
+                        numbers.code_f32(backend, &mut singles[column.clone()], found, &mut write);
                     }
                 }
             }

@@ -50,8 +50,8 @@ impl Search {
     }
 
     /// How many thresholds are below each value, as far as f32 tells. NaN gives `nan`.
-    fn find(&self, values: &[f32], nan: u8, out: &mut [u8]) {
-        let found = bin_f32(Backend::best(), &self.cuts, values, nan, out);
+    fn find(&self, backend: Backend, values: &[f32], nan: u8, out: &mut [u8]) {
+        let found = bin_f32(backend, &self.cuts, values, nan, out);
         found.unwrap_or_else(|error| unreachable!("ascending cuts, and as many codes as values: {error}"));
         if let Some(counts) = &self.counts {
             for (out, _) in out.iter_mut().zip(values).filter(|(_, value)| !value.is_nan()) {
@@ -74,20 +74,27 @@ impl Numbers {
     }
 
     /// The codes of values that are f32. `write` puts them where they belong: a column, and its codes.
-    pub(super) fn code_f32(&self, values: &mut [f32], codes: &mut [u8], mut write: impl FnMut(u32, &[u8])) {
+    pub(super) fn code_f32(
+        &self,
+        backend: Backend,
+        values: &mut [f32],
+        codes: &mut [u8],
+        mut write: impl FnMut(u32, &[u8]),
+    ) {
         if self.zero_is_missing {
             values.iter_mut().filter(|value| is_zero(f64::from(**value))).for_each(|value| *value = f32::NAN);
         }
         if let Some(known) = &self.known {
             values.iter_mut().filter(|value| !is_known(known, f64::from(**value))).for_each(|value| *value = f32::NAN);
         }
-        self.single.find(values, self.missing_code(), codes);
+        self.single.find(backend, values, self.missing_code(), codes);
         self.write(values.iter().map(|value| value.is_nan()), codes, &mut write);
     }
 
     /// The codes of values that are f64. `singles` is as long, for what they are rounded to.
     pub(super) fn code_f64(
         &self,
+        backend: Backend,
         values: &mut [f64],
         singles: &mut [f32],
         codes: &mut [u8],
@@ -100,7 +107,7 @@ impl Numbers {
             values.iter_mut().filter(|value| !is_known(known, **value)).for_each(|value| *value = f64::NAN);
         }
         singles.iter_mut().zip(&*values).for_each(|(single, &value)| *single = rounded(value));
-        self.double.find(singles, self.missing_code(), codes);
+        self.double.find(backend, singles, self.missing_code(), codes);
         // Rounding keeps the order: only a threshold that rounds to the same f32 as the value is still to be compared.
         for (found, &value) in codes.iter_mut().zip(&*values) {
             while !value.is_nan() && self.cuts.get(usize::from(*found)).is_some_and(|&cut| cut < value) {

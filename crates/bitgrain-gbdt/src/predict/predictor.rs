@@ -137,7 +137,7 @@ impl Predictor {
         let parts = out.par_chunks_mut(rows * trees.len()).enumerate();
         parts.for_each_init(Block::default, |block, (at, out)| {
             let start = at * rows;
-            block.read(&self.columns, trees, features, start..start + out.len() / trees.len());
+            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / trees.len());
             block.write_leaves(self.backend, &self.columns, trees, out);
         });
         Ok(out)
@@ -184,7 +184,7 @@ impl Predictor {
         let parts = out.par_chunks_mut(rows * n_groups).enumerate();
         parts.for_each_init(<(Block, Vec<f64>)>::default, |(block, sums), (at, out)| {
             let start = at * rows;
-            block.read(&self.columns, trees, features, start..start + out.len() / n_groups);
+            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / n_groups);
             let padded = block.padded();
             sums.clear();
             (0..n_groups).for_each(|group| sums.resize((group + 1) * padded, self.begin(group)));
