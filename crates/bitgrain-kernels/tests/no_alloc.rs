@@ -45,6 +45,7 @@ fn no_primitive_allocates() {
     let values = vec![0.37_f32; 1000];
     let (mut floats, mut codes, mut words) = (vec![0.0_f32; 1000], vec![0_i8; 1000], vec![0_u16; 1000]);
     let (mut bytes, mut packed) = (vec![0_u8; 4096], vec![0_u8; 4096]);
+    let mut sums = vec![0.0_f64; 200];
     for &b in Backend::available() {
         let count = allocations(|| {
             for w in BitWidth::ALL {
@@ -69,6 +70,13 @@ fn no_primitive_allocates() {
             }
             bin_f32(b, &[0.1, 0.2], &values, 0, &mut bytes).expect("room");
             bin_f32(b, &[0.1, 0.2], &values, 0, &mut words).expect("room");
+            let step = TreeStep { column: 1, at_most: 3, out: 0, left: Choice::leaf(0), right: Choice::leaf(1) };
+            let level = TreeLevel { column: 0, at_most: 3, weight: 1 };
+            let (input, leaves) = bytes.split_at_mut(2048);
+            let columns = CodeColumns::new(input, 1024);
+            tree_leaves(b, &[step], columns, &mut leaves[..TREE_ROWS]).expect("room");
+            symmetric_leaves(b, &[level], columns, &mut leaves[..TREE_ROWS]).expect("room");
+            add_leaf_values(b, &[0.5, 1.5], &leaves[..200], &mut sums).expect("room");
             f16_from_f32(b, &values, &mut words).expect("room");
             f16_to_f32(b, &words, &mut floats).expect("room");
             bf16_from_f32(b, &values, &mut words).expect("room");

@@ -1,5 +1,6 @@
 //! A block of rows: its codes, then every tree on them.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use bitgrain_kernels::{Backend, CodeColumns, KernelError, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves};
@@ -157,11 +158,9 @@ fn walk(nodes: &[WalkNode], codes: &[u8], stride: usize, leaves: &mut [u32]) {
         let mut at = [0_i32; LANES];
         while at.iter().any(|&at| at >= 0) {
             for (lane, at) in at.iter_mut().enumerate() {
-                if let Ok(node) = usize::try_from(*at) {
-                    let node = &nodes[node];
-                    let right = codes[node.column as usize * stride + first + lane] > node.code;
-                    *at = node.children[usize::from(right)];
-                }
+                let node = &nodes[usize::try_from(*at).unwrap_or(0)];
+                let right = codes[node.column as usize * stride + first + lane] > node.code;
+                *at = select_unpredictable(*at >= 0, node.children[usize::from(right)], *at);
             }
         }
         *leaves = at.map(|at| (!at).cast_unsigned());

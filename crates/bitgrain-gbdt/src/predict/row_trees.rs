@@ -1,5 +1,7 @@
 //! One row through all trees on raw values: nothing to prepare, nothing to allocate.
 
+use std::hint::select_unpredictable;
+
 use super::code_tree::child_index;
 use super::columns::Columns;
 use super::question::{goes_left, rounding_limit};
@@ -76,11 +78,11 @@ impl RowTrees {
         for (first, starts) in (0..).step_by(LANES).zip(self.starts[..n_trees].chunks(LANES)) {
             let mut at = [!0; LANES];
             at.iter_mut().zip(starts).for_each(|(at, start)| *at = start.0);
+            // Lanes that have their leaf look at some node and stay: a branch would be guessed wrong again and again.
             while at.iter().any(|&at| at >= 0) {
                 for at in &mut at {
-                    if let Ok(node) = usize::try_from(*at) {
-                        *at = self.next(columns, row, &self.nodes[node]);
-                    }
+                    let next = self.next(columns, row, &self.nodes[usize::try_from(*at).unwrap_or(0)]);
+                    *at = select_unpredictable(*at >= 0, next, *at);
                 }
             }
             for (lane, (at, start)) in at.iter().zip(starts).enumerate() {
@@ -94,7 +96,7 @@ impl RowTrees {
     fn next(&self, columns: &Columns, row: &[f64], node: &Node) -> i32 {
         let value = row[node.feature as usize];
         let left = match node.way {
-            way @ (NAN_RIGHT | NAN_LEFT) => value <= node.limit || value.is_nan() & (way == NAN_LEFT),
+            way @ (NAN_RIGHT | NAN_LEFT) => (value <= node.limit) | (value.is_nan() & (way == NAN_LEFT)),
             way => self.special(columns, value, node.feature, way),
         };
         node.children[usize::from(!left)]

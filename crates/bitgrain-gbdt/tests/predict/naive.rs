@@ -2,7 +2,7 @@
 
 use bitgrain_gbdt::model::{CategorySet, Child, Comparison, InputKind, Link, Missing, Model, Rule, Split, Tree};
 
-pub fn leaf(model: &Model, tree: &Tree, row: &[f64]) -> u32 {
+pub(crate) fn leaf(model: &Model, tree: &Tree, row: &[f64]) -> u32 {
     if tree.splits.is_empty() {
         return 0;
     }
@@ -48,10 +48,10 @@ fn left(model: &Model, split: &Split, value: f64) -> bool {
 /// Cut to a whole number; negative numbers and what no u32 holds are in no set.
 fn contains(set: &CategorySet, value: f64) -> bool {
     let whole = value.trunc();
-    whole >= 0.0 && whole <= f64::from(u32::MAX) && set.iter().any(|code| f64::from(code) == whole)
+    whole >= 0.0 && whole <= f64::from(u32::MAX) && set.contains(whole as u32)
 }
 
-pub fn raw(model: &Model, rounds: usize, row: &[f64]) -> Vec<f64> {
+pub(crate) fn raw(model: &Model, rounds: usize, row: &[f64]) -> Vec<f64> {
     let groups = model.output.base_scores.len();
     let trees = &model.trees[..model.trees.len().min(rounds * groups)];
     let used = trees.len().div_ceil(groups);
@@ -67,7 +67,7 @@ pub fn raw(model: &Model, rounds: usize, row: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-pub fn predicted(model: &Model, rounds: usize, row: &[f64]) -> Vec<f64> {
+pub(crate) fn predicted(model: &Model, rounds: usize, row: &[f64]) -> Vec<f64> {
     let raw = raw(model, rounds, row);
     match model.output.link {
         Link::Identity => raw,

@@ -5,10 +5,10 @@ use bitgrain_gbdt::model::{
 };
 
 /// A reproducible stream of numbers.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -58,14 +58,14 @@ impl Random {
 
 /// Which splits and trees a model has.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Numbers only, NaN is missing: models trained here.
     Plain,
     /// Every rule and every kind of missing value.
     Mixed,
 }
 
-pub fn model(random: &mut Random, kind: Kind, comparison: Comparison, groups: usize, trees: usize) -> Model {
+pub(crate) fn model(random: &mut Random, kind: Kind, comparison: Comparison, groups: usize, trees: usize) -> Model {
     let inputs: Vec<Input> = (0..5)
         .map(|feature| {
             let codes =
@@ -109,7 +109,7 @@ fn tree(random: &mut Random, kind: Kind, model: &Model) -> Tree {
 }
 
 /// Splits the leaf that `which` chooses of as many as there are until there are enough.
-pub fn grown(
+pub(crate) fn grown(
     random: &mut Random,
     kind: Kind,
     model: &Model,
@@ -136,21 +136,10 @@ pub fn grown(
     Tree { leaves: values(random, leaves), splits }
 }
 
-pub fn symmetric(random: &mut Random, kind: Kind, model: &Model) -> Tree {
+pub(crate) fn symmetric(random: &mut Random, kind: Kind, model: &Model) -> Tree {
     let depth = 1 + random.below(10);
-    let mut tree = grown(random, kind, model, 1 << depth, {
-        let mut next = 0;
-        // Level after level, each leaf once.
-        move |_, leaves: usize| {
-            if next >= leaves.next_power_of_two() && leaves.is_power_of_two() || next >= leaves {
-                next = 0;
-            }
-            let width = if leaves.is_power_of_two() { leaves } else { leaves.next_power_of_two() / 2 };
-            let leaf = leaves - width;
-            next += 1;
-            leaf
-        }
-    });
+    // Level after level: as many leaves as the last full level had are still to be split.
+    let mut tree = grown(random, kind, model, 1 << depth, |_, leaves| leaves - (1 << leaves.ilog2()));
     let levels: Vec<Split> = (0..depth).map(|_| split(random, kind, model)).collect();
     let mut depths = vec![0; tree.splits.len()];
     for at in 0..tree.splits.len() {
@@ -201,7 +190,7 @@ fn split(random: &mut Random, kind: Kind, model: &Model) -> Split {
 }
 
 /// Rows of values that are often a threshold, its neighbour, missing, or no category.
-pub fn rows(random: &mut Random, model: &Model, n_rows: usize) -> Vec<f64> {
+pub(crate) fn rows(random: &mut Random, model: &Model, n_rows: usize) -> Vec<f64> {
     let mut value = |feature: usize| match (&model.inputs[feature].kind, random.below(12)) {
         (_, 0) => f64::NAN,
         (InputKind::Categorical { .. }, 1) => [-1.0, -0.5, 0.5, 3.5, 1e12, 70_000.0, 1e-40][random.below(7)],

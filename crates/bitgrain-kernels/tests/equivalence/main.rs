@@ -13,6 +13,7 @@ mod dot;
 mod error_sums;
 mod pack;
 mod quantize;
+mod tree;
 
 use bitgrain_kernels::Backend;
 

@@ -49,7 +49,7 @@ pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, lea
     }
 }
 
-/// The definition. Gathers of four values were no faster, and what they cost depends on the microcode, since Downfall.
+/// The definition: no gathers, because what they cost depends on the microcode, since Downfall.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
     scalar::add_leaf_values(values, leaves, sums);
