@@ -5,8 +5,10 @@ mod errors;
 mod naive;
 mod random;
 
+use std::collections::HashSet;
+
 use bitgrain_gbdt::feature::Features;
-use bitgrain_gbdt::model::{Comparison, Model};
+use bitgrain_gbdt::model::{Comparison, InputKind, Model, Rule, Split};
 use bitgrain_gbdt::predict::Predictor;
 use bitgrain_kernels::Backend;
 use proptest::prelude::*;
@@ -90,15 +92,19 @@ proptest! {
 fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
     for comparison in COMPARISONS {
         let mut random = Random(3);
-        // 40 trees of up to 401 leaves on five features: more than a thousand thresholds for each.
         let model = random::model(&mut random, Kind::Mixed, comparison, 1, 40);
+        let threshold = |split: &Split| match split.rule {
+            Rule::AtMost(threshold) if split.feature == 0 => Some(threshold.to_bits()),
+            _ => None,
+        };
+        let splits = model.trees.iter().flat_map(|tree| &tree.splits);
+        assert!(splits.filter_map(threshold).collect::<HashSet<_>>().len() > 2 * 255);
         assert_all(&model, &mut random, 600);
     }
 }
 
 #[test]
 fn categories_of_more_classes_than_a_byte_tells_apart_predict_what_the_rules_say() {
-    use bitgrain_gbdt::model::{InputKind, Rule};
     let mut random = Random(5);
     for known in [None, Some((0..3000).filter(|code| code % 7 > 0).collect())] {
         let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 1, 12);
