@@ -22,8 +22,8 @@ pub enum ModelError {
     /// No base score: then there is no score at all.
     #[error("the model has no base score, one for each score of a row is needed")]
     NoBaseScore,
-    /// A number that must be finite.
-    #[error("{what} is {value}, not a finite number")]
+    /// A number that must be finite, or a threshold that is NaN.
+    #[error("{what} is {value}, which is not allowed there")]
     NotFinite {
         /// Which number.
         what: String,
@@ -93,7 +93,9 @@ pub enum ModelError {
         wrong: &'static str,
     },
     /// A threshold with more bits than values have.
-    #[error("threshold {threshold} of split {split} of tree {tree} is not an f32 number, but values are rounded to f32")]
+    #[error(
+        "threshold {threshold} of split {split} of tree {tree} is not an f32 number, but values are rounded to f32"
+    )]
     Threshold {
         /// The tree.
         tree: usize,
@@ -220,7 +222,13 @@ impl Model {
         let mismatch = |asks| Err(ModelError::RuleKind { tree, split, feature, asks });
         match (rule, &input.kind) {
             (&Rule::AtMost(threshold), InputKind::Numeric) => {
-                finite(threshold, || format!("the threshold of split {split} of tree {tree}"))?;
+                // At most infinity is a rule too: all that is not missing goes left.
+                if threshold.is_nan() {
+                    return Err(ModelError::NotFinite {
+                        what: format!("the threshold of split {split} of tree {tree}"),
+                        value: threshold,
+                    });
+                }
                 if self.comparison == Comparison::F32 && super::walk::to_f32(threshold) != threshold {
                     return Err(ModelError::Threshold { tree, split, threshold });
                 }

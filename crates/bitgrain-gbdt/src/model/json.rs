@@ -64,6 +64,8 @@ impl Model {
     fn split_json(&self, split: &Split) -> Value {
         let name = self.inputs.get(split.feature as usize).map(|input| input.name.as_str());
         let (rule, argument) = match &split.rule {
+            // JSON has no infinity.
+            Rule::AtMost(threshold) if threshold.is_infinite() => ("at_most", json!(threshold.to_string())),
             Rule::AtMost(threshold) => ("at_most", json!(threshold)),
             Rule::In(set) => ("in", json!(set.iter().collect::<Vec<_>>())),
             Rule::NotIn(set) => ("not_in", json!(set.iter().collect::<Vec<_>>())),

@@ -53,7 +53,7 @@ pub struct Split {
 /// are rounded to f32 (so does XGBoost).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Values at most this.
+    /// Values at most this; infinity sends all of them left.
     AtMost(f64),
     /// Categories of the set.
     In(CategorySet),

@@ -106,7 +106,7 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
             2 => Missing::Nan,
             _ => return Err(wrong("has a decision type without a meaning")),
         };
-        (Rule::AtMost(threshold), missing, decision & DEFAULT_LEFT != 0)
+        (Rule::AtMost(beside_zero(threshold)), missing, decision & DEFAULT_LEFT != 0)
     };
     let child = |child: i32| match u32::try_from(child) {
         Ok(split) => Child::Split(split),
@@ -124,6 +124,15 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
         weight: lists.internal_weight.get(node).copied().unwrap_or(0.0),
         count: lists.internal_count.get(node).copied().unwrap_or(0),
     })
+}
+
+/// A threshold near zero, moved to the edge of what counts as zero: LightGBM takes all of that as 0 before it compares.
+fn beside_zero(threshold: f64) -> f64 {
+    match threshold {
+        _ if threshold.abs() > Missing::ZERO || threshold.is_nan() => threshold,
+        _ if threshold < 0.0 => (-Missing::ZERO).next_down(),
+        _ => Missing::ZERO,
+    }
 }
 
 /// A gain as f32; what does not fit is the largest that does.

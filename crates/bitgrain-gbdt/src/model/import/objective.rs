@@ -77,7 +77,7 @@ pub(super) fn xgboost(objective: &Objective) -> Result<(Named, Base), ImportErro
         }
         "reg:logistic" => ("cross_entropy".into(), logistic, Base::Logit),
         "binary:logistic" => ("binary".into(), logistic, Base::Logit),
-        "binary:logitraw" => ("binary".into(), Link::Identity, Base::Logit),
+        "binary:logitraw" => ("binary".into(), Link::Identity, Base::Raw),
         "binary:hinge" => ("hinge".into(), Link::Step, Base::Raw),
         "multi:softprob" | "multi:softmax" => ("multiclass".into(), Link::Softmax, Base::Raw),
         "count:poisson" => ("poisson".into(), Link::Exponential, Base::Log),

@@ -107,7 +107,8 @@ fn by_rounds(trees: Vec<Tree>, info: &[u32], groups: usize) -> Result<Vec<Tree>,
     let mut placed = Vec::with_capacity(trees.len());
     for (index, (tree, &group)) in trees.into_iter().zip(info).enumerate() {
         let count = usize::try_from(group).ok().and_then(|group| counts.get_mut(group));
-        let count = count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that is not there" })?;
+        let count =
+            count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that is not there" })?;
         placed.push(((*count, group), tree));
         *count += 1;
     }
