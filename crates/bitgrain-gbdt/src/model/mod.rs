@@ -86,6 +86,3 @@ impl Model {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
