@@ -209,8 +209,9 @@ impl<'de> SeqAccess<'de> for Inside<'_, 'de> {
         seed.deserialize(Item { reader: self.reader, kind: self.items.kind }).map(Some)
     }
 
+    /// None: what an item becomes may be a hundred times its bytes, and room is made before the first is read.
     fn size_hint(&self) -> Option<usize> {
-        self.items.left
+        None
     }
 }
 

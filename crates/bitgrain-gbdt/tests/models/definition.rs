@@ -1,11 +1,9 @@
 //! Models by themselves: what fits together, what a row gets, what is used.
 
-mod samples;
-
+use crate::samples::{self, binary, categorical, forest, leaves, numeric, set, split};
 use bitgrain_gbdt::model::{
     CategorySet, Child, Comparison, Importance, InputKind, Missing, Model, ModelError, Rule, Tree,
 };
-use samples::{binary, categorical, forest, leaves, numeric, set, split};
 
 /// What `change` makes of a good model.
 fn broken(change: impl FnOnce(&mut Model)) -> ModelError {
@@ -27,7 +25,7 @@ fn what_does_not_fit_is_named() {
     assert_eq!(partial, ModelError::PartialRound { trees: 2, groups: 3 });
     let classes = broken(|model| model.output.classes.push("maybe".into()));
     assert_eq!(classes, ModelError::ClassCount { classes: 3, groups: 1 });
-    let count = broken(|model| drop(model.trees[0].leaves.pop()));
+    let count = broken(|model| model.trees[0].leaves.truncate(3));
     assert_eq!(count, ModelError::LeafCount { tree: 0, leaves: 3, splits: 3 });
     let feature = broken(|model| model.trees[0].splits[2].feature = 3);
     assert_eq!(feature, ModelError::Feature { tree: 0, split: 2, feature: 3, inputs: 3 });

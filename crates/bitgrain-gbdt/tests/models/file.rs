@@ -1,13 +1,14 @@
 //! The model's file: golden vectors, round trips, and every cut and every flipped bit. Spec: `spec/model.md`.
 
-mod samples;
-
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bitgrain_formats::crc32c;
 use bitgrain_gbdt::model::{FileError, Importance, LoadError, Model, ModelError};
 use serde_json::{Value, json};
+
+use crate::samples;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/models")
@@ -121,8 +122,8 @@ fn forged_bytes_are_errors_or_models() {
                         assert_eq!(found.check(), Ok(()));
                         let row = vec![0.5; found.n_inputs()];
                         assert_eq!(found.raw_scores_of(&row).len(), found.n_groups());
-                        found.feature_importance(Importance::Gain);
-                        found.to_json();
+                        assert_eq!(found.feature_importance(Importance::Gain).len(), found.n_inputs());
+                        assert!(found.to_json().ends_with('}'));
                     }
                 }
             }
@@ -196,4 +197,28 @@ fn saved_models_load_and_replace_older_ones() {
     assert!(matches!(Model::load(&path), Err(LoadError::Import { .. })));
     assert!(matches!(Model::load(folder.path().join("none")), Err(LoadError::Io { .. })));
     assert!(samples::empty().save(folder.path().join("no/folder")).is_err());
+}
+
+/// Cells of the rows of the table with the head `| rule | error |` that follows `line` in the specification.
+fn errors_listed(line: &str) -> BTreeSet<&'static str> {
+    let spec = include_str!("../../../../spec/model.md").lines().skip_while(|text| *text != line);
+    let table = spec.skip_while(|text| *text != "| rule | error |").skip(2).take_while(|text| text.starts_with('|'));
+    table.filter_map(|row| row.trim_matches('|').split('|').nth(1)).map(|cell| cell.trim().trim_matches('`')).collect()
+}
+
+/// Variants of the error enum that begins in `source`: lines that begin with a capital at the depth of the enum.
+fn variants(source: &str) -> BTreeSet<&str> {
+    let within = source.split_once("Error {").expect("an enum").1.split("\n}").next().expect("its end");
+    let lines = within.lines().filter_map(|line| line.strip_prefix("    "));
+    let named = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    named.map(|line| line.split([' ', ',', '(']).next().unwrap_or(line)).collect()
+}
+
+#[test]
+fn every_error_answers_a_rule_of_the_specification() {
+    let file = variants(include_str!("../../src/model/file/error.rs"));
+    assert_eq!(errors_listed("## What a reader refuses"), file);
+    let model = variants(include_str!("../../src/model/check.rs"));
+    assert_eq!(errors_listed("A model fits together if"), model);
+    assert!(file.len() > 10 && model.len() > 10);
 }

@@ -6,34 +6,37 @@ use bitgrain_gbdt::model::{
     CategorySet, Child, Comparison, Input, InputKind, Leaf, Link, Missing, Model, Output, Rule, Split, Tree,
 };
 
-pub fn numeric(name: &str) -> Input {
+pub(crate) fn numeric(name: &str) -> Input {
     Input { name: name.into(), kind: InputKind::Numeric }
 }
 
-pub fn categorical(name: &str, known: Option<&[u32]>, labels: &[&str]) -> Input {
+pub(crate) fn categorical(name: &str, known: Option<&[u32]>, labels: &[&str]) -> Input {
     let labels = labels.iter().map(|&label| label.into()).collect();
     Input { name: name.into(), kind: InputKind::Categorical { known: known.map(<[u32]>::to_vec), labels } }
 }
 
-pub fn set(codes: &[u32]) -> CategorySet {
+pub(crate) fn set(codes: &[u32]) -> CategorySet {
     codes.iter().copied().collect()
 }
 
-pub fn split(feature: u32, rule: Rule, left: Child, right: Child) -> Split {
+pub(crate) fn split(feature: u32, rule: Rule, left: Child, right: Child) -> Split {
     let (missing, missing_left) = (Missing::Nan, feature % 2 == 0);
     Split { feature, rule, missing, missing_left, left, right, gain: 1.5, value: 0.25, weight: 7.5, count: 300 }
 }
 
-pub fn leaves(values: &[f64]) -> Vec<Leaf> {
-    (1_u32..).zip(values).map(|(i, &value)| Leaf { value, weight: f64::from(i) * 0.3, count: 100 * u64::from(i) }).collect()
+pub(crate) fn leaves(values: &[f64]) -> Vec<Leaf> {
+    (1_u32..)
+        .zip(values)
+        .map(|(i, &value)| Leaf { value, weight: f64::from(i) * 0.3, count: 100 * u64::from(i) })
+        .collect()
 }
 
-pub fn output(objective: &str, link: Link, base_scores: &[f64]) -> Output {
+pub(crate) fn output(objective: &str, link: Link, base_scores: &[f64]) -> Output {
     Output { objective: objective.into(), link, base_scores: base_scores.to_vec(), classes: vec![], average: false }
 }
 
 /// Two trees on two numbers and a category with texts; metadata.
-pub fn binary() -> Model {
+pub(crate) fn binary() -> Model {
     let first = Tree {
         splits: vec![
             split(0, Rule::AtMost(0.1_f32.into()), Child::Split(1), Child::Leaf(0)),
@@ -58,7 +61,7 @@ pub fn binary() -> Model {
 }
 
 /// Means over two rounds of two scores, in f64, with every way to be missing.
-pub fn forest() -> Model {
+pub(crate) fn forest() -> Model {
     let tree = |missing, missing_left, threshold: f64| Tree {
         splits: vec![
             Split { missing, missing_left, ..split(0, Rule::AtMost(threshold), Child::Leaf(1), Child::Split(1)) },
@@ -84,7 +87,7 @@ pub fn forest() -> Model {
 }
 
 /// Base scores only.
-pub fn empty() -> Model {
+pub(crate) fn empty() -> Model {
     Model {
         inputs: vec![],
         comparison: Comparison::F32,
@@ -94,12 +97,12 @@ pub fn empty() -> Model {
     }
 }
 
-pub fn all() -> [(&'static str, Model); 3] {
+pub(crate) fn all() -> [(&'static str, Model); 3] {
     [("binary", binary()), ("forest", forest()), ("empty", empty())]
 }
 
 /// Every combination of values that one of the models tells apart.
-pub fn rows(inputs: usize) -> Vec<Vec<f64>> {
+pub(crate) fn rows(inputs: usize) -> Vec<Vec<f64>> {
     let numbers = [f64::NAN, 0.0, -0.0, 0.1, 0.1_f32.into(), 0.100_000_002, -1.5, 1e-36, 1e301, -1e301];
     let codes = [f64::NAN, 0.0, 1.0, 2.7, 3.0, 63.0, 64.0, 70.0, 200.0, -0.5, -3.0, 1e9, 5e9, f64::INFINITY];
     match inputs {
