@@ -134,6 +134,12 @@ def test_several_targets_with_a_tree_for_each(bitgrain, random):
     check(bitgrain, booster, near(rows, thresholds(booster)))
 
 
+def test_several_labels_at_once(bitgrain, random):
+    rows = numbers(random)
+    booster = train({"objective": "binary:logistic"}, rows, np.column_stack([signal(rows) > 0, signal(rows) > 1, rows[:, 0] > 0]))
+    check(bitgrain, booster, near(rows, thresholds(booster)))
+
+
 @pytest.mark.parametrize("one_hot", [1, 6, 1000])
 @pytest.mark.parametrize("method", ["hist", "approx"])
 def test_categories(bitgrain, random, method, one_hot):

@@ -36,8 +36,7 @@ impl Model {
             return Err(LightgbmError::Magic);
         }
         let mut lines = Lines::new(bytes);
-        let mut model = Self::default();
-        model.trees_per_iteration = 1;
+        let mut model = Self { trees_per_iteration: 1, ..Self::default() };
         model.read_head(&mut lines)?;
         model.read_rest(&mut lines)?;
         Ok(model)

@@ -169,7 +169,7 @@ impl Model {
         if let Link::Logistic { slope } = self.output.link {
             finite(slope, || "the slope of the link".into())?;
         }
-        if self.trees.len() % groups != 0 {
+        if !self.trees.len().is_multiple_of(groups) {
             return Err(ModelError::PartialRound { trees: self.trees.len(), groups });
         }
         if classes != 0 && classes != groups && !(groups == 1 && classes == 2) {

@@ -62,7 +62,7 @@ fn numbers_are_finite() {
         |model, value| model.trees[0].leaves[1].weight = value,
         |model, value| model.trees[0].splits[1].value = value,
         |model, value| model.trees[0].splits[1].weight = value,
-        |model, value| model.trees[0].splits[1].gain = value as f32,
+        |model, value| model.trees[0].splits[1].gain = if value.is_nan() { f32::NAN } else { f32::NEG_INFINITY },
         |model, value| model.output.link = bitgrain_gbdt::model::Link::Logistic { slope: value },
     ];
     for change in changes {

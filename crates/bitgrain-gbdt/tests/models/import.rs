@@ -75,6 +75,7 @@ fn what_a_model_says_of_itself_is_kept() {
     assert!(model.trees.iter().flat_map(|tree| &tree.splits).any(|split| matches!(split.rule, Rule::In(_))));
     let model = Model::from_xgboost(&read("xgboost_classes.ubj")).expect("good");
     assert_eq!((model.n_groups(), model.n_rounds(), model.comparison), (3, 6, Comparison::F32));
+    assert_eq!((&*model.output.objective, model.output.classes.len()), ("multiclass:3", 3));
     assert_eq!(model.metadata["source"], "XGBoost 3.2.0");
     let forest = Model::from_lightgbm(&read("lightgbm_forest.txt")).expect("good");
     assert!(forest.output.average);

@@ -20,7 +20,7 @@ pub(crate) fn set(codes: &[u32]) -> CategorySet {
 }
 
 pub(crate) fn split(feature: u32, rule: Rule, left: Child, right: Child) -> Split {
-    let (missing, missing_left) = (Missing::Nan, feature % 2 == 0);
+    let (missing, missing_left) = (Missing::Nan, feature.is_multiple_of(2));
     Split { feature, rule, missing, missing_left, left, right, gain: 1.5, value: 0.25, weight: 7.5, count: 300 }
 }
 

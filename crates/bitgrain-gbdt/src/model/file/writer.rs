@@ -16,8 +16,7 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
     let mut file = Vec::with_capacity(len);
     file.extend(MAGIC);
     file.extend(VERSION.to_le_bytes());
-    // At most four.
-    file.extend([sections.len() as u8, 0, 0, 0]);
+    file.extend(if model.metadata.is_empty() { 3_u32 } else { 4 }.to_le_bytes());
     file.extend((len as u64).to_le_bytes());
     for (tag, flags, bytes) in sections {
         file.extend(tag);

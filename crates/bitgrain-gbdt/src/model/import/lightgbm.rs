@@ -22,12 +22,8 @@ impl Model {
         let groups = checked_groups(file.trees_per_iteration, file.trees.len())?;
         let trees: Vec<Tree> =
             file.trees.iter().enumerate().map(|(index, lists)| tree(index, lists)).collect::<Result<_, _>>()?;
-        let (objective, link) = objective::lightgbm(file.objective.as_deref())?;
-        let classes = match &*objective {
-            "binary" => classes(2),
-            "multiclass" | "multiclassova" => classes(groups),
-            _ => Vec::new(),
-        };
+        let (objective, link) = objective::lightgbm(file.objective.as_deref(), groups)?;
+        let classes = classes(&objective, groups);
         let base_scores = vec![0.0; groups];
         let model = Self {
             inputs: inputs(&file, &trees),

@@ -92,6 +92,11 @@ fn checked_groups(groups: usize, trees: usize) -> Result<usize, ImportError> {
 }
 
 /// The numbers of the classes, for classifiers.
-fn classes(count: usize) -> Vec<String> {
+fn classes(objective: &str, groups: usize) -> Vec<String> {
+    let count = match objective.split(':').next() {
+        Some("binary" | "hinge") if groups == 1 => 2,
+        Some("multiclass" | "multiclassova") => groups,
+        _ => 0,
+    };
     (0..count).map(|class| class.to_string()).collect()
 }

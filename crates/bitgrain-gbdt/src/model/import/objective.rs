@@ -9,7 +9,7 @@ use crate::model::Link;
 pub(super) type Named = (String, Link);
 
 /// LightGBM's `objective=` line: a name, and parameters as `key:value`.
-pub(super) fn lightgbm(line: Option<&str>) -> Result<Named, ImportError> {
+pub(super) fn lightgbm(line: Option<&str>, groups: usize) -> Result<Named, ImportError> {
     let mut words = line.unwrap_or("none").split_ascii_whitespace();
     let name = words.next().unwrap_or("none");
     let words: Vec<&str> = words.collect();
@@ -28,8 +28,9 @@ pub(super) fn lightgbm(line: Option<&str>) -> Result<Named, ImportError> {
         "quantile" => (with("quantile", "alpha"), plain),
         "poisson" | "gamma" => (name.into(), Link::Exponential),
         "tweedie" => (with("tweedie", "tweedie_variance_power"), Link::Exponential),
-        "binary" | "multiclassova" => (name.into(), slope()?),
-        "multiclass" => (name.into(), Link::Softmax),
+        "binary" => (name.into(), slope()?),
+        "multiclassova" => (format!("multiclassova:{groups}"), slope()?),
+        "multiclass" => (format!("multiclass:{groups}"), Link::Softmax),
         "cross_entropy" => (name.into(), Link::Logistic { slope: 1.0 }),
         "cross_entropy_lambda" => (name.into(), Link::Softplus),
         "lambdarank" | "rank_xendcg" => (name.into(), Link::Identity),
@@ -60,7 +61,7 @@ impl Base {
 }
 
 /// XGBoost's objective.
-pub(super) fn xgboost(objective: &Objective) -> Result<(Named, Base), ImportError> {
+pub(super) fn xgboost(objective: &Objective, groups: usize) -> Result<(Named, Base), ImportError> {
     let logistic = Link::Logistic { slope: 1.0 };
     let with = |name: &str, value: Option<&String>| {
         let value = value.map(|text| text.trim_matches(['[', ']', '(', ')']));
@@ -79,7 +80,7 @@ pub(super) fn xgboost(objective: &Objective) -> Result<(Named, Base), ImportErro
         "binary:logistic" => ("binary".into(), logistic, Base::Logit),
         "binary:logitraw" => ("binary".into(), Link::Identity, Base::Raw),
         "binary:hinge" => ("hinge".into(), Link::Step, Base::Raw),
-        "multi:softprob" | "multi:softmax" => ("multiclass".into(), Link::Softmax, Base::Raw),
+        "multi:softprob" | "multi:softmax" => (format!("multiclass:{groups}"), Link::Softmax, Base::Raw),
         "count:poisson" => ("poisson".into(), Link::Exponential, Base::Log),
         "reg:gamma" => ("gamma".into(), Link::Exponential, Base::Log),
         "reg:tweedie" => {

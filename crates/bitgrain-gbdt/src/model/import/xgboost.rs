@@ -29,12 +29,8 @@ impl Model {
         let param = &learner.learner_model_param;
         let claimed = param.num_class()?.max(param.num_target()?).max(1);
         let groups = checked_groups(claimed, lists.trees.len())?;
-        let ((objective, link), base) = objective::xgboost(&learner.objective)?;
-        let classes = match &*objective {
-            "binary" | "hinge" => classes(2),
-            "multiclass" => classes(groups),
-            _ => Vec::new(),
-        };
+        let ((objective, link), base) = objective::xgboost(&learner.objective, groups)?;
+        let classes = classes(&objective, groups);
         let mut sets = SetBudget { left: SET_BYTES.saturating_add(bytes.len() as u64 * 16) };
         let mut trees = Vec::with_capacity(lists.trees.len());
         for (index, tree) in lists.trees.iter().enumerate() {
