@@ -98,13 +98,16 @@ def test_what_is_missing(bitgrain, random, missing, parameters):
     """With NaN in training and without: then NaN is taken as 0."""
     rows = numbers(random, missing)
     booster = train({"objective": "regression"} | parameters, rows, signal(rows))
-    kinds = {int(text) >> 2 & 3 for text in re.findall(r"^decision_type=(\d+)", booster.model_to_string(), re.MULTILINE)}
+    types = re.findall(r"^decision_type=(\d+)", booster.model_to_string(), re.MULTILINE)
+    kinds = {int(text) >> 2 & 3 for text in types}
     wanted = 1 if "zero_as_missing" in parameters else 2 if missing and not parameters else 0
     assert kinds == {wanted}, "the model has the splits this test is about"
     check(bitgrain, booster, hard(rows, thresholds(booster)))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"max_cat_to_onehot": 100}, {"zero_as_missing": True}, {"use_missing": False}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"max_cat_to_onehot": 100}, {"zero_as_missing": True}, {"use_missing": False}], ids=str
+)
 def test_categories(bitgrain, random, parameters):
     rows, targets = categories(random)
     options = {"objective": "regression", "min_data_per_group": 3, "cat_smooth": 1} | parameters
@@ -130,7 +133,8 @@ def test_training_that_was_continued_or_cut_short(bitgrain, random):
     targets = signal(rows)
     first = train({"objective": "regression"}, rows, targets, rounds=5)
     more = lgb.Dataset(rows, targets, feature_name=NAMES, free_raw_data=False)
-    check(bitgrain, lgb.train(BASE | {"objective": "regression", "learning_rate": 0.3}, more, 7, init_model=first), rows)
+    faster = BASE | {"objective": "regression", "learning_rate": 0.3}
+    check(bitgrain, lgb.train(faster, more, 7, init_model=first), rows)
     held = lgb.Dataset(rows[:200], targets[:200], reference=more)
     stopped = lgb.train(BASE, more, 40, valid_sets=[held], callbacks=[lgb.early_stopping(2, verbose=False)])
     check(bitgrain, stopped, rows)

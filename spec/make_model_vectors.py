@@ -13,7 +13,8 @@ import xgboost as xgb
 
 FOLDER = pathlib.Path(__file__).parent / "vectors" / "foreign_models"
 NAMES = ["x", "z", "c"]
-LIGHTGBM = {"verbose": -1, "num_leaves": 4, "min_data_in_leaf": 3, "min_data_per_group": 3, "num_threads": 1, "cat_smooth": 1}
+LIGHTGBM = {"verbose": -1, "num_leaves": 4, "min_data_in_leaf": 3, "num_threads": 1}
+LIGHTGBM |= {"min_data_per_group": 3, "cat_smooth": 1}
 XGBOOST = {"max_depth": 2, "nthread": 1}
 
 

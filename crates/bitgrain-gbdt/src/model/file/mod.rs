@@ -1,7 +1,7 @@
 //! The model's own file. Spec: `spec/model.md`.
 //!
 //! A head, sections that say whether they may be skipped, and a checksum over all of it: no cut and no flipped bit goes
-//! unnoticed, and what follows later versions add can be told from damage.
+//! unnoticed, and what later versions add can be told from damage.
 
 mod cursor;
 mod disk;
