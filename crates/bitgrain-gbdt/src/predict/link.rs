@@ -3,11 +3,15 @@
 use crate::model::Link;
 
 /// Turns the scores of one row into its predictions.
-pub(super) fn apply(link: Link, scores: &mut [f64]) {
+pub(crate) fn apply(link: Link, scores: &mut [f64]) {
     match link {
         Link::Identity => {}
         Link::Logistic { slope } => scores.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
         Link::Exponential => scores.iter_mut().for_each(|score| *score = score.exp()),
+        // The sum of a large number and one is lost in the exponential, not in its logarithm.
+        Link::Softplus => scores.iter_mut().for_each(|score| *score = score.max(0.0) + (-score.abs()).exp().ln_1p()),
+        Link::SignedSquare => scores.iter_mut().for_each(|score| *score *= score.abs()),
+        Link::Step => scores.iter_mut().for_each(|score| *score = f64::from(u8::from(*score > 0.0))),
         Link::Softmax => {
             // Less the largest: the same quotient, and no exponential overflows.
             let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -33,6 +37,9 @@ mod tests {
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.0, f64::INFINITY]), [0.5, 1.0]);
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.5]), [1.0 / (1.0 + (-1.0_f64).exp())]);
         assert_eq!(applied(Link::Exponential, [0.0]), [1.0]);
+        assert_eq!(applied(Link::Softplus, [0.0, 5000.0, -5000.0]), [2.0_f64.ln(), 5000.0, 0.0]);
+        assert_eq!(applied(Link::SignedSquare, [-3.0, 2.0]), [-9.0, 4.0]);
+        assert_eq!(applied(Link::Step, [-3.0, 0.0, 2.0]), [0.0, 0.0, 1.0]);
         assert_eq!(applied(Link::Softmax, [5000.0, 5000.0]), [0.5, 0.5]);
     }
 }

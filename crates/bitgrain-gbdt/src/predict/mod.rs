@@ -39,7 +39,7 @@ mod classes;
 mod code_tree;
 mod columns;
 mod error;
-mod link;
+pub(crate) mod link;
 mod numbers;
 mod predictor;
 mod question;

@@ -1,5 +1,7 @@
 //! Random models and rows that are hard on each other.
 
+use std::collections::BTreeMap;
+
 use bitgrain_gbdt::model::{
     Child, Comparison, Input, InputKind, Leaf, Link, Missing, Model, Output, Rule, Split, Tree,
 };
@@ -88,7 +90,7 @@ pub(crate) fn model(random: &mut Random, kind: Kind, comparison: Comparison, gro
     let base_scores = (0..groups).map(|group| group as f64 * 0.3 - 0.1).collect();
     let average = random.one_in(3);
     let output = Output { objective: "any".into(), link, base_scores, classes: vec![], average };
-    let mut model = Model { inputs, comparison, output, trees: vec![] };
+    let mut model = Model { inputs, comparison, output, trees: vec![], metadata: BTreeMap::new() };
     model.trees = (0..trees).map(|_| tree(random, kind, &model)).collect();
     model
 }
