@@ -92,7 +92,7 @@ proptest! {
 fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
     for comparison in COMPARISONS {
         let mut random = Random(3);
-        let model = random::model(&mut random, Kind::Mixed, comparison, 1, 40);
+        let model = random::model(&mut random, Kind::Mixed, comparison, 1, 90);
         let threshold = |split: &Split| match split.rule {
             Rule::AtMost(threshold) if split.feature == 0 => Some(threshold.to_bits()),
             _ => None,
