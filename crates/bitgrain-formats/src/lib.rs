@@ -1,8 +1,8 @@
-//! Containers of tensors: GGUF, safetensors, npy and npz. The only crate that parses bytes the project did not write.
+//! Containers of tensors, and tables as text. The only crate that parses bytes the project did not write.
 //!
 //! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
 //! held against the bytes at hand before anything is allocated, nothing recurses, and what is wrong comes back as a
-//! typed error that names the tensor or key. Rules and errors: `spec/containers.md`.
+//! typed error that names the tensor, key or line. Rules and errors: `spec/containers.md`, `spec/tables.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -10,6 +10,8 @@
 //! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
 //! | [`npy`] | versions 1 to 3, numbers and booleans | |
 //! | [`npz`] | members stored or deflated | |
+//! | [`csv`] | records of fields, quoted or not | |
+//! | [`libsvm`] | labels, weights and sparse rows | |
 //!
 //! ```
 //! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -28,7 +30,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod csv;
 pub mod gguf;
+pub mod libsvm;
 pub mod npy;
 pub mod npz;
 pub mod safetensors;

@@ -1,0 +1,154 @@
+//! `Matrix`: the features of a table in one piece, as training and prediction take them.
+
+use super::connect;
+use super::piece::rounded;
+use super::{ColumnData, Table, TableError, Text};
+use crate::feature::{FeatureError, Features};
+use crate::model::{Input, InputKind};
+
+/// The features of a table: numbers, and codes of categories, column after column.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    cells: Cells,
+    n_rows: usize,
+    names: Vec<String>,
+    categorical: Vec<usize>,
+    /// For each feature the texts of its codes; empty for numbers.
+    labels: Vec<Vec<String>>,
+}
+
+/// In f32, unless some column needs more.
+#[derive(Debug, Clone)]
+pub(super) enum Cells {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Table {
+    /// The columns as features: texts are categories, and so are the columns of numbers that `categorical` names.
+    ///
+    /// # Errors
+    /// [`TableError::MissingColumns`] for names that are none, [`TableError::BadValue`] for a category that is no code.
+    pub fn into_matrix(self, categorical: &[String]) -> Result<Matrix, TableError> {
+        let missing = |name: &&String| self.sparse.is_some() || self.column(name).is_none();
+        let missing: Vec<String> = categorical.iter().filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            return Err(TableError::MissingColumns { missing, found: self.names() });
+        }
+        if let Some(sparse) = self.sparse {
+            return Ok(Matrix::from_sparse(sparse));
+        }
+        let is_category = |at: &usize| {
+            let column = &self.columns[*at];
+            matches!(column.data, ColumnData::Text(_)) || categorical.contains(&column.name)
+        };
+        let categories: Vec<usize> = (0..self.columns.len()).filter(is_category).collect();
+        for at in &categories {
+            check_codes(&self.columns[*at])?;
+        }
+        Ok(Matrix::from_columns(self, categories))
+    }
+}
+
+impl Matrix {
+    pub(super) fn from_sparse(sparse: super::Sparse) -> Self {
+        let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
+        let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
+        let cells = connect::sparse_cells(&sparse);
+        Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
+    }
+
+    /// Columns leave the table one by one, so that there are never two copies of it.
+    pub(super) fn from_columns(table: Table, categorical: Vec<usize>) -> Self {
+        let (n_rows, n_features) = (table.n_rows, table.columns.len());
+        let wide = table.columns.iter().any(|column| matches!(column.data, ColumnData::F64(_)));
+        let (mut narrow_cells, mut wide_cells) = (Vec::new(), Vec::new());
+        if wide {
+            wide_cells.reserve_exact(n_rows * n_features)
+        } else {
+            narrow_cells.reserve_exact(n_rows * n_features)
+        }
+        let (mut names, mut labels) = (Vec::new(), Vec::new());
+        for column in table.columns {
+            names.push(column.name);
+            let mut own_labels = Vec::new();
+            match column.data {
+                ColumnData::F32(values) if wide => wide_cells.extend(values.into_iter().map(f64::from)),
+                ColumnData::F32(values) => narrow_cells.extend(values),
+                ColumnData::F64(values) => wide_cells.extend(values),
+                ColumnData::Text(Text { codes, labels }) => {
+                    let codes =
+                        codes.into_iter().map(|code| if code == Text::MISSING { f64::NAN } else { code.into() });
+                    if wide {
+                        wide_cells.extend(codes)
+                    } else {
+                        narrow_cells.extend(codes.map(rounded))
+                    }
+                    own_labels = labels;
+                }
+            }
+            labels.push(own_labels);
+        }
+        let cells = if wide { Cells::F64(wide_cells) } else { Cells::F32(narrow_cells) };
+        Self { cells, n_rows, names, categorical, labels }
+    }
+
+    /// The features, borrowed.
+    ///
+    /// # Errors
+    /// [`FeatureError::Empty`] if there are no rows or no features.
+    pub fn features(&self) -> Result<Features<'_>, FeatureError> {
+        let (rows, features) = (self.n_rows, self.names.len());
+        let matrix = match &self.cells {
+            Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
+            Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
+        };
+        connect::with_categorical(matrix.with_names(self.names.clone())?, &self.categorical)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Names of the features.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Which features are categories, ascending.
+    #[must_use]
+    pub fn categorical(&self) -> &[usize] {
+        &self.categorical
+    }
+
+    /// Bytes of the values.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.cells {
+            Cells::F32(values) => size_of_val(&values[..]),
+            Cells::F64(values) => size_of_val(&values[..]),
+        }
+    }
+
+    /// Gives the inputs of a model that was trained on these features the texts of their codes.
+    pub fn label(&self, inputs: &mut [Input]) {
+        for (input, own) in inputs.iter_mut().zip(&self.labels) {
+            if let InputKind::Categorical { labels, .. } = &mut input.kind {
+                labels.clone_from(own);
+            }
+        }
+    }
+}
+
+/// Categories given as numbers are codes: whole, and not below 0.
+fn check_codes(column: &super::Column) -> Result<(), TableError> {
+    let is_code = |value: f64| value.is_nan() || value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
+    let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));
+    first.map_or(Ok(()), |(row, value)| {
+        let what = "category: numbers of categories are whole, from 0 on";
+        Err(TableError::BadValue { column: column.name.clone(), row, value: super::write::number(value), what })
+    })
+}
