@@ -124,6 +124,17 @@ impl Matrix {
         &self.categorical
     }
 
+    /// The values of a row, as they are binned.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Vec<f32> {
+        let at = |feature: usize| feature * self.n_rows + row;
+        let value = |feature: usize| match &self.cells {
+            Cells::F32(values) => values[at(feature)],
+            Cells::F64(values) => rounded(values[at(feature)]),
+        };
+        (0..self.names.len()).map(value).collect()
+    }
+
     /// Bytes of the values.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -27,12 +27,12 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
         dialect.names.iter().zip(&wanted).map(|(name, wanted)| *wanted && !asked_text(name)).collect();
     let parts = dialect.parts(bytes, PART);
     let guesses = parts.par_iter().map(|part| Part::numbers(&cells, part.clone(), &numeric, options.numbers));
-    let guesses: Vec<Part> = guesses.collect::<Result<_, _>>()?;
+    let guesses = in_order(guesses.collect())?;
     let guess_of = |at: usize| guesses.iter().fold(Guess::Missing, |all, part| all.and(part.guesses[at]));
     let texts: Vec<bool> =
         (0..dialect.names.len()).map(|at| wanted[at] && (!numeric[at] || guess_of(at) == Guess::Texts)).collect();
     let words: Vec<Vec<ColumnData>> = if texts.contains(&true) {
-        parts.par_iter().map(|part| part::texts(&cells, part.clone(), &texts)).collect::<Result<_, _>>()?
+        in_order(parts.par_iter().map(|part| part::texts(&cells, part.clone(), &texts)).collect())?
     } else {
         Vec::new()
     };
@@ -48,6 +48,11 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
     let mut table = Table::new(columns)?;
     table.named = dialect.named;
     Ok(table)
+}
+
+/// All results, or the first error of the file, whichever thread found one first.
+fn in_order<T>(results: Vec<Result<T, TableError>>) -> Result<Vec<T>, TableError> {
+    results.into_iter().collect()
 }
 
 /// From columns of parts to parts of columns.

@@ -38,7 +38,9 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
         let piece = read_chunk(path, &metadata, group, *leaf, *kind, options.numbers);
         piece.map_err(TableError::parquet(path, Some(name)))
     };
-    let mut pieces = chunks.into_par_iter().map(read).collect::<Result<Vec<ColumnData>, _>>()?.into_iter();
+    // The first error of the file, whichever thread found one first.
+    let pieces: Vec<Result<ColumnData, TableError>> = chunks.into_par_iter().map(read).collect();
+    let mut pieces = pieces.into_iter().collect::<Result<Vec<ColumnData>, _>>()?.into_iter();
     let mut data = Vec::with_capacity(columns.len());
     for Chosen { name, kind, .. } in columns {
         let own: Vec<ColumnData> = pieces.by_ref().take(groups).collect();
