@@ -48,6 +48,9 @@ pub(crate) enum CliError {
     /// A model could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelError),
+    /// A table could not be read, used or written.
+    #[error("{0}")]
+    Table(#[from] bitgrain::gbdt::table::TableError),
     /// A file could not be written.
     #[error("{}: {source}", path.display())]
     File {

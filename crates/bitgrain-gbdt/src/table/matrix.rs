@@ -154,12 +154,15 @@ impl Matrix {
     }
 }
 
+/// Codes that f32 tells apart.
+const MOST_CODES: f64 = 16_777_216.0;
+
 /// Categories given as numbers are codes: whole, and not below 0.
 fn check_codes(column: &super::Column) -> Result<(), TableError> {
-    let is_code = |value: f64| value.is_nan() || value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
+    let is_code = |value: f64| value.is_nan() || value.fract() == 0.0 && (0.0..MOST_CODES).contains(&value);
     let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));
     first.map_or(Ok(()), |(row, value)| {
-        let what = "category: numbers of categories are whole, from 0 on";
+        let what = "category: numbers of categories are whole, from 0 to 16777215";
         Err(TableError::BadValue { column: column.name.clone(), row, value: super::write::number(value), what })
     })
 }

@@ -23,6 +23,7 @@ mod column;
 mod connect;
 mod csv;
 mod error;
+mod folds;
 mod libsvm;
 mod matrix;
 mod options;
@@ -30,6 +31,7 @@ mod parquet;
 mod piece;
 mod sniff;
 mod sparse;
+mod summary;
 mod target;
 mod task;
 mod words;
@@ -40,9 +42,11 @@ use std::path::Path;
 
 pub use column::{Column, ColumnData, Text};
 pub use error::TableError;
+pub use folds::Fold;
 pub use matrix::Matrix;
 pub use options::{FileFormat, Numbers, ReadOptions};
 pub use sparse::Sparse;
+pub use summary::Summary;
 pub use target::{Target, weights};
 pub use task::{Inferred, Task};
 

@@ -1,5 +1,7 @@
 //! How a file is read.
 
+use std::path::Path;
+
 /// How a file is read. The defaults find out by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -31,6 +33,21 @@ pub enum FileFormat {
     Parquet,
     /// Sparse rows, as text.
     Libsvm,
+}
+
+impl FileFormat {
+    /// What a file is by its name; `None` if that says nothing.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match Path::new(name).extension()?.to_str()? {
+            "csv" | "tsv" | "tab" => Some(Self::Csv),
+            "parquet" | "pq" => Some(Self::Parquet),
+            "libsvm" | "svm" | "svmlight" => Some(Self::Libsvm),
+            _ => None,
+        }
+    }
 }
 
 /// How numbers are kept.

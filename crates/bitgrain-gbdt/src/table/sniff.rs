@@ -15,13 +15,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const HEAD: u64 = 64 << 10;
 
 pub(super) fn format_of(path: &Path) -> Result<FileFormat, TableError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
-        Some("csv" | "tsv" | "tab") => return Ok(FileFormat::Csv),
-        Some("parquet" | "pq") => return Ok(FileFormat::Parquet),
-        Some("libsvm" | "svm" | "svmlight") => return Ok(FileFormat::Libsvm),
-        _ => {}
+    if let Some(format) = FileFormat::of_name(path) {
+        return Ok(format);
     }
     let mut head = Vec::new();
     opened(path)?.take(HEAD).read_to_end(&mut head).map_err(TableError::io(path))?;

@@ -3,26 +3,30 @@
 mod bars;
 mod metadata;
 mod model;
+mod table;
 mod tensor;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bitgrain::gbdt::table::{FileFormat, Table};
 use bitgrain::nn::{Model, ModelError, Tensor};
 
 use crate::error::CliError;
 use crate::printable::printable;
 
-/// Show what a model file holds: metadata, tensors and formats; or one tensor's values.
+/// Show what a file holds: a model's metadata, tensors and formats, one tensor's values, or a table's columns.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain inspect model.gguf                     metadata, tensors, totals per format
   bitgrain inspect ./folder                       a Hugging Face folder, sharded or not
   bitgrain inspect model.gguf blk.0.attn_q.weight statistics and a histogram of one tensor
   bitgrain inspect model.gguf 'blk.0.*'           only these tensors
-  bitgrain inspect weights.npz --json             the same for machines")]
+  bitgrain inspect weights.npz --json             the same for machines
+  bitgrain inspect data.csv                       what the columns of a table were taken for")]
 pub(crate) struct Args {
-    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder.
+    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder; or a table: .csv, .tsv, .parquet,
+    /// .libsvm, .svm.
     file: PathBuf,
     /// A tensor to look into; with `*` or `?` in it, the tensors to list.
     tensor: Option<String>,
@@ -34,6 +38,7 @@ pub(crate) struct Args {
 /// What a file is. Another kind of file gets a variant, and its line in [`open`].
 enum Subject {
     Weights(Model),
+    Table(Table),
 }
 
 /// Finds out what a file is by what is in it.
@@ -43,12 +48,16 @@ fn open(path: &Path) -> Result<Subject, CliError> {
         let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
         return Err(CliError::File { path: path.to_owned(), source });
     }
+    if FileFormat::of_name(path).is_some() {
+        return Ok(Subject::Table(Table::read(path)?));
+    }
     Ok(Subject::Weights(Model::open(path)?))
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     match open(&args.file)? {
         Subject::Weights(model) => weights(&model, args, out),
+        Subject::Table(table) => table::show(&args.file, &table, args.json, out),
     }
 }
 
