@@ -133,16 +133,17 @@ fn each<T: DataType>(
     }
 }
 
-/// A signed integer of any length, the most significant byte first.
+/// A signed integer of any length, the most significant byte first, rounded once if it has at most 16 bytes.
+#[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
 fn big_endian(bytes: &[u8]) -> f64 {
-    let negative = bytes.first().is_some_and(|byte| byte & 0x80 != 0);
-    let (mut value, mut unit) = (0.0, 1.0);
-    for byte in bytes.iter().rev() {
-        // Of negative numbers the complement, which is small where they are: no digits cancel.
-        value += f64::from(if negative { !byte } else { *byte }) * unit;
-        unit *= 256.0;
+    let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
+    let (head, tail) = bytes.split_at(bytes.len().saturating_sub(16));
+    if head.is_empty() {
+        return tail.iter().fold(sign, |value: i128, byte| value << 8 | i128::from(*byte)) as f64;
     }
-    if negative { -1.0 - value } else { value }
+    // The last 16 bytes are digits of their own, never a sign.
+    let low = tail.iter().fold(0, |value: u128, byte| value << 8 | u128::from(*byte)) as f64;
+    big_endian(head) * 2_f64.powi(128) + low
 }
 
 /// The IEEE half of two bytes, the least significant first.
