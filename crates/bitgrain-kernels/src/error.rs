@@ -63,6 +63,18 @@ pub enum KernelError {
         /// Position of the first such cut.
         index: usize,
     },
+    /// Rows of a number of slots that there is no loop for.
+    SlotCount {
+        /// Slots of a row.
+        slots: usize,
+    },
+    /// Bytes that are not one row for each pair or bit.
+    RowCount {
+        /// Bytes there are.
+        bytes: usize,
+        /// Bytes there should be.
+        expected: usize,
+    },
 }
 
 impl fmt::Display for KernelError {
@@ -80,6 +92,10 @@ impl fmt::Display for KernelError {
             Self::RaggedBlocks { len, block } => write!(f, "rows of {len} weights are not whole blocks of {block}"),
             Self::TooManyCuts { cuts, max } => write!(f, "{cuts} cuts are too many for the codes, which count {max}"),
             Self::UnsortedCuts { index } => write!(f, "cut at index {index} is not above the one before"),
+            Self::SlotCount { slots } => {
+                write!(f, "{slots} slots are not a multiple of 4 from 4 to {}", crate::MAX_SLOTS)
+            }
+            Self::RowCount { bytes, expected } => write!(f, "rows of {expected} bytes in all were given {bytes}"),
         }
     }
 }

@@ -1,5 +1,22 @@
 //! Growing trees.
+//!
+//! A [`Dataset`] holds binned features with their targets; a [`Trainer`] grows trees on it by its [`Params`] and gives
+//! back a [`Model`](crate::model::Model).
 
+mod binned;
+mod dataset;
+mod error;
+mod evaluate;
+mod grow;
 mod params;
+mod rounds;
+mod sampling;
+mod scores;
+mod slots;
+mod split;
+mod trainer;
 
+pub use dataset::Dataset;
+pub use error::TrainError;
 pub use params::{Bagging, Goss, Growth, Params};
+pub use trainer::{Data, MetricValue, Round, Trainer, Training};

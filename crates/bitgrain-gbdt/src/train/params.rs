@@ -1,5 +1,6 @@
 //! How trees are grown.
 
+use super::TrainError;
 use crate::gradient::GradientPrecision;
 
 /// How trees are grown. The defaults are LightGBM's.
@@ -79,6 +80,64 @@ pub struct Goss {
     pub top_rate: f64,
     /// Share of the rows drawn from the others; 0.1.
     pub other_rate: f64,
+}
+
+impl Params {
+    /// Whether every setting is in its range.
+    ///
+    /// # Errors
+    /// [`TrainError::Param`] for the first that is not.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let share = |x: f64| x > 0.0 && x <= 1.0;
+        let not_negative = |x: f64| x.is_finite() && x >= 0.0;
+        let bag = self.bagging.unwrap_or(Bagging { fraction: 1.0, every: 1 });
+        let goss = self.goss.unwrap_or(Goss { top_rate: 0.2, other_rate: 0.1 });
+        let depth = self.max_depth.unwrap_or(1);
+        let settings: [(&'static str, String, bool, &'static str); 18] = [
+            ("rounds", self.rounds.to_string(), self.rounds >= 1, "at least 1"),
+            (
+                "learning_rate",
+                self.learning_rate.to_string(),
+                self.learning_rate > 0.0 && self.learning_rate.is_finite(),
+                "above 0",
+            ),
+            ("num_leaves", self.num_leaves.to_string(), (2..=1 << 17).contains(&self.num_leaves), "from 2 to 131072"),
+            ("max_depth", depth.to_string(), (1..=64).contains(&depth), "from 1 to 64"),
+            ("min_child_weight", self.min_child_weight.to_string(), not_negative(self.min_child_weight), "0 or more"),
+            ("lambda_l1", self.lambda_l1.to_string(), not_negative(self.lambda_l1), "0 or more"),
+            ("lambda_l2", self.lambda_l2.to_string(), not_negative(self.lambda_l2), "0 or more"),
+            ("min_split_gain", self.min_split_gain.to_string(), not_negative(self.min_split_gain), "0 or more"),
+            (
+                "feature_fraction",
+                self.feature_fraction.to_string(),
+                share(self.feature_fraction),
+                "above 0 and at most 1",
+            ),
+            (
+                "feature_fraction_by_node",
+                self.feature_fraction_by_node.to_string(),
+                share(self.feature_fraction_by_node),
+                "above 0 and at most 1",
+            ),
+            ("bagging.fraction", bag.fraction.to_string(), share(bag.fraction), "above 0 and at most 1"),
+            ("bagging.every", bag.every.to_string(), bag.every >= 1, "at least 1"),
+            ("goss.top_rate", goss.top_rate.to_string(), share(goss.top_rate), "above 0 and at most 1"),
+            ("goss.other_rate", goss.other_rate.to_string(), share(goss.other_rate), "above 0 and at most 1"),
+            (
+                "goss",
+                "both it and bagging".to_owned(),
+                self.goss.is_none() || self.bagging.is_none(),
+                "without bagging",
+            ),
+            ("cat_l2", self.cat_l2.to_string(), not_negative(self.cat_l2), "0 or more"),
+            ("cat_smooth", self.cat_smooth.to_string(), not_negative(self.cat_smooth), "0 or more"),
+            ("early_stopping", "0".to_owned(), self.early_stopping != Some(0), "at least 1"),
+        ];
+        match settings.into_iter().find(|(_, _, fits, _)| !fits) {
+            Some((name, value, _, range)) => Err(TrainError::Param { name, value, range }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Default for Params {

@@ -11,6 +11,7 @@ mod max_abs;
 mod minifloat;
 mod pack;
 mod quantize;
+mod round_pairs;
 mod search;
 mod sqrt;
 mod unpack;
@@ -26,6 +27,7 @@ pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
 pub(crate) use quantize::{dequantize, quantize};
+pub(crate) use round_pairs::round_pairs;
 pub(crate) use search::search;
 pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.

@@ -1,0 +1,71 @@
+//! The steps between codes of gradients and of hessians.
+
+use bitgrain_kernels::{Backend, Pair8, PairSteps, round_pairs};
+
+/// The largest codes of a gradient and of a hessian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Codes {
+    grad: i8,
+    hess: u8,
+}
+
+impl Codes {
+    pub(crate) const PAIR8: Self = Self { grad: 127, hess: 255 };
+    pub(crate) const PAIR4: Self = Self { grad: 7, hess: 15 };
+    /// For gradients that stay as they are.
+    pub(crate) const NONE: Self = Self { grad: 0, hess: 0 };
+
+    /// Fewer codes if the sums over so many rows would not fit 32 bits.
+    pub(crate) fn for_rows(self, n_rows: usize) -> Self {
+        let fits = |most: usize| u8::try_from(most / n_rows.max(1)).unwrap_or(u8::MAX).max(1);
+        let grad = i8::try_from(fits(i32::MAX as usize)).unwrap_or(i8::MAX);
+        Self { grad: self.grad.min(grad), hess: self.hess.min(fits(u32::MAX as usize)) }
+    }
+}
+
+/// From gradients and hessians to codes, and back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Steps {
+    kernel: PairSteps,
+    grad_step: f64,
+    hess_step: f64,
+}
+
+impl Steps {
+    /// Steps for gradients and hessians up to these; without codes, a step is 1.
+    pub(crate) fn new(codes: Codes, max_grad: f32, max_hess: f32, seed: Option<u32>) -> Self {
+        let step = |max: f32, codes: f32| if codes == 0.0 { 1.0 } else { f64::from(max) / f64::from(codes) };
+        let (grad_max, hess_max) = (f32::from(codes.grad), f32::from(codes.hess));
+        // Nothing but zeros: any step will do, and all codes are 0.
+        let per_unit = |max: f32, codes: f32| {
+            let per_unit = codes / max;
+            if per_unit.is_finite() { per_unit } else { 0.0 }
+        };
+        let kernel = PairSteps {
+            grad_codes: per_unit(max_grad, grad_max),
+            hess_codes: per_unit(max_hess, hess_max),
+            grad_max: codes.grad,
+            hess_max: codes.hess,
+            seed,
+        };
+        let real = |step: f64| if step > 0.0 { step } else { 1.0 };
+        Self { kernel, grad_step: real(step(max_grad, grad_max)), hess_step: real(step(max_hess, hess_max)) }
+    }
+
+    /// What a gradient code of 1 stands for.
+    pub(crate) fn grad_step(&self) -> f64 {
+        self.grad_step
+    }
+
+    /// What a hessian code of 1 stands for.
+    pub(crate) fn hess_step(&self) -> f64 {
+        self.hess_step
+    }
+
+    /// The codes of as many gradients and hessians as there are places; the first is number `first` of all.
+    pub(crate) fn round(&self, grads: &[f32], hess: &[f32], first: usize, out: &mut [Pair8]) {
+        #[expect(clippy::cast_possible_truncation, reason = "rows are counted in 32 bits")]
+        let rounded = round_pairs(Backend::best(), &self.kernel, grads, hess, first as u32, out);
+        debug_assert!(rounded.is_ok(), "{rounded:?}");
+    }
+}

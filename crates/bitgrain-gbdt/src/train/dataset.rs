@@ -1,0 +1,162 @@
+//! Binned features with their targets.
+
+use std::sync::Arc;
+
+use super::slots::{Plan, Slots};
+use super::{TrainError, scores};
+use crate::feature::{BinCuts, FeatureError, Features, Layout, QuantizedMatrix, Quantizer};
+use crate::model::{CategorySet, InputKind, Model};
+
+/// Binned features with their targets, and the weights of the rows if they differ.
+///
+/// ```
+/// use bitgrain_gbdt::feature::{Features, Quantizer};
+/// use bitgrain_gbdt::train::Dataset;
+/// let features = Features::row_major(&[1.0_f32, 5.0, 2.0, f32::NAN, 4.0, 6.0][..], 3, 2)?;
+/// let data = Dataset::new(&features, vec![0.0, 1.0, 1.0], None, &Quantizer::default())?;
+/// assert_eq!((data.n_rows(), data.bytes_per_row()), (3, 4)); // a byte for each feature, in words of four
+/// # Ok::<(), bitgrain_gbdt::train::TrainError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    pub(super) cuts: Arc<BinCuts>,
+    pub(super) names: Vec<String>,
+    pub(super) slots: Slots,
+    pub(super) targets: Vec<f32>,
+    pub(super) weights: Option<Vec<f32>>,
+    /// Raw scores to begin with, group after group.
+    pub(super) start: Option<Vec<f32>>,
+}
+
+impl Dataset {
+    /// Finds the cuts of the features and bins them.
+    ///
+    /// # Errors
+    /// [`TrainError::Feature`], [`TrainError::TargetCount`] or [`TrainError::TooManyRows`].
+    pub fn new(
+        features: &Features<'_>,
+        targets: Vec<f32>,
+        weights: Option<Vec<f32>>,
+        quantizer: &Quantizer,
+    ) -> Result<Self, TrainError> {
+        let cuts = quantizer.compute_cuts(features, weights.as_deref())?;
+        let plan = Arc::new(Plan::new(cuts.map(), features.n_rows()));
+        Self::binned(features, Arc::new(cuts), plan, targets, weights)
+    }
+
+    /// Other rows, binned as these are: for validation.
+    ///
+    /// # Errors
+    /// As [`Dataset::new`].
+    pub fn like(
+        &self,
+        features: &Features<'_>,
+        targets: Vec<f32>,
+        weights: Option<Vec<f32>>,
+    ) -> Result<Self, TrainError> {
+        Self::binned(features, Arc::clone(&self.cuts), Arc::clone(&self.slots.plan), targets, weights)
+    }
+
+    /// From bins that are already there.
+    ///
+    /// # Errors
+    /// As [`Dataset::new`], and [`FeatureError::FeatureCount`] if the cuts are not those of the matrix.
+    pub fn from_matrix(
+        matrix: &QuantizedMatrix,
+        cuts: &BinCuts,
+        names: Vec<String>,
+        targets: Vec<f32>,
+        weights: Option<Vec<f32>>,
+    ) -> Result<Self, TrainError> {
+        if matrix.map() != cuts.map() || names.len() != cuts.map().n_features() {
+            let (expected, found) = (cuts.map().n_features(), matrix.map().n_features().min(names.len()));
+            return Err(FeatureError::FeatureCount { expected, found }.into());
+        }
+        check_rows(matrix.n_rows(), &targets, weights.as_deref())?;
+        let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
+        let slots = Slots::from_matrix(matrix, plan);
+        Ok(Self { cuts: Arc::new(cuts.clone()), names, slots, targets, weights, start: None })
+    }
+
+    fn binned(
+        features: &Features<'_>,
+        cuts: Arc<BinCuts>,
+        plan: Arc<Plan>,
+        targets: Vec<f32>,
+        weights: Option<Vec<f32>>,
+    ) -> Result<Self, TrainError> {
+        check_rows(features.n_rows(), &targets, weights.as_deref())?;
+        let slots = Slots::from_matrix(&cuts.quantize(features, Layout::Columns)?, plan);
+        Ok(Self { cuts, names: features.names().to_vec(), slots, targets, weights, start: None })
+    }
+
+    /// Begins with the scores of a model, for training that goes on from it. The features are those of this data.
+    ///
+    /// # Errors
+    /// [`TrainError::Continue`] if they do not fit the model.
+    pub fn start_from(mut self, model: &Model, features: &Features<'_>) -> Result<Self, TrainError> {
+        self.start = Some(scores::of_model(model, features)?);
+        Ok(self)
+    }
+
+    pub(super) fn is_categorical(&self, feature: usize) -> bool {
+        let _ = feature;
+        false
+    }
+
+    /// The codes of some categories' bins.
+    pub(super) fn codes_of(&self, feature: usize, bins: &[usize]) -> CategorySet {
+        let _ = (feature, bins);
+        CategorySet::default()
+    }
+
+    pub(super) fn input_kind(&self, feature: usize) -> InputKind {
+        let _ = feature;
+        InputKind::Numeric
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.slots.n_rows
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The cuts of every feature.
+    #[must_use]
+    pub fn cuts(&self) -> &BinCuts {
+        &self.cuts
+    }
+
+    /// The target of each row.
+    #[must_use]
+    pub fn targets(&self) -> &[f32] {
+        &self.targets
+    }
+
+    /// Bytes that the bins of a row take.
+    #[must_use]
+    pub fn bytes_per_row(&self) -> usize {
+        self.slots.plan.row_bytes()
+    }
+}
+
+fn check_rows(rows: usize, targets: &[f32], weights: Option<&[f32]>) -> Result<(), TrainError> {
+    if targets.len() != rows {
+        return Err(TrainError::TargetCount { targets: targets.len(), rows });
+    }
+    if let Some(weights) = weights {
+        if weights.len() != rows {
+            return Err(FeatureError::WeightCount { weights: weights.len(), rows }.into());
+        }
+        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            return Err(FeatureError::InvalidWeight { row, weight: weights[row] }.into());
+        }
+    }
+    if u32::try_from(rows).is_err() { Err(TrainError::TooManyRows { rows }) } else { Ok(()) }
+}

@@ -1,0 +1,208 @@
+//! The rows in the order of the nodes they are in: the rows of each node lie together, and move when it is split.
+
+use std::ops::Range;
+
+use bitgrain_kernels::{flag_rows, swap_rows};
+use rayon::prelude::*;
+
+use crate::feature::BinMap;
+use crate::train::slots::{Place, Slots};
+
+/// Rows whose side is asked for at a time; a multiple of 64.
+const CHUNK: usize = 1 << 14;
+
+/// Trades that are worth a thread.
+const TRADES: usize = 1 << 13;
+
+/// Which bins of a feature go left.
+#[derive(Debug, Clone)]
+pub(crate) struct Sides {
+    pub(crate) feature: usize,
+    /// For each bin of the feature.
+    pub(crate) left: Vec<bool>,
+}
+
+/// Records of rows, and which row each is.
+#[derive(Debug)]
+pub(crate) struct Arrangement<'a, P> {
+    pub(crate) slots: &'a mut Slots,
+    /// The row at each place.
+    pub(crate) order: &'a mut Vec<u32>,
+    /// The gradients of the row at each place.
+    pub(crate) pairs: Vec<P>,
+}
+
+impl<P: Send + Sync + Copy> Arrangement<'_, P> {
+    /// Moves the rows of a node so that those that go left come first; returns where the others begin.
+    pub(crate) fn split(&mut self, rows: Range<usize>, sides: &Sides, map: &BinMap) -> usize {
+        let (flags, count) = self.flags(rows.clone(), sides, map);
+        let middle = rows.start + count;
+        let (left, right) = misplaced(&flags, count, rows.len());
+        self.trade(rows, middle, &left, &right);
+        middle
+    }
+
+    /// Moves some rows before all others; returns how many they are. `chosen` is by row, not by place.
+    pub(crate) fn bring_to_front(&mut self, chosen: &[bool]) -> usize {
+        let words = self.order.par_chunks(64).map(|rows| {
+            rows.iter().zip(0..).fold(0, |word, (&row, bit)| word | u64::from(chosen[row as usize]) << bit)
+        });
+        let flags: Vec<u64> = words.collect();
+        let count = flags.iter().map(|word| word.count_ones() as usize).sum();
+        let n_rows = self.order.len();
+        let (left, right) = misplaced(&flags, count, n_rows);
+        self.trade(0..n_rows, count, &left, &right);
+        count
+    }
+
+    /// A bit for each row: whether it goes left; and how many do.
+    fn flags(&self, rows: Range<usize>, sides: &Sides, map: &BinMap) -> (Vec<u64>, usize) {
+        let mut flags = vec![0_u64; rows.len().div_ceil(64)];
+        let fill = |(chunk, flags): (usize, &mut [u64])| {
+            let start = rows.start + chunk * CHUNK;
+            self.flag(start..rows.end.min(start + CHUNK), sides, map, flags)
+        };
+        let chunks = flags.chunks_mut(CHUNK / 64).enumerate();
+        let count = if rows.len() <= 2 * CHUNK {
+            chunks.map(fill).sum()
+        } else {
+            flags.par_chunks_mut(CHUNK / 64).enumerate().map(fill).sum()
+        };
+        (flags, count)
+    }
+
+    fn flag(&self, rows: Range<usize>, sides: &Sides, map: &BinMap, flags: &mut [u64]) -> usize {
+        match self.slots.plan.places[sides.feature] {
+            Place::Constant => {
+                debug_assert!(map.n_bins(sides.feature) == 1, "only constant features are nowhere");
+                0
+            }
+            Place::Slot { tile, slot, member } => {
+                let width = self.slots.plan.tiles[tile].width;
+                let records = &self.slots.tiles[tile][rows.start * width..rows.end * width];
+                let mut table = [0; 256];
+                (0..).zip(&mut table).for_each(|(byte, left)| *left = u8::from(sides.left[member.bin(byte) as usize]));
+                flag_rows(records, width, slot, &table, flags).unwrap_or(0)
+            }
+            Place::Wide { column } => {
+                let column = &self.slots.wide[column][rows];
+                column.chunks(64).zip(flags).fold(0, |count, (bins, flags)| {
+                    let bits = bins.iter().zip(0..);
+                    *flags = bits.fold(0, |word, (&bin, bit)| word | u64::from(sides.left[bin as usize]) << bit);
+                    count + flags.count_ones() as usize
+                })
+            }
+        }
+    }
+
+    /// Row `left[i]` of those before the middle and row `right[i]` of those behind trade places.
+    fn trade(&mut self, rows: Range<usize>, middle: usize, left: &[u32], right: &[u32]) {
+        let (before, behind) = (rows.start..middle, middle..rows.end);
+        let parts = |width: usize| [before.start * width..before.end * width, behind.start * width..behind.end * width];
+        for (plan, tile) in self.slots.plan.tiles.iter().zip(&mut self.slots.tiles) {
+            let width = plan.width;
+            let [left_rows, right_rows] = two(tile, parts(width));
+            in_parts(width, left_rows, right_rows, left, right, &|left_rows, right_rows, left, right| {
+                let swapped = swap_rows(width, left_rows, right_rows, left, right);
+                debug_assert!(swapped.is_ok(), "{swapped:?}");
+            });
+        }
+        for column in &mut self.slots.wide {
+            let [left_rows, right_rows] = two(column, parts(1));
+            in_parts(1, left_rows, right_rows, left, right, &swap_items);
+        }
+        let [left_rows, right_rows] = two(self.order, parts(1));
+        in_parts(1, left_rows, right_rows, left, right, &swap_items);
+        let [left_rows, right_rows] = two(&mut self.pairs, parts(1));
+        in_parts(1, left_rows, right_rows, left, right, &swap_items);
+    }
+}
+
+/// Which rows before the middle go right, counted from the first row, and which behind it go left, counted from the
+/// middle. There are as many of the one as of the other.
+fn misplaced(flags: &[u64], middle: usize, end: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut left = Vec::new();
+    let mut right = Vec::new();
+    for (at, &word) in flags.iter().enumerate() {
+        let first = at * 64;
+        // Bits of rows before the middle, of this word.
+        let before = match middle.saturating_sub(first) {
+            0 => 0,
+            bits @ 1..64 => u64::MAX >> (64 - bits),
+            _ => u64::MAX,
+        };
+        let there = match end - first {
+            bits @ 1..64 => u64::MAX >> (64 - bits),
+            _ => u64::MAX,
+        };
+        positions(!word & before & there, first, &mut left);
+        positions(word & !before, first.wrapping_sub(middle), &mut right);
+    }
+    debug_assert_eq!(left.len(), right.len());
+    (left, right)
+}
+
+/// Adds the positions of the ones of a word.
+fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
+    while word != 0 {
+        let at = first.wrapping_add(word.trailing_zeros() as usize);
+        // Rows are numbered in 32 bits.
+        out.push(u32::try_from(at).unwrap_or(u32::MAX));
+        word &= word - 1;
+    }
+}
+
+fn swap_items<T>(left_rows: &mut [T], right_rows: &mut [T], left: &[u32], right: &[u32]) {
+    for (&l, &r) in left.iter().zip(right) {
+        std::mem::swap(&mut left_rows[l as usize], &mut right_rows[r as usize]);
+    }
+}
+
+/// Two parts of a list, the first before the second.
+fn two<T>(list: &mut [T], [first, second]: [Range<usize>; 2]) -> [&mut [T]; 2] {
+    let (before, behind) = list.split_at_mut(second.start);
+    [&mut before[first], &mut behind[..second.end - second.start]]
+}
+
+/// Does trades in parallel: positions ascend, so that halves of the list touch different halves of the rows.
+fn in_parts<T: Send>(
+    width: usize,
+    left_rows: &mut [T],
+    right_rows: &mut [T],
+    left: &[u32],
+    right: &[u32],
+    swap: &(impl Fn(&mut [T], &mut [T], &[u32], &[u32]) + Sync),
+) {
+    halves(width, (left_rows, 0), (right_rows, 0), left, right, swap);
+}
+
+/// Rows from a position on.
+type Rows<'a, T> = (&'a mut [T], u32);
+
+fn halves<T: Send>(
+    width: usize,
+    left_rows: Rows<'_, T>,
+    right_rows: Rows<'_, T>,
+    left: &[u32],
+    right: &[u32],
+    swap: &(impl Fn(&mut [T], &mut [T], &[u32], &[u32]) + Sync),
+) {
+    if left.len() <= TRADES {
+        let from = |positions: &[u32], first: u32| -> Vec<u32> { positions.iter().map(|at| at - first).collect() };
+        if left_rows.1 == 0 && right_rows.1 == 0 {
+            swap(left_rows.0, right_rows.0, left, right);
+        } else {
+            swap(left_rows.0, right_rows.0, &from(left, left_rows.1), &from(right, right_rows.1));
+        }
+        return;
+    }
+    let half = left.len() / 2;
+    let (left_at, left_first) = (((left[half] - left_rows.1) as usize) * width, left[half]);
+    let (right_at, right_first) = (((right[half] - right_rows.1) as usize) * width, right[half]);
+    let (left_a, left_b) = left_rows.0.split_at_mut(left_at);
+    let (right_a, right_b) = right_rows.0.split_at_mut(right_at);
+    rayon::join(
+        || halves(width, (left_a, left_rows.1), (right_a, right_rows.1), &left[..half], &right[..half], swap),
+        || halves(width, (left_b, left_first), (right_b, right_first), &left[half..], &right[half..], swap),
+    );
+}

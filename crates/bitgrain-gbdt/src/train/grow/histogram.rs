@@ -1,0 +1,118 @@
+//! Sums of gradients for every bin of every feature, over the rows of a node.
+
+use std::ops::Range;
+
+use bitgrain_kernels::{Slot, add_pairs};
+use rayon::prelude::*;
+
+use super::Numbers;
+use super::numbers::Sum;
+use crate::feature::BinMap;
+use crate::train::slots::{Slots, TilePlan};
+
+/// Rows that are added on one thread, at least. Sums of floats depend on it, so it never depends on the threads.
+const CHUNK: usize = 1 << 15;
+
+/// Chunks of a node at most: each has a histogram of its own until they are added up.
+const MAX_CHUNKS: usize = 64;
+
+/// Sums for every global bin.
+pub(crate) type Histogram<S> = Vec<S>;
+
+/// Adds up the rows of a node into `out`, which holds zeros.
+pub(crate) fn build<N: Numbers>(
+    slots: &Slots,
+    map: &BinMap,
+    pairs: &[N::Pair],
+    rows: Range<usize>,
+    wanted: &[bool],
+    out: &mut Histogram<N::Sum>,
+) {
+    let tiles: Vec<usize> = (0..slots.plan.tiles.len())
+        .filter(|&tile| slots.plan.tiles[tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]))
+        .collect();
+    let chunk = CHUNK.max(rows.len().div_ceil(MAX_CHUNKS));
+    let chunks: Vec<Range<usize>> =
+        rows.clone().step_by(chunk).map(|start| start..rows.end.min(start + chunk)).collect();
+    let tasks: Vec<(usize, Range<usize>)> =
+        tiles.iter().flat_map(|&tile| chunks.iter().map(move |chunk| (tile, chunk.clone()))).collect();
+    let one = |(tile, rows): (usize, Range<usize>)| {
+        let plan = &slots.plan.tiles[tile];
+        let records = &slots.tiles[tile][rows.start * plan.width..rows.end * plan.width];
+        (tile, tile_sums::<N>(plan, records, &pairs[rows]))
+    };
+    let few = rows.len() * slots.plan.row_bytes() < 1 << 16;
+    let sums: Vec<(usize, Vec<N::Sum>)> = if few || tasks.len() == 1 {
+        tasks.into_iter().map(one).collect()
+    } else {
+        tasks.into_par_iter().map(one).collect()
+    };
+    // In the order of the chunks, whichever was first.
+    for (tile, sums) in sums {
+        let mut at = sums.into_iter();
+        for member in slots.plan.tiles[tile].slots.iter().flatten() {
+            let start = map.feature_offsets()[member.feature as usize] as usize;
+            for (bin, sum) in out[start..start + member.bins as usize].iter_mut().zip(&mut at) {
+                *bin = bin.plus(sum);
+            }
+        }
+    }
+    for (column, &feature) in slots.plan.wide.iter().enumerate() {
+        let start = map.feature_offsets()[feature as usize] as usize;
+        if wanted[feature as usize] {
+            add_column::<N>(&slots.wide[column][rows.clone()], &pairs[rows.clone()], &mut out[start..]);
+        }
+    }
+}
+
+/// Sums for the bins of each feature of a tile, one feature after another in the order of its slots.
+fn tile_sums<N: Numbers>(plan: &TilePlan, records: &[u8], pairs: &[N::Pair]) -> Vec<N::Sum> {
+    let mut cells: Vec<Slot<N::Cell>> = vec![[N::Cell::default(); _]; plan.width];
+    let bins = plan.slots.iter().flatten().map(|member| member.bins as usize).sum();
+    let mut sums = vec![N::Sum::default(); bins];
+    let rows = N::ROWS_PER_FLUSH.min(pairs.len().max(1));
+    let mut parts = records.chunks(rows * plan.width).zip(pairs.chunks(rows)).peekable();
+    while let Some((records, pairs)) = parts.next() {
+        // The plan's widths are those that there is a loop for.
+        let added = add_pairs(records, pairs, &mut cells);
+        debug_assert!(added.is_ok(), "{added:?}");
+        take_apart::<N>(plan, &cells, &mut sums);
+        if parts.peek().is_some() {
+            cells.fill([N::Cell::default(); _]);
+        }
+    }
+    sums
+}
+
+/// From the cells of bytes to the bins of the features that share them.
+fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [N::Sum]) {
+    let mut rest = sums;
+    for (members, cells) in plan.slots.iter().zip(cells) {
+        for member in members {
+            let (bins, others) = rest.split_at_mut(member.bins as usize);
+            rest = others;
+            let codes = members.iter().map(|member| member.bins).product::<u32>() as usize;
+            let (stride, n_bins) = (member.stride as usize, bins.len());
+            if codes == n_bins {
+                bins.iter_mut().zip(cells).for_each(|(bin, &cell)| N::flush(cell, bin));
+                continue;
+            }
+            for (turn, run) in cells[..codes].chunks(stride).enumerate() {
+                run.iter().for_each(|&cell| N::flush(cell, &mut bins[turn % n_bins]));
+            }
+        }
+    }
+}
+
+/// A feature of many bins: straight to its sums.
+fn add_column<N: Numbers>(bins: &[u32], pairs: &[N::Pair], out: &mut [N::Sum]) {
+    use bitgrain_kernels::GradientPair;
+    for (&bin, &pair) in bins.iter().zip(pairs) {
+        N::flush(pair.add_to(N::Cell::default()), &mut out[bin as usize]);
+    }
+}
+
+/// What is left of a node without one child is the other child.
+pub(crate) fn subtract<S: Sum>(node: &mut [S], child: &[S]) {
+    node.iter_mut().zip(child).for_each(|(node, child)| *node = node.minus(*child));
+}

@@ -1,0 +1,312 @@
+//! The rounds of a training, for one precision of gradients.
+
+use std::ops::Range;
+
+use bitgrain_kernels::PairF32;
+use rayon::prelude::*;
+
+use super::binned::BinnedTree;
+use super::evaluate::{Truth, evaluate};
+use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
+use super::scores::{Rows, gradients};
+use super::split::{How, Rules, Search};
+use super::trainer::{Data, MetricValue, Round, Trainer, Training};
+use super::{Dataset, TrainError, sampling};
+use crate::gradient::Steps;
+use crate::model::{Comparison, Input, Leaf, Missing, Model, Output, Rule, Split, Tree};
+
+/// Places whose sums one thread adds up at a time; the same for any number of threads.
+const CHUNK: usize = 1 << 14;
+
+/// All that lasts from one round to the next.
+pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
+    trainer: &'t mut Trainer<'a>,
+    data: &'d mut Dataset,
+    /// Which row is at each place.
+    order: Vec<u32>,
+    /// The gradients of the row at each place.
+    pairs: Vec<N::Pair>,
+    /// Scores of all rows, group after group.
+    scores: Vec<f32>,
+    valid_scores: Vec<f32>,
+    /// Gradients of all rows, group after group.
+    exact: Vec<PairF32>,
+    base_scores: Vec<f64>,
+    categorical: Vec<bool>,
+    trees: Vec<Tree>,
+    history: Vec<Vec<MetricValue>>,
+}
+
+impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
+    pub(super) fn new(trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Result<Self, TrainError> {
+        let groups = trainer.objective.n_groups();
+        let base_scores = match trainer.init {
+            Some(model) => model.output.base_scores.clone(),
+            None => trainer.objective.base_scores(&data.targets, data.weights.as_deref()),
+        };
+        let scores = |data: &Dataset| start_scores(data, &base_scores);
+        let valid_scores = trainer.valid.map(scores).unwrap_or_default();
+        let n_rows = data.n_rows();
+        Ok(Self {
+            // Rows are counted in 32 bits: the dataset saw to that.
+            order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
+            pairs: vec![N::none(); n_rows],
+            scores: scores(data),
+            valid_scores,
+            exact: vec![PairF32::default(); n_rows * groups],
+            categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
+            trees: trainer.init.map(|model| model.trees.clone()).unwrap_or_default(),
+            history: Vec::new(),
+            base_scores,
+            trainer,
+            data,
+        })
+    }
+
+    pub(super) fn run(mut self) -> Result<Training, TrainError> {
+        let rounds = self.trainer.params.rounds;
+        let mut best: Option<(usize, f64)> = None;
+        for round in 0..rounds {
+            self.round(round)?;
+            let metrics = self.measure()?;
+            let stop = self
+                .trainer
+                .on_round
+                .as_mut()
+                .is_some_and(|call| call(&Round { index: round, total: rounds, metrics: &metrics }).is_break());
+            let watched = metrics.iter().find(|metric| metric.data == Data::Valid).map(|metric| metric.value);
+            if let Some(value) = watched {
+                let higher = self.trainer.metrics[0].higher_is_better();
+                if best.is_none_or(|(_, best)| if higher { value > best } else { value < best }) {
+                    best = Some((round, value));
+                }
+            }
+            self.history.push(metrics);
+            let late = |patience: usize| best.is_some_and(|(best, _)| round - best >= patience);
+            if stop || self.trainer.params.early_stopping.is_some_and(late) {
+                break;
+            }
+        }
+        self.data.slots.restore(&mut self.order);
+        Ok(self.finish(best.map(|(round, _)| round)))
+    }
+
+    /// One tree for each group.
+    fn round(&mut self, round: usize) -> Result<(), TrainError> {
+        let rows = Rows { targets: &self.data.targets, weights: self.data.weights.as_deref(), scores: &self.scores };
+        let mut largest = gradients(&*self.trainer.objective, rows, round, &mut self.exact)?;
+        let n_rows = self.data.n_rows();
+        let in_bag = self.sample(round, &mut largest);
+        for (group, largest) in largest.into_iter().enumerate() {
+            let seed = sampling::mixed(self.trainer.params.seed ^ sampling::mixed((round * 4096 + group) as u64));
+            let exact = &self.exact[group * n_rows..(group + 1) * n_rows];
+            let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
+            N::carry(&steps, exact, &self.order, &mut self.pairs);
+            let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
+            let features = self.features(seed);
+            let map = self.data.cuts.map();
+            let search = Search { map, categorical: &self.categorical, rules: &rules };
+            let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
+            let mut arrangement = Arrangement {
+                slots: &mut self.data.slots,
+                order: &mut self.order,
+                pairs: std::mem::take(&mut self.pairs),
+            };
+            let grown = grower.grow::<N>(&mut arrangement, in_bag);
+            self.pairs = arrangement.pairs;
+            let values = self.leaf_values(&grown, group, &rules);
+            self.add_scores(&grown, group, &values, in_bag);
+            let tree = self.tree(&grown, &values, &rules);
+            self.trees.push(tree);
+        }
+        Ok(())
+    }
+
+    fn rounding_seed(&self, seed: u64) -> Option<u32> {
+        #[expect(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+        (self.trainer.params.stochastic_rounding || N::ALWAYS_STOCHASTIC).then_some((seed >> 32) as u32)
+    }
+
+    fn features(&self, seed: u64) -> Vec<usize> {
+        let all: Vec<usize> = (0..self.data.n_features()).collect();
+        let share = self.trainer.params.feature_fraction;
+        if share >= 1.0 { all } else { sampling::some_of(&all, share, seed) }
+    }
+
+    /// Moves the rows of this round's sample to the front; returns how many they are. Their gradients may grow, to
+    /// stand for others.
+    fn sample(&mut self, round: usize, largest: &mut [super::scores::Largest]) -> usize {
+        let params = &self.trainer.params;
+        let n_rows = self.data.n_rows();
+        let chosen = if let Some(goss) = params.goss {
+            sampling::goss(goss, params, round, n_rows, &mut self.exact)
+        } else if let Some(bagging) = params.bagging {
+            sampling::bag(bagging, params.seed, round, n_rows)
+        } else {
+            None
+        };
+        let Some(chosen) = chosen else { return n_rows };
+        for (largest, exact) in largest.iter_mut().zip(self.exact.chunks(n_rows)) {
+            for pair in exact {
+                largest.grad = largest.grad.max(pair.grad.abs());
+                largest.hess = largest.hess.max(pair.hess);
+            }
+        }
+        let mut arrangement =
+            Arrangement { slots: &mut self.data.slots, order: &mut self.order, pairs: std::mem::take(&mut self.pairs) };
+        let count = arrangement.bring_to_front(&chosen);
+        self.pairs = arrangement.pairs;
+        count
+    }
+
+    /// What each leaf adds to the score of its rows, from gradients as they are.
+    fn leaf_values(&self, grown: &Grown<N::Sum>, group: usize, rules: &Rules) -> Vec<f64> {
+        let rate = self.trainer.params.learning_rate;
+        let value = |leaf: &super::grow::GrownLeaf<N::Sum>| {
+            let value = if self.trainer.objective.renews_leaves() {
+                self.renewed(leaf.rows.clone(), group)
+            } else if N::EXACT {
+                let (grad, hess) = leaf.totals.sum.parts();
+                rules.leaf(grad, hess)
+            } else {
+                let (grad, hess) = self.exact_sums(leaf.rows.clone(), group);
+                rules.leaf(grad, hess)
+            };
+            if value.is_finite() { value * rate } else { 0.0 }
+        };
+        grown.leaves.iter().map(value).collect()
+    }
+
+    /// Sums of the gradients of some places, as they are.
+    fn exact_sums(&self, places: Range<usize>, group: usize) -> (f64, f64) {
+        let exact = &self.exact[group * self.data.n_rows()..];
+        let of_chunk = |rows: &[u32]| {
+            rows.iter().fold((0.0, 0.0), |(grad, hess), &row| {
+                let pair = exact[row as usize];
+                (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
+            })
+        };
+        let sums: Vec<(f64, f64)> = self.order[places].par_chunks(CHUNK).map(of_chunk).collect();
+        sums.into_iter().fold((0.0, 0.0), |(grad, hess), (g, h)| (grad + g, hess + h))
+    }
+
+    /// The value of a leaf as the objective wants it.
+    fn renewed(&self, places: Range<usize>, group: usize) -> f64 {
+        let scores = &self.scores[group * self.data.n_rows()..];
+        let residual = |&row: &u32| {
+            let row = row as usize;
+            let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row]);
+            (self.data.targets[row] - scores[row], weight)
+        };
+        let mut residuals: Vec<(f32, f32)> = self.order[places].iter().map(residual).collect();
+        self.trainer.objective.renew_leaf(&mut residuals).unwrap_or(0.0)
+    }
+
+    /// Adds the new tree to the scores of all rows.
+    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
+    fn add_scores(&mut self, grown: &Grown<N::Sum>, group: usize, values: &[f64], in_bag: usize) {
+        let n_rows = self.data.n_rows();
+        let scores = &mut self.scores[group * n_rows..(group + 1) * n_rows];
+        let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        for (leaf, &value) in grown.leaves.iter().zip(&values) {
+            self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
+        }
+        if in_bag == n_rows && self.trainer.valid.is_none() {
+            return;
+        }
+        let binned = BinnedTree::new(grown, &self.data.slots);
+        let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
+        for (&row, leaf) in self.order[in_bag..].iter().zip(leaves) {
+            scores[row as usize] += values[leaf as usize];
+        }
+        if let Some(valid) = self.trainer.valid {
+            let n_valid = valid.n_rows();
+            binned.add_to(&valid.slots, &values, &mut self.valid_scores[group * n_valid..(group + 1) * n_valid]);
+        }
+    }
+
+    fn measure(&self) -> Result<Vec<MetricValue>, TrainError> {
+        let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
+        let mut all = Vec::new();
+        if valid.is_none() || *watch_train {
+            let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
+            let truth = Truth { data: Data::Train, targets, weights };
+            all.extend(evaluate(metrics, objective.link(), &truth, &self.scores)?);
+        }
+        if let Some(valid) = valid {
+            let truth = Truth { data: Data::Valid, targets: &valid.targets, weights: valid.weights.as_deref() };
+            all.extend(evaluate(metrics, objective.link(), &truth, &self.valid_scores)?);
+        }
+        Ok(all)
+    }
+
+    /// The tree in words of the features.
+    fn tree(&self, grown: &Grown<N::Sum>, values: &[f64], rules: &Rules) -> Tree {
+        let hess_of = |sum: N::Sum| sum.parts().1 * rules.hess_step;
+        let leaf = |(leaf, &value): (&super::grow::GrownLeaf<N::Sum>, &f64)| Leaf {
+            value,
+            weight: hess_of(leaf.totals.sum),
+            count: leaf.totals.rows as u64,
+        };
+        let split = |split: &super::grow::GrownSplit<N::Sum>| {
+            let feature = split.found.sides.feature;
+            let (rule, missing_left) = match &split.found.how {
+                How::Cut { bin, missing_left } => {
+                    let cut = self.data.cuts.cuts(feature).get(*bin).copied();
+                    (Rule::AtMost(cut.map_or(f64::INFINITY, f64::from)), *missing_left)
+                }
+                How::Choice { bins } => (Rule::In(self.data.codes_of(feature, bins)), false),
+            };
+            let (grad, hess) = split.totals.sum.parts();
+            #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
+            let gain = split.found.gain as f32;
+            Split {
+                feature: u32::try_from(feature).unwrap_or(u32::MAX),
+                rule,
+                missing: Missing::Nan,
+                missing_left,
+                left: split.left,
+                right: split.right,
+                gain,
+                value: rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * self.trainer.params.learning_rate,
+                weight: hess_of(split.totals.sum),
+                count: split.totals.rows as u64,
+            }
+        };
+        Tree {
+            splits: grown.splits.iter().map(split).collect(),
+            leaves: grown.leaves.iter().zip(values).map(leaf).collect(),
+        }
+    }
+
+    fn finish(self, best_round: Option<usize>) -> Training {
+        let Self { trainer, data, mut trees, history, base_scores, .. } = self;
+        let groups = base_scores.len();
+        if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping) {
+            let before = trainer.init.map_or(0, |model| model.trees.len());
+            trees.truncate(before + (best + 1) * groups);
+        }
+        let input = |(feature, name): (usize, &String)| Input { name: name.clone(), kind: data.input_kind(feature) };
+        let model = Model {
+            inputs: data.names.iter().enumerate().map(input).collect(),
+            comparison: Comparison::F32,
+            output: Output {
+                objective: trainer.objective.name(),
+                link: trainer.objective.link(),
+                base_scores,
+                classes: Vec::new(),
+                average: false,
+            },
+            trees,
+        };
+        Training { model, history, best_round, precision: N::PRECISION }
+    }
+}
+
+fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f32> {
+    if let Some(start) = &data.start {
+        return start.clone();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
+    base_scores.iter().flat_map(|&score| std::iter::repeat_n(score as f32, data.n_rows())).collect()
+}

@@ -1,0 +1,168 @@
+//! The builder of a training, and what comes out of it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use super::grow::{Codes4, Codes8, Floats};
+use super::rounds::Rounds;
+use super::{Dataset, Params, TrainError};
+use crate::gradient::GradientPrecision;
+use crate::metric::Metric;
+use crate::model::Model;
+use crate::objective::Objective;
+
+/// Called after every round; it may end the training.
+type OnRound<'a> = Box<dyn FnMut(&Round<'_>) -> ControlFlow<()> + Send + 'a>;
+
+/// A training to be: settings, an objective, and what is to be watched.
+pub struct Trainer<'a> {
+    pub(super) params: Params,
+    pub(super) objective: Box<dyn Objective>,
+    pub(super) metrics: Vec<Box<dyn Metric>>,
+    pub(super) valid: Option<&'a Dataset>,
+    pub(super) init: Option<&'a Model>,
+    pub(super) watch_train: bool,
+    pub(super) on_round: Option<OnRound<'a>>,
+}
+
+impl fmt::Debug for Trainer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trainer").field("params", &self.params).field("objective", &self.objective.name()).finish()
+    }
+}
+
+impl<'a> Trainer<'a> {
+    /// A training by these settings.
+    #[must_use]
+    pub fn new(params: Params, objective: Box<dyn Objective>) -> Self {
+        Self { params, objective, metrics: Vec::new(), valid: None, init: None, watch_train: false, on_round: None }
+    }
+
+    /// Measures this after every round: on the validation data if there is any, else on the training data. Early
+    /// stopping goes by the first.
+    #[must_use]
+    pub fn metric(mut self, metric: Box<dyn Metric>) -> Self {
+        self.metrics.push(metric);
+        self
+    }
+
+    /// Data to measure on, made by [`Dataset::like`].
+    #[must_use]
+    pub fn valid(mut self, data: &'a Dataset) -> Self {
+        self.valid = Some(data);
+        self
+    }
+
+    /// Measures on the training data, too.
+    #[must_use]
+    pub fn watch_train(mut self) -> Self {
+        self.watch_train = true;
+        self
+    }
+
+    /// Adds trees to those of a model. Each dataset must [start from it](Dataset::start_from).
+    #[must_use]
+    pub fn continue_from(mut self, model: &'a Model) -> Self {
+        self.init = Some(model);
+        self
+    }
+
+    /// Calls this after every round. `ControlFlow::Break` ends the training with the trees there are.
+    #[must_use]
+    pub fn on_round(mut self, call: impl FnMut(&Round<'_>) -> ControlFlow<()> + Send + 'a) -> Self {
+        self.on_round = Some(Box::new(call));
+        self
+    }
+
+    /// Grows the trees. The rows of the data are moved around meanwhile, and back at the end.
+    ///
+    /// # Errors
+    /// [`TrainError`] if settings or data cannot be used.
+    pub fn train(mut self, data: &mut Dataset) -> Result<Training, TrainError> {
+        self.params.check()?;
+        self.check(data)?;
+        match self.params.precision.of(data.n_rows(), self.objective.n_groups()) {
+            GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),
+            GradientPrecision::Pair4 => Rounds::<Codes4>::new(&mut self, data)?.run(),
+            GradientPrecision::F32 | GradientPrecision::Auto => Rounds::<Floats>::new(&mut self, data)?.run(),
+        }
+    }
+
+    fn check(&self, data: &Dataset) -> Result<(), TrainError> {
+        self.objective.check(&data.targets)?;
+        if let Some(valid) = self.valid {
+            self.objective.check(&valid.targets)?;
+            if valid.cuts != data.cuts {
+                return Err(TrainError::OtherCuts);
+            }
+        }
+        if self.params.early_stopping.is_some() && (self.valid.is_none() || self.metrics.is_empty()) {
+            return Err(TrainError::NothingToWatch);
+        }
+        let Some(model) = self.init else { return Ok(()) };
+        let groups = model.output.base_scores.len();
+        let reason = if groups != self.objective.n_groups() {
+            Some(format!("it has {groups} scores per row, the objective {}", self.objective.n_groups()))
+        } else if model.inputs.len() != data.n_features() {
+            Some(format!("it has {} features, the data {}", model.inputs.len(), data.n_features()))
+        } else if data.start.is_none() || self.valid.is_some_and(|valid| valid.start.is_none()) {
+            Some("the data does not start from it; see Dataset::start_from".to_owned())
+        } else {
+            None
+        };
+        reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
+    }
+}
+
+/// Which data a metric is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// The rows that trees are grown on.
+    Train,
+    /// The rows that were held back.
+    Valid,
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Train => "train",
+            Self::Valid => "valid",
+        })
+    }
+}
+
+/// A metric after a round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricValue {
+    /// On which data.
+    pub data: Data,
+    /// Of which metric.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// How far a training has come.
+#[derive(Debug, Clone, Copy)]
+pub struct Round<'a> {
+    /// Counted from 0.
+    pub index: usize,
+    /// Rounds there will be at most.
+    pub total: usize,
+    /// The metrics after this round.
+    pub metrics: &'a [MetricValue],
+}
+
+/// What came out of a training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    /// The trees; up to the best round if training stopped early.
+    pub model: Model,
+    /// The metrics after each round.
+    pub history: Vec<Vec<MetricValue>>,
+    /// The round whose first metric on the validation data was best, if any was measured.
+    pub best_round: Option<usize>,
+    /// How gradients were kept: what `Auto` came to.
+    pub precision: GradientPrecision,
+}

@@ -1,0 +1,97 @@
+//! Gradients and hessians to pairs of codes, rounded up or down at random so that sums keep their expectation.
+
+use crate::backend::{Backend, on};
+use crate::error::KernelError;
+use crate::histogram::Pair8;
+
+/// How pairs are rounded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairSteps {
+    /// Codes per unit of gradient: the reciprocal of the step.
+    pub grad_codes: f32,
+    /// Codes per unit of hessian.
+    pub hess_codes: f32,
+    /// The largest gradient code, up to 127; the smallest is its negative.
+    pub grad_max: i8,
+    /// The largest hessian code.
+    pub hess_max: u8,
+    /// Chooses the random numbers; `None` rounds to nearest, ties to even, and no hessian above 0 to 0.
+    pub seed: Option<u32>,
+}
+
+/// The codes of gradients and hessians. Entry `i` takes the random number of `first + i`, so that a long list may be
+/// rounded in parts.
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] unless there is a gradient and a hessian for each pair.
+pub fn round_pairs(
+    backend: Backend,
+    steps: &PairSteps,
+    grads: &[f32],
+    hess: &[f32],
+    first: u32,
+    out: &mut [Pair8],
+) -> Result<(), KernelError> {
+    let required = out.len();
+    if grads.len() < required || hess.len() < required {
+        return Err(KernelError::InputTooSmall { required });
+    }
+    on!(backend, round_pairs(steps, &grads[..required], &hess[..required], first, out));
+    Ok(())
+}
+
+/// Written so that the compiler rounds a register of pairs at a time, with the instructions of whoever calls it.
+#[inline(always)]
+pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], first: u32, out: &mut [Pair8]) {
+    let (grad_max, hess_max) = (f32::from(steps.grad_max), f32::from(steps.hess_max));
+    let inputs = grads.iter().zip(hess).zip(out);
+    let Some(seed) = steps.seed else {
+        for ((&grad, &hess), out) in inputs {
+            let grad = nearest((grad * steps.grad_codes).clamp(-grad_max, grad_max));
+            let code = nearest((hess * steps.hess_codes).clamp(0.0, hess_max));
+            *out = pair(grad, code.max(i32::from(hess > 0.0)));
+        }
+        return;
+    };
+    for (((&grad, &hess), out), at) in inputs.zip(first..) {
+        let random = mixed(at.wrapping_mul(0x9E37_79B9) ^ seed);
+        let grad = floor((grad * steps.grad_codes + share(random & 0xFFFF)).clamp(-grad_max, grad_max));
+        let hess = floor((hess * steps.hess_codes + share(random >> 16)).clamp(0.0, hess_max));
+        *out = pair(grad, hess);
+    }
+}
+
+/// From 0 to just below 1.
+#[inline(always)]
+fn share(random: u32) -> f32 {
+    random.cast_signed() as f32 * (1.0 / 65536.0)
+}
+
+/// Below a magnitude of 256: what is added makes it positive, so that cutting off is rounding down.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "cutting off is the point")]
+fn floor(value: f32) -> i32 {
+    (value + 256.0) as i32 - 256
+}
+
+/// To nearest, ties to even, below a magnitude of 2^22: what is added leaves no place for a fraction.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a whole number")]
+fn nearest(value: f32) -> i32 {
+    const NO_FRACTION: f32 = 12_582_912.0;
+    ((value + NO_FRACTION) - NO_FRACTION) as i32
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of the codes")]
+fn pair(grad: i32, hess: i32) -> Pair8 {
+    Pair8 { grad: grad as i8, hess: hess as u8 }
+}
+
+/// A number that looks random and depends on every bit: the finisher of MurmurHash3.
+#[inline(always)]
+fn mixed(x: u32) -> u32 {
+    let x = (x ^ x >> 16).wrapping_mul(0x85EB_CA6B);
+    let x = (x ^ x >> 13).wrapping_mul(0xC2B2_AE35);
+    x ^ x >> 16
+}
