@@ -34,7 +34,11 @@ impl Table {
                 }
             }
         }
-        Ok(Matrix::from_columns(Self { columns, ..self }, categorical))
+        let labels = inputs.iter().map(|input| match &input.kind {
+            InputKind::Categorical { labels, .. } => labels.clone(),
+            InputKind::Numeric => Vec::new(),
+        });
+        Ok(Matrix::from_columns(Self { columns, ..self }, categorical).with_labels(labels.collect()))
     }
 
     /// The column of each input.

@@ -93,6 +93,12 @@ impl Matrix {
         Self { cells, n_rows, names, categorical, labels }
     }
 
+    /// The same with texts for the codes that the columns already hold.
+    pub(super) fn with_labels(mut self, labels: Vec<Vec<String>>) -> Self {
+        self.labels = labels;
+        self
+    }
+
     /// The features, borrowed.
     ///
     /// # Errors
@@ -144,6 +150,39 @@ impl Matrix {
         }
     }
 
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// For a row that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let cells = match &self.cells {
+            Cells::F32(values) => Cells::F32(selected(values, self.n_rows, rows)),
+            Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
+        };
+        Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
+    }
+
+    fn clone_without_cells(&self) -> Self {
+        Self {
+            cells: Cells::F32(Vec::new()),
+            n_rows: 0,
+            names: self.names.clone(),
+            categorical: self.categorical.clone(),
+            labels: self.labels.clone(),
+        }
+    }
+
+    /// The features as a model has them: what other tables can be [aligned](Table::align) to.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<Input> {
+        let kind = |at: usize| match self.categorical.binary_search(&at) {
+            Ok(_) => InputKind::Categorical { known: None, labels: self.labels[at].clone() },
+            Err(_) => InputKind::Numeric,
+        };
+        self.names.iter().enumerate().map(|(at, name)| Input { name: name.clone(), kind: kind(at) }).collect()
+    }
+
     /// Gives the inputs of a model that was trained on these features the texts of their codes.
     pub fn label(&self, inputs: &mut [Input]) {
         for (input, own) in inputs.iter_mut().zip(&self.labels) {
@@ -152,6 +191,13 @@ impl Matrix {
             }
         }
     }
+}
+
+fn selected<T: Copy>(values: &[T], n_rows: usize, rows: &[usize]) -> Vec<T> {
+    if n_rows == 0 {
+        return Vec::new();
+    }
+    values.chunks_exact(n_rows).flat_map(|column| rows.iter().map(|row| column[*row])).collect()
 }
 
 /// Codes that f32 tells apart.
