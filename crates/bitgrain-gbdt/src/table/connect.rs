@@ -1,7 +1,8 @@
 //! Where tables meet features that are categorical or sparse.
 
+use std::sync::OnceLock;
+
 use super::Sparse;
-use super::matrix::Cells;
 use crate::feature::{FeatureError, Features};
 
 /// Marks features as categorical.
@@ -11,8 +12,26 @@ pub(super) fn with_categorical<'a>(features: Features<'a>, _which: &[usize]) -> 
 }
 
 /// Sparse rows as features take them.
-pub(super) fn sparse_cells(sparse: &Sparse) -> Cells {
-    // CONNECT: Features::sparse(row_ptr, columns, values, n_features, Absent::Zero)
+#[derive(Debug, Clone)]
+pub(super) struct Rows {
+    pub(super) sparse: Sparse,
+    /// CONNECT: goes, with `filled`, once features take sparse rows.
+    dense: OnceLock<Vec<f32>>,
+}
+
+impl Rows {
+    pub(super) fn new(sparse: Sparse) -> Self {
+        Self { sparse, dense: OnceLock::new() }
+    }
+
+    pub(super) fn features(&self) -> Result<Features<'_>, FeatureError> {
+        // CONNECT: Features::sparse(&s.row_ptr, &s.columns, &s.values, s.n_features, Absent::Zero)
+        let dense = self.dense.get_or_init(|| filled(&self.sparse));
+        Features::column_major(&dense[..], self.sparse.n_rows(), self.sparse.n_features)
+    }
+}
+
+fn filled(sparse: &Sparse) -> Vec<f32> {
     let rows = sparse.n_rows();
     let mut cells = vec![0.0; rows * sparse.n_features];
     for row in 0..rows {
@@ -20,5 +39,5 @@ pub(super) fn sparse_cells(sparse: &Sparse) -> Cells {
             cells[sparse.columns[at] as usize * rows + row] = sparse.values[at];
         }
     }
-    Cells::F32(cells)
+    cells
 }

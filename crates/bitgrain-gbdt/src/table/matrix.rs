@@ -1,8 +1,8 @@
 //! `Matrix`: the features of a table in one piece, as training and prediction take them.
 
-use super::connect;
+use super::connect::{self, Rows};
 use super::piece::rounded;
-use super::{ColumnData, Table, TableError, Text};
+use super::{ColumnData, Sparse, Table, TableError, Text};
 use crate::feature::{FeatureError, Features};
 use crate::model::{Input, InputKind};
 
@@ -17,11 +17,12 @@ pub struct Matrix {
     labels: Vec<Vec<String>>,
 }
 
-/// In f32, unless some column needs more.
+/// In f32, unless some column needs more; or as the sparse rows of a libsvm file.
 #[derive(Debug, Clone)]
-pub(super) enum Cells {
+enum Cells {
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Sparse(Rows),
 }
 
 impl Table {
@@ -51,10 +52,10 @@ impl Table {
 }
 
 impl Matrix {
-    pub(super) fn from_sparse(sparse: super::Sparse) -> Self {
+    pub(super) fn from_sparse(sparse: Sparse) -> Self {
         let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
         let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        let cells = connect::sparse_cells(&sparse);
+        let cells = Cells::Sparse(Rows::new(sparse));
         Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
     }
 
@@ -108,6 +109,7 @@ impl Matrix {
         let matrix = match &self.cells {
             Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
             Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
+            Cells::Sparse(sparse) => sparse.features()?,
         };
         connect::with_categorical(matrix.with_names(self.names.clone())?, &self.categorical)
     }
@@ -137,6 +139,7 @@ impl Matrix {
         let value = |feature: usize| match &self.cells {
             Cells::F32(values) => values[at(feature)],
             Cells::F64(values) => rounded(values[at(feature)]),
+            Cells::Sparse(rows) => rows.sparse.value(row, feature),
         };
         (0..self.names.len()).map(value).collect()
     }
@@ -147,6 +150,7 @@ impl Matrix {
         match &self.cells {
             Cells::F32(values) => size_of_val(&values[..]),
             Cells::F64(values) => size_of_val(&values[..]),
+            Cells::Sparse(rows) => rows.sparse.bytes(),
         }
     }
 
@@ -159,6 +163,7 @@ impl Matrix {
         let cells = match &self.cells {
             Cells::F32(values) => Cells::F32(selected(values, self.n_rows, rows)),
             Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
+            Cells::Sparse(sparse) => Cells::Sparse(Rows::new(sparse.sparse.select(rows))),
         };
         Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
     }
