@@ -46,7 +46,8 @@ pub(super) fn cuts(values: &[Weighted], bins: usize) -> Vec<f32> {
     cuts
 }
 
-fn share(weight: f64, bins: usize) -> f64 {
+/// What each of some bins has of a weight.
+pub(super) fn share(weight: f64, bins: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "bins are far fewer than 2^53")]
     let bins = bins.max(1) as f64;
     weight / bins
