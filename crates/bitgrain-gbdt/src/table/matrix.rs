@@ -1,9 +1,8 @@
 //! `Matrix`: the features of a table in one piece, as training and prediction take them.
 
-use super::connect::{self, Rows};
 use super::piece::rounded;
 use super::{ColumnData, Sparse, Table, TableError, Text};
-use crate::feature::{FeatureError, Features};
+use crate::feature::{Absent, FeatureError, Features};
 use crate::model::{Input, InputKind};
 
 /// The features of a table: numbers, and codes of categories, column after column.
@@ -22,7 +21,7 @@ pub struct Matrix {
 enum Cells {
     F32(Vec<f32>),
     F64(Vec<f64>),
-    Sparse(Rows),
+    Sparse(Sparse),
 }
 
 impl Table {
@@ -55,7 +54,7 @@ impl Matrix {
     pub(super) fn from_sparse(sparse: Sparse) -> Self {
         let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
         let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        let cells = Cells::Sparse(Rows::new(sparse));
+        let cells = Cells::Sparse(sparse);
         Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
     }
 
@@ -109,9 +108,11 @@ impl Matrix {
         let matrix = match &self.cells {
             Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
             Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
-            Cells::Sparse(sparse) => sparse.features()?,
+            Cells::Sparse(Sparse { row_ptr, columns, values, n_features }) => {
+                Features::sparse(row_ptr, columns, values, *n_features, Absent::Zero)?
+            }
         };
-        connect::with_categorical(matrix.with_names(self.names.clone())?, &self.categorical)
+        matrix.with_names(self.names.clone())?.with_categorical(&self.categorical)
     }
 
     /// Number of rows.
@@ -139,7 +140,7 @@ impl Matrix {
         let value = |feature: usize| match &self.cells {
             Cells::F32(values) => values[at(feature)],
             Cells::F64(values) => rounded(values[at(feature)]),
-            Cells::Sparse(rows) => rows.sparse.value(row, feature),
+            Cells::Sparse(sparse) => sparse.value(row, feature),
         };
         (0..self.names.len()).map(value).collect()
     }
@@ -150,7 +151,7 @@ impl Matrix {
         match &self.cells {
             Cells::F32(values) => size_of_val(&values[..]),
             Cells::F64(values) => size_of_val(&values[..]),
-            Cells::Sparse(rows) => rows.sparse.bytes(),
+            Cells::Sparse(sparse) => sparse.bytes(),
         }
     }
 
@@ -163,7 +164,7 @@ impl Matrix {
         let cells = match &self.cells {
             Cells::F32(values) => Cells::F32(selected(values, self.n_rows, rows)),
             Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
-            Cells::Sparse(sparse) => Cells::Sparse(Rows::new(sparse.sparse.select(rows))),
+            Cells::Sparse(sparse) => Cells::Sparse(sparse.select(rows)),
         };
         Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
     }
