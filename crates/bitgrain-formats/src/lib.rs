@@ -1,8 +1,10 @@
-//! Containers of tensors, and tables as text. The only crate that parses bytes the project did not write.
+//! Files of other people: containers of tensors, models of trees, tables as text. The only crate that parses bytes the
+//! project did not write.
 //!
 //! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
-//! held against the bytes at hand before anything is allocated, nothing recurses, and what is wrong comes back as a
-//! typed error that names the tensor, key or line. Rules and errors: `spec/containers.md`, `spec/tables.md`.
+//! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
+//! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
+//! `spec/model.md`, `spec/tables.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -10,6 +12,8 @@
 //! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
 //! | [`npy`] | versions 1 to 3, numbers and booleans | |
 //! | [`npz`] | members stored or deflated | |
+//! | [`lightgbm`] | the text of a model, versions 2 to 4 | |
+//! | [`xgboost`] | models in JSON and UBJSON | |
 //! | [`csv`] | records of fields, quoted or not | |
 //! | [`libsvm`] | labels, weights and sparse rows | |
 //!
@@ -33,14 +37,18 @@
 pub mod csv;
 pub mod gguf;
 pub mod libsvm;
+pub mod lightgbm;
 pub mod npy;
 pub mod npz;
 pub mod safetensors;
+pub mod xgboost;
 
+mod crc;
 mod duplicate;
 mod elements;
 mod stream;
 mod write_error;
 
+pub use crc::crc32c;
 pub use stream::Layout;
 pub use write_error::WriteError;

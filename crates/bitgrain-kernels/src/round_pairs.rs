@@ -53,8 +53,8 @@ pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], f
         }
         return;
     };
-    for (((&grad, &hess), out), at) in inputs.zip(first..) {
-        let random = mixed(at.wrapping_mul(0x9E37_79B9) ^ seed);
+    for (((&grad, &hess), out), at) in inputs.zip(0_u32..) {
+        let random = mixed(first.wrapping_add(at).wrapping_mul(0x9E37_79B9) ^ seed);
         let grad = floor((grad * steps.grad_codes + share(random & 0xFFFF)).clamp(-grad_max, grad_max));
         let hess = floor((hess * steps.hess_codes + share(random >> 16)).clamp(0.0, hess_max));
         *out = pair(grad, hess);

@@ -6,6 +6,7 @@
     reason = "made-up data"
 )]
 
+mod best_cut;
 mod bin;
 mod blocks;
 mod convert;
@@ -14,6 +15,8 @@ mod error_sums;
 mod exp;
 mod pack;
 mod quantize;
+mod round_pairs;
+mod tree;
 
 use bitgrain_kernels::Backend;
 

@@ -1,0 +1,78 @@
+//! Data at the edges.
+
+use bitgrain_gbdt::feature::{FeatureError, Features, Quantizer};
+use bitgrain_gbdt::objective::ObjectiveError;
+use bitgrain_gbdt::train::{Dataset, Growth, Params, TrainError};
+
+use crate::{predictions, small, trained};
+
+fn column(values: &[f32]) -> Features<'_> {
+    Features::row_major(values, values.len(), 1).expect("a column")
+}
+
+#[test]
+fn what_cannot_be_split_gets_the_best_constant() {
+    let targets = [1.0, 2.0, 6.0];
+    for values in [[f32::NAN; 3], [7.0; 3]] {
+        for growth in [Growth::LeafWise, Growth::Symmetric] {
+            let params = Params { growth, min_child_samples: 1, ..small() };
+            let training = trained(params, "squared", &column(&values), &targets).expect("data of a kind");
+            assert!(training.model.trees.iter().all(|tree| tree.splits.is_empty()));
+            assert!(predictions(&training, &column(&values)).iter().all(|p| (p - 3.0).abs() < 1e-6));
+        }
+    }
+}
+
+#[test]
+fn one_row_is_learned_by_heart() {
+    let training = trained(small(), "squared", &column(&[5.0]), &[42.0]).expect("a row");
+    assert!((predictions(&training, &column(&[-1.0]))[0] - 42.0).abs() < 1e-6);
+}
+
+#[test]
+fn constant_targets_stay_what_they_are() {
+    let values: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    for (objective, target) in
+        [("squared", 3.5), ("binary", 0.0), ("binary", 1.0), ("poisson", 2.0), ("absolute", -1.0)]
+    {
+        let training = trained(small(), objective, &column(&values), &vec![target; 100]).expect("constant");
+        let got = predictions(&training, &column(&values));
+        assert!(got.iter().all(|p| (p - f64::from(target)).abs() < 1e-3), "{objective}: {got:?}");
+    }
+}
+
+#[test]
+fn more_bins_than_rows_and_infinite_values() {
+    let values = [f32::NEG_INFINITY, -1.0, 0.0, 1.0, f32::INFINITY, f32::NAN];
+    let targets = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    let params = Params { rounds: 300, min_child_samples: 1, learning_rate: 0.3, ..small() };
+    let training = trained(params, "squared", &column(&values), &targets).expect("six rows");
+    let got = predictions(&training, &column(&values));
+    assert!(got.iter().zip(targets).all(|(p, t)| (p - f64::from(t)).abs() < 1e-2), "{got:?}");
+}
+
+#[test]
+fn targets_that_cannot_be_learned_are_refused_by_row() {
+    let values = [1.0, 2.0, 3.0];
+    let refused = |objective: &str, targets: &[f32]| match trained(small(), objective, &column(&values), targets) {
+        Err(TrainError::Objective(ObjectiveError::Target { row, .. } | ObjectiveError::Label { row, .. })) => row,
+        other => panic!("{objective} took {targets:?}: {other:?}"),
+    };
+    assert_eq!(refused("squared", &[1.0, f32::NAN, 2.0]), 1);
+    assert_eq!(refused("binary", &[1.0, 0.0, 2.0]), 2);
+    assert_eq!(refused("multiclass:3", &[1.0, 0.0, 3.0]), 2);
+    assert_eq!(refused("poisson", &[-1.0, 0.0, 3.0]), 0);
+}
+
+#[test]
+fn lengths_and_weights_are_checked() {
+    let (values, quantizer) = ([1.0, 2.0, 3.0], Quantizer::default());
+    let new = |targets: &[f32], weights: Option<&[f32]>| {
+        Dataset::new(&column(&values), targets.to_vec(), weights.map(<[f32]>::to_vec), &quantizer).expect_err("bad")
+    };
+    assert_eq!(new(&[1.0], None), TrainError::TargetCount { targets: 1, rows: 3 });
+    let weights = |weights: &[f32]| new(&[1.0; 3], Some(weights));
+    assert_eq!(weights(&[1.0]), FeatureError::WeightCount { weights: 1, rows: 3 }.into());
+    assert_eq!(weights(&[1.0, -1.0, 1.0]), FeatureError::InvalidWeight { row: 1, weight: -1.0 }.into());
+    assert_eq!(weights(&[0.0; 3]), FeatureError::NoWeight.into());
+}

@@ -1,0 +1,42 @@
+//! Training, seen from outside.
+
+mod data;
+mod edges;
+mod growth;
+mod invariance;
+mod settings;
+mod watching;
+
+use bitgrain_gbdt::feature::{Features, Quantizer};
+use bitgrain_gbdt::objective::by_name;
+use bitgrain_gbdt::predict::Predictor;
+use bitgrain_gbdt::train::{Dataset, Params, TrainError, Trainer, Training};
+
+/// Settings for small data.
+fn small() -> Params {
+    Params { rounds: 20, num_leaves: 15, min_child_samples: 5, ..Params::default() }
+}
+
+fn dataset(features: &Features<'_>, targets: &[f32]) -> Dataset {
+    Dataset::new(features, targets.to_vec(), None, &Quantizer::default()).expect("good data")
+}
+
+fn trained(params: Params, objective: &str, features: &Features<'_>, targets: &[f32]) -> Result<Training, TrainError> {
+    let objective = by_name(objective).expect("a name of ours");
+    Trainer::new(params, objective).train(&mut dataset(features, targets))
+}
+
+/// Predictions of a training on some features.
+fn predictions(training: &Training, features: &Features<'_>) -> Vec<f64> {
+    Predictor::new(&training.model).expect("our own model").predict(features).expect("the same features")
+}
+
+fn rmse(predictions: &[f64], targets: &[f32]) -> f64 {
+    let squares: f64 = predictions.iter().zip(targets).map(|(p, &t)| (p - f64::from(t)).powi(2)).sum();
+    (squares / targets.len() as f64).sqrt()
+}
+
+/// On a pool of so many threads.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
+}

@@ -1,0 +1,152 @@
+//! Metrics, callbacks, early stopping, going on, cross-validation.
+
+use std::ops::ControlFlow;
+
+use bitgrain_gbdt::metric;
+use bitgrain_gbdt::model::Link;
+use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
+use bitgrain_gbdt::train::{CrossValidation, Data, Params, TrainError, Trainer};
+
+use crate::data::Made;
+use crate::{dataset, predictions, rmse, small, trained};
+
+fn squared() -> Box<dyn Objective> {
+    by_name("squared").expect("ours")
+}
+
+#[test]
+fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
+    let (made, other) = (Made::new(3000, 1), Made::new(1000, 2));
+    let mut data = dataset(&made.features(), &made.targets);
+    let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
+    let training = Trainer::new(small(), squared())
+        .metric(metric::by_name("rmse").expect("ours"))
+        .valid(&valid)
+        .watch_train()
+        .train(&mut data)
+        .expect("good data");
+    let last = training.history.last().expect("a round");
+    let of = |data: Data| last.iter().find(|metric| metric.data == data).expect("watched").value;
+    let (on_train, on_valid) = (
+        rmse(&predictions(&training, &made.features()), &made.targets),
+        rmse(&predictions(&training, &other.features()), &other.targets),
+    );
+    assert!((of(Data::Train) - on_train).abs() < 1e-5 && (of(Data::Valid) - on_valid).abs() < 1e-5);
+}
+
+#[test]
+fn training_stops_when_nothing_improves_and_keeps_the_best() {
+    let (made, other) = (Made::new(500, 3), Made::new(500, 4));
+    let mut data = dataset(&made.features(), &made.targets);
+    let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
+    let params = Params { rounds: 1000, learning_rate: 0.5, early_stopping: Some(5), ..small() };
+    let training = Trainer::new(params, squared())
+        .metric(metric::by_name("rmse").expect("ours"))
+        .valid(&valid)
+        .train(&mut data)
+        .expect("good data");
+    let best = training.best_round.expect("watched");
+    assert_eq!(training.model.trees.len(), best + 1);
+    assert_eq!(training.history.len(), best + 1 + 5);
+    let values: Vec<f64> = training.history.iter().map(|metrics| metrics[0].value).collect();
+    assert!(values.iter().all(|value| *value >= values[best]));
+}
+
+#[test]
+fn a_callback_sees_every_round_and_may_end_it() {
+    let made = Made::new(500, 5);
+    let mut seen = Vec::new();
+    let training = Trainer::new(small(), squared())
+        .on_round(|round| {
+            seen.push((round.index, round.total));
+            if round.index == 6 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .train(&mut dataset(&made.features(), &made.targets))
+        .expect("good data");
+    assert_eq!(training.model.trees.len(), 7);
+    assert_eq!(seen, (0..7).map(|index| (index, 20)).collect::<Vec<_>>());
+}
+
+#[test]
+fn going_on_is_like_never_having_stopped() {
+    let made = Made::new(3000, 6);
+    let features = made.features();
+    let half = trained(Params { rounds: 10, ..small() }, "squared", &features, &made.targets).expect("good data");
+    let mut data = dataset(&features, &made.targets).start_from(&half.model, &features).expect("the same features");
+    let more = Trainer::new(Params { rounds: 10, ..small() }, squared())
+        .continue_from(&half.model)
+        .train(&mut data)
+        .expect("good data");
+    assert_eq!(more.model.trees.len(), 20);
+    assert_eq!(more.model.trees[..10], half.model.trees[..]);
+    let whole = trained(small(), "squared", &features, &made.targets).expect("good data");
+    let (a, b) = (predictions(&more, &features), predictions(&whole, &features));
+    let (a, b) = (rmse(&a, &made.targets), rmse(&b, &made.targets));
+    assert!((a / b - 1.0).abs() < 0.05, "{a} and {b}");
+}
+
+#[test]
+fn going_on_needs_data_that_starts_there() {
+    let made = Made::new(500, 7);
+    let half = trained(small(), "squared", &made.features(), &made.targets).expect("good data");
+    let mut data = dataset(&made.features(), &made.targets);
+    let error = Trainer::new(small(), squared()).continue_from(&half.model).train(&mut data).expect_err("no scores");
+    assert!(matches!(error, TrainError::Continue { .. }), "{error}");
+}
+
+#[test]
+fn an_objective_of_ones_own() {
+    /// Half the squared error, twice.
+    struct Own;
+    impl Objective for Own {
+        fn name(&self) -> String {
+            "own".into()
+        }
+        fn link(&self) -> Link {
+            Link::Identity
+        }
+        fn check(&self, _targets: &[f32]) -> Result<(), ObjectiveError> {
+            Ok(())
+        }
+        fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {
+            vec![0.0]
+        }
+        fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+            for (row, (score, target)) in batch.scores[0].iter().zip(batch.targets).enumerate() {
+                out.grads[0][row] = 2.0 * (score - target);
+                out.hess[0][row] = if target.is_nan() { -1.0 } else { 2.0 };
+            }
+        }
+    }
+    let made = Made::new(2000, 8);
+    let mut data = dataset(&made.features(), &made.targets);
+    let training = Trainer::new(Params { rounds: 60, ..small() }, Box::new(Own)).train(&mut data).expect("good data");
+    assert_eq!(training.model.output.objective, "own");
+    assert!(rmse(&predictions(&training, &made.features()), &made.targets) < 0.5);
+    let mut targets = made.targets.clone();
+    targets[77] = f32::NAN;
+    let error = Trainer::new(small(), Box::new(Own)).train(&mut dataset(&made.features(), &targets));
+    assert!(matches!(error, Err(TrainError::Gradient { row: 77, round: 0, .. })), "{error:?}");
+}
+
+#[test]
+fn every_fold_is_held_back_once() {
+    let made = Made::new(3000, 9);
+    let classes = made.classes();
+    let data = dataset(&made.features(), &classes);
+    let trainer = |_| {
+        Trainer::new(small(), by_name("binary").expect("ours"))
+            .metric(metric::by_name("auc").expect("ours"))
+            .metric(metric::by_name("logloss").expect("ours"))
+    };
+    let folds = CrossValidation { folds: 4, stratified: true, seed: 1 };
+    let result = folds.run(&data, trainer).expect("good data");
+    assert_eq!((result.trainings.len(), result.metrics.len()), (4, 2));
+    let auc = &result.metrics[0];
+    assert!(auc.name == "auc" && auc.values.len() == 4 && auc.mean > 0.9 && auc.deviation < 0.05, "{auc:?}");
+    assert_eq!(folds.run(&data, trainer).expect("good data"), result);
+    for folds in [0, 1, 3001] {
+        let error = CrossValidation { folds, ..CrossValidation::default() }.run(&data, trainer);
+        assert!(matches!(error, Err(TrainError::Param { name: "folds", .. })), "{folds}");
+    }
+}
