@@ -19,6 +19,7 @@
 #![no_std]
 
 mod backend;
+mod best_cut;
 mod bin;
 mod blocks;
 mod cast;
@@ -26,8 +27,10 @@ mod convert;
 mod dot;
 mod error;
 mod error_sums;
+mod exp;
 mod ggml;
 mod histogram;
+mod logistic;
 mod max_abs;
 mod minifloat;
 mod pack;
@@ -36,12 +39,14 @@ mod round_pairs;
 mod rows;
 mod scalar;
 mod scale;
+mod softmax;
 mod unpack;
 mod width;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub use backend::Backend;
+pub use best_cut::{CutTerms, best_cut};
 pub use bin::{BinCode, bin_f32};
 pub use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
 pub use convert::{
@@ -51,13 +56,16 @@ pub use convert::{
 pub use dot::{dot_blocks, dot_i8};
 pub use error::KernelError;
 pub use error_sums::{ErrorSums, error_sums};
+pub use exp::{exp, sigmoid};
 pub use ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 pub use histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
+pub use logistic::logistic_gradients;
 pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};
 pub use quantize::{dequantize, quantize};
 pub use round_pairs::{PairSteps, round_pairs};
 pub use rows::{flag_rows, swap_rows};
 pub use scale::block_scale;
+pub use softmax::softmax_gradients;
 pub use unpack::{unpack_i8, unpack_u8, unpack_u16};
 pub use width::{BitWidth, BlockLen, SCALE_LEN, UnsignedWidth, blocks_len};

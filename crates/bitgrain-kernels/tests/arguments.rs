@@ -24,6 +24,17 @@ fn short_outputs_say_how_much_is_needed() {
         assert_eq!(e4m3_from_f32(b, &values, &mut [0; 69]), small(70));
         assert_eq!(e2m1_to_f32(b, &[0; 70], &mut [0.0; 69]), small(70));
         assert_eq!(bin_f32(b, &[0.0], &values, 1_u8, &mut [0; 69]), small(70));
+        assert_eq!(exp(b, &values, &mut [0.0; 69]), small(70));
+        assert_eq!(sigmoid(b, &values, &mut [0.0; 69]), small(70));
+        let (mut full, mut short) = ([0.0; 70], [0.0; 69]);
+        let softmax = |grads: &mut [&mut [f32]], hess: &mut [&mut [f32]]| {
+            softmax_gradients(b, &[&values], &values, 1.0, grads, hess)
+        };
+        assert_eq!(softmax(&mut [&mut full], &mut []), small(1));
+        assert_eq!(softmax(&mut [&mut full], &mut [&mut short]), small(70));
+        assert_eq!(softmax(&mut [&mut short], &mut [&mut full]), small(70));
+        assert_eq!(logistic_gradients(b, &values, &values, &mut [0.0; 69], &mut [0.0; 70]), small(70));
+        assert_eq!(logistic_gradients(b, &values, &values, &mut [0.0; 70], &mut [0.0; 69]), small(70));
     }
 }
 
@@ -41,6 +52,9 @@ fn short_inputs_say_how_much_is_needed() {
         assert_eq!(decode_blocks(b, WIDTH, BLOCK, &[0; 51], &mut [0.0; 70]), Err(small));
         assert_eq!(dot_blocks(b, WIDTH, BLOCK, &[0.0; 70], &[0; 51]), Err(small));
         assert_eq!(dot_i8(b, &[0; 3], &[0; 4]), Err(KernelError::InputTooSmall { required: 4 }));
+        let small = KernelError::InputTooSmall { required: 70 };
+        assert_eq!(softmax_gradients(b, &[&[0.0; 69]], &[0.0; 70], 1.0, &mut [], &mut []), Err(small));
+        assert_eq!(logistic_gradients(b, &[0.0; 70], &[0.0; 69], &mut [0.0; 70], &mut [0.0; 70]), Err(small));
     }
 }
 
@@ -70,6 +84,7 @@ fn empty_slices_give_nothing() {
         assert_eq!(encode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
         assert_eq!(decode_blocks(b, WIDTH, BLOCK, &[], &mut []), Ok(0));
         assert_eq!(bin_f32::<u8>(b, &[], &[], 0, &mut []), Ok(0));
+        assert_eq!(exp(b, &[], &mut []), Ok(0));
         assert_eq!(dot_i8(b, &[], &[]), Ok(0));
         assert_eq!(dot_blocks(b, WIDTH, BLOCK, &[], &[]), Ok(0.0));
     }

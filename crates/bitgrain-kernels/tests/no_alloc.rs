@@ -45,6 +45,7 @@ fn no_primitive_allocates() {
     let values = vec![0.37_f32; 1000];
     let (mut floats, mut codes, mut words) = (vec![0.0_f32; 1000], vec![0_i8; 1000], vec![0_u16; 1000]);
     let (mut bytes, mut packed) = (vec![0_u8; 4096], vec![0_u8; 4096]);
+    let mut hess = vec![0.0_f32; 1000];
     for &b in Backend::available() {
         let count = allocations(|| {
             for w in BitWidth::ALL {
@@ -69,6 +70,10 @@ fn no_primitive_allocates() {
             }
             bin_f32(b, &[0.1, 0.2], &values, 0, &mut bytes).expect("room");
             bin_f32(b, &[0.1, 0.2], &values, 0, &mut words).expect("room");
+            exp(b, &values, &mut floats).expect("room");
+            sigmoid(b, &values, &mut floats).expect("room");
+            logistic_gradients(b, &values, &values, &mut floats, &mut hess).expect("room");
+            softmax_gradients(b, &[&values], &values, 1.0, &mut [&mut floats], &mut [&mut hess]).expect("room");
             f16_from_f32(b, &values, &mut words).expect("room");
             f16_to_f32(b, &words, &mut floats).expect("room");
             bf16_from_f32(b, &values, &mut words).expect("room");

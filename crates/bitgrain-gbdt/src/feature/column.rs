@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, UnsignedWidth, pack_u8};
+use bitgrain_kernels::{Backend, BinCode, UnsignedWidth, pack_u8};
 
+use super::BinBits;
 use super::codes::CodesMut;
-use super::{BinBits, BinCuts, packed};
+use super::tile::TileBin;
 
 /// How the column of a feature is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +53,13 @@ impl BinColumn<'_> {
     }
 
     /// The bins of some rows.
-    pub(super) fn read(&self, rows: Range<usize>, out: &mut [u32]) {
+    pub(super) fn read<C: BinCode>(&self, rows: Range<usize>, out: &mut [C]) {
+        let bins = out.iter_mut();
         match *self {
-            Self::U4(..) => out.iter_mut().zip(rows).for_each(|(out, row)| *out = self.get(row)),
-            Self::U8(bins) => out.iter_mut().zip(&bins[rows]).for_each(|(out, bin)| *out = (*bin).into()),
-            Self::U16(bins) => out.iter_mut().zip(&bins[rows]).for_each(|(out, bin)| *out = (*bin).into()),
-            Self::U32(bins) => out.copy_from_slice(&bins[rows]),
+            Self::U4(..) => bins.zip(rows).for_each(|(out, row)| *out = C::of_bin(self.get(row) as usize)),
+            Self::U8(from) => bins.zip(&from[rows]).for_each(|(out, &bin)| *out = C::of_bin(bin.into())),
+            Self::U16(from) => bins.zip(&from[rows]).for_each(|(out, &bin)| *out = C::of_bin(bin.into())),
+            Self::U32(from) => bins.zip(&from[rows]).for_each(|(out, &bin)| *out = C::of_bin(bin as usize)),
         }
     }
 }
@@ -77,28 +79,18 @@ impl ColumnMut<'_> {
         }
     }
 
-    /// Bins that are known.
-    pub(super) fn write(&mut self, bins: &[u32]) {
-        match self {
-            Self::Halves(bytes) => packed::pack(bins.iter().copied(), 4, bytes),
-            Self::Whole(codes) => codes.write(bins.iter().copied()),
-        }
-    }
-
-    /// Bins of values, straight from the kernel.
-    pub(super) fn quantize(&mut self, cuts: &BinCuts, feature: usize, values: &[f32]) {
+    /// Bins that fit the width.
+    pub(super) fn write<C: TileBin>(&mut self, bins: &[C]) {
+        let bins = bins.iter().map(|&bin| bin.into());
         match self {
             Self::Halves(bytes) => {
-                let mut bins = vec![0_u8; values.len()];
-                cuts.bin_all(feature, values, &mut bins);
+                let bins: Vec<u8> = bins.map(|bin: u32| u8::of_bin(bin as usize)).collect();
                 let packed = UnsignedWidth::new(4).and_then(|width| pack_u8(Backend::best(), width, &bins, bytes));
                 if let Err(error) = packed {
                     unreachable!("a feature of 4 bits has at most 16 bins: {error}");
                 }
             }
-            Self::Whole(CodesMut::U8(out)) => cuts.bin_all(feature, values, out),
-            Self::Whole(CodesMut::U16(out)) => cuts.bin_all(feature, values, out),
-            Self::Whole(CodesMut::U32(out)) => cuts.bin_all(feature, values, out),
+            Self::Whole(codes) => codes.write(bins),
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use bitgrain_kernels::BinCode;
 use rayon::prelude::*;
 
 use super::codes::CodesMut;
 use super::column::ColumnMut;
-use super::tile::{Tile, Tiles, blocks};
-use super::{BinBits, BinColumn, BinCuts, BinMap, FeatureStorageInfo, Features};
+use super::tile::{Tile, TileBin, blocks};
+use super::{BinBits, BinColumn, BinMap, BinSource, FeatureStorageInfo};
 
 /// Columns of bins. A histogram that walks one feature at a time reads memory in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,25 +49,20 @@ impl Columns {
         (0..map.n_features()).map(|feature| BinBits::for_bins(map.n_bins(feature)).column_bytes(n_rows)).sum()
     }
 
-    pub(super) fn quantize(cuts: &BinCuts, features: &Features<'_>) -> Self {
-        let mut columns = Self::zeros(cuts.map(), features.n_rows());
+    pub(super) fn build<C: TileBin>(source: &dyn BinSource) -> Self {
+        let mut columns = Self::zeros(source.map(), source.n_rows());
         columns.parallel_blocks().for_each(|(rows, parts)| {
-            for (feature, mut part) in parts.into_iter().enumerate() {
-                part.quantize(cuts, feature, &features.column(feature, rows.clone()));
-            }
+            let tile = Tile::<C>::read(source, rows);
+            parts.into_iter().enumerate().for_each(|(feature, mut part)| part.write(tile.column(feature)));
         });
         columns
     }
 
-    pub(super) fn build(source: &dyn Tiles, n_rows: usize, map: &BinMap) -> Self {
-        let mut columns = Self::zeros(map, n_rows);
-        columns.parallel_blocks().for_each(|(rows, parts)| {
-            let tile = Tile::read(source, rows, map.n_features());
-            for (feature, mut part) in parts.into_iter().enumerate() {
-                part.write(tile.column(feature));
-            }
-        });
-        columns
+    /// See [`BinSource`].
+    pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: &Range<usize>, out: &mut [C]) {
+        for (at, &feature) in features.iter().enumerate() {
+            self.col(feature).read(rows.clone(), &mut out[at * rows.len()..][..rows.len()]);
+        }
     }
 
     fn zeros(map: &BinMap, n_rows: usize) -> Self {
@@ -108,13 +104,5 @@ impl Columns {
             (rows, parts)
         });
         blocks.collect::<Vec<_>>().into_par_iter()
-    }
-}
-
-impl Tiles for Columns {
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
-        for feature in 0..self.infos.len() {
-            self.col(feature).read(rows.clone(), tile.column_mut(feature));
-        }
     }
 }

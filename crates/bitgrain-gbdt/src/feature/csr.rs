@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bitgrain_kernels::BinCode;
 use rayon::prelude::*;
 
-use super::tile::{Tile, Tiles, blocks};
-use super::{BinMap, Codes};
+use super::source::scatter;
+use super::tile::{Tile, TileBin, blocks};
+use super::{BinMap, BinSource, Codes};
 
 /// Compressed sparse rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +59,7 @@ impl Csr {
     }
 
     /// From a source and how many entries each row has.
-    pub(super) fn build(source: &dyn Tiles, counts: &[u32], map: &Arc<BinMap>) -> Self {
+    pub(super) fn build<C: TileBin>(source: &dyn BinSource, counts: &[u32], map: &Arc<BinMap>) -> Self {
         let mut end = 0;
         let ends = counts.iter().map(|count| {
             end += *count as usize;
@@ -72,28 +74,23 @@ impl Csr {
             (col_rest.take(entries), bins_rest.take(entries), rows)
         });
         parts.collect::<Vec<_>>().into_par_iter().for_each(|(mut col_part, mut bins_part, rows)| {
-            let tile = Tile::read(source, rows, map.n_features());
-            let entries = (0..tile.n_rows()).flat_map(|row| tile.present(row, map));
-            let entries: Vec<(u32, u32)> = entries.collect();
-            col_part.write(entries.iter().map(|entry| entry.0));
-            bins_part.write(entries.iter().map(|entry| entry.1));
+            Tile::<C>::read(source, rows).for_each_row(map, |entries| {
+                col_part.take(entries.len()).write(entries.iter().map(|entry| entry.0));
+                bins_part.take(entries.len()).write(entries.iter().map(|entry| entry.1));
+            });
         });
         Self { row_ptr, col_idx, bins, map: Arc::clone(map) }
+    }
+
+    /// See [`BinSource`].
+    pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
+        let entry = |at| (self.col_idx.get(at) as usize, self.bins.get(at));
+        let entries = |row: usize| (self.row_ptr[row]..self.row_ptr[row + 1]).map(entry);
+        scatter(&self.map, features, rows, entries, out);
     }
 }
 
 fn last_feature(map: &BinMap) -> u32 {
     // Every feature has a bin, and bins are counted in 32 bits.
     u32::try_from(map.n_features() - 1).unwrap_or(u32::MAX)
-}
-
-impl Tiles for Csr {
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
-        tile.clear(&self.map);
-        for (at, row) in rows.enumerate() {
-            for entry in self.row_ptr[row]..self.row_ptr[row + 1] {
-                tile.set(at, self.col_idx.get(entry) as usize, self.bins.get(entry));
-            }
-        }
-    }
 }

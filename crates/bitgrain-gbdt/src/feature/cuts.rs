@@ -1,14 +1,15 @@
-//! The cuts of all features, and the rule that puts a value into a bin.
+//! The cuts or categories of all features, and the rule that puts a value into a bin.
 
 use std::sync::Arc;
 
 use bitgrain_kernels::{Backend, BinCode, bin_f32};
 
-use super::columns::Columns;
-use super::tile::Raw;
-use super::{BinMap, FeatureError, Features, Layout, QuantizedMatrix, Storage};
+use super::categories::Categories;
+use super::source::RawBins;
+use super::{BinMap, FeatureError, FeatureKind, Features, Layout, QuantizedMatrix, Storage};
 
-/// Ascending cuts of every feature, one after another, and which features have a bin for missing values.
+/// Ascending cuts of every numeric feature, the categories of every categorical one, and which features have a bin for
+/// missing values.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::BinCuts;
@@ -19,14 +20,29 @@ use super::{BinMap, FeatureError, Features, Layout, QuantizedMatrix, Storage};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinCuts {
-    values: Box<[f32]>,
-    /// The cuts of feature `f` are `values[ptrs[f]..ptrs[f + 1]]`.
-    ptrs: Box<[u32]>,
+    bins: Box<[FeatureBins]>,
     map: Arc<BinMap>,
 }
 
+/// What tells the bins of a feature apart.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum FeatureBins {
+    Cuts(Box<[f32]>),
+    Categories(Categories),
+}
+
+impl FeatureBins {
+    /// Bins without the one for missing values.
+    fn value_bins(&self) -> usize {
+        match self {
+            Self::Cuts(cuts) => cuts.len() + 1,
+            Self::Categories(categories) => categories.codes().len(),
+        }
+    }
+}
+
 impl BinCuts {
-    /// Cuts per feature, and whether each has a bin for missing values.
+    /// Cuts per feature, all numeric, and whether each has a bin for missing values.
     ///
     /// # Errors
     /// [`FeatureError::Empty`], [`FeatureError::FeatureCount`] if the two have different lengths,
@@ -42,21 +58,42 @@ impl BinCuts {
         if let Some(feature) = cuts.iter().position(|cuts| !ascend(cuts)) {
             return Err(FeatureError::UnsortedCuts { feature });
         }
-        let map = BinMap::new(cuts.iter().map(|cuts| cuts.len() + 1), missing)?;
-        // There are fewer cuts than bins, and those have been counted.
-        let mut end = 0;
-        let ends = cuts.iter().map(|cuts| {
-            end += u32::try_from(cuts.len()).unwrap_or(u32::MAX);
-            end
-        });
-        let ptrs = [0].into_iter().chain(ends).collect();
-        Ok(Self { values: cuts.concat().into(), ptrs, map: Arc::new(map) })
+        Self::from_bins(cuts.iter().map(|cuts| FeatureBins::Cuts(cuts[..].into())).collect(), missing)
     }
 
-    /// The cuts of a feature. Bin `i` ends at cut `i`, which it includes; one more bin is behind the last.
+    /// The bins of as many features; categorical ones have a bin for missing values.
+    pub(super) fn from_bins(bins: Vec<FeatureBins>, missing: Vec<bool>) -> Result<Self, FeatureError> {
+        let map = BinMap::new(bins.iter().map(FeatureBins::value_bins), missing)?;
+        Ok(Self { bins: bins.into(), map: Arc::new(map) })
+    }
+
+    /// What the values of a feature mean.
+    #[must_use]
+    pub fn kind(&self, feature: usize) -> FeatureKind {
+        match self.bins[feature] {
+            FeatureBins::Cuts(_) => FeatureKind::Numeric,
+            FeatureBins::Categories(_) => FeatureKind::Categorical,
+        }
+    }
+
+    /// The cuts of a numeric feature. Bin `i` ends at cut `i`, which it includes; one more bin is behind the last.
+    /// A categorical feature has none.
     #[must_use]
     pub fn cuts(&self, feature: usize) -> &[f32] {
-        &self.values[self.ptrs[feature] as usize..self.ptrs[feature + 1] as usize]
+        match &self.bins[feature] {
+            FeatureBins::Cuts(cuts) => cuts,
+            FeatureBins::Categories(_) => &[],
+        }
+    }
+
+    /// The codes of a categorical feature that have a bin, ascending: bin `i` is that of code `i` of these. Behind them
+    /// is the bin of what is missing and of all other codes. A numeric feature has none.
+    #[must_use]
+    pub fn categories(&self, feature: usize) -> &[u32] {
+        match &self.bins[feature] {
+            FeatureBins::Cuts(_) => &[],
+            FeatureBins::Categories(categories) => categories.codes(),
+        }
     }
 
     /// How many bins there are, and where.
@@ -65,37 +102,49 @@ impl BinCuts {
         &self.map
     }
 
-    /// The bin of one value: the number of cuts below it, or the feature's last bin for NaN.
+    /// The bin of one value: the number of cuts below it or the place of its category, or the feature's last bin for
+    /// NaN and what is none of the categories.
     #[must_use]
     pub fn bin(&self, feature: usize, value: f32) -> u32 {
-        if value.is_nan() {
-            return self.map.last_bin(feature);
-        }
-        let below = self.cuts(feature).partition_point(|cut| *cut < value);
-        u32::try_from(below).unwrap_or(u32::MAX)
+        let bin = match &self.bins[feature] {
+            FeatureBins::Cuts(_) if value.is_nan() => return self.map.last_bin(feature),
+            FeatureBins::Cuts(cuts) => cuts.partition_point(|cut| *cut < value),
+            FeatureBins::Categories(categories) => categories.bin(value),
+        };
+        u32::try_from(bin).unwrap_or(u32::MAX)
     }
 
-    /// The bins of as many values as there are places, by the kernel. The codes have room for the feature's bins.
+    /// The bins of as many values as there are places. The codes have room for the feature's bins.
     pub(super) fn bin_all<C: BinCode>(&self, feature: usize, values: &[f32], out: &mut [C]) {
+        let cuts = match &self.bins[feature] {
+            FeatureBins::Cuts(cuts) => cuts,
+            FeatureBins::Categories(categories) => return categories.bin_all(values, out),
+        };
         let last = C::of_bin(self.map.last_bin(feature) as usize);
-        if let Err(error) = bin_f32(Backend::best(), self.cuts(feature), values, last, out) {
+        if let Err(error) = bin_f32(Backend::best(), cuts, values, last, out) {
             unreachable!("cuts were checked and bins counted when they were made: {error}");
         }
     }
 
-    /// The bins of a whole matrix, on every thread of the pool.
+    /// The bins of raw features, to be read a block of rows at a time.
     ///
     /// # Errors
     /// [`FeatureError::FeatureCount`] unless there are as many features as here.
-    pub fn quantize(&self, features: &Features<'_>, layout: Layout) -> Result<QuantizedMatrix, FeatureError> {
+    pub(crate) fn source<'a>(&'a self, features: &'a Features<'a>) -> Result<RawBins<'a>, FeatureError> {
         let (expected, found) = (self.map.n_features(), features.n_features());
         if expected != found {
             return Err(FeatureError::FeatureCount { expected, found });
         }
-        let storage = match layout {
-            Layout::Columns => Storage::Columns(Columns::quantize(self, features)),
-            other => Storage::build(&Raw { cuts: self, features }, features.n_rows(), &self.map, other),
-        };
+        Ok(RawBins { cuts: self, features })
+    }
+
+    /// The bins of a whole matrix, on every thread of the pool. What the features are is what they were when the cuts
+    /// were found, whatever the matrix says.
+    ///
+    /// # Errors
+    /// [`FeatureError::FeatureCount`] unless there are as many features as here.
+    pub fn quantize(&self, features: &Features<'_>, layout: Layout) -> Result<QuantizedMatrix, FeatureError> {
+        let storage = Storage::build(&self.source(features)?, &self.map, layout);
         Ok(QuantizedMatrix::new(storage, features.n_rows(), Arc::clone(&self.map)))
     }
 }

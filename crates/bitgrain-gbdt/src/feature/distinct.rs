@@ -32,9 +32,14 @@ impl Distinct {
         self.len <= self.limit
     }
 
+    /// The values, in no order.
+    pub(super) fn values(&self) -> impl Iterator<Item = f32> {
+        self.slots.iter().filter(|&&key| key != FREE).map(|&key| f32::from_bits(key))
+    }
+
     /// The values, ascending.
     pub(super) fn into_sorted(self) -> Vec<f32> {
-        let mut values: Vec<f32> = self.slots.into_iter().filter(|&key| key != FREE).map(f32::from_bits).collect();
+        let mut values: Vec<f32> = self.values().collect();
         values.sort_unstable_by(f32::total_cmp);
         values
     }

@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bitgrain_kernels::BinCode;
 use rayon::prelude::*;
 
-use super::tile::{Tile, Tiles, blocks};
-use super::{BinMap, packed};
+use super::source::scatter;
+use super::tile::{Tile, TileBin, blocks};
+use super::{BinMap, BinSource, packed};
 
 /// ELLPACK: each row holds the global bins of its features that are not missing, ascending, and is padded to the
 /// longest row. Symbols have the same number of bits and follow one another without gaps, least significant bit first.
@@ -80,7 +82,7 @@ impl Ellpack {
     }
 
     /// From a source and how many entries each row has.
-    pub(super) fn build(source: &dyn Tiles, counts: &[u32], map: &Arc<BinMap>) -> Self {
+    pub(super) fn build<C: TileBin>(source: &dyn BinSource, counts: &[u32], map: &Arc<BinMap>) -> Self {
         let row_stride = counts.iter().max().copied().unwrap_or(0) as usize;
         let symbol_bits = symbol_bits(map, counts.iter().any(|&count| (count as usize) < row_stride));
         let mut bytes = vec![0; packed::packed_len(counts.len() * row_stride, symbol_bits)];
@@ -91,30 +93,24 @@ impl Ellpack {
             (rest.split_off_mut(..len).unwrap_or_default(), rows)
         });
         parts.collect::<Vec<_>>().into_par_iter().for_each(|(part, rows)| {
-            let tile = Tile::read(source, rows, map.n_features());
-            let symbols = (0..tile.n_rows()).flat_map(|row| {
-                let entries = tile.present(row, map);
-                let symbols = entries.map(|(feature, bin)| map.feature_offsets()[feature as usize] + bin);
-                symbols.chain(std::iter::repeat(map.total_bins())).take(row_stride)
+            let mut symbols = Vec::with_capacity(rows.len() * row_stride);
+            Tile::<C>::read(source, rows).for_each_row(map, |entries| {
+                let row_end = symbols.len() + row_stride;
+                symbols.extend(entries.iter().map(|&(feature, bin)| map.feature_offsets()[feature as usize] + bin));
+                symbols.resize(row_end, map.total_bins());
             });
-            packed::pack(symbols, symbol_bits, part);
+            packed::pack(symbols.into_iter(), symbol_bits, part);
         });
         Self { bytes: bytes.into(), row_stride, symbol_bits, map: Arc::clone(map) }
+    }
+
+    /// See [`BinSource`].
+    pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
+        scatter(&self.map, features, rows, |row| self.entries(row), out);
     }
 }
 
 /// Bits of every global bin, and of the padding where there is any.
 fn symbol_bits(map: &BinMap, padded: bool) -> u32 {
     packed::bits_for(map.total_bins() - u32::from(!padded))
-}
-
-impl Tiles for Ellpack {
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
-        tile.clear(&self.map);
-        for (at, row) in rows.enumerate() {
-            for (feature, bin) in self.entries(row) {
-                tile.set(at, feature, bin);
-            }
-        }
-    }
 }

@@ -1,43 +1,27 @@
-//! Raw features as a borrowed matrix, row after row or column after column.
+//! Raw features as a borrowed matrix: dense or sparse, with a name and a kind for every feature.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::FeatureError;
-use super::tile::blocks;
-
-/// Numbers of a matrix, as the caller has them.
-#[derive(Debug, Clone, Copy)]
-pub enum Values<'a> {
-    /// Single precision: binned as they are.
-    F32(&'a [f32]),
-    /// Double precision: rounded to the nearest f32 first.
-    F64(&'a [f64]),
-}
-
-impl<'a> From<&'a [f32]> for Values<'a> {
-    fn from(values: &'a [f32]) -> Self {
-        Self::F32(values)
-    }
-}
-
-impl<'a> From<&'a [f64]> for Values<'a> {
-    fn from(values: &'a [f64]) -> Self {
-        Self::F64(values)
-    }
-}
+use super::dense::{Dense, Order};
+use super::sparse::Sparse;
+use super::{Absent, FeatureError, FeatureKind, Values};
 
 /// A matrix of raw features. NaN is a missing value.
 #[derive(Debug, Clone)]
 pub struct Features<'a> {
-    values: Values<'a>,
-    /// From one row to the next, and from one feature to the next.
-    strides: (usize, usize),
+    matrix: Matrix<'a>,
     n_rows: usize,
     names: Vec<String>,
+    kinds: Vec<FeatureKind>,
+}
+
+/// Where the values are.
+#[derive(Debug, Clone)]
+pub(super) enum Matrix<'a> {
+    Dense(Dense<'a>),
+    Sparse(Sparse<'a>),
 }
 
 impl<'a> Features<'a> {
@@ -46,7 +30,7 @@ impl<'a> Features<'a> {
     /// # Errors
     /// [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
     pub fn row_major(values: impl Into<Values<'a>>, n_rows: usize, n_features: usize) -> Result<Self, FeatureError> {
-        Self::new(values.into(), (n_features, 1), n_rows, n_features)
+        Self::dense(values.into(), Order::Rows(n_features), n_rows, n_features)
     }
 
     /// A matrix whose columns follow one another.
@@ -54,27 +38,51 @@ impl<'a> Features<'a> {
     /// # Errors
     /// [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
     pub fn column_major(values: impl Into<Values<'a>>, n_rows: usize, n_features: usize) -> Result<Self, FeatureError> {
-        Self::new(values.into(), (1, n_rows), n_rows, n_features)
+        Self::dense(values.into(), Order::Columns(n_rows), n_rows, n_features)
     }
 
-    fn new(
-        values: Values<'a>,
-        strides: (usize, usize),
-        n_rows: usize,
+    /// A matrix by sparse rows: those of row `r` are the entries from `row_ptr[r]` to `row_ptr[r + 1]`, each a column
+    /// and a value. A zero that is written down is a value, a NaN is missing, and the rest is what `absent` says.
+    /// Columns that do not ascend within their row are put in order, in a copy.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::feature::{Absent, Features, Quantizer};
+    /// // 0 7 0
+    /// // 5 0 0
+    /// let features = Features::sparse(&[0, 1, 2], &[1, 0], &[7.0, 5.0], 3, Absent::Zero)?;
+    /// let cuts = Quantizer::default().compute_cuts(&features, None)?;
+    /// assert_eq!([cuts.cuts(0), cuts.cuts(1), cuts.cuts(2)], [&[2.5][..], &[3.5], &[]]);
+    /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FeatureError::Empty`], [`FeatureError::TooManyRows`], [`FeatureError::EntryCount`],
+    /// [`FeatureError::RowEntries`], [`FeatureError::ColumnRange`] or [`FeatureError::DuplicateColumn`].
+    pub fn sparse(
+        row_ptr: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [f32],
         n_features: usize,
+        absent: Absent,
     ) -> Result<Self, FeatureError> {
+        let sparse = Sparse::new(row_ptr, columns, values, n_features, absent)?;
+        let n_rows = sparse.n_rows();
+        Ok(Self::new(Matrix::Sparse(sparse), n_rows, n_features))
+    }
+
+    fn dense(values: Values<'a>, order: Order, n_rows: usize, n_features: usize) -> Result<Self, FeatureError> {
         if n_rows == 0 || n_features == 0 {
             return Err(FeatureError::Empty { rows: n_rows, features: n_features });
         }
-        let len = match values {
-            Values::F32(values) => values.len(),
-            Values::F64(values) => values.len(),
-        };
-        if n_rows.checked_mul(n_features) != Some(len) {
-            return Err(FeatureError::ShapeMismatch { values: len, rows: n_rows, features: n_features });
+        if n_rows.checked_mul(n_features) != Some(values.len()) {
+            return Err(FeatureError::ShapeMismatch { values: values.len(), rows: n_rows, features: n_features });
         }
+        Ok(Self::new(Matrix::Dense(Dense { values, order }), n_rows, n_features))
+    }
+
+    fn new(matrix: Matrix<'a>, n_rows: usize, n_features: usize) -> Self {
         let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        Ok(Self { values, strides, n_rows, names })
+        Self { matrix, n_rows, names, kinds: vec![FeatureKind::Numeric; n_features] }
     }
 
     /// The same features under names other than `f0`, `f1` and so on.
@@ -91,6 +99,37 @@ impl<'a> Features<'a> {
         }
         self.names = names;
         Ok(self)
+    }
+
+    /// The same with the values of some features taken as codes of categories: whole numbers from 0 to 2^24 - 1, or NaN.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::feature::{Features, Quantizer};
+    /// let features = Features::column_major(&[7.0_f32, 2.0, 7.0, f32::NAN][..], 4, 1)?.with_categorical(&[0])?;
+    /// let cuts = Quantizer::default().compute_cuts(&features, None)?;
+    /// assert_eq!(cuts.categories(0), [2, 7]);
+    /// assert_eq!([2.0, 7.0, 3.0, f32::NAN].map(|value| cuts.bin(0, value)), [0, 1, 2, 2]);
+    /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FeatureError::NoSuchFeature`].
+    pub fn with_categorical(mut self, features: &[usize]) -> Result<Self, FeatureError> {
+        let count = self.n_features();
+        for &feature in features {
+            let kind = self.kinds.get_mut(feature);
+            *kind.ok_or(FeatureError::NoSuchFeature { feature, features: count })? = FeatureKind::Categorical;
+        }
+        Ok(self)
+    }
+
+    /// What the values of a feature mean.
+    ///
+    /// # Panics
+    /// Behind the last feature.
+    #[must_use]
+    pub fn kind(&self, feature: usize) -> FeatureKind {
+        self.kinds[feature]
     }
 
     /// Names of the features.
@@ -111,53 +150,46 @@ impl<'a> Features<'a> {
         self.names.len()
     }
 
+    pub(super) fn matrix(&self) -> &Matrix<'a> {
+        &self.matrix
+    }
+
     /// A value as it is binned.
-    pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
-        let at = row * self.strides.0 + feature * self.strides.1;
-        match self.values {
-            Values::F32(values) => values[at],
-            Values::F64(values) => rounded(values[at]),
+    pub(crate) fn value(&self, row: usize, feature: usize) -> f32 {
+        match &self.matrix {
+            Matrix::Dense(dense) => dense.value(row, feature),
+            Matrix::Sparse(sparse) => sparse.value(row, feature),
         }
     }
 
     /// Some rows of a feature as they are binned: borrowed if they lie so, copied otherwise.
-    pub(super) fn column(&self, feature: usize, rows: Range<usize>) -> Cow<'a, [f32]> {
-        match self.values {
-            Values::F32(values) if self.strides.0 == 1 => {
-                let start = feature * self.strides.1;
-                Cow::Borrowed(&values[start + rows.start..start + rows.end])
-            }
-            _ => rows.map(|row| self.value(row, feature)).collect(),
+    pub(crate) fn column(&self, feature: usize, rows: Range<usize>) -> Cow<'a, [f32]> {
+        match &self.matrix {
+            Matrix::Dense(dense) => dense.column(feature, rows),
+            Matrix::Sparse(sparse) => Cow::Owned(sparse.column(feature, rows)),
         }
-    }
-
-    /// The values of some features in some rows, a column for each.
-    pub(super) fn sampled(&self, features: Range<usize>, rows: &[usize]) -> Vec<Vec<f32>> {
-        if self.strides.0 == 1 {
-            return features.map(|feature| rows.iter().map(|&row| self.value(row, feature)).collect()).collect();
-        }
-        // A row at a time: each cache line is fetched once.
-        let mut columns = vec![Vec::with_capacity(rows.len()); features.len()];
-        for &row in rows {
-            features.clone().zip(&mut columns).for_each(|(feature, column)| column.push(self.value(row, feature)));
-        }
-        columns
-    }
-
-    /// Which features miss a value in some row. In the order of memory, because every value is looked at.
-    pub(super) fn missing(&self) -> Vec<bool> {
-        let n_features = self.n_features();
-        let either = |a: Vec<bool>, b: Vec<bool>| a.iter().zip(&b).map(|(a, b)| a | b).collect();
-        let in_block = |rows: Range<usize>| -> Vec<bool> {
-            // To the end even if there is one: without a way out, the compiler compares many at once.
-            let any = |column: &[f32]| column.iter().fold(false, |any, value| any | value.is_nan());
-            (0..n_features).map(|feature| any(&self.column(feature, rows.clone()))).collect()
-        };
-        blocks(self.n_rows, n_features).into_par_iter().map(in_block).reduce(|| vec![false; n_features], either)
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
-fn rounded(value: f64) -> f32 {
-    value as f32
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sparse_matrix_answers_as_the_dense_one() {
+        let dense = [0.0, 7.0, 0.0, 5.0, -0.5, f32::NAN, 0.0, 0.0, 0.0_f32];
+        let (row_ptr, columns) = ([0, 1, 4, 5], [1, 2, 0, 1, 1]); // the second row is not in order
+        let values = [7.0, f32::NAN, 5.0, -0.5, 0.0];
+        let zeros = Features::sparse(&row_ptr, &columns, &values, 3, Absent::Zero).expect("sparse rows");
+        let missing = Features::sparse(&row_ptr, &columns, &values, 3, Absent::Missing).expect("sparse rows");
+        let dense = Features::row_major(&dense[..], 3, 3).expect("a matrix");
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        for (feature, row) in (0..3).flat_map(|feature| (0..3).map(move |row| (feature, row))) {
+            assert_eq!(bits(&[zeros.value(row, feature)]), bits(&[dense.value(row, feature)]));
+            assert_eq!(bits(&zeros.column(feature, row..3)), bits(&dense.column(feature, row..3)));
+            let kept = [(0, 1), (1, 0), (1, 1), (2, 1)].contains(&(row, feature));
+            assert_eq!(missing.value(row, feature).is_nan(), !kept, "row {row}, feature {feature}");
+            assert_eq!(missing.column(feature, row..3)[0].is_nan(), !kept, "row {row}, feature {feature}");
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! A matrix of bins, in one of four layouts that hold the same.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use bitgrain_kernels::BinCode;
 use rayon::prelude::*;
 
-use super::tile::{Tile, Tiles, blocks};
-use super::{BinMap, Columns, Csr, Ellpack, Rows};
+use super::tile::{Tile, TileBin, blocks};
+use super::{BinMap, BinSource, Columns, Csr, Ellpack, Rows};
 
 /// How a matrix of bins lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,40 +41,56 @@ pub enum Storage {
 }
 
 impl Storage {
-    pub(super) fn build(source: &dyn Tiles, n_rows: usize, map: &Arc<BinMap>, layout: Layout) -> Self {
-        match layout {
-            Layout::Columns => Self::Columns(Columns::build(source, n_rows, map)),
-            Layout::Rows => Self::Rows(Rows::build(source, n_rows, map)),
-            Layout::Csr => Self::Csr(Csr::build(source, &present(source, n_rows, map), map)),
-            Layout::Ellpack => Self::Ellpack(Ellpack::build(source, &present(source, n_rows, map), map)),
+    pub(super) fn build(source: &dyn BinSource, map: &Arc<BinMap>, layout: Layout) -> Self {
+        if fit_a_byte(map) {
+            Self::build_from::<u8>(source, map, layout)
+        } else {
+            Self::build_from::<u32>(source, map, layout)
         }
     }
 
-    fn tiles(&self) -> &dyn Tiles {
+    fn build_from<C: TileBin>(source: &dyn BinSource, map: &Arc<BinMap>, layout: Layout) -> Self {
+        match layout {
+            Layout::Columns => Self::Columns(Columns::build::<C>(source)),
+            Layout::Rows => Self::Rows(Rows::build::<C>(source)),
+            Layout::Csr => Self::Csr(Csr::build::<C>(source, &present::<C>(source), map)),
+            Layout::Ellpack => Self::Ellpack(Ellpack::build::<C>(source, &present::<C>(source), map)),
+        }
+    }
+
+    /// See [`BinSource`].
+    fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
         match self {
-            Self::Columns(columns) => columns,
-            Self::Rows(rows) => rows,
-            Self::Csr(csr) => csr,
-            Self::Ellpack(ellpack) => ellpack,
+            Self::Columns(columns) => columns.read(features, &rows, out),
+            Self::Rows(matrix) => matrix.read(features, rows, out),
+            Self::Csr(csr) => csr.read(features, rows, out),
+            Self::Ellpack(ellpack) => ellpack.read(features, rows, out),
         }
     }
 }
 
+fn fit_a_byte(map: &BinMap) -> bool {
+    map.widest() <= 256
+}
+
 /// How many features of each row are not missing.
-fn present(source: &dyn Tiles, n_rows: usize, map: &BinMap) -> Vec<u32> {
+fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
+    let map = source.map();
     let all = u32::try_from(map.n_features()).unwrap_or(u32::MAX);
     if (0..map.n_features()).all(|feature| map.missing_bin(feature).is_none()) {
-        return vec![all; n_rows];
+        return vec![all; source.n_rows()];
     }
     let in_block = |rows| {
-        let tile = Tile::read(source, rows, map.n_features());
+        let tile = Tile::<C>::read(source, rows);
         let mut counts = vec![all; tile.n_rows()];
-        for (feature, bin) in (0..map.n_features()).filter_map(|feature| Some((feature, map.missing_bin(feature)?))) {
-            counts.iter_mut().zip(tile.column(feature)).for_each(|(count, b)| *count -= u32::from(*b == bin));
+        for (feature, missing) in (0..map.n_features()).filter_map(|feature| Some((feature, map.missing_bin(feature)?)))
+        {
+            let bins = tile.column(feature).iter().map(|&bin| bin.into());
+            counts.iter_mut().zip(bins).for_each(|(count, bin): (_, u32)| *count -= u32::from(bin == missing));
         }
         counts
     };
-    blocks(n_rows, map.n_features()).into_par_iter().flat_map_iter(in_block).collect()
+    blocks(source.n_rows(), map.n_features()).into_par_iter().flat_map_iter(in_block).collect()
 }
 
 /// The bins of every row and feature.
@@ -137,7 +155,7 @@ impl QuantizedMatrix {
     /// The same bins in another layout.
     #[must_use]
     pub fn to_layout(&self, layout: Layout) -> Self {
-        let storage = Storage::build(self.storage.tiles(), self.n_rows, &self.map, layout);
+        let storage = Storage::build(self, &self.map, layout);
         Self { storage, n_rows: self.n_rows, map: Arc::clone(&self.map) }
     }
 
@@ -156,7 +174,7 @@ impl QuantizedMatrix {
     #[must_use]
     pub fn bytes_in(&self, layout: Layout) -> usize {
         let (map, n_rows) = (&*self.map, self.n_rows);
-        let counts = || present(self.storage.tiles(), n_rows, map);
+        let counts = || if fit_a_byte(map) { present::<u8>(self) } else { present::<u32>(self) };
         match layout {
             Layout::Columns => Columns::bytes_for(map, n_rows),
             Layout::Rows => Rows::bytes_for(map, n_rows),
@@ -168,5 +186,23 @@ impl QuantizedMatrix {
                 Ellpack::bytes_for(map, n_rows, shortest, longest)
             }
         }
+    }
+}
+
+impl BinSource for QuantizedMatrix {
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn map(&self) -> &BinMap {
+        &self.map
+    }
+
+    fn fill_u8(&self, features: &[usize], rows: Range<usize>, out: &mut [u8]) {
+        self.storage.read(features, rows, out);
+    }
+
+    fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]) {
+        self.storage.read(features, rows, out);
     }
 }

@@ -26,26 +26,40 @@
 //! - NaN is missing, and goes to the last bin of its feature. That bin holds nothing else if the feature missed values
 //!   in training. If it did not, the last bin is that of the largest values, where NaN also ends when it is compared
 //!   with cuts: it is below none of them.
+//! - The values of a categorical feature are codes, whole numbers from 0 to 2^24 - 1. Each category that training saw has
+//!   a bin, in the order of the codes; where there are more than fit, the most frequent have. The last bin is always
+//!   there, for all that has no other: what is missing, never seen, seen too rarely, or no code.
+//! - What a sparse matrix does not hold is zero, and binned as any zero, unless it was said to be missing.
 
 mod bin_map;
 mod bits;
+mod categories;
 mod codes;
 mod column;
 mod columns;
 mod csr;
 mod cuts;
+mod dense;
 mod distinct;
 mod ellpack;
 mod error;
+mod frequency;
 mod input;
+mod kind;
 mod matrix;
 mod packed;
 mod quantile;
 mod quantizer;
+mod rank;
 mod rows;
 mod sample;
+mod seen;
 mod sorted;
+mod source;
+mod sparse;
 mod tile;
+mod transpose;
+mod weights;
 
 pub use bin_map::BinMap;
 pub use bits::BinBits;
@@ -54,9 +68,13 @@ pub use column::{BinColumn, FeatureStorageInfo};
 pub use columns::Columns;
 pub use csr::Csr;
 pub use cuts::BinCuts;
+pub use dense::Values;
 pub use ellpack::Ellpack;
 pub use error::FeatureError;
-pub use input::{Features, Values};
+pub use input::Features;
+pub use kind::FeatureKind;
 pub use matrix::{Layout, QuantizedMatrix, Storage};
 pub use quantizer::Quantizer;
 pub use rows::Rows;
+pub(crate) use source::BinSource;
+pub use sparse::Absent;

@@ -12,26 +12,17 @@ pub(super) fn packed_len(count: usize, bits: u32) -> usize {
 
 /// Packs codes that fit `bits`; spare bits of the last byte are zero.
 pub(super) fn pack(codes: impl Iterator<Item = u32>, bits: u32, out: &mut [u8]) {
-    let (mut word, mut held) = (0_u64, 0);
-    let mut out = out.iter_mut();
+    let (mut word, mut held, mut at) = (0_u64, 0, 0);
     for code in codes {
         word |= u64::from(code) << held;
         held += bits;
-        while held >= 8 {
-            put(&mut out, word);
-            word >>= 8;
-            held -= 8;
+        if held >= 32 {
+            out[at..at + 4].copy_from_slice(&word.to_le_bytes()[..4]);
+            (word, held, at) = (word >> 32, held - 32, at + 4);
         }
     }
-    if held > 0 {
-        put(&mut out, word);
-    }
-}
-
-fn put<'a>(out: &mut impl Iterator<Item = &'a mut u8>, word: u64) {
-    if let Some(out) = out.next() {
-        *out = word.to_le_bytes()[0];
-    }
+    let rest = held.div_ceil(8) as usize;
+    out[at..at + rest].copy_from_slice(&word.to_le_bytes()[..rest]);
 }
 
 /// One packed code.

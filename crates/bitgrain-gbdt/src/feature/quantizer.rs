@@ -1,23 +1,21 @@
 //! Finds the cuts of every feature, the same for a seed whatever the number of threads.
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-
-use super::distinct::Distinct;
-use super::quantile::{cuts, midpoint};
-use super::sample::sample;
-use super::sorted::{sorted, sorted_with_weights};
-use super::{BinCuts, FeatureError, Features};
-
-/// Features that are sampled together: a cache line of a row.
-const GROUP: usize = 16;
+use super::categories::Categories;
+use super::cuts::FeatureBins;
+use super::frequency::Frequencies;
+use super::quantile::midpoint;
+use super::sample::Sample;
+use super::seen::Seen;
+use super::weights::Weights;
+use super::{BinCuts, FeatureError, FeatureKind, Features};
 
 /// How cuts are found.
 ///
 /// A feature of at most as many distinct values as it may have bins gets a bin for each, so that no rare value is lost,
 /// however many rows there are. Others are cut into bins of about equal weight: exactly so up to a number of rows,
 /// from a seeded sample of that many beyond.
+///
+/// A categorical feature gets a bin for each of its most frequent categories, whichever rows they are in.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -70,83 +68,52 @@ impl Quantizer {
         Self { seed, ..self }
     }
 
-    /// The cuts of every feature. A row counts as its weight says, or as 1; the values of a row of weight 0 do not
-    /// count at all, but a feature that misses one there has a bin for missing values.
+    /// The cuts of every feature, or its categories. A row counts as its weight says, or as 1; the values of a row of
+    /// weight 0 do not count at all, but a feature that misses one there has a bin for missing values.
     ///
     /// # Errors
-    /// [`FeatureError::WeightCount`], [`FeatureError::InvalidWeight`], [`FeatureError::NoWeight`], or
-    /// [`FeatureError::TooManyBins`] of all features together.
+    /// [`FeatureError::WeightCount`], [`FeatureError::InvalidWeight`], [`FeatureError::NoWeight`],
+    /// [`FeatureError::InvalidCategory`], or [`FeatureError::TooManyBins`] of all features together.
     pub fn compute_cuts(&self, features: &Features<'_>, weights: Option<&[f32]>) -> Result<BinCuts, FeatureError> {
-        if let Some(weights) = weights {
-            check_weights(weights, features.n_rows())?;
-        }
-        let rows = self.sampled_rows(features.n_rows(), weights);
-        let data = Data { features, weights, rows, missing: features.missing() };
+        let weights = Weights::new(weights, features.n_rows())?;
         let n_features = features.n_features();
-        let groups = (0..n_features).step_by(GROUP).map(|first| first..n_features.min(first + GROUP));
-        let of_group = |group: Range<usize>| -> Vec<Vec<f32>> {
-            let columns = features.sampled(group.clone(), &data.rows);
-            let columns = group.into_par_iter().zip(columns);
-            columns.map(|(feature, column)| data.cuts(feature, &column, self.max_bin)).collect()
-        };
-        let cuts: Vec<Vec<f32>> = groups.collect::<Vec<_>>().into_par_iter().flat_map_iter(of_group).collect();
-        BinCuts::new(&cuts, data.missing)
-    }
+        let of_kind = |kind| -> Vec<usize> { (0..n_features).filter(|&f| features.kind(f) == kind).collect() };
+        let mut bins = vec![FeatureBins::Cuts(Box::default()); n_features];
+        let mut missing = vec![true; n_features];
 
-    /// The rows that quantiles are taken from, of those that weigh anything.
-    fn sampled_rows(&self, n_rows: usize, weights: Option<&[f32]>) -> Vec<usize> {
-        let Some(weights) = weights else { return sample(n_rows, self.sample_rows, self.seed) };
-        let counted: Vec<usize> = (0..n_rows).filter(|&row| weights[row] > 0.0).collect();
-        sample(counted.len(), self.sample_rows, self.seed).into_iter().map(|at| counted[at]).collect()
-    }
-}
-
-/// What the cuts of a feature depend on.
-struct Data<'a> {
-    features: &'a Features<'a>,
-    weights: Option<&'a [f32]>,
-    /// The sample.
-    rows: Vec<usize>,
-    missing: Vec<bool>,
-}
-
-impl Data<'_> {
-    /// The cuts of a feature whose values in the sample are known.
-    fn cuts(&self, feature: usize, sampled: &[f32], max_bin: u32) -> Vec<f32> {
-        let bins = (max_bin - u32::from(self.missing[feature])) as usize;
-        if let Some(values) = self.distinct(feature, sampled, bins) {
-            return values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect();
+        let categorical = of_kind(FeatureKind::Categorical);
+        for (&feature, counted) in categorical.iter().zip(Frequencies::of(features, &categorical, weights)) {
+            if let Some((row, value)) = counted.invalid() {
+                return Err(FeatureError::InvalidCategory { row, feature, value });
+            }
+            let codes = counted.most_frequent(self.max_bin as usize - 1);
+            bins[feature] = FeatureBins::Categories(Categories::new(codes));
         }
-        let values = match self.weights {
-            None => sorted(sampled),
-            Some(weights) => sorted_with_weights(sampled, self.rows.iter().map(|&row| weights[row])),
-        };
-        cuts(&values, bins)
-    }
 
-    /// The values of a feature, ascending, unless there are more than `limit`. Every row that counts is looked at, not
-    /// only the sample, but those of many values are given up after few.
-    fn distinct(&self, feature: usize, sampled: &[f32], limit: usize) -> Option<Vec<f32>> {
-        let n_rows = self.features.n_rows();
-        if self.rows.len() == n_rows {
-            return distinct(sampled.iter().copied(), limit);
+        let numeric = of_kind(FeatureKind::Numeric);
+        let mut of_many_values = Vec::new();
+        for (&feature, seen) in numeric.iter().zip(Seen::of(features, &numeric, weights, self.max_bin as usize)) {
+            missing[feature] = seen.missing;
+            match seen.few(self.value_bins(missing[feature])) {
+                Some(values) => bins[feature] = between(&values),
+                None => of_many_values.push(feature),
+            }
         }
-        let counted = (0..n_rows).filter(|&row| self.weights.is_none_or(|weights| weights[row] > 0.0));
-        distinct(counted.map(|row| self.features.value(row, feature)), limit)
+        let sample = Sample::new(features, weights, self.sample_rows, self.seed);
+        let found = sample.cuts(&of_many_values, |feature| self.value_bins(missing[feature]));
+        for (feature, cuts) in of_many_values.into_iter().zip(found) {
+            bins[feature] = FeatureBins::Cuts(cuts.into());
+        }
+        BinCuts::from_bins(bins, missing)
+    }
+
+    /// Bins for the values of a numeric feature.
+    fn value_bins(&self, missing: bool) -> usize {
+        (self.max_bin - u32::from(missing)) as usize
     }
 }
 
-fn distinct(values: impl Iterator<Item = f32>, limit: usize) -> Option<Vec<f32>> {
-    let mut distinct = Distinct::new(limit);
-    values.filter(|value| !value.is_nan()).all(|value| distinct.insert(value)).then(|| distinct.into_sorted())
-}
-
-fn check_weights(weights: &[f32], rows: usize) -> Result<(), FeatureError> {
-    if weights.len() != rows {
-        return Err(FeatureError::WeightCount { weights: weights.len(), rows });
-    }
-    if let Some(row) = weights.iter().position(|weight| !weight.is_finite() || *weight < 0.0) {
-        return Err(FeatureError::InvalidWeight { row, weight: weights[row] });
-    }
-    if weights.iter().all(|weight| *weight == 0.0) { Err(FeatureError::NoWeight) } else { Ok(()) }
+/// A bin for each of some ascending values.
+fn between(values: &[f32]) -> FeatureBins {
+    FeatureBins::Cuts(values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect())
 }

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use bitgrain_kernels::BinCode;
 use rayon::prelude::*;
 
-use super::tile::{Tile, Tiles, blocks};
-use super::{BinMap, Codes};
+use super::tile::{Tile, TileBin, blocks};
+use super::transpose::transpose;
+use super::{BinMap, BinSource, Codes};
 
 /// Rows of bins. A histogram that walks all features of a row at a time reads memory in order, whatever the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,25 +36,24 @@ impl Rows {
         n_rows * map.n_features() * Codes::width(map.widest() - 1)
     }
 
-    pub(super) fn build(source: &dyn Tiles, n_rows: usize, map: &BinMap) -> Self {
-        let n_features = map.n_features();
-        let mut bins = Codes::zeros(n_rows * n_features, map.widest() - 1);
+    pub(super) fn build<C: TileBin>(source: &dyn BinSource) -> Self {
+        let (n_rows, n_features) = (source.n_rows(), source.map().n_features());
+        let mut bins = Codes::zeros(n_rows * n_features, source.map().widest() - 1);
         let mut rest = bins.as_mut();
         let parts = blocks(n_rows, n_features).into_iter().map(|rows| (rest.take(rows.len() * n_features), rows));
         parts.collect::<Vec<_>>().into_par_iter().for_each(|(mut part, rows)| {
-            let tile = Tile::read(source, rows, n_features);
-            part.write((0..tile.n_rows()).flat_map(|row| tile.row(row)));
+            part.write(Tile::<C>::read(source, rows).rows().into_iter().map(Into::into));
         });
         Self { bins, n_features }
     }
-}
 
-impl Tiles for Rows {
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
-        for (at, row) in rows.enumerate() {
-            for feature in 0..self.n_features {
-                tile.set(at, feature, self.bin(row, feature));
-            }
+    /// See [`BinSource`].
+    pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
+        let features = features.iter().copied();
+        match &self.bins {
+            Codes::U8(bins) => transpose(bins, self.n_features, rows, features, out, |bin| C::of_bin(bin.into())),
+            Codes::U16(bins) => transpose(bins, self.n_features, rows, features, out, |bin| C::of_bin(bin.into())),
+            Codes::U32(bins) => transpose(bins, self.n_features, rows, features, out, |bin| C::of_bin(bin as usize)),
         }
     }
 }

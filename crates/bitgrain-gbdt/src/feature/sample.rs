@@ -1,7 +1,89 @@
 //! A seeded sample of rows: one from each of as many equal stretches, so that the order of the data does not matter.
 
+use rayon::prelude::*;
+
+use super::input::Matrix;
+use super::quantile::{Weighted, cuts};
+use super::rank::rank_cuts;
+use super::sorted::{insert, sorted, sorted_keys, sorted_with_weights};
+use super::sparse::Sparse;
+use super::weights::{Tally, Weights};
+use super::{Absent, Features};
+
+/// Features that are sampled together: a cache line of a row.
+const GROUP: usize = 16;
+
+/// The rows that quantiles are taken from, of those that weigh anything.
+pub(super) struct Sample<'a> {
+    features: &'a Features<'a>,
+    weights: Weights<'a>,
+    /// Ascending.
+    rows: Vec<usize>,
+}
+
+impl<'a> Sample<'a> {
+    pub(super) fn new(features: &'a Features<'a>, weights: Weights<'a>, count: usize, seed: u64) -> Self {
+        let n_rows = features.n_rows();
+        let rows = if weights.are_equal() {
+            sample(n_rows, count, seed)
+        } else {
+            let counted: Vec<usize> = (0..n_rows).filter(|&row| weights.counts(row)).collect();
+            sample(counted.len(), count, seed).into_iter().map(|at| counted[at]).collect()
+        };
+        Self { features, weights, rows }
+    }
+
+    /// The cuts of some features, from what they have in the sample and the number of bins of each.
+    pub(super) fn cuts(&self, which: &[usize], bins: impl Fn(usize) -> usize + Sync) -> Vec<Vec<f32>> {
+        match self.features.matrix() {
+            Matrix::Dense(dense) => {
+                let of_group = |group: &[usize]| -> Vec<Vec<f32>> {
+                    let values = dense.sampled(group, &self.rows);
+                    let columns = group.par_iter().zip(values.par_chunks_exact(self.rows.len()));
+                    columns.map(|(&feature, values)| self.dense_cuts(values, bins(feature))).collect()
+                };
+                which.par_chunks(GROUP).flat_map_iter(of_group).collect()
+            }
+            Matrix::Sparse(sparse) => {
+                let all = self.weights.tally(self.rows.iter().copied());
+                let mut is_sampled = vec![false; self.features.n_rows()];
+                self.rows.iter().for_each(|&row| is_sampled[row] = true);
+                let values = |feature| self.sparse_values(sparse, feature, &is_sampled, all);
+                which.par_iter().map(|&feature| cuts(&values(feature), bins(feature))).collect()
+            }
+        }
+    }
+
+    fn dense_cuts(&self, values: &[f32], bins: usize) -> Vec<f32> {
+        if self.weights.are_equal() {
+            return rank_cuts(&sorted_keys(values), bins);
+        }
+        cuts(&self.weighted(values, &self.rows), bins)
+    }
+
+    /// The values that are written down, and a zero for all that are not.
+    fn sparse_values(&self, sparse: &Sparse<'_>, feature: usize, is_sampled: &[bool], all: Tally) -> Vec<Weighted> {
+        let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
+        let entries = rows.iter().map(|&row| row as usize).zip(values.iter().copied());
+        let (rows, values): (Vec<usize>, Vec<f32>) = entries.filter(|entry| is_sampled[entry.0]).unzip();
+        let mut weighted = self.weighted(&values, &rows);
+        let absent = all.without(self.weights.tally(rows.into_iter()));
+        if sparse.absent() == Absent::Zero && absent.rows > 0 {
+            insert(&mut weighted, Weighted { value: 0.0, weight: absent.weight });
+        }
+        weighted
+    }
+
+    fn weighted(&self, values: &[f32], rows: &[usize]) -> Vec<Weighted> {
+        if self.weights.are_equal() {
+            return sorted(values);
+        }
+        sorted_with_weights(values, rows.iter().map(|&row| self.weights.of(row)))
+    }
+}
+
 /// At most `count` of `n_rows` rows, ascending and distinct; all of them if there are no more.
-pub(super) fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
+fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
     if count >= n_rows {
         return (0..n_rows).collect();
     }

@@ -4,14 +4,18 @@ use super::quantile::Weighted;
 
 /// Distinct values, ascending, each weighing as many rows as have it. NaN is left out.
 pub(super) fn sorted(values: &[f32]) -> Vec<Weighted> {
-    let keys = values.iter().filter(|value| !value.is_nan()).map(|&value| key(value));
-    let keys = radix_sorted(keys.collect());
+    let keys = sorted_keys(values);
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
     let weigh = |keys: &[u32]| Weighted { value: value(keys[0]), weight: keys.len() as f64 };
     keys.chunk_by(|a, b| a == b).map(weigh).collect()
 }
 
-/// The same with a weight above 0 per value.
+/// The keys of all values but NaN, ascending.
+pub(super) fn sorted_keys(values: &[f32]) -> Vec<u32> {
+    radix_sorted(values.iter().filter(|value| !value.is_nan()).map(|&value| key(value)).collect())
+}
+
+/// The same as [`sorted`] with a weight above 0 per value.
 pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = f32>) -> Vec<Weighted> {
     let counted = values.iter().zip(weights).filter(|(value, _)| !value.is_nan());
     // Value above weight in one integer. By weight too, so that sums do not depend on the order of equal values.
@@ -26,6 +30,15 @@ pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = 
     rows.chunk_by(|a, b| a >> 32 == b >> 32).map(weigh).collect()
 }
 
+/// Adds a value, or its weight if it is there.
+pub(super) fn insert(values: &mut Vec<Weighted>, new: Weighted) {
+    let at = values.partition_point(|weighted| weighted.value < new.value);
+    match values.get_mut(at) {
+        Some(found) if found.value == new.value => found.weight += new.weight,
+        _ => values.insert(at, new),
+    }
+}
+
 /// Bits of a value such that integers compare as values do; both zeros have the same.
 fn key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits(); // -0 + 0 is +0
@@ -33,7 +46,7 @@ fn key(value: f32) -> u32 {
 }
 
 /// The value of a key.
-fn value(key: u32) -> f32 {
+pub(super) fn value(key: u32) -> f32 {
     f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
 }
 
@@ -42,7 +55,12 @@ const DIGIT: u32 = 11;
 
 /// Sorts by the low digit, then by the middle one, then by the high one, each time keeping the order of equals.
 fn radix_sorted(mut keys: Vec<u32>) -> Vec<u32> {
-    let mut counts = [[0_usize; 1 << DIGIT]; 3];
+    if u32::try_from(keys.len()).is_err() {
+        keys.sort_unstable();
+        return keys;
+    }
+    // Places in 32 bits: those of a digit are a sixth of the nearest cache.
+    let mut counts = [[0_u32; 1 << DIGIT]; 3];
     for &key in &keys {
         (0..3).for_each(|pass| counts[pass][digit(key, pass)] += 1);
     }
@@ -54,7 +72,7 @@ fn radix_sorted(mut keys: Vec<u32>) -> Vec<u32> {
         }
         for &key in &keys {
             let place = &mut counts[digit(key, pass)];
-            other[*place] = key;
+            other[*place as usize] = key;
             *place += 1;
         }
         std::mem::swap(&mut keys, &mut other);
@@ -76,7 +94,7 @@ mod tests {
         let mut want = keys.clone();
         want.sort_unstable();
         assert_eq!(radix_sorted(keys), want);
-        assert_eq!(radix_sorted(Vec::new()), []);
+        assert!(radix_sorted(Vec::new()).is_empty());
     }
 
     #[test]

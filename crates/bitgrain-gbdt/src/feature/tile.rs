@@ -1,73 +1,70 @@
-//! Blocks of rows as plain bins: what every layout is read into and built from.
+//! All features of a block of rows as plain bins: what every layout is built from.
 
 use std::ops::Range;
 
-use super::{BinCuts, BinMap, Features};
+use bitgrain_kernels::BinCode;
+
+use super::transpose::transpose;
+use super::{BinMap, BinSource};
+
+/// A width that blocks of bins are handled in.
+pub(super) trait TileBin: BinCode + Into<u32> + Send + Sync {
+    /// Reads bins of this width.
+    fn fill(source: &dyn BinSource, features: &[usize], rows: Range<usize>, out: &mut [Self]);
+}
+
+impl TileBin for u8 {
+    fn fill(source: &dyn BinSource, features: &[usize], rows: Range<usize>, out: &mut [Self]) {
+        source.fill_u8(features, rows, out);
+    }
+}
+
+impl TileBin for u32 {
+    fn fill(source: &dyn BinSource, features: &[usize], rows: Range<usize>, out: &mut [Self]) {
+        source.fill_u32(features, rows, out);
+    }
+}
 
 /// Bins of a block of rows, column after column.
-pub(super) struct Tile {
-    bins: Vec<u32>,
+pub(super) struct Tile<C> {
+    bins: Vec<C>,
     n_rows: usize,
 }
 
-impl Tile {
-    pub(super) fn read(source: &dyn Tiles, rows: Range<usize>, n_features: usize) -> Self {
-        let mut tile = Self { bins: vec![0; rows.len() * n_features], n_rows: rows.len() };
-        source.fill(rows, &mut tile);
-        tile
+impl<C: TileBin> Tile<C> {
+    pub(super) fn read(source: &dyn BinSource, rows: Range<usize>) -> Self {
+        let features: Vec<usize> = (0..source.map().n_features()).collect();
+        let n_rows = rows.len();
+        let mut bins = vec![C::of_bin(0); n_rows * features.len()];
+        C::fill(source, &features, rows, &mut bins);
+        Self { bins, n_rows }
     }
 
     pub(super) fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    pub(super) fn column(&self, feature: usize) -> &[u32] {
+    pub(super) fn column(&self, feature: usize) -> &[C] {
         &self.bins[feature * self.n_rows..][..self.n_rows]
     }
 
-    pub(super) fn column_mut(&mut self, feature: usize) -> &mut [u32] {
-        &mut self.bins[feature * self.n_rows..][..self.n_rows]
+    /// The same bins row after row.
+    pub(super) fn rows(&self) -> Vec<C> {
+        let mut rows = vec![C::of_bin(0); self.bins.len()];
+        transpose(&self.bins, self.n_rows, 0..self.bins.len() / self.n_rows, 0..self.n_rows, &mut rows, |bin| bin);
+        rows
     }
 
-    /// The bins of a row, feature after feature.
-    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = u32> {
-        self.bins[row..].iter().step_by(self.n_rows).copied()
-    }
-
-    /// The features of a row that are not missing, with their bins.
-    pub(super) fn present(&self, row: usize, map: &BinMap) -> impl Iterator<Item = (u32, u32)> {
-        (0..).zip(self.row(row)).filter(|&(feature, bin)| map.missing_bin(feature as usize) != Some(bin))
-    }
-
-    /// Every feature missing in every row; features that are never missing are left for the source to fill.
-    pub(super) fn clear(&mut self, map: &BinMap) {
-        for feature in 0..map.n_features() {
-            self.column_mut(feature).fill(map.last_bin(feature));
-        }
-    }
-
-    pub(super) fn set(&mut self, row: usize, feature: usize, bin: u32) {
-        self.bins[feature * self.n_rows + row] = bin;
-    }
-}
-
-/// Something that knows the bins of every row.
-pub(super) trait Tiles: Sync {
-    /// Writes the bins of some rows to a tile of as many.
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile);
-}
-
-/// Raw values on their way into bins.
-pub(super) struct Raw<'a> {
-    pub(super) cuts: &'a BinCuts,
-    pub(super) features: &'a Features<'a>,
-}
-
-impl Tiles for Raw<'_> {
-    fn fill(&self, rows: Range<usize>, tile: &mut Tile) {
-        for feature in 0..self.features.n_features() {
-            let values = self.features.column(feature, rows.clone());
-            self.cuts.bin_all(feature, &values, tile.column_mut(feature));
+    /// Visits what is not missing of each row: features and their bins.
+    pub(super) fn for_each_row(&self, map: &BinMap, mut visit: impl FnMut(&[(u32, u32)])) {
+        let missing: Vec<Option<u32>> = (0..map.n_features()).map(|feature| map.missing_bin(feature)).collect();
+        let mut present = Vec::with_capacity(missing.len());
+        for bins in self.rows().chunks_exact(missing.len()) {
+            let entries = (0..).zip(bins.iter().map(|&bin| bin.into()));
+            let entries = entries.zip(&missing).filter(|((_, bin), missing)| Some(*bin) != **missing);
+            present.clear();
+            present.extend(entries.map(|(entry, _)| entry));
+            visit(&present);
         }
     }
 }
@@ -75,6 +72,6 @@ impl Tiles for Raw<'_> {
 /// Ranges of rows to work on at a time: few enough to stay in cache, enough to pay for setting up a search, and a
 /// multiple of eight, so that packed rows begin with a byte.
 pub(super) fn blocks(n_rows: usize, n_features: usize) -> Vec<Range<usize>> {
-    let rows = ((1 << 16) / n_features).clamp(2048, 8192) / 8 * 8;
+    let rows = ((1 << 16) / n_features.max(1)).clamp(2048, 8192) / 8 * 8;
     (0..n_rows).step_by(rows).map(|start| start..n_rows.min(start + rows)).collect()
 }

@@ -1,41 +1,81 @@
 //! How good predictions are.
+//!
+//! [`by_name`] makes a built-in metric, [`NAMES`] lists them, [`default_for`] knows what suits an objective. Definitions
+//! are scikit-learn's where it has the metric.
+//!
+//! ```
+//! use bitgrain_gbdt::metric::{self, Evaluated};
+//! let data = Evaluated { targets: &[0.0, 1.0, 0.0, 1.0], weights: None, predictions: &[0.1, 0.8, 0.4, 0.3] };
+//! assert_eq!(metric::by_name("auc")?.evaluate(&data)?, 0.75); // three of four pairs are in the right order
+//! assert_eq!(metric::by_name("binary_error")?.evaluate(&data)?, 0.25); // LightGBM's name for it
+//! # Ok::<(), metric::MetricError>(())
+//! ```
+//!
+//! Sums are of f64, in an order that does not depend on the number of threads.
+//!
+//! # One of your own
+//!
+//! ```
+//! use bitgrain_gbdt::metric::{Evaluated, Metric, MetricError};
+//!
+//! struct LargestError;
+//!
+//! impl Metric for LargestError {
+//!     fn name(&self) -> String {
+//!         "largest_error".into()
+//!     }
+//!
+//!     fn higher_is_better(&self) -> bool {
+//!         false
+//!     }
+//!
+//!     fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+//!         data.check(1)?;
+//!         let errors = data.targets.iter().zip(data.predictions).map(|(t, p)| (f64::from(*t) - p).abs());
+//!         Ok(errors.fold(0.0, f64::max))
+//!     }
+//! }
+//!
+//! let data = Evaluated { targets: &[1.0, 2.0], weights: None, predictions: &[1.5, 4.0] };
+//! assert_eq!(LargestError.evaluate(&data)?, 2.0);
+//! # Ok::<(), MetricError>(())
+//! ```
 
-/// A measure of predictions. Built-in ones are made by name; implement this for one of your own.
-pub trait Metric: Send + Sync {
-    /// Name with parameters: `auc`, `pinball:0.9`.
-    fn name(&self) -> String;
+mod absolute;
+mod auc;
+mod average_precision;
+mod deviance;
+mod error;
+mod evaluated;
+mod huber;
+mod logloss;
+mod mean_loss;
+mod measure;
+mod multi;
+mod names;
+mod pinball;
+mod r2;
+mod ranking;
+mod squared;
+mod sum;
+#[cfg(test)]
+mod tests;
 
-    /// Whether more is better.
-    fn higher_is_better(&self) -> bool;
+pub use crate::objective::Named;
+pub use absolute::{Mae, Mape};
+pub use auc::Auc;
+pub use average_precision::AveragePrecision;
+pub use deviance::{GammaDeviance, PoissonDeviance, TweedieDeviance};
+pub use error::MetricError;
+pub use evaluated::Evaluated;
+pub use huber::Huber;
+pub use logloss::{Logloss, WrongShare};
+pub use measure::{Metric, default_for};
+pub use multi::{MultiLogloss, MultiWrongShare};
+pub use names::{NAMES, by_name};
+pub use pinball::Pinball;
+pub use r2::R2;
+pub use squared::{Mse, Rmse};
 
-    /// The measure of some predictions.
-    ///
-    /// # Errors
-    /// [`MetricError`] if it is not defined for them.
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError>;
-}
-
-/// Predictions beside the truth.
-#[derive(Debug, Clone, Copy)]
-pub struct Evaluated<'a> {
-    /// The target of each row.
-    pub targets: &'a [f32],
-    /// The weight of each row.
-    pub weights: Option<&'a [f32]>,
-    /// Predictions (after the link), group after group: all rows of the first class, then all of the second.
-    pub predictions: &'a [f64],
-}
-
-/// Why a metric has no value.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MetricError {
-    /// A name that is none of ours.
-    #[error("there is no metric {name}; there are: {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-}
+pub(crate) use measure::default_for_link;
+pub(crate) use sum::sums;

@@ -1,95 +1,107 @@
 //! What is minimised: gradients and hessians of a loss.
+//!
+//! [`by_name`] makes a built-in objective, [`NAMES`] lists them. Gradients and hessians are LightGBM's, so that
+//! parameters tuned for it mean the same here.
+//!
+//! ```
+//! use bitgrain_gbdt::objective::{self, Batch, GradientBatch};
+//! let poisson = objective::by_name("count:poisson")?; // XGBoost's name for it
+//! assert_eq!(poisson.name(), "poisson");
+//! assert!(poisson.check(&[2.0, -1.0]).is_err());
+//! let (mut grads, mut hess) = ([0.0; 2], [0.0; 2]);
+//! let batch = Batch { targets: &[2.0, 0.0], weights: Some(&[1.0, 3.0]), scores: &[&[0.0, 0.0]] };
+//! poisson.gradients(&batch, &mut GradientBatch { grads: vec![&mut grads], hess: vec![&mut hess] });
+//! assert_eq!(grads, [-1.0, 3.0]); // weight * (exp(score) - target)
+//! # Ok::<(), objective::ObjectiveError>(())
+//! ```
+//!
+//! # One of your own
+//!
+//! Any loss with a gradient will do. This one is the logarithm of the hyperbolic cosine of the error: near zero a square,
+//! far from it an absolute value.
+//!
+//! ```
+//! use bitgrain_gbdt::model::Link;
+//! use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError};
+//!
+//! struct LogCosh;
+//!
+//! impl Objective for LogCosh {
+//!     fn name(&self) -> String {
+//!         "log_cosh".into()
+//!     }
+//!
+//!     fn link(&self) -> Link {
+//!         Link::Identity
+//!     }
+//!
+//!     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
+//!         match targets.iter().position(|target| !target.is_finite()) {
+//!             Some(row) => Err(ObjectiveError::Target {
+//!                 row,
+//!                 target: targets[row],
+//!                 objective: self.name(),
+//!                 takes: "finite numbers",
+//!             }),
+//!             None => Ok(()),
+//!         }
+//!     }
+//!
+//!     fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {
+//!         vec![0.0]
+//!     }
+//!
+//!     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+//!         let (grads, hess) = out.single();
+//!         for (row, (score, target)) in batch.single().iter().zip(batch.targets).enumerate() {
+//!             let slope = (score - target).tanh();
+//!             grads[row] = slope;
+//!             hess[row] = 1.0 - slope * slope;
+//!         }
+//!         out.weigh(batch.weights);
+//!     }
+//! }
+//!
+//! let (mut grads, mut hess) = ([0.0; 2], [0.0; 2]);
+//! let batch = Batch { targets: &[1.0, 0.0], weights: None, scores: &[&[1.0, 99.0]] };
+//! LogCosh.gradients(&batch, &mut GradientBatch { grads: vec![&mut grads], hess: vec![&mut hess] });
+//! assert_eq!((grads, hess), ([0.0, 1.0], [1.0, 0.0]));
+//! ```
 
-use crate::model::Link;
+mod absolute;
+mod batch;
+mod binary;
+mod class_weights;
+mod constant;
+mod error;
+mod exponential;
+mod gamma;
+mod huber;
+mod loss;
+mod multiclass;
+mod names;
+mod poisson;
+mod quantile;
+mod squared;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod tweedie;
 
-/// A loss to minimise. Built-in ones are made by name; implement this for one of your own.
-///
-/// Scores, gradients and hessians of a row with several scores (one for each class) lie group after group: all rows of
-/// the first class, then all rows of the second.
-pub trait Objective: Send + Sync {
-    /// Name with parameters, as the model's file keeps it: `binary`, `quantile:0.9`.
-    fn name(&self) -> String;
+pub use absolute::Absolute;
+pub use batch::{Batch, GradientBatch};
+pub use binary::Binary;
+pub use class_weights::{ClassWeights, class_weights};
+pub use error::ObjectiveError;
+pub use gamma::Gamma;
+pub use huber::Huber;
+pub use loss::Objective;
+pub use multiclass::Multiclass;
+pub use names::{NAMES, Named, by_name};
+pub use poisson::Poisson;
+pub use quantile::Quantile;
+pub use squared::Squared;
+pub use tweedie::Tweedie;
 
-    /// From scores to predictions.
-    fn link(&self) -> Link;
-
-    /// Scores per row: the number of classes for softmax, else 1.
-    fn n_groups(&self) -> usize {
-        1
-    }
-
-    /// Whether every hessian is the weight of its row (1 without weights): then they need no bits.
-    fn constant_hessian(&self) -> bool {
-        false
-    }
-
-    /// Whether the targets can be learned.
-    ///
-    /// # Errors
-    /// The first that cannot, and why.
-    fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError>;
-
-    /// The constant scores that fit best, one for each group.
-    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
-
-    /// Gradients and hessians of the rows of a batch, weights multiplied in. Rows are independent of each other: a
-    /// batch may be any part of the data.
-    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>);
-
-    /// The value of a leaf from what is left to explain in its rows (target minus score), for losses whose gradient
-    /// does not tell how far to go (absolute, quantile). `None`: the usual step by gradient and hessian.
-    fn renew_leaf(&self, _residuals: &mut [(f32, f32)]) -> Option<f64> {
-        None
-    }
-
-    /// Whether [`renew_leaf`](Self::renew_leaf) gives values.
-    fn renews_leaves(&self) -> bool {
-        false
-    }
-}
-
-/// Rows whose gradients are asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Batch<'a> {
-    /// The target of each row.
-    pub targets: &'a [f32],
-    /// The weight of each row.
-    pub weights: Option<&'a [f32]>,
-    /// For each group, the score of each row.
-    pub scores: &'a [&'a [f32]],
-}
-
-/// Where gradients go.
-#[derive(Debug)]
-pub struct GradientBatch<'a> {
-    /// For each group, the gradient of each row.
-    pub grads: Vec<&'a mut [f32]>,
-    /// For each group, the hessian of each row.
-    pub hess: Vec<&'a mut [f32]>,
-}
-
-/// Why targets cannot be learned.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ObjectiveError {
-    /// A name that is none of ours.
-    #[error("there is no objective {name}; there are: {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// A target outside what the objective takes.
-    #[error("target {target} of row {row}: {objective} takes {takes}")]
-    Target {
-        /// The first such row.
-        row: usize,
-        /// Its target.
-        target: f32,
-        /// The objective.
-        objective: String,
-        /// What it takes.
-        takes: &'static str,
-    },
-}
+pub(crate) use names::found;
+pub(crate) use targets::class_of;

@@ -1,9 +1,8 @@
 //! `Matrix`: the features of a table in one piece, as training and prediction take them.
 
-use super::connect;
 use super::piece::rounded;
-use super::{ColumnData, Table, TableError, Text};
-use crate::feature::{FeatureError, Features};
+use super::{ColumnData, Sparse, Table, TableError, Text};
+use crate::feature::{Absent, FeatureError, Features};
 use crate::model::{Input, InputKind};
 
 /// The features of a table: numbers, and codes of categories, column after column.
@@ -17,11 +16,12 @@ pub struct Matrix {
     labels: Vec<Vec<String>>,
 }
 
-/// In f32, unless some column needs more.
+/// In f32, unless some column needs more; or as the sparse rows of a libsvm file.
 #[derive(Debug, Clone)]
-pub(super) enum Cells {
+enum Cells {
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Sparse(Sparse),
 }
 
 impl Table {
@@ -51,10 +51,10 @@ impl Table {
 }
 
 impl Matrix {
-    pub(super) fn from_sparse(sparse: super::Sparse) -> Self {
+    pub(super) fn from_sparse(sparse: Sparse) -> Self {
         let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
         let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        let cells = connect::sparse_cells(&sparse);
+        let cells = Cells::Sparse(sparse);
         Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
     }
 
@@ -108,8 +108,11 @@ impl Matrix {
         let matrix = match &self.cells {
             Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
             Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
+            Cells::Sparse(Sparse { row_ptr, columns, values, n_features }) => {
+                Features::sparse(row_ptr, columns, values, *n_features, Absent::Zero)?
+            }
         };
-        connect::with_categorical(matrix.with_names(self.names.clone())?, &self.categorical)
+        matrix.with_names(self.names.clone())?.with_categorical(&self.categorical)
     }
 
     /// Number of rows.
@@ -137,6 +140,7 @@ impl Matrix {
         let value = |feature: usize| match &self.cells {
             Cells::F32(values) => values[at(feature)],
             Cells::F64(values) => rounded(values[at(feature)]),
+            Cells::Sparse(sparse) => sparse.value(row, feature),
         };
         (0..self.names.len()).map(value).collect()
     }
@@ -147,6 +151,7 @@ impl Matrix {
         match &self.cells {
             Cells::F32(values) => size_of_val(&values[..]),
             Cells::F64(values) => size_of_val(&values[..]),
+            Cells::Sparse(sparse) => sparse.bytes(),
         }
     }
 
@@ -159,6 +164,7 @@ impl Matrix {
         let cells = match &self.cells {
             Cells::F32(values) => Cells::F32(selected(values, self.n_rows, rows)),
             Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
+            Cells::Sparse(sparse) => Cells::Sparse(sparse.select(rows)),
         };
         Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
     }

@@ -20,10 +20,9 @@
 
 mod align;
 mod column;
-mod connect;
 mod csv;
 mod error;
-mod folds;
+mod fold;
 mod libsvm;
 mod matrix;
 mod options;
@@ -42,7 +41,7 @@ use std::path::Path;
 
 pub use column::{Column, ColumnData, Text};
 pub use error::TableError;
-pub use folds::Fold;
+pub use fold::Fold;
 pub use matrix::Matrix;
 pub use options::{FileFormat, Numbers, ReadOptions};
 pub use sparse::Sparse;

@@ -37,6 +37,38 @@ impl Sparse {
         self
     }
 
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// For a row that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let mut chosen =
+            Self { row_ptr: vec![0], columns: Vec::new(), values: Vec::new(), n_features: self.n_features };
+        for row in rows {
+            let entries = self.row_ptr[*row]..self.row_ptr[row + 1];
+            chosen.columns.extend_from_slice(&self.columns[entries.clone()]);
+            chosen.values.extend_from_slice(&self.values[entries]);
+            chosen.row_ptr.push(chosen.columns.len());
+        }
+        chosen
+    }
+
+    /// The value of a feature in a row; 0 if there is no entry.
+    ///
+    /// # Panics
+    /// For a row that is not there.
+    #[must_use]
+    pub fn value(&self, row: usize, feature: usize) -> f32 {
+        let entries = self.row_ptr[row]..self.row_ptr[row + 1];
+        let found = self.columns[entries.clone()].binary_search_by_key(&feature, |column| *column as usize);
+        found.map_or(0.0, |at| self.values[entries.start + at])
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.row_ptr[..]) + size_of_val(&self.columns[..]) + size_of_val(&self.values[..])
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::piece::rounded;
 use super::{Column, ColumnData};
 
 /// What there is to learn.
@@ -50,7 +51,12 @@ impl Task {
         let mut distinct = BTreeSet::new();
         for value in target.data.numbers().into_iter().flatten().filter(|value| !value.is_nan()) {
             if value.fract() != 0.0 || value.is_infinite() {
-                let reason = format!("`{name}` holds numbers that are not whole, such as {value}");
+                let shown = match target.data {
+                    // With its own digits, not those of the f64 it becomes.
+                    ColumnData::F32(_) => rounded(value).to_string(),
+                    _ => value.to_string(),
+                };
+                let reason = format!("`{name}` holds numbers that are not whole, such as {shown}");
                 return Inferred { task: Self::Regression, reason };
             }
             // -0 is 0.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::slots::{Plan, Slots};
 use super::{TrainError, scores};
-use crate::feature::{BinCuts, FeatureError, Features, Layout, QuantizedMatrix, Quantizer};
+use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer};
 use crate::model::{CategorySet, InputKind, Model};
 
 /// Binned features with their targets, and the weights of the rows if they differ.
@@ -74,7 +74,7 @@ impl Dataset {
         }
         check_rows(matrix.n_rows(), &targets, weights.as_deref())?;
         let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
-        let slots = Slots::from_matrix(matrix, plan);
+        let slots = Slots::fill(matrix, plan);
         Ok(Self { cuts: Arc::new(cuts.clone()), names, slots, targets, weights, start: None })
     }
 
@@ -86,8 +86,26 @@ impl Dataset {
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
         check_rows(features.n_rows(), &targets, weights.as_deref())?;
-        let slots = Slots::from_matrix(&cuts.quantize(features, Layout::Columns)?, plan);
+        let slots = Slots::fill(&cuts.source(features)?, plan);
         Ok(Self { cuts, names: features.names().to_vec(), slots, targets, weights, start: None })
+    }
+
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// If a row is not there.
+    #[must_use]
+    pub fn rows(&self, rows: &[usize]) -> Self {
+        let of = |values: &[f32]| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
+        let groups = |start: &Vec<f32>| start.chunks(self.n_rows()).flat_map(|scores| of(scores)).collect();
+        Self {
+            cuts: Arc::clone(&self.cuts),
+            names: self.names.clone(),
+            slots: self.slots.rows(rows),
+            targets: of(&self.targets),
+            weights: self.weights.as_deref().map(of),
+            start: self.start.as_ref().map(groups),
+        }
     }
 
     /// Begins with the scores of a model, for training that goes on from it. The features are those of this data.
@@ -100,19 +118,22 @@ impl Dataset {
     }
 
     pub(super) fn is_categorical(&self, feature: usize) -> bool {
-        let _ = feature;
-        false
+        self.cuts.kind(feature) == FeatureKind::Categorical
     }
 
     /// The codes of some categories' bins.
     pub(super) fn codes_of(&self, feature: usize, bins: &[usize]) -> CategorySet {
-        let _ = (feature, bins);
-        CategorySet::default()
+        let categories = self.cuts.categories(feature);
+        bins.iter().map(|&bin| categories[bin]).collect()
     }
 
     pub(super) fn input_kind(&self, feature: usize) -> InputKind {
-        let _ = feature;
-        InputKind::Numeric
+        match self.cuts.kind(feature) {
+            FeatureKind::Numeric => InputKind::Numeric,
+            FeatureKind::Categorical => {
+                InputKind::Categorical { known: Some(self.cuts.categories(feature).to_vec()), labels: Vec::new() }
+            }
+        }
     }
 
     /// Number of rows.

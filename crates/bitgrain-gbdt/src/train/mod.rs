@@ -4,6 +4,7 @@
 //! back a [`Model`](crate::model::Model).
 
 mod binned;
+mod cross_validation;
 mod dataset;
 mod error;
 mod evaluate;
@@ -16,6 +17,7 @@ mod slots;
 mod split;
 mod trainer;
 
+pub use cross_validation::{CrossValidated, CrossValidation, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use params::{Bagging, Goss, Growth, Params};

@@ -84,6 +84,10 @@ fn texts_and_named_numbers_become_categories() {
     assert_eq!(matrix.features().expect("features").names(), ["n", "city", "kind"]);
     assert_eq!(matrix.bytes(), 3 * 3 * 4, "f32 holds all of them");
     assert_eq!((matrix.row(0), matrix.row(1)[1]), (vec![1.5, 1.0, 3.0], 0.0));
+    let chosen = matrix.select(&[2, 1, 2]);
+    assert_eq!((chosen.n_rows(), chosen.row(0)[2], chosen.row(1)[1]), (3, 3.0, 0.0));
+    assert_eq!(chosen.names(), matrix.names());
+    assert_eq!(matrix.inputs()[1], categorical("city", &["Oslo", "Rome"]));
     let mut inputs = [numeric("n"), categorical("city", &[]), categorical("kind", &[])];
     matrix.label(&mut inputs);
     assert_eq!(inputs[1], categorical("city", &["Oslo", "Rome"]));
@@ -146,6 +150,9 @@ fn sparse_rows_keep_the_features_a_model_has() {
     let matrix = table.clone().align(&inputs).expect("aligned");
     assert_eq!((matrix.row(0), matrix.row(1)), (vec![5.0, 0.0, 0.0, 0.0, 1.0], vec![0.0; 5]));
     assert_eq!(matrix.row(2), [0.0, 2.0, 0.0, 0.0, 0.0]);
+    let chosen = matrix.select(&[2, 0]);
+    assert_eq!((chosen.n_rows(), chosen.row(0), chosen.row(1)), (2, matrix.row(2), matrix.row(0)));
+    assert_eq!(chosen.features().expect("features").n_rows(), 2);
     let wide: Vec<Input> = (0..12).map(|at| numeric(&format!("f{at}"))).collect();
     assert_eq!(table.clone().align(&wide).expect("aligned").row(0)[9], 7.0);
     assert!(matches!(table.write(folder.path().join("t.csv")), Err(TableError::Sparse)));

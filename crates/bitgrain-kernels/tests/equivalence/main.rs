@@ -11,6 +11,7 @@ mod blocks;
 mod convert;
 mod dot;
 mod error_sums;
+mod exp;
 mod pack;
 mod quantize;
 

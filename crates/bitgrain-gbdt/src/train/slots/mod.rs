@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 pub(crate) use plan::{Member, Place, Plan, TilePlan};
 
-use crate::feature::{BinColumn, QuantizedMatrix, Storage};
+use crate::feature::BinSource;
 
 /// Rows that are filled at a time: their records stay in cache while one slot after another is written.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 4096;
 
 /// The bins of some rows.
 #[derive(Debug, Clone)]
@@ -25,41 +25,49 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// From bins in columns.
-    pub(crate) fn from_matrix(matrix: &QuantizedMatrix, plan: Arc<Plan>) -> Self {
-        let Storage::Columns(columns) = matrix.storage() else {
-            return Self::from_matrix(&matrix.to_layout(crate::feature::Layout::Columns), plan);
-        };
-        let n_rows = matrix.n_rows();
-        let fill_tile = |tile: &TilePlan| {
-            let mut bytes = vec![0_u8; n_rows * tile.width];
-            bytes.par_chunks_mut(BLOCK * tile.width).enumerate().for_each(|(block, records)| {
+    /// The bins of a source, in the places of the plan.
+    pub(crate) fn fill(source: &dyn BinSource, plan: Arc<Plan>) -> Self {
+        let n_rows = source.n_rows();
+        let mut tiles: Vec<Vec<u8>> = plan.tiles.iter().map(|tile| vec![0; n_rows * tile.width]).collect();
+        let narrow: Vec<usize> = plan.members().map(|member| member.feature as usize).collect();
+        let mut blocks: Vec<_> =
+            tiles.iter_mut().zip(&plan.tiles).map(|(tile, plan)| tile.chunks_mut(BLOCK * plan.width)).collect();
+        let blocks: Vec<(usize, Vec<&mut [u8]>)> = (0..n_rows)
+            .step_by(BLOCK)
+            .map(|start| (start, blocks.iter_mut().filter_map(Iterator::next).collect()))
+            .collect();
+        blocks.into_par_iter().for_each_init(Vec::new, |bins: &mut Vec<u8>, (start, records)| {
+            let rows = start..n_rows.min(start + BLOCK);
+            bins.resize(rows.len() * narrow.len(), 0);
+            source.fill_u8(&narrow, rows.clone(), bins);
+            let mut columns = bins.chunks_exact(rows.len());
+            for (tile, records) in plan.tiles.iter().zip(records) {
                 for (slot, members) in tile.slots.iter().enumerate() {
-                    for member in members {
-                        let column = columns.col(member.feature as usize);
-                        add_bins(&column, block * BLOCK, *member, records, tile.width, slot);
+                    for (member, column) in members.iter().zip(&mut columns) {
+                        add_bins(column, *member, records, tile.width, slot);
                     }
                 }
-            });
-            bytes
-        };
-        let tiles = plan.tiles.iter().map(fill_tile).collect();
-        let wide = plan.wide.iter().map(|&feature| {
-            let column = columns.col(feature as usize);
-            (0..n_rows).map(|row| column.get(row)).collect()
+            }
+        });
+        let wide = plan.wide.par_iter().map(|&feature| {
+            let mut column = vec![0; n_rows];
+            source.fill_u32(&[feature as usize], 0..n_rows, &mut column);
+            column
         });
         let wide = wide.collect();
         Self { plan, n_rows, tiles, wide }
     }
 
-    /// The bin of a feature in a row.
-    pub(crate) fn bin(&self, row: usize, feature: usize) -> u32 {
-        match self.plan.places[feature] {
-            Place::Constant => 0,
-            Place::Slot { tile, slot, member } => {
-                member.bin(u32::from(self.tiles[tile][row * self.plan.tiles[tile].width + slot]))
-            }
-            Place::Wide { column } => self.wide[column][row],
+    /// Some of the rows.
+    pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+        let records = |(plan, tile): (&TilePlan, &Vec<u8>)| -> Vec<u8> {
+            rows.iter().flat_map(|&row| &tile[row * plan.width..(row + 1) * plan.width]).copied().collect()
+        };
+        Self {
+            plan: Arc::clone(&self.plan),
+            n_rows: rows.len(),
+            tiles: self.plan.tiles.iter().zip(&self.tiles).map(records).collect(),
+            wide: self.wide.iter().map(|column| rows.iter().map(|&row| column[row]).collect()).collect(),
         }
     }
 
@@ -79,17 +87,13 @@ impl Slots {
             }
         }
     }
-
-    /// Bytes of the bins.
-    pub(crate) fn bytes(&self) -> usize {
-        self.n_rows * self.plan.row_bytes()
-    }
 }
 
 /// Adds a feature's part to its byte of each record.
-fn add_bins(column: &BinColumn<'_>, first: usize, member: Member, records: &mut [u8], width: usize, slot: usize) {
-    for (row, record) in records.chunks_exact_mut(width).enumerate() {
-        // The product of all features of a slot fits its byte.
-        record[slot] += u8::try_from(column.get(first + row) * member.stride).unwrap_or(u8::MAX);
+fn add_bins(column: &[u8], member: Member, records: &mut [u8], width: usize, slot: usize) {
+    // The product of all features of a slot fits its byte, so strides do.
+    let stride = u8::try_from(member.stride).unwrap_or(u8::MAX);
+    for (record, &bin) in records.chunks_exact_mut(width).zip(column) {
+        record[slot] += bin * stride;
     }
 }

@@ -80,6 +80,11 @@ impl Plan {
         Self { tiles, wide, places }
     }
 
+    /// The features of all slots, in the order of tiles and slots.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
+        self.tiles.iter().flat_map(|tile| tile.slots.iter().flatten())
+    }
+
     /// Bytes that the bins of a row take.
     pub(crate) fn row_bytes(&self) -> usize {
         self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide.len() * size_of::<u32>()

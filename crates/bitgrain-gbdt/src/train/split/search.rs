@@ -3,13 +3,16 @@
 use rayon::prelude::*;
 
 use super::category::best_choice;
-use super::numeric::best_cut;
+use super::numeric::{Prefixes, best_cut};
 use super::{Rules, Totals};
 use crate::feature::BinMap;
 use crate::train::grow::{Sides, Sum};
 
 /// Bins that are worth a thread.
 const BINS: usize = 1 << 13;
+
+/// Features that one thread searches at a time.
+const FEATURES: usize = 8;
 
 /// What splits are searched with.
 #[derive(Debug, Clone, Copy)]
@@ -40,28 +43,26 @@ pub(crate) enum How {
 impl Search<'_> {
     /// The best split of a node over some features; of equal ones, that of the first feature.
     pub(crate) fn best<S: Sum>(&self, histogram: &[S], node: &Totals<S>, features: &[usize]) -> Option<Found<S>> {
-        let one = |&feature: &usize| self.of_feature(feature, histogram, node);
-        let better = |a: Found<S>, b: Found<S>| {
-            let first = a.gain > b.gain || (a.gain == b.gain && a.sides.feature < b.sides.feature);
-            if first { a } else { b }
+        let part = |features: &[usize]| {
+            let mut prefixes = Prefixes::default();
+            let one = |&feature: &usize| self.of_feature(feature, histogram, node, &mut prefixes);
+            features.iter().filter_map(one).reduce(Offer::better)
         };
-        if histogram.len() < BINS {
-            features.iter().filter_map(one).reduce(better)
+        let best = if histogram.len() < BINS {
+            part(features)
         } else {
-            features.par_iter().with_min_len(8).filter_map(one).reduce_with(better)
-        }
-    }
-
-    fn of_feature<S: Sum>(&self, feature: usize, histogram: &[S], node: &Totals<S>) -> Option<Found<S>> {
-        let (found, n_bins) = self.search(feature, histogram, node)?;
+            features.par_chunks(FEATURES).filter_map(part).reduce_with(Offer::better)
+        };
+        let best = best?;
         let (grad, hess) = node.sum.parts();
         let whole = self.rules.worth(grad * self.rules.grad_step, hess * self.rules.hess_step, 0.0);
-        let (worth, how, left) = found;
-        let gain = worth - whole;
-        if !(gain > self.rules.min_split_gain && gain > 1e-12 * whole) {
-            return None;
-        }
-        let mut sides = Sides { feature, left: vec![false; n_bins] };
+        let gain = best.worth - whole;
+        let enough = gain > self.rules.min_split_gain && gain > 1e-12 * whole;
+        enough.then(|| self.found(best, gain))
+    }
+
+    fn found<S: Sum>(&self, Offer { feature, how, left, .. }: Offer<S>, gain: f64) -> Found<S> {
+        let mut sides = Sides { feature, left: vec![false; self.map.n_bins(feature) as usize] };
         match &how {
             How::Cut { bin, missing_left } => {
                 sides.left[..=*bin].fill(true);
@@ -71,10 +72,16 @@ impl Search<'_> {
             }
             How::Choice { bins } => bins.iter().for_each(|&bin| sides.left[bin] = true),
         }
-        Some(Found { gain, sides, how, left })
+        Found { gain, sides, how, left }
     }
 
-    fn search<S: Sum>(&self, feature: usize, histogram: &[S], node: &Totals<S>) -> Option<((f64, How, S), usize)> {
+    fn of_feature<S: Sum>(
+        &self,
+        feature: usize,
+        histogram: &[S],
+        node: &Totals<S>,
+        prefixes: &mut Prefixes,
+    ) -> Option<Offer<S>> {
         let offsets = self.map.feature_offsets();
         let bins = &histogram[offsets[feature] as usize..offsets[feature + 1] as usize];
         let n_bins = bins.len();
@@ -85,13 +92,29 @@ impl Search<'_> {
         if values.is_empty() || n_bins < 2 {
             return None;
         }
-        let found = if self.categorical[feature] {
+        if self.categorical[feature] {
             let choice = best_choice(values, node, self.rules)?;
-            (choice.worth, How::Choice { bins: choice.bins }, choice.left)
-        } else {
-            let cut = best_cut(values, missing, node, self.rules)?;
-            (cut.worth, How::Cut { bin: cut.bin, missing_left: cut.missing_left }, cut.left)
-        };
-        Some((found, n_bins))
+            let how = How::Choice { bins: choice.bins };
+            return Some(Offer { feature, worth: choice.worth, how, left: choice.left });
+        }
+        let cut = best_cut(values, missing, node, self.rules, prefixes)?;
+        let how = How::Cut { bin: cut.bin, missing_left: cut.missing_left };
+        Some(Offer { feature, worth: cut.worth, how, left: cut.left })
+    }
+}
+
+/// The best split of a feature.
+struct Offer<S> {
+    feature: usize,
+    worth: f64,
+    how: How,
+    left: S,
+}
+
+impl<S> Offer<S> {
+    /// The better of two; of equal ones, that of the first feature.
+    fn better(self, other: Self) -> Self {
+        let first = self.worth > other.worth || (self.worth == other.worth && self.feature < other.feature);
+        if first { self } else { other }
     }
 }

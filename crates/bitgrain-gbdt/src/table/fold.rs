@@ -1,4 +1,4 @@
-//! Which rows are held back: for validation, or in turn for cross-validation.
+//! Which rows are held back for validation.
 
 /// Rows to train on, and rows to measure on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,27 +31,6 @@ impl Fold {
             start = end;
         }
         Self::by(&held)
-    }
-
-    /// Holds back each of `k` equal parts of the rows in turn; with classes, equal parts of each.
-    ///
-    /// ```
-    /// use bitgrain_gbdt::table::Fold;
-    /// let folds = Fold::k_fold(7, None, 3, 0);
-    /// let mut held: Vec<usize> = folds.iter().flat_map(|fold| fold.valid.clone()).collect();
-    /// held.sort();
-    /// assert_eq!(held, [0, 1, 2, 3, 4, 5, 6]); // each row once
-    /// assert!(folds.iter().all(|fold| fold.valid.len() >= 2 && fold.train.len() + fold.valid.len() == 7));
-    /// ```
-    #[must_use]
-    pub fn k_fold(n_rows: usize, classes: Option<&[f32]>, k: usize, seed: u64) -> Vec<Self> {
-        let rows = shuffled(n_rows, classes, seed);
-        let fold = |turn: usize| {
-            let mut held = vec![false; n_rows];
-            rows.iter().skip(turn).step_by(k.max(1)).for_each(|row| held[*row] = true);
-            Self::by(&held)
-        };
-        (0..k).map(fold).collect()
     }
 
     fn by(held: &[bool]) -> Self {

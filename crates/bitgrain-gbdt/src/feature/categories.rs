@@ -1,0 +1,79 @@
+//! The categories of a feature that have a bin of their own.
+
+use bitgrain_kernels::BinCode;
+
+/// Codes of categories are below this: every whole number up to it is an f32.
+const CODES: u32 = 1 << 24;
+
+/// The code that a value is, if it is one.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is no code does not come back")]
+#[expect(clippy::cast_precision_loss, reason = "codes below 2^24 are exact")]
+pub(super) fn code(value: f32) -> Option<u32> {
+    let code = value as u32;
+    (code < CODES && code as f32 == value).then_some(code)
+}
+
+/// Categories with a bin each, by code, and behind them the bin of all that is not among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Categories {
+    /// Ascending.
+    codes: Box<[u32]>,
+    /// The bin of every code up to the largest; empty if that would be a long table of few bins.
+    bins: Box<[u32]>,
+}
+
+impl Categories {
+    /// From ascending codes, none of them twice.
+    pub(super) fn new(codes: Vec<u32>) -> Self {
+        let end = codes.last().map_or(0, |&code| code as usize + 1);
+        let other = u32::try_from(codes.len()).unwrap_or(u32::MAX);
+        let is_short = end <= 4096.max(codes.len() * 16);
+        let mut bins = vec![other; if is_short { end } else { 0 }];
+        if is_short {
+            (0..).zip(&codes).for_each(|(bin, &code)| bins[code as usize] = bin);
+        }
+        Self { codes: codes.into(), bins: bins.into() }
+    }
+
+    pub(super) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The bin of a value; the one behind the last category for what is none, or none of these.
+    pub(super) fn bin(&self, value: f32) -> usize {
+        let other = self.codes.len();
+        let Some(code) = code(value) else { return other };
+        if self.bins.is_empty() {
+            return self.codes.binary_search(&code).unwrap_or(other);
+        }
+        self.bins.get(code as usize).map_or(other, |&bin| bin as usize)
+    }
+
+    pub(super) fn bin_all<C: BinCode>(&self, values: &[f32], out: &mut [C]) {
+        out.iter_mut().zip(values).for_each(|(out, &value)| *out = C::of_bin(self.bin(value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_below_2_to_24_are_codes() {
+        assert_eq!([0.0, -0.0, 7.0, 16_777_215.0].map(code), [Some(0), Some(0), Some(7), Some(16_777_215)]);
+        let odd = [-1.0, 0.5, 16_777_216.0, 1e30, -1e-45, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+        assert_eq!(odd.map(code), [None; 8]);
+    }
+
+    #[test]
+    fn a_table_and_a_search_find_the_same_bins() {
+        for codes in [vec![], vec![0], vec![3, 4, 90], vec![3, 90, 4095], vec![3, 90, 4096], vec![2, 16_777_215]] {
+            let categories = Categories::new(codes.clone());
+            assert_eq!(categories.bins.is_empty(), codes.last().is_none_or(|&code| code >= 4096), "{codes:?}");
+            for value in [0.0, 2.0, 3.0, 4.0, 5.0, 90.0, 4095.0, 4096.0, 16_777_215.0, 16_777_216.0, f32::NAN] {
+                let want = codes.iter().position(|&code| code as f32 == value).unwrap_or(codes.len());
+                assert_eq!(categories.bin(value), want, "{value} of {codes:?}");
+            }
+        }
+    }
+}

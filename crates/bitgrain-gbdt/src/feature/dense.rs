@@ -1,0 +1,161 @@
+//! A matrix of numbers with a place for every one, row after row or column after column.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::transpose::{transpose, transpose_some};
+
+/// Numbers of a matrix, as the caller has them.
+#[derive(Debug, Clone, Copy)]
+pub enum Values<'a> {
+    /// Single precision: binned as they are.
+    F32(&'a [f32]),
+    /// Double precision: rounded to the nearest f32 first.
+    F64(&'a [f64]),
+}
+
+impl Values<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+}
+
+impl<'a> From<&'a [f32]> for Values<'a> {
+    fn from(values: &'a [f32]) -> Self {
+        Self::F32(values)
+    }
+}
+
+impl<'a> From<&'a [f64]> for Values<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self::F64(values)
+    }
+}
+
+/// Where the next value of a row or of a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Rows of so many features follow one another.
+    Rows(usize),
+    /// Columns of so many rows follow one another.
+    Columns(usize),
+}
+
+/// A borrowed matrix.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dense<'a> {
+    pub(super) values: Values<'a>,
+    pub(super) order: Order,
+}
+
+/// Rows and features that are copied together when they do not lie in columns of f32: few enough for the cache that is
+/// next to the nearest, and as many rows as pay for setting up a search among cuts.
+const ROWS: usize = 2048;
+const FEATURES: usize = 32;
+
+impl<'a> Dense<'a> {
+    pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
+        let at = match self.order {
+            Order::Rows(n_features) => row * n_features + feature,
+            Order::Columns(n_rows) => feature * n_rows + row,
+        };
+        match self.values {
+            Values::F32(values) => values[at],
+            Values::F64(values) => rounded(values[at]),
+        }
+    }
+
+    /// Some rows of a feature: borrowed if they lie so, copied otherwise.
+    pub(super) fn column(&self, feature: usize, rows: Range<usize>) -> Cow<'a, [f32]> {
+        if let Some(column) = self.in_place(feature, rows.clone()) {
+            return Cow::Borrowed(column);
+        }
+        let mut column = vec![0.0; rows.len()];
+        self.copy(&[feature], rows, &mut column);
+        Cow::Owned(column)
+    }
+
+    /// Visits the values of some features in some rows, in pieces: which of the features, which rows, and the values.
+    pub(super) fn for_each_piece(
+        &self,
+        features: &[usize],
+        rows: Range<usize>,
+        mut visit: impl FnMut(usize, Range<usize>, &[f32]),
+    ) {
+        if self.in_place(0, 0..0).is_some() {
+            for (at, &feature) in features.iter().enumerate() {
+                visit(at, rows.clone(), &self.column(feature, rows.clone()));
+            }
+            return;
+        }
+        let mut buffer = Vec::new();
+        for start in rows.clone().step_by(ROWS) {
+            let piece = start..rows.end.min(start + ROWS);
+            for (group_at, group) in features.chunks(FEATURES).enumerate() {
+                buffer.resize(group.len() * piece.len(), 0.0);
+                self.copy(group, piece.clone(), &mut buffer);
+                for (at, column) in buffer.chunks_exact(piece.len()).enumerate() {
+                    visit(group_at * FEATURES + at, piece.clone(), column);
+                }
+            }
+        }
+    }
+
+    /// The values of some features in some rows, column after column.
+    pub(super) fn sampled(&self, features: &[usize], rows: &[usize]) -> Vec<f32> {
+        let mut columns = vec![0.0; features.len() * rows.len()];
+        match (self.order, self.values) {
+            (Order::Rows(stride), Values::F32(values)) => {
+                transpose_some(values, stride, rows, features.iter().copied(), &mut columns, |v| v);
+            }
+            (Order::Rows(stride), Values::F64(values)) => {
+                transpose_some(values, stride, rows, features.iter().copied(), &mut columns, rounded);
+            }
+            (Order::Columns(_), _) => {
+                for (column, &feature) in columns.chunks_exact_mut(rows.len()).zip(features) {
+                    column.iter_mut().zip(rows).for_each(|(out, &row)| *out = self.value(row, feature));
+                }
+            }
+        }
+        columns
+    }
+
+    /// Values that are a column of f32 as they lie.
+    fn in_place(&self, feature: usize, rows: Range<usize>) -> Option<&'a [f32]> {
+        match (self.values, self.order) {
+            (Values::F32(values), Order::Columns(n_rows)) => Some(&values[feature * n_rows..][rows]),
+            _ => None,
+        }
+    }
+
+    /// Some rows of some features, column after column.
+    fn copy(&self, features: &[usize], rows: Range<usize>, out: &mut [f32]) {
+        match (self.order, self.values) {
+            (Order::Rows(stride), Values::F32(values)) => {
+                transpose(values, stride, rows, features.iter().copied(), out, |value| value);
+            }
+            (Order::Rows(stride), Values::F64(values)) => {
+                transpose(values, stride, rows, features.iter().copied(), out, rounded);
+            }
+            (Order::Columns(n_rows), Values::F32(values)) => {
+                for (at, &feature) in features.iter().enumerate() {
+                    out[at * rows.len()..][..rows.len()].copy_from_slice(&values[feature * n_rows..][rows.clone()]);
+                }
+            }
+            (Order::Columns(n_rows), Values::F64(values)) => {
+                for (at, &feature) in features.iter().enumerate() {
+                    let values = &values[feature * n_rows..][rows.clone()];
+                    out[at * rows.len()..].iter_mut().zip(values).for_each(|(out, &value)| *out = rounded(value));
+                }
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+fn rounded(value: f64) -> f32 {
+    value as f32
+}

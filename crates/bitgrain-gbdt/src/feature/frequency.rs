@@ -1,0 +1,128 @@
+//! How often each category of a feature occurs.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::categories::code;
+use super::input::Matrix;
+use super::sparse::Sparse;
+use super::tile::blocks;
+use super::weights::{Tally, Weights};
+use super::{Absent, Features};
+
+/// The weight of the rows of each category, and the first value that is none.
+#[derive(Debug, Default)]
+pub(super) struct Frequencies {
+    /// By code, for the smaller codes.
+    table: Vec<f64>,
+    /// Those of larger codes.
+    others: HashMap<u32, f64>,
+    invalid: Option<(usize, f32)>,
+}
+
+/// Codes with a place in the table: half a megabyte of it.
+const TABLE: usize = 1 << 16;
+
+/// Features that are counted together: a cache line of a row.
+const GROUP: usize = 16;
+
+impl Frequencies {
+    /// Those of some features in all rows. Each is summed in the order of the rows, whatever the number of threads.
+    pub(super) fn of(features: &Features<'_>, which: &[usize], weights: Weights<'_>) -> Vec<Self> {
+        let n_rows = features.n_rows();
+        match features.matrix() {
+            Matrix::Dense(dense) => {
+                let of_group = |group: &[usize]| {
+                    let mut counted: Vec<Self> = group.iter().map(|_| Self::default()).collect();
+                    for rows in blocks(n_rows, group.len()) {
+                        dense.for_each_piece(group, rows, |at, rows, values| {
+                            rows.zip(values).for_each(|(row, &v)| counted[at].add(row, v, weights.of(row).into()));
+                        });
+                    }
+                    counted
+                };
+                which.par_chunks(GROUP).flat_map_iter(of_group).collect()
+            }
+            Matrix::Sparse(sparse) => {
+                let all = weights.tally(0..n_rows);
+                which.par_iter().map(|&feature| Self::of_sparse(sparse, feature, weights, all)).collect()
+            }
+        }
+    }
+
+    fn of_sparse(sparse: &Sparse<'_>, feature: usize, weights: Weights<'_>, all: Tally) -> Self {
+        let mut counted = Self::default();
+        let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
+        let rows = rows.iter().map(|&row| row as usize);
+        rows.clone().zip(values).for_each(|(row, &value)| counted.add(row, value, weights.of(row).into()));
+        let absent = all.without(weights.tally(rows));
+        if sparse.absent() == Absent::Zero && absent.rows > 0 {
+            *counted.of_code(0) += absent.weight;
+        }
+        counted
+    }
+
+    /// Counts a value of a row. NaN does not count.
+    pub(super) fn add(&mut self, row: usize, value: f32, weight: f64) {
+        match code(value) {
+            Some(code) if weight > 0.0 => *self.of_code(code) += weight,
+            None if !value.is_nan() && self.invalid.is_none() => self.invalid = Some((row, value)),
+            _ => {}
+        }
+    }
+
+    fn of_code(&mut self, code: u32) -> &mut f64 {
+        let at = code as usize;
+        if at >= TABLE {
+            return self.others.entry(code).or_default();
+        }
+        if at >= self.table.len() {
+            self.table.resize((at + 1).next_power_of_two(), 0.0);
+        }
+        &mut self.table[at]
+    }
+
+    /// The first row whose value is no category, and the value.
+    pub(super) fn invalid(&self) -> Option<(usize, f32)> {
+        self.invalid
+    }
+
+    /// The codes of the most frequent categories, at most `limit`, ascending. Of equals the smaller codes.
+    pub(super) fn most_frequent(self, limit: usize) -> Vec<u32> {
+        let table = (0..).zip(self.table).filter(|entry| entry.1 > 0.0);
+        let mut seen: Vec<(u32, f64)> = table.chain(self.others).collect();
+        if seen.len() > limit {
+            seen.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            seen.truncate(limit);
+        }
+        let mut codes: Vec<u32> = seen.into_iter().map(|entry| entry.0).collect();
+        codes.sort_unstable();
+        codes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_are_kept_and_of_equals_the_smaller_codes() {
+        let of = |limit| {
+            let mut counted = Frequencies::default();
+            let rows = [(70_000.0, 1.0), (5.0, 1.0), (9.0, 0.5), (9.0, 1.0), (2.0, 1.0), (3.0, 0.0), (f32::NAN, 9.0)];
+            rows.into_iter().enumerate().for_each(|(row, (value, weight))| counted.add(row, value, weight));
+            counted.most_frequent(limit)
+        };
+        assert_eq!([1, 2, 3, 4, 5].map(of), [vec![9], vec![2, 9], vec![2, 5, 9], vec![2, 5, 9, 70_000], of(4)]);
+    }
+
+    #[test]
+    fn the_first_value_that_is_none_is_kept_whatever_it_weighs() {
+        let mut counted = Frequencies::default();
+        counted.add(3, f32::NAN, 1.0);
+        counted.add(4, 0.5, 0.0);
+        counted.add(5, -1.0, 1.0);
+        assert_eq!(counted.invalid(), Some((4, 0.5)));
+    }
+}

@@ -1,0 +1,179 @@
+//! Bins of a block of rows as plain arrays, wherever they come from.
+
+use std::ops::Range;
+
+use bitgrain_kernels::BinCode;
+
+use super::input::Matrix;
+use super::sparse::Sparse;
+use super::{BinCuts, BinMap, Features};
+
+/// Something that knows the bins of every row: raw features with their cuts, or a matrix of bins in any layout.
+///
+/// Bins are written column after column: that of `features[i]` in row `rows.start + r` to `out[i * rows.len() + r]`.
+/// The features are distinct, in any order. Ask for many of them at a time: what lies by row is walked once for all.
+/// A few thousand rows at a time stay in cache.
+pub(crate) trait BinSource: Sync {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
+
+    /// How many bins there are, and where.
+    fn map(&self) -> &BinMap;
+
+    /// Bins of features that have at most 256.
+    fn fill_u8(&self, features: &[usize], rows: Range<usize>, out: &mut [u8]);
+
+    /// Bins of any features.
+    fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]);
+}
+
+/// Raw values on their way into bins.
+pub(crate) struct RawBins<'a> {
+    pub(super) cuts: &'a BinCuts,
+    pub(super) features: &'a Features<'a>,
+}
+
+impl RawBins<'_> {
+    fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
+        let n_rows = rows.len();
+        match self.features.matrix() {
+            Matrix::Dense(dense) => dense.for_each_piece(features, rows.clone(), |at, piece, values| {
+                let out = &mut out[at * n_rows..][piece.start - rows.start..piece.end - rows.start];
+                self.cuts.bin_all(features[at], values, out);
+            }),
+            Matrix::Sparse(sparse) if n_rows > 0 => {
+                let mut entry_bins = Vec::new();
+                for (&feature, out) in features.iter().zip(out.chunks_exact_mut(n_rows)) {
+                    self.read_sparse(sparse, feature, rows.clone(), &mut entry_bins, out);
+                }
+            }
+            Matrix::Sparse(_) => {}
+        }
+    }
+
+    /// The bin of what is absent everywhere, and then those of the entries.
+    fn read_sparse<C: BinCode>(
+        &self,
+        sparse: &Sparse<'_>,
+        feature: usize,
+        rows: Range<usize>,
+        bins: &mut Vec<C>,
+        out: &mut [C],
+    ) {
+        out.fill(C::of_bin(self.cuts.bin(feature, sparse.absent().value()) as usize));
+        let (in_rows, values) = sparse.entries(feature, rows.clone());
+        bins.resize(values.len(), C::of_bin(0));
+        self.cuts.bin_all(feature, values, bins);
+        in_rows.iter().zip(bins).for_each(|(&row, bin)| out[row as usize - rows.start] = *bin);
+    }
+}
+
+impl BinSource for RawBins<'_> {
+    fn n_rows(&self) -> usize {
+        self.features.n_rows()
+    }
+
+    fn map(&self) -> &BinMap {
+        self.cuts.map()
+    }
+
+    fn fill_u8(&self, features: &[usize], rows: Range<usize>, out: &mut [u8]) {
+        self.read(features, rows, out);
+    }
+
+    fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]) {
+        self.read(features, rows, out);
+    }
+}
+
+/// Where each of some features is among them; for what is walked by row.
+pub(super) fn places(features: &[usize], n_features: usize) -> Vec<Option<usize>> {
+    let mut places = vec![None; n_features];
+    features.iter().enumerate().for_each(|(at, &feature)| places[feature] = Some(at));
+    places
+}
+
+/// Writes bins of sparse rows: the last bin of every feature, and then those of the entries, which are features and bins.
+pub(super) fn scatter<C: BinCode, E: Iterator<Item = (usize, u32)>>(
+    map: &BinMap,
+    features: &[usize],
+    rows: Range<usize>,
+    entries: impl Fn(usize) -> E,
+    out: &mut [C],
+) {
+    let n_rows = rows.len();
+    for (at, &feature) in features.iter().enumerate() {
+        out[at * n_rows..][..n_rows].fill(C::of_bin(map.last_bin(feature) as usize));
+    }
+    let places = places(features, map.n_features());
+    for (at, row) in rows.enumerate() {
+        for (feature, bin) in entries(row) {
+            if let Some(place) = places[feature] {
+                out[place * n_rows + at] = C::of_bin(bin as usize);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::{Absent, Layout, Quantizer};
+
+    const ROWS: usize = 5003;
+    const FEATURES: usize = 40;
+
+    /// Few values, many values, categories; zeros and missing values here and there.
+    fn value(row: usize, feature: usize) -> f32 {
+        let random = (row * FEATURES + feature).wrapping_mul(0x9E37_79B9) >> 8 & 0xFFFF;
+        match (feature % 3, random % 5) {
+            (_, 0) => 0.0,
+            (1, 1) => f32::NAN,
+            (0, _) => (random % 23) as f32,
+            _ => random as f32 - 30_000.0,
+        }
+    }
+
+    /// Some features in some order, over rows that begin and end anywhere.
+    fn assert_bins(source: &dyn BinSource, cuts: &BinCuts, what: &str) {
+        for (features, rows) in [(vec![39, 0, 7, 4], 1234..4999), ((0..FEATURES).collect(), 17..40), (vec![3], 9..9)] {
+            let want: Vec<u32> = features
+                .iter()
+                .flat_map(|&feature| rows.clone().map(move |row| cuts.bin(feature, value(row, feature))))
+                .collect();
+            let (mut bytes, mut longs) = (vec![77; want.len()], vec![77; want.len()]);
+            source.fill_u8(&features, rows.clone(), &mut bytes);
+            source.fill_u32(&features, rows.clone(), &mut longs);
+            assert!(longs == want, "{what}, {} features", features.len());
+            assert!(bytes.into_iter().map(u32::from).eq(want), "{what}, {} features", features.len());
+        }
+    }
+
+    #[test]
+    fn every_source_gives_the_bins_of_the_rule() {
+        let by_row: Vec<f32> = (0..ROWS * FEATURES).map(|at| value(at / FEATURES, at % FEATURES)).collect();
+        let by_column: Vec<f32> = (0..ROWS * FEATURES).map(|at| value(at % ROWS, at / ROWS)).collect();
+        let [doubles, double_columns] =
+            [&by_row, &by_column].map(|v| v.iter().map(|&v| v.into()).collect::<Vec<f64>>());
+        let kept: Vec<usize> = (0..by_row.len()).filter(|&at| by_row[at] != 0.0).collect();
+        let row_ptr: Vec<usize> = (0..=ROWS).map(|row| kept.partition_point(|&at| at < row * FEATURES)).collect();
+        let columns: Vec<u32> = kept.iter().map(|&at| u32::try_from(at % FEATURES).expect("few")).collect();
+        let values: Vec<f32> = kept.iter().map(|&at| by_row[at]).collect();
+        let inputs = [
+            ("rows of floats", Features::row_major(&by_row[..], ROWS, FEATURES)),
+            ("columns of floats", Features::column_major(&by_column[..], ROWS, FEATURES)),
+            ("rows of doubles", Features::row_major(&doubles[..], ROWS, FEATURES)),
+            ("columns of doubles", Features::column_major(&double_columns[..], ROWS, FEATURES)),
+            ("sparse rows", Features::sparse(&row_ptr, &columns, &values, FEATURES, Absent::Zero)),
+        ];
+        for (what, features) in inputs {
+            let features = features.and_then(|features| features.with_categorical(&[0, 3, 6])).expect("a matrix");
+            let cuts = Quantizer::default().compute_cuts(&features, None).expect("codes");
+            assert_bins(&cuts.source(&features).expect("the same features"), &cuts, what);
+            for layout in Layout::ALL {
+                let matrix = cuts.quantize(&features, layout).expect("the same features");
+                assert_bins(&matrix, &cuts, &format!("{layout:?} of {what}"));
+            }
+        }
+    }
+}

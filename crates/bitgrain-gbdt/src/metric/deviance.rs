@@ -1,0 +1,109 @@
+//! Deviances: how much less likely the truth is under the predicted means than under itself, twice in logarithms.
+//!
+//! A prediction of 0, which only comes from a score below -745, counts as the least positive number.
+
+use super::mean_loss::mean_loss;
+use super::{Evaluated, Metric, MetricError};
+use crate::objective::Tweedie;
+
+const FROM_ZERO: &str = "finite targets from 0 on and finite predictions above 0";
+const ABOVE_ZERO: &str = "finite targets and predictions above 0";
+
+/// The mean deviance of Poisson distributions. Name: `poisson_deviance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PoissonDeviance;
+
+impl Metric for PoissonDeviance {
+    fn name(&self) -> String {
+        "poisson_deviance".into()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+        mean_loss(
+            data,
+            || self.name(),
+            FROM_ZERO,
+            |target, prediction| {
+                let mean = positive(prediction);
+                let surprise = if target > 0.0 { target * (target / mean).ln() } else { 0.0 };
+                if target >= 0.0 { 2.0 * (surprise - target + mean) } else { f64::NAN }
+            },
+        )
+    }
+}
+
+/// The mean deviance of gamma distributions. Name: `gamma_deviance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GammaDeviance;
+
+impl Metric for GammaDeviance {
+    fn name(&self) -> String {
+        "gamma_deviance".into()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+        mean_loss(
+            data,
+            || self.name(),
+            ABOVE_ZERO,
+            |target, prediction| {
+                let mean = positive(prediction);
+                if target > 0.0 { 2.0 * ((mean / target).ln() + target / mean - 1.0) } else { f64::NAN }
+            },
+        )
+    }
+}
+
+/// The mean deviance of Tweedie distributions. Name: `tweedie_deviance:1.5`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TweedieDeviance {
+    of: Tweedie,
+}
+
+impl TweedieDeviance {
+    /// The deviance that an objective minimises.
+    #[must_use]
+    pub const fn of(objective: Tweedie) -> Self {
+        Self { of: objective }
+    }
+}
+
+impl Metric for TweedieDeviance {
+    fn name(&self) -> String {
+        format!("tweedie_deviance:{}", self.of.power())
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+        let (falling, rising) = (1.0 - self.of.power(), 2.0 - self.of.power());
+        mean_loss(
+            data,
+            || self.name(),
+            FROM_ZERO,
+            |target, prediction| {
+                let mean = positive(prediction);
+                if target < 0.0 {
+                    return f64::NAN;
+                }
+                let itself = target.powf(rising) / (falling * rising);
+                2.0 * (itself - target * mean.powf(falling) / falling + mean.powf(rising) / rising)
+            },
+        )
+    }
+}
+
+/// A mean to compare with; NaN if it is negative or infinite.
+fn positive(prediction: f64) -> f64 {
+    if (0.0..=f64::MAX).contains(&prediction) { prediction.max(f64::MIN_POSITIVE) } else { f64::NAN }
+}

@@ -1,0 +1,53 @@
+//! Predictions beside the truth.
+
+use super::MetricError;
+
+/// Predictions beside the truth.
+#[derive(Debug, Clone, Copy)]
+pub struct Evaluated<'a> {
+    /// The target of each row.
+    pub targets: &'a [f32],
+    /// The weight of each row.
+    pub weights: Option<&'a [f32]>,
+    /// Predictions (after the link), group after group: all rows of the first class, then all of the second.
+    pub predictions: &'a [f64],
+}
+
+impl Evaluated<'_> {
+    /// Whether there are rows, so many predictions for each, and one weight for each if any.
+    ///
+    /// # Errors
+    /// [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::WeightCount`].
+    pub fn check(&self, groups: usize) -> Result<(), MetricError> {
+        let rows = self.targets.len();
+        if rows == 0 {
+            return Err(MetricError::Empty);
+        }
+        if rows.checked_mul(groups) != Some(self.predictions.len()) {
+            return Err(MetricError::PredictionCount { predictions: self.predictions.len(), rows, groups });
+        }
+        match self.weights {
+            Some(weights) if weights.len() != rows => Err(MetricError::WeightCount { weights: weights.len(), rows }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The weight of a row; NaN if it is none.
+    pub(super) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| {
+            let weight = weights[row];
+            if (0.0..=f32::MAX).contains(&weight) { f64::from(weight) } else { f64::NAN }
+        })
+    }
+
+    /// Refuses a sum of weights that is 0 or, because of a bad one, NaN.
+    pub(super) fn check_total(&self, total: f64) -> Result<(), MetricError> {
+        if total > 0.0 {
+            return Ok(());
+        }
+        match (0..self.targets.len()).find(|&row| self.weight(row).is_nan()) {
+            Some(row) => Err(MetricError::InvalidWeight { row, weight: self.weights.map_or(1.0, |w| w[row]) }),
+            None => Err(MetricError::NoWeight),
+        }
+    }
+}

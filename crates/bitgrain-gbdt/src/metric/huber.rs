@@ -1,0 +1,42 @@
+//! The Huber loss.
+
+use super::mean_loss::mean_loss;
+use super::{Evaluated, Metric, MetricError};
+use crate::objective;
+
+/// The mean Huber loss: half the square of errors up to `delta`, a straight line beyond. Name: `huber:0.9`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Huber {
+    of: objective::Huber,
+}
+
+impl Huber {
+    /// The loss that an objective minimises.
+    #[must_use]
+    pub const fn of(objective: objective::Huber) -> Self {
+        Self { of: objective }
+    }
+}
+
+impl Metric for Huber {
+    fn name(&self) -> String {
+        format!("huber:{}", self.of.delta())
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+        let delta = self.of.delta();
+        mean_loss(
+            data,
+            || self.name(),
+            "numbers",
+            |target, prediction| {
+                let error = (target - prediction).abs();
+                if error <= delta { 0.5 * error * error } else { delta * (error - 0.5 * delta) }
+            },
+        )
+    }
+}

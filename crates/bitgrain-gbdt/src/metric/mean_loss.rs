@@ -1,0 +1,34 @@
+//! Weighted means of what each row costs.
+
+use super::{Evaluated, MetricError, sums};
+
+/// The weighted mean of `loss(target, prediction)`, which is NaN where it is not defined: that row is refused, with what
+/// the metric takes.
+pub(super) fn mean_loss(
+    data: &Evaluated<'_>,
+    metric: impl FnOnce() -> String,
+    takes: &'static str,
+    loss: impl Fn(f64, f64) -> f64 + Sync,
+) -> Result<f64, MetricError> {
+    data.check(1)?;
+    mean_of_rows(data, |row| loss(f64::from(data.targets[row]), data.predictions[row]))?.map_err(|row| {
+        let (target, prediction) = (data.targets[row], data.predictions[row]);
+        MetricError::Row { row, target, prediction, metric: metric(), takes }
+    })
+}
+
+/// The weighted mean of what rows cost, or the first row whose cost is NaN. Rows of weight 0 cost nothing.
+pub(super) fn mean_of_rows(
+    data: &Evaluated<'_>,
+    cost: impl Fn(usize) -> f64 + Sync,
+) -> Result<Result<f64, usize>, MetricError> {
+    let rows = data.targets.len();
+    let [sum, total] = sums(rows, |row| {
+        let weight = data.weight(row);
+        [if weight == 0.0 { 0.0 } else { weight * cost(row) }, weight]
+    });
+    data.check_total(total)?;
+    let undefined = |&row: &usize| data.weight(row) > 0.0 && cost(row).is_nan();
+    let bad = if sum.is_nan() { (0..rows).find(undefined) } else { None };
+    Ok(bad.map_or(Ok(sum / total), Err))
+}

@@ -1,0 +1,43 @@
+//! The pinball loss of predicted quantiles.
+
+use super::mean_loss::mean_loss;
+use super::{Evaluated, Metric, MetricError};
+use crate::objective::Quantile;
+
+/// The mean pinball loss: errors of predictions that are too low cost a share of `alpha`, those too high the rest. Name:
+/// `pinball:0.9`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pinball {
+    of: Quantile,
+}
+
+impl Pinball {
+    /// The loss that an objective minimises.
+    #[must_use]
+    pub const fn of(objective: Quantile) -> Self {
+        Self { of: objective }
+    }
+}
+
+impl Metric for Pinball {
+    fn name(&self) -> String {
+        format!("pinball:{}", self.of.alpha())
+    }
+
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+        let alpha = self.of.alpha();
+        mean_loss(
+            data,
+            || self.name(),
+            "numbers",
+            |target, prediction| {
+                let error = target - prediction;
+                if error >= 0.0 { alpha * error } else { (alpha - 1.0) * error }
+            },
+        )
+    }
+}

@@ -1,0 +1,97 @@
+//! The Huber loss: learns means that outliers do not move far.
+
+use super::constant::{quantile, weight_of};
+use super::targets::check_finite;
+use super::{Batch, GradientBatch, Objective, ObjectiveError};
+use crate::metric::{self, Metric, sums};
+use crate::model::Link;
+
+/// Half the squared error up to a distance of `delta`, a straight line beyond. Name: `huber:0.9`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Huber {
+    delta: f64,
+}
+
+impl Huber {
+    /// The distance from which on an error counts as an outlier.
+    ///
+    /// # Errors
+    /// [`ObjectiveError::Parameter`] if it is not a finite number above 0.
+    pub fn new(delta: f64) -> Result<Self, ObjectiveError> {
+        // Gradients are f32: a distance that is none of those would be 0 or infinite.
+        if delta >= f64::from(f32::MIN_POSITIVE) && delta <= f64::from(f32::MAX) {
+            return Ok(Self { delta });
+        }
+        let takes = "a distance above 0";
+        Err(ObjectiveError::Parameter { objective: "huber", parameter: delta.to_string(), takes })
+    }
+
+    /// The distance from which on an error counts as an outlier.
+    #[must_use]
+    pub const fn delta(self) -> f64 {
+        self.delta
+    }
+}
+
+/// A distance of 0.9, as in LightGBM.
+impl Default for Huber {
+    fn default() -> Self {
+        Self { delta: 0.9 }
+    }
+}
+
+impl Objective for Huber {
+    fn name(&self) -> String {
+        format!("huber:{}", self.delta)
+    }
+
+    fn link(&self) -> Link {
+        Link::Identity
+    }
+
+    fn constant_hessian(&self) -> bool {
+        true
+    }
+
+    fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
+        check_finite(targets, || self.name())
+    }
+
+    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
+        // The best constant is where clipped errors cancel: a step of Newton's method if it stays between the bounds
+        // known so far, else the middle of these. It starts from the median, and few steps are taken.
+        let mut constant = quantile(targets, weights, 0.5);
+        let ends = |ends: (f32, f32), &target: &f32| (ends.0.min(target), ends.1.max(target));
+        let ends = targets.iter().fold((f32::MAX, f32::MIN), ends);
+        let (mut low, mut high) = (f64::from(ends.0), f64::from(ends.1));
+        for _ in 0..100 {
+            let [slope, near] = sums(targets.len(), |row| {
+                let (weight, error) = (weight_of(weights, row), constant - f64::from(targets[row]));
+                let near = if error.abs() <= self.delta { weight } else { 0.0 };
+                [weight * error.clamp(-self.delta, self.delta), near]
+            });
+            if slope > 0.0 {
+                high = constant
+            } else {
+                low = constant
+            }
+            let newton = constant - slope / near;
+            let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
+            if slope == 0.0 || (next - constant).abs() <= 1e-12 * (self.delta + constant.abs()) {
+                break;
+            }
+            constant = next;
+        }
+        vec![constant]
+    }
+
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+        #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
+        let delta = self.delta as f32;
+        out.fill_constant(batch, |score, target| (score - target).clamp(-delta, delta));
+    }
+
+    fn metric(&self) -> Box<dyn Metric> {
+        Box::new(metric::Huber::of(*self))
+    }
+}

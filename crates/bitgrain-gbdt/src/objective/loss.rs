@@ -1,0 +1,66 @@
+//! `Objective`: a loss to minimise.
+
+use std::fmt;
+
+use super::{Batch, GradientBatch, ObjectiveError};
+use crate::metric::{Metric, default_for_link};
+use crate::model::Link;
+
+/// A loss to minimise. Built-in ones are made by name; implement this for one of your own.
+///
+/// Scores, gradients and hessians of a row with several scores (one for each class) lie group after group: all rows of
+/// the first class, then all rows of the second.
+pub trait Objective: Send + Sync {
+    /// Name with parameters, as the model's file keeps it: `binary`, `quantile:0.9`.
+    fn name(&self) -> String;
+
+    /// From scores to predictions.
+    fn link(&self) -> Link;
+
+    /// Scores per row: the number of classes for softmax, else 1.
+    fn n_groups(&self) -> usize {
+        1
+    }
+
+    /// Whether every hessian is the weight of its row (1 without weights): then they need no bits.
+    fn constant_hessian(&self) -> bool {
+        false
+    }
+
+    /// Whether the targets can be learned.
+    ///
+    /// # Errors
+    /// The first that cannot, and why.
+    fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError>;
+
+    /// The constant scores that fit best, one for each group; always finite. For targets that passed
+    /// [`check`](Self::check) and weights from 0 on.
+    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
+
+    /// Gradients and hessians of the rows of a batch, weights multiplied in. Rows are independent of each other: a
+    /// batch may be any part of the data.
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>);
+
+    /// The value of a leaf from what is left to explain in its rows, pairs of target minus score and weight, for losses
+    /// whose gradient does not tell how far to go (absolute, quantile). The pairs may be put in another order. `None`:
+    /// the usual step by gradient and hessian.
+    fn renew_leaf(&self, _residuals: &mut [(f32, f32)]) -> Option<f64> {
+        None
+    }
+
+    /// Whether [`renew_leaf`](Self::renew_leaf) gives values.
+    fn renews_leaves(&self) -> bool {
+        false
+    }
+
+    /// What to watch while this is minimised. By default what suits the link: rmse, log loss or a deviance.
+    fn metric(&self) -> Box<dyn Metric> {
+        default_for_link(self.link())
+    }
+}
+
+impl fmt::Debug for dyn Objective + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Objective({})", self.name())
+    }
+}

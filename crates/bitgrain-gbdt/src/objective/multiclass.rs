@@ -1,0 +1,75 @@
+//! The softmax loss: learns probabilities of several classes.
+
+use bitgrain_kernels::{Backend, softmax_gradients};
+
+use super::constant::{LEAST_SHARE, weight_of};
+use super::targets::{MAX_CLASSES, class_of};
+use super::{Batch, GradientBatch, Objective, ObjectiveError};
+use crate::model::Link;
+
+/// Minus the logarithm of the softmax of the target's class; targets are the whole numbers below the number of classes.
+/// Name: `multiclass:5`.
+///
+/// Hessians are `K / (K - 1)` times the true ones for `K` classes, as in LightGBM: scores of a row move together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Multiclass {
+    classes: usize,
+}
+
+impl Multiclass {
+    /// So many classes, from 2 to 65,536.
+    ///
+    /// # Errors
+    /// [`ObjectiveError::Parameter`] if there are fewer or more.
+    pub fn new(classes: usize) -> Result<Self, ObjectiveError> {
+        if (2..=MAX_CLASSES).contains(&classes) {
+            return Ok(Self { classes });
+        }
+        let takes = "a number of classes from 2 to 65536";
+        Err(ObjectiveError::Parameter { objective: "multiclass", parameter: classes.to_string(), takes })
+    }
+}
+
+impl Objective for Multiclass {
+    fn name(&self) -> String {
+        format!("multiclass:{}", self.classes)
+    }
+
+    fn link(&self) -> Link {
+        Link::Softmax
+    }
+
+    fn n_groups(&self) -> usize {
+        self.classes
+    }
+
+    fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
+        let classes = self.classes;
+        match targets.iter().position(|&target| class_of(target, classes).is_none()) {
+            Some(row) => Err(ObjectiveError::Label { row, label: targets[row], classes }),
+            None => Ok(()),
+        }
+    }
+
+    /// The logarithm of each class's share; -34.5 for a class without rows.
+    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
+        let mut shares = vec![0.0; self.classes];
+        for (row, &target) in targets.iter().enumerate() {
+            if let Some(class) = class_of(target, self.classes) {
+                shares[class] += weight_of(weights, row);
+            }
+        }
+        let total: f64 = shares.iter().sum();
+        let score = |share: f64| if total > 0.0 { (share / total).max(LEAST_SHARE).ln() } else { 0.0 };
+        shares.into_iter().map(score).collect()
+    }
+
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+        #[expect(clippy::cast_precision_loss, reason = "at most 65,536 classes")]
+        let factor = self.classes as f32 / (self.classes - 1) as f32;
+        let (grads, hess) = (&mut out.grads, &mut out.hess);
+        let done = softmax_gradients(Backend::best(), batch.scores, batch.targets, factor, grads, hess);
+        debug_assert!(done.is_ok(), "a batch has one score, gradient and hessian for each target and class");
+        out.weigh(batch.weights);
+    }
+}

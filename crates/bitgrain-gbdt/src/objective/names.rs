@@ -1,0 +1,191 @@
+//! Objectives by name, other libraries' names included.
+
+use super::{
+    Absolute, Binary, Gamma, Huber, Multiclass, Objective, ObjectiveError, Poisson, Quantile, Squared, Tweedie,
+};
+
+/// A built-in objective or metric as help texts show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// Its name here.
+    pub name: &'static str,
+    /// What may stand behind a colon, and what it is without: `alpha, 0.9 by default`.
+    pub parameter: Option<&'static str>,
+    /// What LightGBM, XGBoost and scikit-learn call it.
+    pub aliases: &'static [&'static str],
+    /// What it is for.
+    pub about: &'static str,
+}
+
+/// The built-in objectives.
+pub const NAMES: &[Named] = &[
+    Named {
+        name: "squared",
+        parameter: None,
+        aliases: &[
+            "regression",
+            "regression_l2",
+            "l2",
+            "mse",
+            "rmse",
+            "mean_squared_error",
+            "squared_error",
+            "reg:squarederror",
+            "reg:linear",
+        ],
+        about: "means",
+    },
+    Named {
+        name: "absolute",
+        parameter: None,
+        aliases: &["regression_l1", "l1", "mae", "mean_absolute_error", "absolute_error", "reg:absoluteerror"],
+        about: "medians",
+    },
+    Named {
+        name: "huber",
+        parameter: Some("distance from which on an error is an outlier, 0.9 by default"),
+        aliases: &[],
+        about: "means that outliers do not move far",
+    },
+    Named {
+        name: "quantile",
+        parameter: Some("share of the targets below, 0.9 by default"),
+        aliases: &["pinball", "reg:quantileerror"],
+        about: "quantiles",
+    },
+    Named { name: "poisson", parameter: None, aliases: &["count:poisson"], about: "means of counts" },
+    Named {
+        name: "gamma",
+        parameter: None,
+        aliases: &["reg:gamma"],
+        about: "means of amounts above 0 whose spread grows with them",
+    },
+    Named {
+        name: "tweedie",
+        parameter: Some("power of the variance between 1 and 2, 1.5 by default"),
+        aliases: &["reg:tweedie"],
+        about: "means of amounts of which many are 0",
+    },
+    Named {
+        name: "binary",
+        parameter: None,
+        aliases: &["logistic", "binary:logistic", "reg:logistic", "binary_logloss", "logloss", "log_loss"],
+        about: "probabilities of two classes, 0 and 1",
+    },
+    Named {
+        name: "multiclass",
+        parameter: Some("number of classes"),
+        aliases: &["softmax", "multi:softprob", "multi:softmax"],
+        about: "probabilities of several classes, 0 to one less than their number",
+    },
+];
+
+/// The built-in objective of a name, its parameter behind a colon: `binary`, `quantile:0.9`, `multi:softprob:5`.
+///
+/// ```
+/// use bitgrain_gbdt::objective::by_name;
+/// assert_eq!(by_name("mae")?.name(), "absolute");
+/// assert_eq!(by_name("tweedie")?.name(), "tweedie:1.5");
+/// assert_eq!(by_name("multi:softprob:5")?.n_groups(), 5);
+/// # Ok::<(), bitgrain_gbdt::objective::ObjectiveError>(())
+/// ```
+///
+/// # Errors
+/// [`ObjectiveError::Unknown`], [`ObjectiveError::Parameter`] or [`ObjectiveError::MissingParameter`].
+pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
+    let (named, parameter) = found(NAMES, text).ok_or_else(|| unknown(text))?;
+    let number = |default: f64| parameter.map_or(Ok(default), |text| parsed(named, text));
+    match (named.name, parameter) {
+        ("huber", _) => Ok(Box::new(Huber::new(number(Huber::default().delta())?)?)),
+        ("quantile", _) => Ok(Box::new(Quantile::new(number(Quantile::default().alpha())?)?)),
+        ("tweedie", _) => Ok(Box::new(Tweedie::new(number(Tweedie::default().power())?)?)),
+        ("multiclass", Some(classes)) => Ok(Box::new(Multiclass::new(parsed(named, classes)?)?)),
+        ("multiclass", None) => {
+            Err(ObjectiveError::MissingParameter { objective: "multiclass", example: "multiclass:3" })
+        }
+        (objective, Some(parameter)) => {
+            Err(ObjectiveError::Parameter { objective, parameter: parameter.into(), takes: "none" })
+        }
+        ("squared", None) => Ok(Box::new(Squared)),
+        ("absolute", None) => Ok(Box::new(Absolute)),
+        ("poisson", None) => Ok(Box::new(Poisson)),
+        ("gamma", None) => Ok(Box::new(Gamma)),
+        ("binary", None) => Ok(Box::new(Binary)),
+        (_, None) => Err(unknown(text)),
+    }
+}
+
+/// The name among `names` and the parameter. Names may hold a colon themselves, so the whole text is tried first.
+pub(crate) fn found<'a>(names: &'static [Named], text: &'a str) -> Option<(&'static Named, Option<&'a str>)> {
+    let text = text.trim();
+    let named = |text: &str| {
+        let same = |name: &str| name.eq_ignore_ascii_case(text.trim());
+        names.iter().find(|named| same(named.name) || named.aliases.iter().any(|alias| same(alias)))
+    };
+    named(text).map(|named| (named, None)).or_else(|| {
+        let (name, parameter) = text.rsplit_once(':')?;
+        named(name).map(|named| (named, Some(parameter.trim())))
+    })
+}
+
+fn parsed<T: std::str::FromStr>(named: &Named, parameter: &str) -> Result<T, ObjectiveError> {
+    let takes = named.parameter.unwrap_or("none");
+    parameter.parse().map_err(|_| ObjectiveError::Parameter {
+        objective: named.name,
+        parameter: parameter.into(),
+        takes,
+    })
+}
+
+fn unknown(name: &str) -> ObjectiveError {
+    let known: Vec<_> = NAMES.iter().map(|named| named.name).collect();
+    ObjectiveError::Unknown { name: name.into(), known: known.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_and_alias_makes_its_objective() {
+        for named in NAMES {
+            for name in named.aliases.iter().chain([&named.name]) {
+                let text = if named.name == "multiclass" { format!("{name}:3") } else { (*name).to_string() };
+                let objective = by_name(&text).expect("a name of ours");
+                assert_eq!(objective.name().split(':').next(), Some(named.name), "{text}");
+                assert_eq!(by_name(&objective.name()).expect("its own name").name(), objective.name());
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let mut all: Vec<_> = NAMES.iter().flat_map(|named| named.aliases.iter().chain([&named.name])).collect();
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+
+    #[test]
+    fn parameters_reach_the_objective() {
+        for name in ["quantile:0.25", "tweedie:1.3", "huber:2.5", "multiclass:7"] {
+            assert_eq!(by_name(name).expect("good").name(), name);
+        }
+        assert_eq!(by_name(" Pinball : 0.25 ").expect("spaces and capitals").name(), "quantile:0.25");
+    }
+
+    #[test]
+    fn bad_names_and_parameters_say_what_would_do() {
+        let message = |name: &str| by_name(name).expect_err(name).to_string();
+        assert!(message("lambdarank").contains("there are: squared, absolute"));
+        assert!(message("").starts_with("there is no objective"));
+        assert_eq!(message("quantile:1"), "quantile with parameter 1: it takes a share between 0 and 1");
+        assert_eq!(message("multiclass"), "multiclass needs a parameter: write multiclass:3");
+        assert_eq!(message("squared:2"), "squared with parameter 2: it takes none");
+        for name in ["quantile:", "quantile:NaN", "huber:0", "huber:inf", "tweedie:2", "multiclass:1", "multiclass:-1"]
+        {
+            assert!(matches!(by_name(name), Err(ObjectiveError::Parameter { .. })), "{name}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The Poisson loss: learns means of counts.
+
+use super::constant::log_mean;
+use super::exponential::{BLOCK, exp_scaled, for_blocks};
+use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};
+use crate::model::Link;
+
+/// `exp(score) - target * score`, for counts: the score is the logarithm of the mean. Name: `poisson`.
+///
+/// Hessians are `exp(score + 0.7)`, larger than the true ones, as in LightGBM: steps from a low mean would else go too
+/// far. `exp(score)` is at most 1e28.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Poisson;
+
+/// `exp(0.7)`.
+const CAUTION: f32 = 2.013_752_7;
+
+impl Objective for Poisson {
+    fn name(&self) -> String {
+        "poisson".into()
+    }
+
+    fn link(&self) -> Link {
+        Link::Exponential
+    }
+
+    fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
+        targets::check(targets, || self.name(), "finite numbers from 0 on", |t| t.is_finite() && t >= 0.0)
+    }
+
+    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
+        vec![log_mean(targets, weights)]
+    }
+
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+        for_blocks(batch.single(), batch.targets, out.single(), |scores, targets, grads, hess| {
+            let mut means = [0.0; BLOCK];
+            exp_scaled(scores, 1.0, &mut means);
+            for (((grad, hess), mean), target) in grads.iter_mut().zip(hess).zip(means).zip(targets) {
+                *grad = mean - target;
+                *hess = mean * CAUTION;
+            }
+        });
+        out.weigh(batch.weights);
+    }
+}

@@ -1,0 +1,33 @@
+//! Which targets can be learned.
+
+use super::ObjectiveError;
+
+/// Classes at most: labels are small whole numbers, and one tree per class and round is grown.
+pub(super) const MAX_CLASSES: usize = 65_536;
+
+/// Refuses the first target that is not `good`.
+pub(super) fn check(
+    targets: &[f32],
+    objective: impl FnOnce() -> String,
+    takes: &'static str,
+    good: impl Fn(f32) -> bool,
+) -> Result<(), ObjectiveError> {
+    match targets.iter().position(|&target| !good(target)) {
+        Some(row) => Err(ObjectiveError::Target { row, target: targets[row], objective: objective(), takes }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses NaN and infinities.
+pub(super) fn check_finite(targets: &[f32], objective: impl FnOnce() -> String) -> Result<(), ObjectiveError> {
+    check(targets, objective, "finite numbers", f32::is_finite)
+}
+
+/// The class that a target names, if it is one of so many.
+pub(crate) fn class_of(target: f32, classes: usize) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is compared below")]
+    let class = target as usize;
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer classes than 2^24")]
+    let whole = class as f32 == target;
+    (whole && class < classes.min(MAX_CLASSES)).then_some(class)
+}

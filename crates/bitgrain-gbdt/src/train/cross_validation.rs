@@ -1,0 +1,105 @@
+//! Cross-validation: every row is held back once.
+
+use super::sampling::mixed;
+use super::{Data, Dataset, TrainError, Trainer, Training};
+
+/// How rows are dealt to folds.
+///
+/// Folds share the cuts of all rows, as in other libraries: cuts say nothing of targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrossValidation {
+    /// Number of folds; 5.
+    pub folds: usize,
+    /// Whether each fold gets its share of every target: for classes.
+    pub stratified: bool,
+    /// Chooses the rows of each fold.
+    pub seed: u64,
+}
+
+impl Default for CrossValidation {
+    fn default() -> Self {
+        Self { folds: 5, stratified: false, seed: 0 }
+    }
+}
+
+/// What came out of every fold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossValidated {
+    /// The training on all rows but those of the fold, which it was measured on.
+    pub trainings: Vec<Training>,
+    /// Each metric over the folds.
+    pub metrics: Vec<MetricSpread>,
+}
+
+/// A metric over the folds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricSpread {
+    /// Its name.
+    pub name: String,
+    /// After the last round of each fold, or after its best if training stopped early.
+    pub values: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub deviation: f64,
+}
+
+impl CrossValidation {
+    /// Trains once for each fold; `trainer` makes each training, with the metrics it is to be measured by.
+    ///
+    /// # Errors
+    /// [`TrainError::Param`] unless there are from 2 folds to one for each row, and whatever a training can meet.
+    pub fn run(
+        &self,
+        data: &Dataset,
+        trainer: impl Fn(usize) -> Trainer<'static>,
+    ) -> Result<CrossValidated, TrainError> {
+        if !(2..=data.n_rows()).contains(&self.folds) {
+            let (name, range) = ("folds", "from 2 to the number of rows");
+            return Err(TrainError::Param { name, value: self.folds.to_string(), range });
+        }
+        let fold_of = self.deal(data.targets());
+        let mut trainings = Vec::with_capacity(self.folds);
+        for fold in 0..self.folds {
+            let (held, kept): (Vec<usize>, Vec<usize>) = (0..data.n_rows()).partition(|&row| fold_of[row] == fold);
+            let valid = data.rows(&held);
+            let training: Trainer<'_> = trainer(fold);
+            trainings.push(training.valid(&valid).train(&mut data.rows(&kept))?);
+        }
+        let metrics = spreads(&trainings);
+        Ok(CrossValidated { trainings, metrics })
+    }
+
+    /// The fold of each row: rows in a random order, within their class if stratified, are dealt in turn.
+    fn deal(&self, targets: &[f32]) -> Vec<usize> {
+        let class = |row: usize| if self.stratified { targets[row].to_bits() } else { 0 };
+        let mut order: Vec<(u32, u64, usize)> =
+            (0..targets.len()).map(|row| (class(row), mixed(self.seed ^ mixed(row as u64)), row)).collect();
+        order.sort_unstable();
+        let mut fold_of = vec![0; targets.len()];
+        order.iter().enumerate().for_each(|(turn, &(_, _, row))| fold_of[row] = turn % self.folds);
+        fold_of
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "folds are few")]
+fn spreads(trainings: &[Training]) -> Vec<MetricSpread> {
+    // The best round if training ended there, else the last.
+    let last = |training: &Training| {
+        let rounds = training.model.trees.len() / training.model.output.base_scores.len().max(1);
+        training.history.get(rounds.saturating_sub(1)).cloned().unwrap_or_default()
+    };
+    let of_folds: Vec<_> = trainings.iter().map(last).collect();
+    let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == Data::Valid);
+    let spread = |name: &str| {
+        let value = |metrics: &Vec<super::MetricValue>| {
+            metrics.iter().find(|metric| metric.data == Data::Valid && metric.name == name).map(|metric| metric.value)
+        };
+        let values: Vec<f64> = of_folds.iter().filter_map(value).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance =
+            values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1).max(1) as f64;
+        MetricSpread { name: name.to_owned(), values, mean, deviation: variance.sqrt() }
+    };
+    names.map(|metric| spread(&metric.name)).collect()
+}

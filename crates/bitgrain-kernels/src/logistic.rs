@@ -1,0 +1,38 @@
+//! Gradients of the logistic loss.
+
+use crate::backend::on;
+use crate::{Backend, KernelError};
+
+/// Gradients and hessians of the logistic loss at `scores`: `p - target` and `p * (1 - p)` where `p` is the sigmoid of
+/// the score. Targets above 0.5 are 1, all others 0. Returns the count.
+///
+/// Both keep their precision where `p` is next to its target, which a subtraction from 1 would lose: a row that fits
+/// perfectly has a gradient that is small, not 0. Scores beyond 87 count as 87. A score of NaN gives NaN.
+///
+/// ```
+/// use bitgrain_kernels::{Backend, logistic_gradients};
+/// let (mut grads, mut hess) = ([0.0; 3], [0.0; 3]);
+/// logistic_gradients(Backend::best(), &[0.0, 0.0, 50.0], &[1.0, 0.0, 1.0], &mut grads, &mut hess)?;
+/// assert_eq!((grads[0], hess[0]), (-0.5, 0.25));
+/// assert_eq!((grads[1], hess[1]), (0.5, 0.25));
+/// assert!(grads[2] < 0.0 && hess[2] > 0.0); // about exp(-50) each
+/// # Ok::<(), bitgrain_kernels::KernelError>(())
+/// ```
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if there are fewer targets than scores, [`KernelError::OutputTooSmall`] if there is
+/// room for fewer gradients or hessians.
+pub fn logistic_gradients(
+    backend: Backend,
+    scores: &[f32],
+    targets: &[f32],
+    grads: &mut [f32],
+    hess: &mut [f32],
+) -> Result<usize, KernelError> {
+    let required = scores.len();
+    let targets = targets.get(..required).ok_or(KernelError::InputTooSmall { required })?;
+    let grads = grads.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    let hess = hess.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    on!(backend, logistic_gradients(scores, targets, grads, hess));
+    Ok(required)
+}
