@@ -87,14 +87,6 @@ pub(crate) enum CliError {
     /// Early stopping without anything to watch.
     #[error("--early-stopping needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
     NothingToWatch,
-    /// Parts that cannot be made.
-    #[error("{rows} rows cannot be held back in {folds} parts; --folds is from 2 to the number of rows")]
-    Folds {
-        /// What was asked for.
-        folds: usize,
-        /// Rows there are.
-        rows: usize,
-    },
     /// Classes of a model that has none.
     #[error("{} predicts numbers, not classes: leave out --class", path.display())]
     NoClasses {

@@ -60,6 +60,15 @@ impl RoundBar {
         Self(bar)
     }
 
+    /// The same under another name.
+    pub(crate) fn named(&self, verb: &str) -> &Self {
+        if self.0.prefix() != verb {
+            self.0.reset();
+            self.0.set_prefix(verb.to_owned());
+        }
+        self
+    }
+
     /// So many rounds are done.
     pub(crate) fn at(&self, done: usize, total: usize, metrics: &str) {
         self.0.set_length(total as u64);

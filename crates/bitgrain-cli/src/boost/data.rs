@@ -9,6 +9,7 @@ use bitgrain::gbdt::objective::{self, ClassWeights, Objective, ObjectiveError};
 use bitgrain::gbdt::table::{Column, Matrix, Numbers, ReadOptions, Table, Target, Task, weights};
 
 use crate::error::CliError;
+use crate::printable::printable;
 
 /// What is learned from.
 #[derive(Debug, Clone, clap::Args)]
@@ -169,6 +170,13 @@ impl Source {
 }
 
 impl Prepared {
+    /// Says what is learned if nobody asked for it, and why.
+    pub(crate) fn say_why(&self) {
+        if let Some(reason) = &self.reason {
+            eprintln!("objective {}: {}; --objective chooses another", self.objective, printable(reason));
+        }
+    }
+
     /// Whether the targets are classes, which are then held back in equal shares.
     pub(crate) fn strata(&self) -> Option<&[f32]> {
         (!self.classes.is_empty()).then_some(&self.targets[..])

@@ -20,6 +20,8 @@ pub(crate) struct Trained {
     pub(crate) bytes_per_row: usize,
     pub(crate) binning: Duration,
     pub(crate) growing: Duration,
+    /// The last round of the model: the best one if training may stop early.
+    last: usize,
 }
 
 /// Bins the rows and grows the trees.
@@ -29,7 +31,6 @@ pub(crate) fn train(
     learned: &Prepared,
     valid: Option<&Prepared>,
     base: Option<&Model>,
-    label: &str,
 ) -> Result<Trained, CliError> {
     let start = Instant::now();
     let features = learned.matrix.features()?;
@@ -49,7 +50,7 @@ pub(crate) fn train(
     let start = Instant::now();
     let objective = objective::by_name(&learned.objective)?;
     let metrics = source.metrics(&*objective)?;
-    let bar = RoundBar::new(label);
+    let bar = RoundBar::new("training");
     let mut trainer = Trainer::new(settings.params(), objective);
     for metric in metrics {
         trainer = trainer.metric(metric);
@@ -62,7 +63,10 @@ pub(crate) fn train(
     }
     let training = trainer.on_round(|round| show(&bar, round)).train(&mut data)?;
     bar.finish();
+    let stopped = training.best_round.filter(|_| settings.stops_early());
+    let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
     Ok(Trained {
+        last,
         training,
         bins: data.cuts().map().total_bins(),
         bytes_per_row: data.bytes_per_row(),
@@ -71,7 +75,7 @@ pub(crate) fn train(
     })
 }
 
-fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
+pub(crate) fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
     bar.at(round.index + 1, round.total, &written(round.metrics));
     ControlFlow::Continue(())
 }
@@ -85,8 +89,6 @@ fn written(metrics: &[MetricValue]) -> String {
 impl Trained {
     /// The metrics of the round that the model ends with.
     pub(crate) fn metrics(&self) -> &[MetricValue] {
-        let history = &self.training.history;
-        let round = self.training.best_round.filter(|round| *round < history.len());
-        round.map_or(history.last(), |round| history.get(round)).map_or(&[], Vec::as_slice)
+        self.training.history.get(self.last).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,18 +1,22 @@
 //! `bitgrain cv`: how well a training does on rows it did not see, each row once.
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
 
-use bitgrain::gbdt::table::Fold;
-use bitgrain::gbdt::train::{Data, MetricValue};
+use bitgrain::gbdt::objective;
+use bitgrain::gbdt::train::{CrossValidation, Dataset, MetricSpread, Trainer, Training};
 use bitgrain::nn::digits;
 use serde::Serialize;
 
 use crate::boost::data::Source;
 use crate::boost::outcome::seconds;
 use crate::boost::settings::Settings;
-use crate::boost::training::{Trained, train};
+use crate::boost::training::show;
 use crate::error::CliError;
+use crate::progress::RoundBar;
 use crate::table::Table;
 use crate::threads::on_threads;
 
@@ -45,26 +49,19 @@ struct Report {
     objective: String,
     rows: usize,
     features: usize,
-    folds: Vec<Part>,
+    /// Rounds of each fold: up to the best one if training may stop early.
+    rounds: Vec<usize>,
     metrics: Vec<Spread>,
-}
-
-/// What one part came to.
-#[derive(Debug, Serialize)]
-struct Part {
-    rows: usize,
-    rounds: usize,
-    /// In the order of the metrics.
-    values: Vec<f64>,
     seconds: f64,
 }
 
-/// A metric over all parts.
+/// A metric over all folds.
 #[derive(Debug, Serialize)]
 struct Spread {
     name: String,
+    folds: Vec<f64>,
     mean: f64,
-    /// Standard deviation of the parts, as of a sample.
+    /// Standard deviation of the folds, as of a sample.
     sd: f64,
 }
 
@@ -73,68 +70,48 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
         return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?);
     }
-    let header: Vec<String> = ["fold", "rows", "rounds"].map(str::to_owned).into_iter().chain(names(&report)).collect();
-    let header: Vec<&str> = header.iter().map(String::as_str).chain(["time"]).collect();
-    let mut table = Table::new(&header, 1);
-    for (fold, part) in (1..).zip(&report.folds) {
-        let begin = [format!("{fold}"), part.rows.to_string(), part.rounds.to_string()];
-        let values = part.values.iter().map(|value| digits(*value));
-        table.cells(begin.into_iter().chain(values).chain([seconds(part.seconds)]).collect());
+    let names = report.metrics.iter().map(|metric| metric.name.as_str());
+    let mut table = Table::new(&["fold", "rounds"].into_iter().chain(names).collect::<Vec<_>>(), 1);
+    for (fold, rounds) in report.rounds.iter().enumerate() {
+        let values = report.metrics.iter().map(|metric| metric.folds.get(fold).map_or("-".to_owned(), |v| digits(*v)));
+        table.cells([(fold + 1).to_string(), rounds.to_string()].into_iter().chain(values).collect());
     }
     writeln!(out, "{table}\n")?;
-    for Spread { name, mean, sd } in &report.metrics {
+    for Spread { name, mean, sd, .. } in &report.metrics {
         writeln!(out, "{name} {} ± {}", digits(*mean), digits(*sd))?;
     }
-    Ok(())
-}
-
-fn names(report: &Report) -> Vec<String> {
-    report.metrics.iter().map(|metric| metric.name.clone()).collect()
+    Ok(writeln!(out, "{} rows of {} features, {}", report.rows, report.features, seconds(report.seconds))?)
 }
 
 fn measured(args: &Args) -> Result<Report, CliError> {
     let all = args.source.read(None)?;
-    let rows = all.matrix.n_rows();
-    if args.folds < 2 || args.folds > rows {
-        return Err(CliError::Folds { folds: args.folds, rows });
-    }
-    if let Some(reason) = &all.reason {
-        eprintln!("objective {}: {reason}; --objective chooses another", all.objective);
-    }
-    let mut folds = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    for (at, fold) in (1..).zip(Fold::k_fold(rows, all.strata(), args.folds, args.settings.seed)) {
-        let (learned, valid) = (all.select(&fold.train), all.select(&fold.valid));
-        let label = format!("fold {at} of {}", args.folds);
-        let trained = train(&args.source, &args.settings, &learned, Some(&valid), None, &label)?;
-        let found: Vec<&MetricValue> = trained.metrics().iter().filter(|metric| metric.data == Data::Valid).collect();
-        names = found.iter().map(|metric| metric.name.clone()).collect();
-        let values = found.iter().map(|metric| metric.value).collect();
-        folds.push(Part {
-            rows: fold.valid.len(),
-            rounds: rounds(&trained),
-            values,
-            seconds: trained.growing.as_secs_f64(),
-        });
-    }
-    let spread = |(at, name): (usize, String)| {
-        let values: Vec<f64> = folds.iter().filter_map(|part| part.values.get(at).copied()).collect();
-        let (mean, sd) = mean_and_sd(&values);
-        Spread { name, mean, sd }
-    };
-    let metrics = names.into_iter().enumerate().map(spread).collect();
-    Ok(Report { objective: all.objective, rows, features: all.matrix.names().len(), folds, metrics })
-}
-
-/// Rounds up to the best one if training stopped early, else all.
-fn rounds(trained: &Trained) -> usize {
-    trained.training.model.trees.len() / trained.training.model.output.base_scores.len().max(1)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a handful of folds")]
-fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0)).sqrt())
+    all.say_why();
+    let start = Instant::now();
+    let weights = args.source.training_weights(&all.targets, all.weights.clone())?;
+    let data = Dataset::new(&all.matrix.features()?, all.targets.clone(), weights, &args.settings.quantizer()?)?;
+    let bar = Arc::new(RoundBar::new("fold"));
+    // Made before they are needed: what can be wrong with them is said before any work is done.
+    let trainers: Result<Vec<Trainer<'static>>, CliError> = (0..args.folds.min(data.n_rows()))
+        .map(|fold| {
+            let objective = objective::by_name(&all.objective)?;
+            let metrics = args.source.metrics(&*objective)?;
+            let trainer = metrics.into_iter().fold(Trainer::new(args.settings.params(), objective), Trainer::metric);
+            let (bar, name) = (Arc::clone(&bar), format!("fold {} of {}", fold + 1, args.folds));
+            Ok(trainer.on_round(move |round| show(bar.named(&name), round)))
+        })
+        .collect();
+    let trainers = RefCell::new(trainers?.into_iter());
+    let next = |_| trainers.borrow_mut().next().expect("one for each fold");
+    let dealt = CrossValidation { folds: args.folds, stratified: all.strata().is_some(), seed: args.settings.seed };
+    let done = dealt.run(&data, next)?;
+    let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);
+    let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };
+    Ok(Report {
+        rows: all.matrix.n_rows(),
+        features: all.matrix.names().len(),
+        rounds: done.trainings.iter().map(rounds).collect(),
+        metrics: done.metrics.into_iter().map(spread).collect(),
+        objective: all.objective,
+        seconds: start.elapsed().as_secs_f64(),
+    })
 }

@@ -80,12 +80,9 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     refuse_over_input(args)?;
     let base = args.base.as_ref().map(Model::load).transpose()?;
     let all = args.source.read(base.as_ref())?;
-    if let Some(reason) = &all.reason {
-        eprintln!("objective {}: {reason}; --objective chooses another", all.objective);
-    }
+    all.say_why();
     let (learned, valid) = held_back(args, all)?;
-    let trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref(), "training")?;
-    let mut trained = trained;
+    let mut trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
     let model = &mut trained.training.model;
     learned.matrix.label(&mut model.inputs);
     model.output.classes.clone_from(&learned.classes);
