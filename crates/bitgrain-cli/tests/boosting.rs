@@ -96,7 +96,7 @@ fn a_price_is_learned_saved_and_predicted() {
 fn classes_are_found_out_and_keep_their_names() {
     let folder = folder();
     let folder = folder.path();
-    let ignore = "--ignore id,price,weight --rounds 20";
+    let ignore = "--rounds 20 --ignore id,price,weight";
     let report = json(
         folder,
         &format!("train train.csv --target sold {ignore},kind --model two.bitgrain --json --valid-fraction 0.25"),

@@ -171,9 +171,8 @@ impl Report for Boosting {
         let same = if self.same_after_loading { "the same bits" } else { "other numbers" };
         writeln!(
             out,
-            "Saved in {} bytes and loaded, it predicts {same}: {:.1} million rows a second.",
-            self.model_bytes,
-            self.predictions_per_second / 1e6
+            "Saved in {} bytes and loaded, it predicts {same}, {:.0} rows a second.",
+            self.model_bytes, self.predictions_per_second
         )?;
         writeln!(out, "\nOn your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain")
     }
