@@ -91,7 +91,7 @@ fn the_tour_lists_its_chapters() {
 fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     let output = bitgrain(&["tour", "cooking"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights\n");
+    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights, boosting\n");
 }
 
 #[test]
