@@ -10,8 +10,8 @@ use super::sparse::Sparse;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
 
-/// Features that are sampled together: a cache line of a row.
-const GROUP: usize = 16;
+/// Features that are sampled together: more would need fewer passes over the rows, and as much more memory.
+const GROUP: usize = 4;
 
 /// The rows that quantiles are taken from, of those that weigh anything.
 pub(super) struct Sample<'a> {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::binned::BinnedTree;
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
-use super::scores::{Rows, gradients};
+use super::scores::{self, Largest, Rows, at_places, gradients, largest_of};
 use super::split::{How, Rules, Search};
 use super::trainer::{Data, MetricValue, Round, Trainer, Training};
 use super::{Dataset, TrainError, sampling};
@@ -29,7 +29,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// Scores of all rows, group after group.
     scores: Vec<f32>,
     valid_scores: Vec<f32>,
-    /// Gradients of all rows, group after group.
+    /// Gradients of all rows, group after group; empty if they are asked for where they are needed.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
     categorical: Vec<bool>,
@@ -47,13 +47,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let scores = |data: &Dataset| start_scores(data, &base_scores);
         let valid_scores = trainer.valid.map(scores).unwrap_or_default();
         let n_rows = data.n_rows();
+        // One score is quickly asked for again where its gradient is needed; of several, each would ask for all.
+        let kept = groups > 1 || trainer.params.goss.is_some();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
             order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
             pairs: vec![N::none(); n_rows],
             scores: scores(data),
             valid_scores,
-            exact: vec![PairF32::default(); n_rows * groups],
+            exact: vec![PairF32::default(); if kept { n_rows * groups } else { 0 }],
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
             trees: trainer.init.map(|model| model.trees.clone()).unwrap_or_default(),
             history: Vec::new(),
@@ -94,14 +96,20 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// One tree for each group.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
         let rows = Rows { targets: &self.data.targets, weights: self.data.weights.as_deref(), scores: &self.scores };
-        let mut largest = gradients(&*self.trainer.objective, rows, round, &mut self.exact)?;
+        let objective = &*self.trainer.objective;
+        let mut largest = if !self.exact.is_empty() {
+            gradients(objective, rows, round, &mut self.exact)?
+        } else if N::EXACT {
+            vec![Largest::default()]
+        } else {
+            vec![largest_of(objective, rows, round)?]
+        };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
         for (group, largest) in largest.into_iter().enumerate() {
             let seed = sampling::mixed(self.trainer.params.seed ^ sampling::mixed((round * 4096 + group) as u64));
-            let exact = &self.exact[group * n_rows..(group + 1) * n_rows];
             let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
-            N::carry(&steps, exact, &self.order, &mut self.pairs);
+            self.carry(&steps, group, round)?;
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
             let map = self.data.cuts.map();
@@ -114,11 +122,36 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             let grown = grower.grow::<N>(&mut arrangement, in_bag);
             self.pairs = arrangement.pairs;
-            let values = self.leaf_values(&grown, group, &rules);
+            let values = self.leaf_values(&grown, group, round, &rules)?;
             self.add_scores(&grown, group, &values, in_bag);
             let tree = self.tree(&grown, &values, &rules);
             self.trees.push(tree);
         }
+        Ok(())
+    }
+
+    /// Gives the row at each place its gradient.
+    fn carry(&mut self, steps: &Steps, group: usize, round: usize) -> Result<(), TrainError> {
+        let n_rows = self.data.n_rows();
+        let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
+        if self.exact.is_empty() {
+            let rows = Rows { targets, weights, scores: &self.scores };
+            let places = (&self.order[..], &mut self.pairs[..]);
+            at_places(&*self.trainer.objective, rows, round, places, |first, grads, hess, out| {
+                N::carry(steps, first, grads, hess, out);
+            })?;
+            return Ok(());
+        }
+        let exact = &self.exact[group * n_rows..(group + 1) * n_rows];
+        let chunks = self.pairs.par_chunks_mut(scores::CHUNK).zip(self.order.par_chunks(scores::CHUNK)).enumerate();
+        chunks.for_each_init(<(Vec<f32>, Vec<f32>)>::default, |(grads, hess), (chunk, (out, order))| {
+            let pairs = || order.iter().map(|&row| exact[row as usize]);
+            grads.clear();
+            grads.extend(pairs().map(|pair| pair.grad));
+            hess.clear();
+            hess.extend(pairs().map(|pair| pair.hess));
+            N::carry(steps, chunk * scores::CHUNK, grads, hess, out);
+        });
         Ok(())
     }
 
@@ -135,7 +168,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Moves the rows of this round's sample to the front; returns how many they are. Their gradients may grow, to
     /// stand for others.
-    fn sample(&mut self, round: usize, largest: &mut [super::scores::Largest]) -> usize {
+    fn sample(&mut self, round: usize, largest: &mut [Largest]) -> usize {
         let params = &self.trainer.params;
         let n_rows = self.data.n_rows();
         let chosen = if let Some(goss) = params.goss {
@@ -160,7 +193,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// What each leaf adds to the score of its rows, from gradients as they are.
-    fn leaf_values(&self, grown: &Grown<N::Sum>, group: usize, rules: &Rules) -> Vec<f64> {
+    fn leaf_values(
+        &self,
+        grown: &Grown<N::Sum>,
+        group: usize,
+        round: usize,
+        rules: &Rules,
+    ) -> Result<Vec<f64>, TrainError> {
         let rate = self.trainer.params.learning_rate;
         let value = |leaf: &super::grow::GrownLeaf<N::Sum>| {
             let value = if self.trainer.objective.renews_leaves() {
@@ -169,16 +208,31 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 let (grad, hess) = leaf.totals.sum.parts();
                 rules.leaf(grad, hess)
             } else {
-                let (grad, hess) = self.exact_sums(leaf.rows.clone(), group);
+                let (grad, hess) = self.exact_sums(leaf.rows.clone(), group, round)?;
                 rules.leaf(grad, hess)
             };
-            if value.is_finite() { value * rate } else { 0.0 }
+            Ok(if value.is_finite() { value * rate } else { 0.0 })
         };
         grown.leaves.iter().map(value).collect()
     }
 
     /// Sums of the gradients of some places, as they are.
-    fn exact_sums(&self, places: Range<usize>, group: usize) -> (f64, f64) {
+    fn exact_sums(&self, places: Range<usize>, group: usize, round: usize) -> Result<(f64, f64), TrainError> {
+        let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
+        if self.exact.is_empty() {
+            let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
+            let rows = Rows { targets, weights, scores: &self.scores };
+            let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
+            let order = &self.order[places];
+            let sums = at_places(
+                &*self.trainer.objective,
+                rows,
+                round,
+                (order, &mut vec![(); order.len()]),
+                |_, grads, hess, _| (sum(grads), sum(hess)),
+            )?;
+            return Ok(total(sums));
+        }
         let exact = &self.exact[group * self.data.n_rows()..];
         let of_chunk = |rows: &[u32]| {
             rows.iter().fold((0.0, 0.0), |(grad, hess), &row| {
@@ -186,8 +240,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 (grad + f64::from(pair.grad), hess + f64::from(pair.hess))
             })
         };
-        let sums: Vec<(f64, f64)> = self.order[places].par_chunks(CHUNK).map(of_chunk).collect();
-        sums.into_iter().fold((0.0, 0.0), |(grad, hess), (g, h)| (grad + g, hess + h))
+        Ok(total(self.order[places].par_chunks(CHUNK).map(of_chunk).collect()))
     }
 
     /// The value of a leaf as the objective wants it.

@@ -1,5 +1,7 @@
 //! Raw scores of all rows, and what the objective says of them.
 
+use std::ops::Range;
+
 use bitgrain_kernels::PairF32;
 use rayon::prelude::*;
 
@@ -10,13 +12,19 @@ use crate::objective::{Batch, GradientBatch, Objective};
 use crate::predict::Predictor;
 
 /// Rows whose gradients are asked for at a time: what they need stays in cache.
-const CHUNK: usize = 4096;
+pub(super) const CHUNK: usize = 4096;
 
 /// The largest gradient and hessian of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Largest {
     pub(super) grad: f32,
     pub(super) hess: f32,
+}
+
+impl Largest {
+    fn max(self, other: Self) -> Self {
+        Self { grad: self.grad.max(other.grad), hess: self.hess.max(other.hess) }
+    }
 }
 
 /// Targets, weights and scores of the rows of a dataset.
@@ -26,6 +34,14 @@ pub(super) struct Rows<'a> {
     pub(super) weights: Option<&'a [f32]>,
     /// Group after group.
     pub(super) scores: &'a [f32],
+}
+
+impl<'a> Rows<'a> {
+    /// Some rows in the order they are in.
+    fn batch(&self, rows: Range<usize>, scores: &'a [&'a [f32]]) -> Batch<'a> {
+        let weights = self.weights.map(|weights| &weights[rows.clone()]);
+        Batch { targets: &self.targets[rows], weights, scores }
+    }
 }
 
 /// Writes the gradients of every row, group after group; the largest of each group come back.
@@ -42,53 +58,124 @@ pub(super) fn gradients(
         .step_by(CHUNK)
         .map(|start| (start, columns.iter_mut().filter_map(Iterator::next).collect()))
         .collect();
-    let one = |(start, out): (usize, Vec<&mut [PairF32]>)| of_chunk(objective, &rows, start, out, round);
-    let largest = |a: Vec<Largest>, b: Vec<Largest>| -> Vec<Largest> {
-        let more = |(a, b): (&Largest, &Largest)| Largest { grad: a.grad.max(b.grad), hess: a.hess.max(b.hess) };
-        a.iter().zip(&b).map(more).collect()
+    let one = |buffers: &mut Buffers, (start, out): (usize, Vec<&mut [PairF32]>)| {
+        let len = CHUNK.min(n_rows - start);
+        let scores: Vec<&[f32]> = (0..groups).map(|group| &rows.scores[group * n_rows + start..][..len]).collect();
+        buffers.ask(objective, &rows.batch(start..start + len, &scores));
+        let write = |(group, out): (usize, &mut [PairF32])| {
+            let (grads, hess) = buffers.group(group, len);
+            out.iter_mut().zip(grads).zip(hess).for_each(|((out, &grad), &hess)| *out = PairF32 { grad, hess });
+            largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
+        };
+        out.into_iter().enumerate().map(write).collect::<Result<Vec<_>, _>>()
     };
-    chunks.into_par_iter().map(one).try_reduce(|| vec![Largest::default(); groups], |a, b| Ok(largest(a, b)))
+    let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
+    let none = || vec![Largest::default(); groups];
+    chunks.into_par_iter().map_init(Buffers::default, one).try_reduce(none, |a, b| Ok(more(a, b)))
 }
 
-fn of_chunk(
-    objective: &dyn Objective,
-    rows: &Rows<'_>,
-    start: usize,
-    out: Vec<&mut [PairF32]>,
-    round: usize,
-) -> Result<Vec<Largest>, TrainError> {
-    let n_rows = rows.targets.len();
-    let len = CHUNK.min(n_rows - start);
-    let scores: Vec<&[f32]> = (0..out.len()).map(|group| &rows.scores[group * n_rows + start..][..len]).collect();
-    let batch = Batch {
-        targets: &rows.targets[start..start + len],
-        weights: rows.weights.map(|weights| &weights[start..start + len]),
-        scores: &scores,
+/// The largest gradient and hessian of all rows, for an objective of one score.
+pub(super) fn largest_of(objective: &dyn Objective, rows: Rows<'_>, round: usize) -> Result<Largest, TrainError> {
+    let chunks: Vec<usize> = (0..rows.targets.len()).step_by(CHUNK).collect();
+    let one = |buffers: &mut Buffers, start: usize| {
+        let end = rows.targets.len().min(start + CHUNK);
+        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        let (grads, hess) = buffers.group(0, end - start);
+        largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
     };
-    let mut grads = vec![0.0; len * out.len()];
-    let mut hess = vec![0.0; len * out.len()];
-    let mut places = GradientBatch { grads: grads.chunks_mut(len).collect(), hess: hess.chunks_mut(len).collect() };
-    objective.gradients(&batch, &mut places);
-    let mut all = Vec::with_capacity(out.len());
-    for ((out, grads), hess) in out.into_iter().zip(grads.chunks(len)).zip(hess.chunks(len)) {
-        let mut largest = Largest::default();
-        let mut usable = true;
-        for ((out, &grad), &hess) in out.iter_mut().zip(grads).zip(hess) {
-            *out = PairF32 { grad, hess };
-            let size = grad.abs();
-            largest.grad = if size > largest.grad { size } else { largest.grad };
-            largest.hess = if hess > largest.hess { hess } else { largest.hess };
-            // False for NaN, too.
-            usable &= size < f32::INFINITY && hess >= 0.0 && hess < f32::INFINITY;
+    let largest = chunks.into_par_iter().map_init(Buffers::default, one);
+    largest.try_reduce(Largest::default, |a, b| Ok(a.max(b)))
+}
+
+/// Hands out the gradients of the rows at some places, a chunk at a time and in their order, for an objective of one
+/// score.
+pub(super) fn at_places<'o, T: Send, R: Send>(
+    objective: &dyn Objective,
+    rows: Rows<'_>,
+    round: usize,
+    (order, out): (&[u32], &'o mut [T]),
+    take: impl Fn(usize, &[f32], &[f32], &'o mut [T]) -> R + Sync,
+) -> Result<Vec<R>, TrainError> {
+    let one = |(buffers, gathered): &mut (Buffers, Gathered), (chunk, (order, out)): (usize, (&[u32], &'o mut [T]))| {
+        gathered.fill(&rows, order);
+        buffers.ask(objective, &gathered.batch(&[&gathered.scores]));
+        let (grads, hess) = buffers.group(0, order.len());
+        match largest(grads, hess) {
+            Some(_) => Ok(take(chunk * CHUNK, grads, hess, out)),
+            None => Err(refused(grads, hess, round, |at| order[at] as usize)),
         }
-        if !usable {
-            let bad = |at: &usize| !(grads[*at].is_finite() && hess[*at].is_finite() && hess[*at] >= 0.0);
-            let at = (0..len).find(bad).unwrap_or(0);
-            return Err(TrainError::Gradient { row: start + at, grad: grads[at], hess: hess[at], round });
-        }
-        all.push(largest);
+    };
+    let chunks = order.par_chunks(CHUNK).zip(out.par_chunks_mut(CHUNK)).enumerate();
+    chunks.map_init(<(Buffers, Gathered)>::default, one).collect()
+}
+
+/// Room for the gradients of a chunk.
+#[derive(Debug, Default)]
+struct Buffers {
+    grads: Vec<f32>,
+    hess: Vec<f32>,
+}
+
+impl Buffers {
+    fn ask(&mut self, objective: &dyn Objective, batch: &Batch<'_>) {
+        let (len, groups) = (batch.targets.len(), batch.scores.len());
+        self.grads.resize(len * groups, 0.0);
+        self.hess.resize(len * groups, 0.0);
+        let mut places =
+            GradientBatch { grads: self.grads.chunks_mut(len).collect(), hess: self.hess.chunks_mut(len).collect() };
+        objective.gradients(batch, &mut places);
     }
-    Ok(all)
+
+    fn group(&self, group: usize, len: usize) -> (&[f32], &[f32]) {
+        let place = group * len..(group + 1) * len;
+        (&self.grads[place.clone()], &self.hess[place])
+    }
+}
+
+/// Rows brought together from all over.
+#[derive(Debug, Default)]
+struct Gathered {
+    targets: Vec<f32>,
+    weights: Option<Vec<f32>>,
+    scores: Vec<f32>,
+}
+
+impl Gathered {
+    fn fill(&mut self, rows: &Rows<'_>, order: &[u32]) {
+        let gather = |from: &[f32], to: &mut Vec<f32>| {
+            to.clear();
+            to.extend(order.iter().map(|&row| from[row as usize]));
+        };
+        gather(rows.targets, &mut self.targets);
+        gather(rows.scores, &mut self.scores);
+        if let Some(weights) = rows.weights {
+            gather(weights, self.weights.get_or_insert_default());
+        }
+    }
+
+    fn batch<'a>(&'a self, scores: &'a [&'a [f32]]) -> Batch<'a> {
+        Batch { targets: &self.targets, weights: self.weights.as_deref(), scores }
+    }
+}
+
+/// The largest of some gradients and hessians; `None` if one is not finite, or a hessian negative.
+fn largest(grads: &[f32], hess: &[f32]) -> Option<Largest> {
+    let mut largest = Largest::default();
+    let mut usable = true;
+    for (&grad, &hess) in grads.iter().zip(hess) {
+        let size = grad.abs();
+        largest.grad = if size > largest.grad { size } else { largest.grad };
+        largest.hess = if hess > largest.hess { hess } else { largest.hess };
+        // False for NaN, too.
+        usable &= (size < f32::INFINITY) & (hess >= 0.0) & (hess < f32::INFINITY);
+    }
+    usable.then_some(largest)
+}
+
+fn refused(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usize) -> TrainError {
+    let bad = |at: &usize| !(grads[*at].is_finite() && hess[*at].is_finite() && hess[*at] >= 0.0);
+    let at = (0..grads.len()).find(bad).unwrap_or(0);
+    TrainError::Gradient { row: row(at), grad: grads[at], hess: hess[at], round }
 }
 
 /// The raw scores of a model, group after group.

@@ -1,12 +1,7 @@
 //! What gradients are kept and added as while a tree is grown: one type for each precision.
 
-use bitgrain_kernels::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
-use rayon::prelude::*;
-
 use crate::gradient::{Codes, GradientPrecision, Steps};
-
-/// Places that one thread fills at a time.
-const CHUNK: usize = 4096;
+use bitgrain_kernels::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
 
 /// A precision: how a row carries its gradient, and what histograms add up.
 pub(crate) trait Numbers: Send + Sync {
@@ -32,8 +27,8 @@ pub(crate) trait Numbers: Send + Sync {
     /// The largest codes whose sums over so many rows can be told apart.
     fn codes(n_rows: usize) -> Codes;
 
-    /// What the row at each place carries.
-    fn carry(steps: &Steps, exact: &[PairF32], order: &[u32], out: &mut [Self::Pair]);
+    /// What rows carry, from place `first` on.
+    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Self::Pair]);
 
     /// Adds a cell to a sum.
     fn flush(cell: Self::Cell, sum: &mut Self::Sum);
@@ -113,8 +108,8 @@ impl Numbers for Codes8 {
         Codes::PAIR8.for_rows(n_rows)
     }
 
-    fn carry(steps: &Steps, exact: &[PairF32], order: &[u32], out: &mut [Pair8]) {
-        rounded(steps, exact, order, out, |codes, out| out.copy_from_slice(codes));
+    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair8]) {
+        steps.round(grads, hess, first, out);
     }
 
     #[inline(always)]
@@ -140,10 +135,16 @@ impl Numbers for Codes4 {
         Codes::PAIR4.for_rows(n_rows)
     }
 
-    fn carry(steps: &Steps, exact: &[PairF32], order: &[u32], out: &mut [Pair4]) {
-        rounded(steps, exact, order, out, |codes, out| {
+    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair4]) {
+        const SOME: usize = 256;
+        let mut codes = [Pair8::default(); SOME];
+        for (at, ((grads, hess), out)) in
+            grads.chunks(SOME).zip(hess.chunks(SOME)).zip(out.chunks_mut(SOME)).enumerate()
+        {
+            let codes = &mut codes[..out.len()];
+            steps.round(grads, hess, first + at * SOME, codes);
             codes.iter().zip(out).for_each(|(codes, out)| *out = Pair4::new(codes.grad, codes.hess));
-        });
+        }
     }
 
     #[inline(always)]
@@ -170,10 +171,9 @@ impl Numbers for Floats {
         Codes::NONE
     }
 
-    fn carry(_steps: &Steps, exact: &[PairF32], order: &[u32], out: &mut [PairF32]) {
-        out.par_chunks_mut(CHUNK).zip(order.par_chunks(CHUNK)).for_each(|(out, order)| {
-            out.iter_mut().zip(order).for_each(|(out, &row)| *out = exact[row as usize]);
-        });
+    fn carry(_steps: &Steps, _first: usize, grads: &[f32], hess: &[f32], out: &mut [PairF32]) {
+        let pairs = grads.iter().zip(hess).map(|(&grad, &hess)| PairF32 { grad, hess });
+        out.iter_mut().zip(pairs).for_each(|(out, pair)| *out = pair);
     }
 
     #[inline(always)]
@@ -181,25 +181,4 @@ impl Numbers for Floats {
         sum.grad += f64::from(cell.grad);
         sum.hess += f64::from(cell.hess);
     }
-}
-
-/// Codes of the gradients in the order of places, handed out a chunk at a time.
-fn rounded<P: Send>(
-    steps: &Steps,
-    exact: &[PairF32],
-    order: &[u32],
-    out: &mut [P],
-    write: impl Fn(&[Pair8], &mut [P]) + Sync,
-) {
-    out.par_chunks_mut(CHUNK).zip(order.par_chunks(CHUNK)).enumerate().for_each(|(chunk, (out, order))| {
-        let (mut grads, mut hess) = ([0.0; CHUNK], [0.0; CHUNK]);
-        for ((grad, hess), &row) in grads.iter_mut().zip(&mut hess).zip(order) {
-            let pair = exact[row as usize];
-            (*grad, *hess) = (pair.grad, pair.hess);
-        }
-        let mut codes = [Pair8::default(); CHUNK];
-        let codes = &mut codes[..out.len()];
-        steps.round(&grads, &hess, chunk * CHUNK, codes);
-        write(codes, out);
-    });
 }
