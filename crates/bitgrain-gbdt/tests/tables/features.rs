@@ -144,10 +144,11 @@ fn sparse_rows_keep_the_features_a_model_has() {
     let options = ReadOptions::default();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.svm");
-    std::fs::write(&path, "1 0:5 4:1 9:7\n0 9:3\n1 1:2\n").expect("written");
+    std::fs::write(&path, "1 0:5 4:1 9:7\n0 5:8 9:3\n1 1:2\n").expect("written");
     let table = Table::read_with(&path, &options).expect("read");
     let inputs: Vec<Input> = (0..5).map(|at| numeric(&format!("f{at}"))).collect();
     let matrix = table.clone().align(&inputs).expect("aligned");
+    assert_eq!(matrix.features().expect("entries of five features").n_features(), 5);
     assert_eq!((matrix.row(0), matrix.row(1)), (vec![5.0, 0.0, 0.0, 0.0, 1.0], vec![0.0; 5]));
     assert_eq!(matrix.row(2), [0.0, 2.0, 0.0, 0.0, 0.0]);
     let chosen = matrix.select(&[2, 0]);

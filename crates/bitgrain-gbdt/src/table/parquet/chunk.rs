@@ -67,9 +67,9 @@ fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f
         out.push(value.unwrap_or(f64::NAN));
         Ok(())
     };
-    let unit = match kind {
-        Kind::Decimal { scale } => 10_f64.powi(scale),
-        _ => 1.0,
+    let scale = match kind {
+        Kind::Decimal { scale } => scale,
+        _ => 0,
     };
     let unsigned = kind == Kind::Unsigned;
     match reader {
@@ -80,13 +80,13 @@ fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f
             each(reader, nullable, |value| push(value.map(|value| f64::from(*value as u32))))
         }
         ColumnReader::Int32ColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| f64::from(*value) / unit)))
+            each(reader, nullable, |value| push(value.map(|value| decimal((*value).into(), scale))))
         }
         ColumnReader::Int64ColumnReader(reader) if unsigned => {
             each(reader, nullable, |value| push(value.map(|value| *value as u64 as f64)))
         }
         ColumnReader::Int64ColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| *value as f64 / unit)))
+            each(reader, nullable, |value| push(value.map(|value| decimal((*value).into(), scale))))
         }
         ColumnReader::Int96ColumnReader(reader) => {
             each(reader, nullable, |value| push(value.map(|value| value.to_nanos() as f64)))
@@ -96,10 +96,10 @@ fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f
             each(reader, nullable, |value| push(value.map(|value| float16(value.data()))))
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data()) / unit)))
+            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data(), scale))))
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data()) / unit)))
+            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data(), scale))))
         }
         ColumnReader::FloatColumnReader(reader) => {
             each(reader, nullable, |value| push(value.map(|value| f64::from(*value))))
@@ -133,17 +133,29 @@ fn each<T: DataType>(
     }
 }
 
-/// A signed integer of any length, the most significant byte first, rounded once if it has at most 16 bytes.
+/// An integer over a power of ten, rounded once.
+#[expect(clippy::cast_precision_loss, reason = "either it loses nothing, or rounding is what is wanted")]
+fn decimal(value: i128, scale: i32) -> f64 {
+    // Both are exact in f64, and division rounds once.
+    let exact = value.unsigned_abs() <= 1 << 53 && (0..=22).contains(&scale);
+    match scale {
+        0 => value as f64,
+        _ if exact => value as f64 / 10_f64.powi(scale),
+        _ => format!("{value}e{}", -i64::from(scale)).parse().unwrap_or(f64::NAN),
+    }
+}
+
+/// A decimal by the bytes of its integer, the most significant first; rounded once if they are at most 16.
 #[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
-fn big_endian(bytes: &[u8]) -> f64 {
+fn big_endian(bytes: &[u8], scale: i32) -> f64 {
     let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
     let (head, tail) = bytes.split_at(bytes.len().saturating_sub(16));
     if head.is_empty() {
-        return tail.iter().fold(sign, |value: i128, byte| value << 8 | i128::from(*byte)) as f64;
+        return decimal(tail.iter().fold(sign, |value: i128, byte| value << 8 | i128::from(*byte)), scale);
     }
     // The last 16 bytes are digits of their own, never a sign.
     let low = tail.iter().fold(0, |value: u128, byte| value << 8 | u128::from(*byte)) as f64;
-    big_endian(head) * 2_f64.powi(128) + low
+    (big_endian(head, 0) * 2_f64.powi(128) + low) / 10_f64.powi(scale)
 }
 
 /// The IEEE half of two bytes, the least significant first.
