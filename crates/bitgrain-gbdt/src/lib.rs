@@ -19,6 +19,7 @@ pub mod metric;
 pub mod model;
 pub mod objective;
 pub mod predict;
+mod random;
 #[cfg(feature = "table")]
 pub mod table;
 pub mod train;

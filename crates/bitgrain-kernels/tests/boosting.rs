@@ -57,13 +57,12 @@ fn floats_are_added_in_the_order_of_rows() {
         bytes(3000).iter().map(|&b| PairF32 { grad: f32::from(b) * 0.37 - 40.0, hess: f32::from(b) * 1e-3 }).collect();
     let mut cells = vec![[PairF32::default(); SLOT_CELLS]; 4];
     add_pairs(&rows, &pairs, &mut cells).expect("whole rows");
-    for slot in 0..4 {
-        for byte in 0..7 {
+    for (slot, cells) in cells.iter().enumerate() {
+        for (byte, got) in cells[..7].iter().enumerate() {
             let mut want = PairF32::default();
             for (pair, _) in pairs.iter().zip(rows.chunks(4)).filter(|(_, row)| usize::from(row[slot]) == byte) {
                 want = PairF32 { grad: want.grad + pair.grad, hess: want.hess + pair.hess };
             }
-            let got = cells[slot][byte];
             assert_eq!((got.grad.to_bits(), got.hess.to_bits()), (want.grad.to_bits(), want.hess.to_bits()));
         }
     }

@@ -9,6 +9,7 @@ use super::sorted::{insert, sorted, sorted_keys, sorted_with_weights};
 use super::sparse::Sparse;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
+use crate::random::mixed;
 
 /// Features that are sampled together: more would need fewer passes over the rows, and as much more memory.
 const GROUP: usize = 4;
@@ -99,14 +100,6 @@ fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
 /// A row number that was multiplied before it was divided.
 fn narrow(row: u128) -> usize {
     usize::try_from(row).unwrap_or(usize::MAX)
-}
-
-/// A number that looks random and depends on every bit of `seed`: one step of SplitMix64.
-fn mixed(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ z >> 31
 }
 
 #[cfg(test)]

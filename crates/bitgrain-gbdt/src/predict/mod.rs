@@ -41,9 +41,11 @@ mod columns;
 mod error;
 pub(crate) mod link;
 mod numbers;
+mod permutation;
 mod predictor;
 mod question;
 mod row_trees;
 
 pub use error::{PredictError, TreeProblem};
+pub use permutation::{ImportanceError, Measured, PermutationImportance, permutation_importance};
 pub use predictor::Predictor;

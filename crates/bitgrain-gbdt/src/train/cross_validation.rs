@@ -1,7 +1,7 @@
 //! Cross-validation: every row is held back once.
 
-use super::sampling::mixed;
 use super::{Data, Dataset, TrainError, Trainer, Training};
+use crate::random::mixed;
 
 /// How rows are dealt to folds.
 ///

@@ -97,7 +97,7 @@ impl Dataset {
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
         let of = |values: &[f32]| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
-        let groups = |start: &Vec<f32>| start.chunks(self.n_rows()).flat_map(|scores| of(scores)).collect();
+        let groups = |start: &Vec<f32>| start.chunks(self.n_rows()).flat_map(&of).collect();
         Self {
             cuts: Arc::clone(&self.cuts),
             names: self.names.clone(),

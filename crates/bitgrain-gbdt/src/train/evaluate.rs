@@ -31,10 +31,10 @@ pub(super) fn evaluate(
     }
     let predictions = linked(link, scores, truth.targets.len());
     let evaluated = Evaluated { targets: truth.targets, weights: truth.weights, predictions: &predictions };
-    let value = |metric: &Box<dyn Metric>| {
+    let value = |metric: &dyn Metric| {
         Ok(MetricValue { data: truth.data, name: metric.name(), value: metric.evaluate(&evaluated)? })
     };
-    metrics.iter().map(value).collect()
+    metrics.iter().map(|metric| value(&**metric)).collect()
 }
 
 /// Predictions of scores, group after group.

@@ -14,6 +14,7 @@ use super::trainer::{Data, MetricValue, Round, Trainer, Training};
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
 use crate::model::{Comparison, Input, Leaf, Missing, Model, Output, Rule, Split, Tree};
+use crate::random::mixed;
 
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
 const CHUNK: usize = 1 << 14;
@@ -107,7 +108,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
         for (group, largest) in largest.into_iter().enumerate() {
-            let seed = sampling::mixed(self.trainer.params.seed ^ sampling::mixed((round * 4096 + group) as u64));
+            let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + group) as u64));
             let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
             self.carry(&steps, group, round)?;
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
@@ -156,7 +157,6 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn rounding_seed(&self, seed: u64) -> Option<u32> {
-        #[expect(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
         (self.trainer.params.stochastic_rounding || N::ALWAYS_STOCHASTIC).then_some((seed >> 32) as u32)
     }
 

@@ -167,7 +167,7 @@ fn largest(grads: &[f32], hess: &[f32]) -> Option<Largest> {
         largest.grad = if size > largest.grad { size } else { largest.grad };
         largest.hess = if hess > largest.hess { hess } else { largest.hess };
         // False for NaN, too.
-        usable &= (size < f32::INFINITY) & (hess >= 0.0) & (hess < f32::INFINITY);
+        usable &= (size < f32::INFINITY) & (0.0..f32::INFINITY).contains(&hess);
     }
     usable.then_some(largest)
 }

@@ -1,5 +1,5 @@
 //! Predictions are those of the naive walk, bit for bit: any model, any layout, any number of rows and threads.
-#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up data")]
+#![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod errors;
 mod naive;

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use bitgrain_gbdt::metric;
-use bitgrain_gbdt::model::Link;
+use bitgrain_gbdt::model::{Importance, Link};
 use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
+use bitgrain_gbdt::predict::{Measured, permutation_importance};
 use bitgrain_gbdt::train::{CrossValidation, Data, Params, TrainError, Trainer};
 
 use crate::data::Made;
@@ -149,4 +150,24 @@ fn every_fold_is_held_back_once() {
         let error = CrossValidation { folds, ..CrossValidation::default() }.run(&data, trainer);
         assert!(matches!(error, Err(TrainError::Param { name: "folds", .. })), "{folds}");
     }
+}
+
+#[test]
+fn importance_finds_what_the_target_depends_on() {
+    let (made, other) = (Made::new(4000, 10), Made::new(2000, 11));
+    let model =
+        trained(Params { rounds: 60, ..small() }, "squared", &made.features(), &made.targets).expect("good data").model;
+    let metric = metric::by_name("r2").expect("ours");
+    let features = other.features();
+    let data = Measured { features: &features, targets: &other.targets, weights: None };
+    let shuffled = permutation_importance(&model, &data, &*metric, 3, 1).expect("its own features");
+    let gain = model.feature_importance(Importance::Gain);
+    // The last feature is noise.
+    for feature in 0..5 {
+        assert!(shuffled[feature].mean > 20.0 * shuffled[5].mean.abs(), "{shuffled:?}");
+        assert!(gain[feature] > 20.0 * gain[5], "{gain:?}");
+    }
+    assert_eq!(permutation_importance(&model, &data, &*metric, 3, 1).expect("the same"), shuffled);
+    let short = Measured { targets: &other.targets[1..], ..data };
+    assert!(permutation_importance(&model, &short, &*metric, 1, 1).is_err());
 }

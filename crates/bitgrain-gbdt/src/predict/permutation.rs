@@ -1,0 +1,108 @@
+//! Permutation importance: how much worse a model gets when one feature's values change places.
+
+use super::{PredictError, Predictor};
+use crate::feature::{FeatureError, Features};
+use crate::metric::{Evaluated, Metric, MetricError};
+use crate::model::Model;
+use crate::random::mixed;
+use crate::train::TrainError;
+
+/// How much a model depends on a feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PermutationImportance {
+    /// How much worse the metric gets, on average; above 0 if the feature helps, whichever way the metric goes.
+    pub mean: f64,
+    /// Standard deviation over the repetitions.
+    pub deviation: f64,
+}
+
+/// Data to measure importance on; rows that the model was not trained on tell most.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'a> {
+    /// Raw features, those of the model.
+    pub features: &'a Features<'a>,
+    /// The target of each row.
+    pub targets: &'a [f32],
+    /// The weight of each row.
+    pub weights: Option<&'a [f32]>,
+}
+
+/// Measures a model once for each feature and repetition, with the values of that feature in a random order.
+///
+/// Holds a copy of the features, and one thread's predictions at a time.
+///
+/// # Errors
+/// [`ImportanceError`] if the features are not those of the model, or the metric is not defined.
+pub fn permutation_importance(
+    model: &Model,
+    data: &Measured<'_>,
+    metric: &dyn Metric,
+    repeats: usize,
+    seed: u64,
+) -> Result<Vec<PermutationImportance>, ImportanceError> {
+    let predictor = Predictor::new(model)?;
+    let (n_rows, n_features) = (data.features.n_rows(), data.features.n_features());
+    if data.targets.len() != n_rows {
+        return Err(TrainError::TargetCount { targets: data.targets.len(), rows: n_rows }.into());
+    }
+    let mut columns = vec![0.0_f64; n_rows * n_features];
+    data.features.read_f64(0..n_features, 0..n_rows, &mut columns, n_rows);
+    let measure = |columns: &[f64]| -> Result<f64, ImportanceError> {
+        let by_row = predictor.predict(&Features::column_major(columns, n_rows, n_features)?)?;
+        let groups = by_row.len() / n_rows;
+        let predictions: Vec<f64> =
+            (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
+        let evaluated = Evaluated { targets: data.targets, weights: data.weights, predictions: &predictions };
+        Ok(metric.evaluate(&evaluated)?)
+    };
+    let whole = measure(&columns)?;
+    let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+    let mut all = Vec::with_capacity(n_features);
+    for feature in 0..n_features {
+        let place = feature * n_rows..(feature + 1) * n_rows;
+        let kept = columns[place.clone()].to_vec();
+        let mut losses = Vec::with_capacity(repeats);
+        for repeat in 0..repeats.max(1) {
+            shuffle(&mut columns[place.clone()], seed ^ mixed((feature * 1000 + repeat) as u64));
+            losses.push(sign * (whole - measure(&columns)?));
+            columns[place.clone()].copy_from_slice(&kept);
+        }
+        all.push(spread(&losses));
+    }
+    Ok(all)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "repetitions are few")]
+fn spread(losses: &[f64]) -> PermutationImportance {
+    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+    let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / losses.len() as f64;
+    PermutationImportance { mean, deviation: variance.sqrt() }
+}
+
+/// Fisher and Yates.
+fn shuffle(values: &mut [f64], seed: u64) {
+    let mut state = seed;
+    for last in (1..values.len()).rev() {
+        state = mixed(state);
+        let other = (u128::from(state) * (last as u128 + 1)) >> 64;
+        values.swap(last, usize::try_from(other).unwrap_or(last));
+    }
+}
+
+/// Why importance could not be measured.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportanceError {
+    /// The model cannot predict these features.
+    #[error(transparent)]
+    Predict(#[from] PredictError),
+    /// The metric is not defined.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// The features cannot be used.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
+    /// The targets do not fit.
+    #[error(transparent)]
+    Data(#[from] TrainError),
+}
