@@ -3,8 +3,8 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
-//! | [`formats`] | containers: GGUF, safetensors, npy and npz |
-//! | [`gbdt`] | features of tabular data: cuts, bins and matrices of them |
+//! | [`formats`] | containers: GGUF, safetensors, npy, npz; tables; models of other libraries |
+//! | [`gbdt`] | gradient-boosted trees: tables, bins, training, models, prediction |
 //! | [`nn`] | model weights: open, inspect, quantize, compare |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!

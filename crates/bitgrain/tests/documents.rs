@@ -101,7 +101,7 @@ fn links_between_documents_lead_somewhere() {
         "spec/README.md",
         "spec/blocks.md",
         "spec/containers.md",
-        "spec/containers.md",
+        "spec/model.md",
         "spec/ggml.md",
         "spec/tables.md",
         "spec/weights.md",
