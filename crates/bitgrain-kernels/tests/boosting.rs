@@ -1,7 +1,9 @@
 //! Histograms, flags and trades of rows, against the plain way.
 #![expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "made-up data")]
 
-use bitgrain_kernels::{CodeSum, KernelError, Pair4, Pair8, PairF32, SLOT_CELLS, add_pairs, flag_rows, swap_rows};
+use bitgrain_kernels::{
+    Backend, CodeSum, KernelError, Pair4, Pair8, PairF32, SLOT_CELLS, add_pairs, flag_rows, swap_rows,
+};
 
 fn bytes(len: usize) -> Vec<u8> {
     let mut state = 0x1234_5678_9ABC_DEF0_u64;
@@ -71,17 +73,20 @@ fn floats_are_added_in_the_order_of_rows() {
 #[test]
 fn a_flag_for_every_row() {
     let mut table = [0; 256];
-    table[..100].fill(1);
+    // Scattered over every quarter.
+    (0..256).for_each(|byte| table[byte] = u8::from(byte * 7 % 11 < 5));
     for width in WIDTHS {
-        for n_rows in [0, 1, 63, 64, 65, 200, 1000] {
+        for n_rows in [0, 1, 63, 64, 65, 127, 128, 129, 200, 1000] {
             let rows = bytes(width * n_rows);
             for slot in 0..width {
-                let mut flags = vec![0; n_rows.div_ceil(64)];
-                let count = flag_rows(&rows, width, slot, &table, &mut flags).expect("whole rows");
-                let want: Vec<bool> = rows.chunks(width).map(|row| row[slot] < 100).collect();
-                let got: Vec<bool> = (0..n_rows).map(|row| flags[row / 64] >> (row % 64) & 1 == 1).collect();
-                assert_eq!(got, want, "slot {slot} of {width}, {n_rows} rows");
-                assert_eq!(count, want.iter().filter(|left| **left).count());
+                let want: Vec<bool> = rows.chunks(width).map(|row| table[usize::from(row[slot])] == 1).collect();
+                for &backend in Backend::available() {
+                    let mut flags = vec![0; n_rows.div_ceil(64)];
+                    let count = flag_rows(backend, &rows, width, slot, &table, &mut flags).expect("whole rows");
+                    let got: Vec<bool> = (0..n_rows).map(|row| flags[row / 64] >> (row % 64) & 1 == 1).collect();
+                    assert_eq!(got, want, "{backend}: slot {slot} of {width}, {n_rows} rows");
+                    assert_eq!(count, want.iter().filter(|left| **left).count());
+                }
             }
         }
     }
@@ -106,8 +111,17 @@ fn rows_of_another_width_are_refused() {
     assert_eq!(add_pairs(&[0; 5], &[Pair8::default()], &mut cells), Err(KernelError::SlotCount { slots: 5 }));
     let few = add_pairs(&[0; 7], &[Pair8::default(); 2], &mut cells[..4]);
     assert_eq!(few, Err(KernelError::RowCount { bytes: 7, expected: 8 }));
-    assert_eq!(flag_rows(&[0; 8], 4, 4, &[0; 256], &mut [0]), Err(KernelError::SlotCount { slots: 4 }));
-    assert_eq!(flag_rows(&[0; 9], 4, 0, &[0; 256], &mut [0]), Err(KernelError::RowCount { bytes: 9, expected: 8 }));
-    assert_eq!(flag_rows(&[0; 8], 4, 0, &[0; 256], &mut []), Err(KernelError::OutputTooSmall { required: 1 }));
+    assert_eq!(
+        flag_rows(Backend::best(), &[0; 8], 4, 4, &[0; 256], &mut [0]),
+        Err(KernelError::SlotCount { slots: 4 })
+    );
+    assert_eq!(
+        flag_rows(Backend::best(), &[0; 9], 4, 0, &[0; 256], &mut [0]),
+        Err(KernelError::RowCount { bytes: 9, expected: 8 })
+    );
+    assert_eq!(
+        flag_rows(Backend::best(), &[0; 8], 4, 0, &[0; 256], &mut []),
+        Err(KernelError::OutputTooSmall { required: 1 })
+    );
     assert_eq!(swap_rows(6, &mut [], &mut [], &[], &[]), Err(KernelError::SlotCount { slots: 6 }));
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{flag_rows, swap_rows};
+use bitgrain_kernels::{Backend, flag_rows, swap_rows};
 use rayon::prelude::*;
 
 use crate::feature::BinMap;
@@ -82,7 +82,7 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
                 let records = &self.slots.tiles[tile][rows.start * width..rows.end * width];
                 let mut table = [0; 256];
                 (0..).zip(&mut table).for_each(|(byte, left)| *left = u8::from(sides.left[member.bin(byte) as usize]));
-                flag_rows(records, width, slot, &table, flags).unwrap_or(0)
+                flag_rows(Backend::best(), records, width, slot, &table, flags).unwrap_or(0)
             }
             Place::Wide { column } => {
                 let column = &self.slots.wide[column][rows];
