@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::binned::BinnedTree;
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
-use super::scores::{self, Largest, Rows, at_places, gradients, largest_of};
+use super::scores::{self, Largest, Rows, gradients, in_chunks, largest_of};
 use super::split::{How, Rules, Search};
 use super::trainer::{Data, MetricValue, Round, Trainer, Training};
 use super::{Dataset, TrainError, sampling};
@@ -30,7 +30,11 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// Scores of all rows, group after group.
     scores: Vec<f32>,
     valid_scores: Vec<f32>,
-    /// Gradients of all rows, group after group; empty if they are asked for where they are needed.
+    /// Whether targets, weights and scores move with their rows, and gradients are asked for where they are needed. Of
+    /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
+    /// gradients are kept.
+    moves: bool,
+    /// Gradients of all rows, group after group, if they are kept.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
     categorical: Vec<bool>,
@@ -48,15 +52,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let scores = |data: &Dataset| start_scores(data, &base_scores);
         let valid_scores = trainer.valid.map(scores).unwrap_or_default();
         let n_rows = data.n_rows();
-        // One score is quickly asked for again where its gradient is needed; of several, each would ask for all.
-        let kept = groups > 1 || trainer.params.goss.is_some();
+        let moves = groups == 1 && trainer.params.goss.is_none();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
             order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
             pairs: vec![N::none(); n_rows],
             scores: scores(data),
             valid_scores,
-            exact: vec![PairF32::default(); if kept { n_rows * groups } else { 0 }],
+            exact: vec![PairF32::default(); if moves { 0 } else { n_rows * groups }],
+            moves,
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
             trees: trainer.init.map(|model| model.trees.clone()).unwrap_or_default(),
             history: Vec::new(),
@@ -67,6 +71,16 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
+        let best = self.grow();
+        // Whatever happened, the data is as it was.
+        let mut along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
+        self.data.slots.restore(&mut self.order, &mut along);
+        drop(along);
+        Ok(self.finish(best?))
+    }
+
+    /// Every round; the best is known if any was measured.
+    fn grow(&mut self) -> Result<Option<usize>, TrainError> {
         let rounds = self.trainer.params.rounds;
         let mut best: Option<(usize, f64)> = None;
         for round in 0..rounds {
@@ -90,20 +104,19 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 break;
             }
         }
-        self.data.slots.restore(&mut self.order);
-        Ok(self.finish(best.map(|(round, _)| round)))
+        Ok(best.map(|(round, _)| round))
     }
 
     /// One tree for each group.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
         let rows = Rows { targets: &self.data.targets, weights: self.data.weights.as_deref(), scores: &self.scores };
         let objective = &*self.trainer.objective;
-        let mut largest = if !self.exact.is_empty() {
+        let mut largest = if !self.moves {
             gradients(objective, rows, round, &mut self.exact)?
         } else if N::EXACT {
             vec![Largest::default()]
         } else {
-            vec![largest_of(objective, rows, round)?]
+            vec![largest_of(objective, rows, (round, &self.order))?]
         };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
@@ -120,6 +133,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 slots: &mut self.data.slots,
                 order: &mut self.order,
                 pairs: std::mem::take(&mut self.pairs),
+                along: along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores),
             };
             let grown = grower.grow::<N>(&mut arrangement, in_bag);
             self.pairs = arrangement.pairs;
@@ -135,10 +149,10 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     fn carry(&mut self, steps: &Steps, group: usize, round: usize) -> Result<(), TrainError> {
         let n_rows = self.data.n_rows();
         let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
-        if self.exact.is_empty() {
+        if self.moves {
             let rows = Rows { targets, weights, scores: &self.scores };
-            let places = (&self.order[..], &mut self.pairs[..]);
-            at_places(&*self.trainer.objective, rows, round, places, |first, grads, hess, out| {
+            let objective = &*self.trainer.objective;
+            in_chunks(objective, rows, (round, &self.order), &mut self.pairs, |first, grads, hess, out| {
                 N::carry(steps, first, grads, hess, out);
             })?;
             return Ok(());
@@ -185,8 +199,12 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 largest.hess = largest.hess.max(pair.hess);
             }
         }
-        let mut arrangement =
-            Arrangement { slots: &mut self.data.slots, order: &mut self.order, pairs: std::mem::take(&mut self.pairs) };
+        let mut arrangement = Arrangement {
+            slots: &mut self.data.slots,
+            order: &mut self.order,
+            pairs: std::mem::take(&mut self.pairs),
+            along: along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores),
+        };
         let count = arrangement.bring_to_front(&chosen);
         self.pairs = arrangement.pairs;
         count
@@ -219,18 +237,14 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// Sums of the gradients of some places, as they are.
     fn exact_sums(&self, places: Range<usize>, group: usize, round: usize) -> Result<(f64, f64), TrainError> {
         let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
-        if self.exact.is_empty() {
+        if self.moves {
             let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
-            let rows = Rows { targets, weights, scores: &self.scores };
+            let rows = Rows { targets, weights, scores: &self.scores }.at(places.clone());
             let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
-            let order = &self.order[places];
-            let sums = at_places(
-                &*self.trainer.objective,
-                rows,
-                round,
-                (order, &mut vec![(); order.len()]),
-                |_, grads, hess, _| (sum(grads), sum(hess)),
-            )?;
+            let (objective, order) = (&*self.trainer.objective, &self.order[places]);
+            let mut nothing = vec![(); order.len()];
+            let sums =
+                in_chunks(objective, rows, (round, order), &mut nothing, |_, grads, hess, _| (sum(grads), sum(hess)))?;
             return Ok(total(sums));
         }
         let exact = &self.exact[group * self.data.n_rows()..];
@@ -246,13 +260,18 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// The value of a leaf as the objective wants it.
     fn renewed(&self, places: Range<usize>, group: usize) -> f64 {
         let scores = &self.scores[group * self.data.n_rows()..];
-        let residual = |&row: &u32| {
-            let row = row as usize;
+        let residual = |place: usize| {
+            let row = self.index(place);
             let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row]);
             (self.data.targets[row] - scores[row], weight)
         };
-        let mut residuals: Vec<(f32, f32)> = self.order[places].iter().map(residual).collect();
+        let mut residuals: Vec<(f32, f32)> = places.map(residual).collect();
         self.trainer.objective.renew_leaf(&mut residuals).unwrap_or(0.0)
+    }
+
+    /// Where the numbers of the row at a place are.
+    fn index(&self, place: usize) -> usize {
+        if self.moves { place } else { self.order[place] as usize }
     }
 
     /// Adds the new tree to the scores of all rows.
@@ -262,15 +281,20 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let scores = &mut self.scores[group * n_rows..(group + 1) * n_rows];
         let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
         for (leaf, &value) in grown.leaves.iter().zip(&values) {
-            self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
+            if self.moves {
+                scores[leaf.rows.clone()].iter_mut().for_each(|score| *score += value);
+            } else {
+                self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
+            }
         }
         if in_bag == n_rows && self.trainer.valid.is_none() {
             return;
         }
         let binned = BinnedTree::new(grown, &self.data.slots);
         let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
-        for (&row, leaf) in self.order[in_bag..].iter().zip(leaves) {
-            scores[row as usize] += values[leaf as usize];
+        for (place, leaf) in (in_bag..n_rows).zip(leaves) {
+            let row = if self.moves { place } else { self.order[place] as usize };
+            scores[row] += values[leaf as usize];
         }
         if let Some(valid) = self.trainer.valid {
             let n_valid = valid.n_rows();
@@ -355,6 +379,16 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         Training { model, history, best_round, precision: N::PRECISION }
     }
+}
+
+/// What moves along with the rows.
+fn along<'a>(
+    moves: bool,
+    weights: Option<&'a mut [f32]>,
+    targets: &'a mut [f32],
+    scores: &'a mut [f32],
+) -> Vec<&'a mut [f32]> {
+    if moves { [targets, scores].into_iter().chain(weights).collect() } else { Vec::new() }
 }
 
 fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f32> {

@@ -37,6 +37,12 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// The rows at some places.
+    pub(super) fn at(&self, places: Range<usize>) -> Self {
+        let weights = self.weights.map(|weights| &weights[places.clone()]);
+        Self { targets: &self.targets[places.clone()], weights, scores: &self.scores[places] }
+    }
+
     /// Some rows in the order they are in.
     fn batch(&self, rows: Range<usize>, scores: &'a [&'a [f32]]) -> Batch<'a> {
         let weights = self.weights.map(|weights| &weights[rows.clone()]);
@@ -74,39 +80,42 @@ pub(super) fn gradients(
     chunks.into_par_iter().map_init(Buffers::default, one).try_reduce(none, |a, b| Ok(more(a, b)))
 }
 
-/// The largest gradient and hessian of all rows, for an objective of one score.
-pub(super) fn largest_of(objective: &dyn Objective, rows: Rows<'_>, round: usize) -> Result<Largest, TrainError> {
+/// The largest gradient and hessian of all rows, for an objective of one score. A row is named by `order`.
+pub(super) fn largest_of(
+    objective: &dyn Objective,
+    rows: Rows<'_>,
+    (round, order): (usize, &[u32]),
+) -> Result<Largest, TrainError> {
     let chunks: Vec<usize> = (0..rows.targets.len()).step_by(CHUNK).collect();
     let one = |buffers: &mut Buffers, start: usize| {
         let end = rows.targets.len().min(start + CHUNK);
         buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
         let (grads, hess) = buffers.group(0, end - start);
-        largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
+        largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
     let largest = chunks.into_par_iter().map_init(Buffers::default, one);
     largest.try_reduce(Largest::default, |a, b| Ok(a.max(b)))
 }
 
-/// Hands out the gradients of the rows at some places, a chunk at a time and in their order, for an objective of one
-/// score.
-pub(super) fn at_places<'o, T: Send, R: Send>(
+/// Hands out the gradients of some rows, a chunk at a time and in their order, for an objective of one score. A row is
+/// named by `order`.
+pub(super) fn in_chunks<'o, T: Send, R: Send>(
     objective: &dyn Objective,
     rows: Rows<'_>,
-    round: usize,
-    (order, out): (&[u32], &'o mut [T]),
+    (round, order): (usize, &[u32]),
+    out: &'o mut [T],
     take: impl Fn(usize, &[f32], &[f32], &'o mut [T]) -> R + Sync,
 ) -> Result<Vec<R>, TrainError> {
-    let one = |(buffers, gathered): &mut (Buffers, Gathered), (chunk, (order, out)): (usize, (&[u32], &'o mut [T]))| {
-        gathered.fill(&rows, order);
-        buffers.ask(objective, &gathered.batch(&[&gathered.scores]));
-        let (grads, hess) = buffers.group(0, order.len());
+    let one = |buffers: &mut Buffers, (chunk, out): (usize, &'o mut [T])| {
+        let (start, end) = (chunk * CHUNK, chunk * CHUNK + out.len());
+        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        let (grads, hess) = buffers.group(0, out.len());
         match largest(grads, hess) {
-            Some(_) => Ok(take(chunk * CHUNK, grads, hess, out)),
-            None => Err(refused(grads, hess, round, |at| order[at] as usize)),
+            Some(_) => Ok(take(start, grads, hess, out)),
+            None => Err(refused(grads, hess, round, |at| order[start + at] as usize)),
         }
     };
-    let chunks = order.par_chunks(CHUNK).zip(out.par_chunks_mut(CHUNK)).enumerate();
-    chunks.map_init(<(Buffers, Gathered)>::default, one).collect()
+    out.par_chunks_mut(CHUNK).enumerate().map_init(Buffers::default, one).collect()
 }
 
 /// Room for the gradients of a chunk.
@@ -129,32 +138,6 @@ impl Buffers {
     fn group(&self, group: usize, len: usize) -> (&[f32], &[f32]) {
         let place = group * len..(group + 1) * len;
         (&self.grads[place.clone()], &self.hess[place])
-    }
-}
-
-/// Rows brought together from all over.
-#[derive(Debug, Default)]
-struct Gathered {
-    targets: Vec<f32>,
-    weights: Option<Vec<f32>>,
-    scores: Vec<f32>,
-}
-
-impl Gathered {
-    fn fill(&mut self, rows: &Rows<'_>, order: &[u32]) {
-        let gather = |from: &[f32], to: &mut Vec<f32>| {
-            to.clear();
-            to.extend(order.iter().map(|&row| from[row as usize]));
-        };
-        gather(rows.targets, &mut self.targets);
-        gather(rows.scores, &mut self.scores);
-        if let Some(weights) = rows.weights {
-            gather(weights, self.weights.get_or_insert_default());
-        }
-    }
-
-    fn batch<'a>(&'a self, scores: &'a [&'a [f32]]) -> Batch<'a> {
-        Batch { targets: &self.targets, weights: self.weights.as_deref(), scores }
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Arrangement<'a, P> {
     pub(crate) order: &'a mut Vec<u32>,
     /// The gradients of the row at each place.
     pub(crate) pairs: Vec<P>,
+    /// Other numbers of the row at each place.
+    pub(crate) along: Vec<&'a mut [f32]>,
 }
 
 impl<P: Send + Sync + Copy> Arrangement<'_, P> {
@@ -108,6 +110,10 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
             });
         }
         for column in &mut self.slots.wide {
+            let [left_rows, right_rows] = two(column, parts(1));
+            in_parts(1, left_rows, right_rows, left, right, &swap_items);
+        }
+        for column in &mut self.along {
             let [left_rows, right_rows] = two(column, parts(1));
             in_parts(1, left_rows, right_rows, left, right, &swap_items);
         }

@@ -71,8 +71,8 @@ impl Slots {
         }
     }
 
-    /// Moves every row back to its own place.
-    pub(crate) fn restore(&mut self, order: &mut [u32]) {
+    /// Moves every row back to its own place, and `along` with it.
+    pub(crate) fn restore(&mut self, order: &mut [u32], along: &mut [&mut [f32]]) {
         for place in 0..order.len() {
             // Follows a cycle until its first row is in place.
             while order[place] as usize != place {
@@ -84,6 +84,7 @@ impl Slots {
                     before[low..low + plan.width].swap_with_slice(&mut behind[..plan.width]);
                 }
                 self.wide.iter_mut().for_each(|column| column.swap(place, other));
+                along.iter_mut().for_each(|column| column.swap(place, other));
             }
         }
     }
