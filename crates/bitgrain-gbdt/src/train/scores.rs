@@ -70,8 +70,10 @@ pub(super) fn gradients(
         out.into_iter().enumerate().map(write).collect::<Result<Vec<_>, _>>()
     };
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
-    let none = || vec![Largest::default(); groups];
-    chunks.into_par_iter().map_init(Buffers::default, one).try_reduce(none, |a, b| Ok(more(a, b)))
+    let none = vec![Largest::default(); groups];
+    // One after another, so that an error is that of the first row.
+    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
 /// The largest gradient and hessian of all rows, for an objective of one score.
@@ -83,8 +85,8 @@ pub(super) fn largest_of(objective: &dyn Objective, rows: Rows<'_>, round: usize
         let (grads, hess) = buffers.group(0, end - start);
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
     };
-    let largest = chunks.into_par_iter().map_init(Buffers::default, one);
-    largest.try_reduce(Largest::default, |a, b| Ok(a.max(b)))
+    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)))
 }
 
 /// Hands out the gradients of the rows at some places, a chunk at a time and in their order, for an objective of one
@@ -106,7 +108,9 @@ pub(super) fn at_places<'o, T: Send, R: Send>(
         }
     };
     let chunks = order.par_chunks(CHUNK).zip(out.par_chunks_mut(CHUNK)).enumerate();
-    chunks.map_init(<(Buffers, Gathered)>::default, one).collect()
+    let taken: Result<Vec<R>, TrainError> = chunks.map_init(<(Buffers, Gathered)>::default, one).collect();
+    // Of rows in another order, some error came first; of all rows in theirs, the first does.
+    taken.map_err(|error| largest_of(objective, rows, round).err().unwrap_or(error))
 }
 
 /// Room for the gradients of a chunk.
