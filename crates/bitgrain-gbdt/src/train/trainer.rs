@@ -106,7 +106,8 @@ impl<'a> Trainer<'a> {
     }
 
     fn check(&self, data: &Dataset) -> Result<(), TrainError> {
-        for data in [Some(data), self.valid].into_iter().flatten().filter(|data| data.n_rows() == 0) {
+        let all_data = || [Some(data), self.valid].into_iter().flatten();
+        if all_data().any(|data| data.n_rows() == 0) {
             return Err(FeatureError::Empty { rows: 0, features: data.n_features() }.into());
         }
         self.objective.check(&data.targets)?;
@@ -119,7 +120,6 @@ impl<'a> Trainer<'a> {
         if self.params.early_stopping.is_some() && (self.valid.is_none() || self.metrics.is_empty()) {
             return Err(TrainError::NothingToWatch);
         }
-        let all_data = || [Some(data), self.valid].into_iter().flatten();
         let Some(model) = self.init else {
             // Its trees would be those of two models.
             let starts = all_data().any(|data| data.start.is_some());
@@ -139,12 +139,10 @@ impl<'a> Trainer<'a> {
             Some("its scores are means, those of a training are sums".to_owned())
         } else if model.comparison != Comparison::F32 {
             Some("its thresholds are f64 numbers, those of a training f32".to_owned())
-        } else if let Some(feature) = (0..data.n_features()).find(|&feature| {
-            data.is_categorical(feature) != matches!(model.inputs[feature].kind, InputKind::Categorical { .. })
-        }) {
-            Some(format!("only one of it and the data takes feature {} for categories", data.names[feature]))
         } else {
-            None
+            let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
+            let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));
+            other.map(|feature| format!("one of it and the data has categories in {}", data.names[feature]))
         };
         reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
     }
