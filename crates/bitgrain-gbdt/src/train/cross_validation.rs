@@ -1,6 +1,6 @@
 //! Cross-validation: every row is held back once.
 
-use super::{Data, Dataset, TrainError, Trainer, Training};
+use super::{Data, Dataset, MetricValue, TrainError, Trainer, Training};
 use crate::random::mixed;
 
 /// How rows are dealt to folds.
@@ -60,13 +60,20 @@ impl CrossValidation {
         }
         let fold_of = self.deal(data.targets());
         let mut trainings = Vec::with_capacity(self.folds);
+        let mut ends = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {
             let (held, kept): (Vec<usize>, Vec<usize>) = (0..data.n_rows()).partition(|&row| fold_of[row] == fold);
             let valid = data.rows(&held);
             let training: Trainer<'_> = trainer(fold);
-            trainings.push(training.valid(&valid).train(&mut data.rows(&kept))?);
+            let stops_early = training.params.early_stopping.is_some();
+            let training = training.valid(&valid).train(&mut data.rows(&kept))?;
+            // The best round if training ended there, else the last.
+            let best = training.best_round.filter(|_| stops_early);
+            let end = best.or(training.history.len().checked_sub(1)).and_then(|round| training.history.get(round));
+            ends.push(end.cloned().unwrap_or_default());
+            trainings.push(training);
         }
-        let metrics = spreads(&trainings);
+        let metrics = spreads(&ends);
         Ok(CrossValidated { trainings, metrics })
     }
 
@@ -83,16 +90,10 @@ impl CrossValidation {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "folds are few")]
-fn spreads(trainings: &[Training]) -> Vec<MetricSpread> {
-    // The best round if training ended there, else the last.
-    let last = |training: &Training| {
-        let rounds = training.model.trees.len() / training.model.output.base_scores.len().max(1);
-        training.history.get(rounds.saturating_sub(1)).cloned().unwrap_or_default()
-    };
-    let of_folds: Vec<_> = trainings.iter().map(last).collect();
+fn spreads(of_folds: &[Vec<MetricValue>]) -> Vec<MetricSpread> {
     let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == Data::Valid);
     let spread = |name: &str| {
-        let value = |metrics: &Vec<super::MetricValue>| {
+        let value = |metrics: &Vec<MetricValue>| {
             metrics.iter().find(|metric| metric.data == Data::Valid && metric.name == name).map(|metric| metric.value)
         };
         let values: Vec<f64> = of_folds.iter().filter_map(value).collect();

@@ -12,9 +12,11 @@ pub struct Params {
     pub learning_rate: f64,
     /// The order nodes are split in.
     pub growth: Growth,
-    /// Leaves of a tree at most; 31. Symmetric and depth-wise trees are also bounded by `max_depth`.
+    /// Leaves of a tree at most; 31. Of symmetric trees, whose leaves double with every level, it is rounded up to a
+    /// power of two, and counts only without a `max_depth`.
     pub num_leaves: usize,
-    /// Splits from the root to a leaf at most; `None` is no bound (6 for symmetric trees).
+    /// Splits from the root to a leaf at most; `None` is no bound but that of the leaves. Symmetric trees have no more
+    /// than 16 levels.
     pub max_depth: Option<usize>,
     /// Rows of a leaf at least; 20. Estimated from the hessians while a split is searched.
     pub min_child_samples: usize,

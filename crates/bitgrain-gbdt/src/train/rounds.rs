@@ -13,7 +13,7 @@ use super::split::{How, Rules, Search};
 use super::trainer::{Data, MetricValue, Round, Trainer, Training};
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
-use crate::model::{Comparison, Input, Leaf, Missing, Model, Output, Rule, Split, Tree};
+use crate::model::{Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
 use crate::random::mixed;
 
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
@@ -94,7 +94,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let watched = metrics.iter().find(|metric| metric.data == Data::Valid).map(|metric| metric.value);
             if let Some(value) = watched {
                 let higher = self.trainer.metrics[0].higher_is_better();
-                if best.is_none_or(|(_, best)| if higher { value > best } else { value < best }) {
+                if best.is_none_or(|(_, best)| best.is_nan() || if higher { value > best } else { value < best }) {
                     best = Some((round, value));
                 }
             }
@@ -175,7 +175,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn features(&self, seed: u64) -> Vec<usize> {
-        let all: Vec<usize> = (0..self.data.n_features()).collect();
+        // Those of one bin say nothing, and would only take the places of others.
+        let map = self.data.cuts.map();
+        let all: Vec<usize> = (0..self.data.n_features()).filter(|&feature| map.n_bins(feature) > 1).collect();
         let share = self.trainer.params.feature_fraction;
         if share >= 1.0 { all } else { sampling::some_of(&all, share, seed) }
     }
@@ -229,7 +231,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 let (grad, hess) = self.exact_sums(leaf.rows.clone(), group, round)?;
                 rules.leaf(grad, hess)
             };
-            Ok(if value.is_finite() { value * rate } else { 0.0 })
+            Ok(finite(value * rate))
         };
         grown.leaves.iter().map(value).collect()
     }
@@ -298,6 +300,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
         if let Some(valid) = self.trainer.valid {
             let n_valid = valid.n_rows();
+            // Its bins may lie elsewhere: it was perhaps made from a matrix of its own.
+            let binned = BinnedTree::new(grown, &valid.slots);
             binned.add_to(&valid.slots, &values, &mut self.valid_scores[group * n_valid..(group + 1) * n_valid]);
         }
     }
@@ -319,6 +323,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// The tree in words of the features.
     fn tree(&self, grown: &Grown<N::Sum>, values: &[f64], rules: &Rules) -> Tree {
+        let rate = self.trainer.params.learning_rate;
         let hess_of = |sum: N::Sum| sum.parts().1 * rules.hess_step;
         let leaf = |(leaf, &value): (&super::grow::GrownLeaf<N::Sum>, &f64)| Leaf {
             value,
@@ -336,7 +341,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             let (grad, hess) = split.totals.sum.parts();
             #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
-            let gain = split.found.gain as f32;
+            let gain = split.found.gain.min(f64::from(f32::MAX)) as f32;
             Split {
                 feature: u32::try_from(feature).unwrap_or(u32::MAX),
                 rule,
@@ -345,7 +350,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 left: split.left,
                 right: split.right,
                 gain,
-                value: rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * self.trainer.params.learning_rate,
+                value: finite(rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * rate),
                 weight: hess_of(split.totals.sum),
                 count: split.totals.rows as u64,
             }
@@ -363,7 +368,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let before = trainer.init.map_or(0, |model| model.trees.len());
             trees.truncate(before + (best + 1) * groups);
         }
-        let input = |(feature, name): (usize, &String)| Input { name: name.clone(), kind: data.input_kind(feature) };
+        let input = |(feature, name): (usize, &String)| {
+            let mut kind = data.input_kind(feature);
+            if let Some(model) = trainer.init {
+                know_more(&mut kind, &model.inputs[feature].kind);
+            }
+            Input { name: name.clone(), kind }
+        };
         let model = Model {
             inputs: data.names.iter().enumerate().map(input).collect(),
             comparison: Comparison::F32,
@@ -389,6 +400,24 @@ fn along<'a>(
     scores: &'a mut [f32],
 ) -> Vec<&'a mut [f32]> {
     if moves { [targets, scores].into_iter().chain(weights).collect() } else { Vec::new() }
+}
+
+/// Adds the categories that earlier trees know. New trees send what they do not know where a missing value goes, as
+/// they do with what is in none of their sets: to the right.
+fn know_more(kind: &mut InputKind, earlier: &InputKind) {
+    if let (InputKind::Categorical { known, .. }, InputKind::Categorical { known: earlier, .. }) = (kind, earlier) {
+        *known = known.take().zip(earlier.as_ref()).map(|(mut codes, earlier)| {
+            codes.extend(earlier);
+            codes.sort_unstable();
+            codes.dedup();
+            codes
+        });
+    }
+}
+
+/// The value, or 0 if it is too large for a number.
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
 }
 
 fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f32> {

@@ -5,7 +5,7 @@ use bitgrain_kernels::PairF32;
 use super::{Bagging, Goss, Params};
 use crate::random::{mixed, share};
 
-/// A share of some items, at least one, in their order.
+/// A share of some items, at least one if there are any, in their order.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -13,7 +13,7 @@ use crate::random::{mixed, share};
     reason = "a share of a number of features"
 )]
 pub(crate) fn some_of(items: &[usize], share: f64, seed: u64) -> Vec<usize> {
-    let count = ((items.len() as f64 * share).round() as usize).clamp(1, items.len());
+    let count = ((items.len() as f64 * share).round() as usize).max(1).min(items.len());
     let mut keyed: Vec<(u64, usize)> = items.iter().map(|&item| (mixed(seed ^ mixed(item as u64)), item)).collect();
     keyed.sort_unstable();
     let mut chosen: Vec<usize> = keyed[..count].iter().map(|&(_, item)| item).collect();

@@ -76,8 +76,10 @@ pub(super) fn gradients(
         out.into_iter().enumerate().map(write).collect::<Result<Vec<_>, _>>()
     };
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
-    let none = || vec![Largest::default(); groups];
-    chunks.into_par_iter().map_init(Buffers::default, one).try_reduce(none, |a, b| Ok(more(a, b)))
+    let none = vec![Largest::default(); groups];
+    // One after another, so that an error is that of the first row.
+    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
 /// The largest gradient and hessian of all rows, for an objective of one score. A row is named by `order`.
@@ -93,8 +95,8 @@ pub(super) fn largest_of(
         let (grads, hess) = buffers.group(0, end - start);
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
-    let largest = chunks.into_par_iter().map_init(Buffers::default, one);
-    largest.try_reduce(Largest::default, |a, b| Ok(a.max(b)))
+    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)))
 }
 
 /// Hands out the gradients of some rows, a chunk at a time and in their order, for an objective of one score. A row is
@@ -115,7 +117,9 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
             None => Err(refused(grads, hess, round, |at| order[start + at] as usize)),
         }
     };
-    out.par_chunks_mut(CHUNK).enumerate().map_init(Buffers::default, one).collect()
+    let taken: Vec<_> = out.par_chunks_mut(CHUNK).enumerate().map_init(Buffers::default, one).collect();
+    // One after another, so that an error does not depend on which thread was first.
+    taken.into_iter().collect()
 }
 
 /// Room for the gradients of a chunk.

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 use super::grow::{Codes4, Codes8, Floats};
 use super::rounds::Rounds;
 use super::{Dataset, Params, TrainError};
+use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;
 use crate::metric::Metric;
-use crate::model::Model;
+use crate::model::{Comparison, InputKind, Model};
 use crate::objective::Objective;
 
 /// Called after every round; it may end the training.
@@ -105,6 +106,10 @@ impl<'a> Trainer<'a> {
     }
 
     fn check(&self, data: &Dataset) -> Result<(), TrainError> {
+        let all_data = || [Some(data), self.valid].into_iter().flatten();
+        if all_data().any(|data| data.n_rows() == 0) {
+            return Err(FeatureError::Empty { rows: 0, features: data.n_features() }.into());
+        }
         self.objective.check(&data.targets)?;
         if let Some(valid) = self.valid {
             self.objective.check(&valid.targets)?;
@@ -115,16 +120,29 @@ impl<'a> Trainer<'a> {
         if self.params.early_stopping.is_some() && (self.valid.is_none() || self.metrics.is_empty()) {
             return Err(TrainError::NothingToWatch);
         }
-        let Some(model) = self.init else { return Ok(()) };
+        let Some(model) = self.init else {
+            // Its trees would be those of two models.
+            let starts = all_data().any(|data| data.start.is_some());
+            let reason = "the data starts from it; see Trainer::continue_from".to_owned();
+            return if starts { Err(TrainError::Continue { reason }) } else { Ok(()) };
+        };
         let groups = model.output.base_scores.len();
         let reason = if groups != self.objective.n_groups() {
             Some(format!("it has {groups} scores per row, the objective {}", self.objective.n_groups()))
         } else if model.inputs.len() != data.n_features() {
             Some(format!("it has {} features, the data {}", model.inputs.len(), data.n_features()))
-        } else if data.start.is_none() || self.valid.is_some_and(|valid| valid.start.is_none()) {
+        } else if all_data().any(|data| data.start.as_ref().map(Vec::len) != Some(data.n_rows() * groups)) {
             Some("the data does not start from it; see Dataset::start_from".to_owned())
+        } else if model.output.link != self.objective.link() {
+            Some(format!("it has the link {:?}, the objective {:?}", model.output.link, self.objective.link()))
+        } else if model.output.average {
+            Some("its scores are means, those of a training are sums".to_owned())
+        } else if model.comparison != Comparison::F32 {
+            Some("its thresholds are f64 numbers, those of a training f32".to_owned())
         } else {
-            None
+            let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
+            let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));
+            other.map(|feature| format!("one of it and the data has categories in {}", data.names[feature]))
         };
         reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
     }

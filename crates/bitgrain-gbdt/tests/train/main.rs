@@ -2,8 +2,11 @@
 
 mod data;
 mod edges;
+mod failures;
+mod going_on;
 mod growth;
 mod invariance;
+mod odd;
 mod settings;
 mod watching;
 

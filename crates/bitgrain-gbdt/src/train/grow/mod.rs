@@ -7,6 +7,8 @@ mod symmetric;
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 pub(crate) use arrangement::{Arrangement, Sides};
 use histogram::{Histogram, build, subtract};
 pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
@@ -59,11 +61,7 @@ struct Open<S> {
 impl Grower<'_> {
     /// Grows a tree on the first `n_rows` places of the arrangement.
     pub(crate) fn grow<N: Numbers>(&self, rows: &mut Arrangement<'_, N::Pair>, n_rows: usize) -> Grown<N::Sum> {
-        let sum = rows.pairs[..n_rows].iter().fold(N::Sum::default(), |mut sum, &pair| {
-            use bitgrain_kernels::GradientPair;
-            N::flush(pair.add_to(N::Cell::default()), &mut sum);
-            sum
-        });
+        let sum = sum_of::<N>(&rows.pairs[..n_rows]);
         let root = GrownLeaf { rows: 0..n_rows, totals: Totals { sum, rows: n_rows }, parent: None, depth: 0 };
         let mut growing = Growing::<N> {
             grower: self,
@@ -183,10 +181,10 @@ impl<N: Numbers> Growing<'_, N> {
         if middle == range.start || middle == range.end {
             return None;
         }
-        Some(self.divide_at(leaf, found, middle))
+        Some(self.divide_at(leaf, found, middle, &rows.pairs))
     }
 
-    fn divide_at(&mut self, leaf: usize, found: Found<N::Sum>, middle: usize) -> (usize, bool) {
+    fn divide_at(&mut self, leaf: usize, found: Found<N::Sum>, middle: usize, pairs: &[N::Pair]) -> (usize, bool) {
         let split = self.grown.splits.len();
         let new = self.grown.leaves.len();
         let GrownLeaf { rows, totals, parent, depth } = &mut self.grown.leaves[leaf];
@@ -202,18 +200,28 @@ impl<N: Numbers> Growing<'_, N> {
             parent: Some((split, is_left)),
             depth,
         };
-        let right_sum = whole.sum.minus(found.left);
-        self.grown.leaves[leaf] = child(range.start..middle, found.left, true);
+        // Bins are sums of floats of few digits, of which rows that went the other way may leave nothing.
+        let smaller_left = middle - range.start <= range.end - middle;
+        let (left_sum, right_sum) = if !N::EXACT {
+            (found.left, whole.sum.minus(found.left))
+        } else if smaller_left {
+            let left = sum_of::<N>(&pairs[range.start..middle]);
+            (left, whole.sum.minus(left))
+        } else {
+            let right = sum_of::<N>(&pairs[middle..range.end]);
+            (whole.sum.minus(right), right)
+        };
+        self.grown.leaves[leaf] = child(range.start..middle, left_sum, true);
         self.grown.leaves.push(child(middle..range.end, right_sum, false));
         let (left, right) = (Child::Leaf(index(leaf)), Child::Leaf(index(new)));
         self.grown.splits.push(GrownSplit { found, totals: whole, left, right });
-        (new, middle - range.start <= range.end - middle)
+        (new, smaller_left)
     }
 
     /// Whether it is worth looking for a split.
     fn may_split(&self, leaf: usize) -> bool {
         let GrownLeaf { rows, depth, .. } = &self.grown.leaves[leaf];
-        *depth < self.grower.max_depth() && rows.len() >= 2 * self.grower.params.min_child_samples.max(1)
+        *depth < self.grower.max_depth() && rows.len() >= self.grower.params.min_child_samples.max(1).saturating_mul(2)
     }
 
     fn histogram(&mut self, rows: &Arrangement<'_, N::Pair>, range: Range<usize>) -> Histogram<N::Sum> {
@@ -236,6 +244,27 @@ impl<N: Numbers> Growing<'_, N> {
             }
         }
     }
+}
+
+/// The sum of some rows, in parts that do not depend on the threads.
+fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
+    use bitgrain_kernels::GradientPair;
+    const PART: usize = 1 << 15;
+    // Four sums at a time: each waits for the one before.
+    let of_part = |pairs: &[N::Pair]| {
+        let mut sums = [N::Sum::default(); 4];
+        let (fours, rest) = pairs.as_chunks::<4>();
+        for four in fours {
+            sums.iter_mut().zip(four).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
+        }
+        sums.iter_mut().zip(rest).for_each(|(sum, pair)| N::flush(pair.add_to(N::Cell::default()), sum));
+        sums.into_iter().fold(N::Sum::default(), N::Sum::plus)
+    };
+    if pairs.len() <= PART {
+        return of_part(pairs);
+    }
+    let parts: Vec<N::Sum> = pairs.par_chunks(PART).map(of_part).collect();
+    parts.into_iter().fold(N::Sum::default(), N::Sum::plus)
 }
 
 /// An index into splits or leaves.

@@ -32,7 +32,7 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
                 how: question.how.clone(),
                 left,
             };
-            let (right, smaller_left) = growing.divide_at(leaf, found, middle);
+            let (right, smaller_left) = growing.divide_at(leaf, found, middle, &rows.pairs);
             if level + 1 == depth {
                 continue;
             }

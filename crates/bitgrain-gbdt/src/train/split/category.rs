@@ -39,11 +39,11 @@ pub(crate) fn best_choice<S: Sum>(bins: &[S], node: &Totals<S>, rules: &Rules) -
         bins.iter().enumerate().for_each(|(bin, &sum)| offer(sum, &|| vec![bin]));
         return best;
     }
-    // Too rare to be ordered: they stay on the right.
+    // Too rare to be ordered, or not there at all: they stay on the right.
     let mut order: Vec<(f64, usize)> = (0..bins.len())
         .filter_map(|bin| {
             let (grad, hess_of) = real(bins[bin], rules);
-            (rows_of(hess_of) >= rules.cat_smooth)
+            (rows_of(hess_of) >= rules.cat_smooth.max(0.5))
                 .then(|| (grad / (hess_of + rules.cat_smooth * hess / node.rows as f64), bin))
         })
         .collect();
