@@ -11,7 +11,7 @@ use bitgrain::nn::convert::{Choice, Recipe, quantize};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::progress;
-use super::scratch::Scratch;
+use crate::scratch::Scratch;
 use crate::data;
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};

@@ -11,7 +11,7 @@ use bitgrain::nn::Model;
 
 use super::files::Source;
 use super::progress;
-use super::scratch::Scratch;
+use crate::scratch::Scratch;
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Row, Table, Unit};
 
