@@ -1,5 +1,6 @@
 """What the oracles share: the `bitgrain` command under test, reached as a user would."""
 
+import csv
 import os
 import pathlib
 import subprocess
@@ -55,6 +56,23 @@ class Bitgrain:
     def values(self, path):
         """A file of any kind as float32 arrays."""
         return load_file(self.quantize(path, "float32", ".safetensors"))
+
+    def predict(self, model, columns, *options):
+        """What a model of trees says of rows, given as columns by name: a row of numbers per row."""
+        table, found = self.path(".csv"), self.path(".csv")
+        with table.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*(map(cell, column) for column in columns.values()), strict=True))
+        self.run("predict", model, table, "-o", found, *options)
+        return np.loadtxt(found, delimiter=",", skiprows=1, ndmin=2)
+
+
+def cell(value):
+    """A value as a CSV file holds it: the shortest text that is the same number, nothing for what is missing."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else repr(float(value))
 
 
 def blocks(path):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A second implementation of spec/blocks.md, in plain Python, that checks the golden vectors in both directions.
+"""A second implementation of spec/blocks.md and spec/model.md, in plain Python, that checks the golden vectors in both
+directions.
 
 It shares no code with the Rust library: it was written from the words of the specification. Run it without
 arguments; it needs nothing but Python 3.
@@ -10,6 +11,8 @@ import math
 import pathlib
 import struct
 import sys
+
+import model_file
 
 FORMATS = {f"b{bits}": (bits, False) for bits in range(2, 9)} | {"b3x2": (3, True)}
 
@@ -151,20 +154,37 @@ def check_packed(vector, data):
     assert unpack(data, len(codes), bits, bias) == codes, "unpacking differs"
 
 
-CHECKS = {"blocks": check_blocks, "packed": check_packed, "refused": check_refused}
+def check_model(vector, data):
+    """Both directions, the scores of every row, and a few ways to be broken."""
+    assert model_file.read(data) == vector["model"], "reading differs"
+    assert model_file.write(vector["model"]) == data, "writing differs"
+    for row, wanted in zip(vector["rows"], vector["scores"], strict=True):
+        row = [float(value) if isinstance(value, str) else value for value in row]
+        assert model_file.scores(vector["model"], row) == wanted, f"the scores of {row} differ"
+    for at in range(len(data)):
+        broken = data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
+        try:
+            model_file.read(broken)
+        except model_file.Refused:
+            continue
+        raise AssertionError(f"a flipped bit of byte {at} was not refused")
+
+
+CHECKS = {"model": check_model, "blocks": check_blocks, "packed": check_packed, "refused": check_refused}
+ENDINGS = {"model": ".bitgrain"}
 
 
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
-    paths = sorted(folder.glob("*.json"))
+    paths = sorted(folder.glob("*.json")) + sorted(folder.glob("models/*.json"))
     if not paths:
         sys.exit(f"no vectors in {folder}")
     failed = 0
     for path in paths:
         vector = json.loads(path.read_text())
         try:
-            CHECKS[vector["kind"]](vector, path.with_suffix(".bin").read_bytes())
-        except (AssertionError, Refused) as error:
+            CHECKS[vector["kind"]](vector, path.with_suffix(ENDINGS.get(vector["kind"], ".bin")).read_bytes())
+        except (AssertionError, Refused, model_file.Refused) as error:
             failed += 1
             print(f"{path.name}: {error}")
     print(f"golden vectors in Python: {len(paths) - failed} passed, {failed} failed")

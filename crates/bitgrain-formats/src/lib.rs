@@ -1,8 +1,9 @@
-//! Containers of tensors: GGUF, safetensors, npy and npz. The only crate that parses bytes the project did not write.
+//! Files of other people: containers of tensors, models of trees. The only crate that parses bytes the project did not
+//! write.
 //!
 //! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
-//! held against the bytes at hand before anything is allocated, nothing recurses, and what is wrong comes back as a
-//! typed error that names the tensor or key. Rules and errors: `spec/containers.md`.
+//! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
+//! comes back as a typed error that names the tensor, key or tree. Rules and errors: `spec/containers.md`, `spec/model.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -10,6 +11,8 @@
 //! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
 //! | [`npy`] | versions 1 to 3, numbers and booleans | |
 //! | [`npz`] | members stored or deflated | |
+//! | [`lightgbm`] | the text of a model, versions 2 to 4 | |
+//! | [`xgboost`] | models in JSON and UBJSON | |
 //!
 //! ```
 //! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -29,14 +32,18 @@
 //! ```
 
 pub mod gguf;
+pub mod lightgbm;
 pub mod npy;
 pub mod npz;
 pub mod safetensors;
+pub mod xgboost;
 
+mod crc;
 mod duplicate;
 mod elements;
 mod stream;
 mod write_error;
 
+pub use crc::crc32c;
 pub use stream::Layout;
 pub use write_error::WriteError;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bitgrain_formats::npz::Archive;
 use bitgrain_formats::safetensors::Index;
-use bitgrain_formats::{gguf, npy, safetensors};
+use bitgrain_formats::{gguf, lightgbm, npy, safetensors, xgboost};
 
 struct Measuring;
 
@@ -182,12 +182,50 @@ fn broken_indexes_are_errors_or_indexes() {
     }
 }
 
+fn foreign_model(name: &str) -> Vec<u8> {
+    vector(&format!("../foreign_models/{name}"))
+}
+
+#[test]
+fn broken_lightgbm_texts_are_errors_or_models() {
+    let bytes = foreign_model("lightgbm_binary.txt");
+    let end = bytes.windows(12).position(|window| window == b"end of trees").expect("there");
+    for len in 0..end {
+        assert!(bounded(&bytes[..len], lightgbm::Model::parse).is_none(), "cut at {len}");
+    }
+    mutations(&bytes, end, |bytes| drop(bounded(bytes, lightgbm::Model::parse)));
+}
+
+#[test]
+fn broken_xgboost_models_are_errors_or_models() {
+    for name in ["xgboost_binary.json", "xgboost_binary.ubj"] {
+        let bytes = foreign_model(name);
+        for len in 0..bytes.len() {
+            assert!(bounded(&bytes[..len], xgboost::Model::parse).is_none(), "{name} cut at {len}");
+        }
+        mutations(&bytes, bytes.len(), |bytes| drop(bounded(bytes, xgboost::Model::parse)));
+        huge_lengths(&bytes, bytes.len(), |bytes| drop(bounded(bytes, xgboost::Model::parse)));
+    }
+}
+
+#[test]
+fn ubjson_that_nests_or_repeats_without_end_is_refused() {
+    let open = |item: &[u8], count: usize| [b"{U\x01a", &item.repeat(count)[..]].concat();
+    for bytes in
+        [open(b"[", 100_000), open(b"{U\x01a", 100_000), open(b"[$Z#l\x7f\xff\xff\xff", 1), open(b"N", 100_000)]
+    {
+        assert!(bounded(&bytes, xgboost::Model::parse).is_none());
+    }
+    // A list of lists that are empty: each has a byte.
+    assert!(bounded(&open(b"[$[#l\x7f\xff\xff\xff", 1), xgboost::Model::parse).is_none());
+}
+
 /// What fuzzing found worth keeping, read in every run.
 #[test]
 fn seeds_of_the_fuzzer_are_errors_or_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let mut count = 0;
-    for target in ["parse_gguf", "parse_safetensors", "parse_npy"] {
+    for target in ["parse_gguf", "parse_safetensors", "parse_npy", "parse_lightgbm", "parse_xgboost"] {
         for entry in std::fs::read_dir(folder.join(target)).expect(target) {
             let bytes = std::fs::read(entry.expect("readable").path()).expect("readable");
             check_gguf(&bytes);
@@ -195,6 +233,8 @@ fn seeds_of_the_fuzzer_are_errors_or_values() {
             bounded(&bytes, Index::parse);
             bounded(&bytes, npy::Header::parse);
             bounded(&bytes, |bytes| Archive::parse(bytes).map(drop));
+            bounded(&bytes, lightgbm::Model::parse);
+            bounded(&bytes, xgboost::Model::parse);
             count += 1;
         }
     }

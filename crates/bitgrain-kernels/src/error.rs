@@ -58,6 +58,13 @@ pub enum KernelError {
         /// Cuts there may be.
         max: usize,
     },
+    /// A step of a tree that keeps or takes a result where there is no place for one.
+    UnknownPlace {
+        /// Position of the first such step.
+        step: usize,
+        /// Places there are.
+        places: usize,
+    },
     /// A cut that is NaN or not above the one before.
     UnsortedCuts {
         /// Position of the first such cut.
@@ -91,6 +98,7 @@ impl fmt::Display for KernelError {
             Self::InvalidScale { index } => write!(f, "scale of the block at index {index} is not a usable scale"),
             Self::RaggedBlocks { len, block } => write!(f, "rows of {len} weights are not whole blocks of {block}"),
             Self::TooManyCuts { cuts, max } => write!(f, "{cuts} cuts are too many for the codes, which count {max}"),
+            Self::UnknownPlace { step, places } => write!(f, "step {step} names a result beyond the {places} places"),
             Self::UnsortedCuts { index } => write!(f, "cut at index {index} is not above the one before"),
             Self::SlotCount { slots } => {
                 write!(f, "{slots} slots are not a multiple of 4 from 4 to {}", crate::MAX_SLOTS)

@@ -40,6 +40,7 @@ mod rows;
 mod scalar;
 mod scale;
 mod softmax;
+mod tree;
 mod unpack;
 mod width;
 #[cfg(target_arch = "x86_64")]
@@ -67,5 +68,8 @@ pub use round_pairs::{PairSteps, round_pairs};
 pub use rows::{flag_rows, swap_rows};
 pub use scale::block_scale;
 pub use softmax::softmax_gradients;
+pub use tree::{
+    Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
+};
 pub use unpack::{unpack_i8, unpack_u8, unpack_u16};
 pub use width::{BitWidth, BlockLen, SCALE_LEN, UnsignedWidth, blocks_len};

@@ -46,6 +46,7 @@ fn no_primitive_allocates() {
     let (mut floats, mut codes, mut words) = (vec![0.0_f32; 1000], vec![0_i8; 1000], vec![0_u16; 1000]);
     let (mut bytes, mut packed) = (vec![0_u8; 4096], vec![0_u8; 4096]);
     let mut hess = vec![0.0_f32; 1000];
+    let mut sums = vec![0.0_f64; 200];
     for &b in Backend::available() {
         let count = allocations(|| {
             for w in BitWidth::ALL {
@@ -74,6 +75,13 @@ fn no_primitive_allocates() {
             sigmoid(b, &values, &mut floats).expect("room");
             logistic_gradients(b, &values, &values, &mut floats, &mut hess).expect("room");
             softmax_gradients(b, &[&values], &values, 1.0, &mut [&mut floats], &mut [&mut hess]).expect("room");
+            let step = TreeStep { column: 1, at_most: 3, out: 0, left: Choice::leaf(0), right: Choice::leaf(1) };
+            let level = TreeLevel { column: 0, at_most: 3, weight: 1 };
+            let (input, leaves) = bytes.split_at_mut(2048);
+            let columns = CodeColumns::new(input, 1024);
+            tree_leaves(b, &[step], columns, &mut leaves[..TREE_ROWS]).expect("room");
+            symmetric_leaves(b, &[level], columns, &mut leaves[..TREE_ROWS]).expect("room");
+            add_leaf_values(b, &[0.5, 1.5], &leaves[..200], &mut sums).expect("room");
             f16_from_f32(b, &values, &mut words).expect("room");
             f16_to_f32(b, &words, &mut floats).expect("room");
             bf16_from_f32(b, &values, &mut words).expect("room");

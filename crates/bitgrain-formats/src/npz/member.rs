@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::NpzError;
-use super::crc::crc32;
+use crate::crc::crc32;
 
 /// Bytes that a byte of deflate can come to at most: 258 bytes from two codes of one bit.
 const MAX_RATIO: u64 = 1032;

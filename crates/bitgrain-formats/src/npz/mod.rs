@@ -4,7 +4,6 @@
 //! stands, a deflated one into memory up to a limit that the caller sets.
 
 mod archive;
-mod crc;
 mod directory;
 mod error;
 mod member;

@@ -57,14 +57,34 @@ const ROWS: usize = 2048;
 const FEATURES: usize = 32;
 
 impl<'a> Dense<'a> {
+    #[inline]
     pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
-        let at = match self.order {
-            Order::Rows(n_features) => row * n_features + feature,
-            Order::Columns(n_rows) => feature * n_rows + row,
-        };
+        let at = self.position(row, feature);
         match self.values {
             Values::F32(values) => values[at],
             Values::F64(values) => rounded(values[at]),
+        }
+    }
+
+    /// A value with all its digits.
+    #[inline]
+    pub(super) fn value_f64(&self, row: usize, feature: usize) -> f64 {
+        let at = self.position(row, feature);
+        match self.values {
+            Values::F32(values) => f64::from(values[at]),
+            Values::F64(values) => values[at],
+        }
+    }
+
+    pub(super) fn is_f64(&self) -> bool {
+        matches!(self.values, Values::F64(_))
+    }
+
+    #[inline]
+    fn position(&self, row: usize, feature: usize) -> usize {
+        match self.order {
+            Order::Rows(n_features) => row * n_features + feature,
+            Order::Columns(n_rows) => feature * n_rows + row,
         }
     }
 

@@ -1,8 +1,6 @@
 //! Raw features as a borrowed matrix: dense or sparse, with a name and a kind for every feature.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ops::Range;
 
 use super::dense::{Dense, Order};
 use super::sparse::Sparse;
@@ -153,26 +151,12 @@ impl<'a> Features<'a> {
     pub(super) fn matrix(&self) -> &Matrix<'a> {
         &self.matrix
     }
-
-    /// A value as it is binned.
-    pub(crate) fn value(&self, row: usize, feature: usize) -> f32 {
-        match &self.matrix {
-            Matrix::Dense(dense) => dense.value(row, feature),
-            Matrix::Sparse(sparse) => sparse.value(row, feature),
-        }
-    }
-
-    /// Some rows of a feature as they are binned: borrowed if they lie so, copied otherwise.
-    pub(crate) fn column(&self, feature: usize, rows: Range<usize>) -> Cow<'a, [f32]> {
-        match &self.matrix {
-            Matrix::Dense(dense) => dense.column(feature, rows),
-            Matrix::Sparse(sparse) => Cow::Owned(sparse.column(feature, rows)),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     #[test]
@@ -183,13 +167,23 @@ mod tests {
         let zeros = Features::sparse(&row_ptr, &columns, &values, 3, Absent::Zero).expect("sparse rows");
         let missing = Features::sparse(&row_ptr, &columns, &values, 3, Absent::Missing).expect("sparse rows");
         let dense = Features::row_major(&dense[..], 3, 3).expect("a matrix");
-        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        for (feature, row) in (0..3).flat_map(|feature| (0..3).map(move |row| (feature, row))) {
-            assert_eq!(bits(&[zeros.value(row, feature)]), bits(&[dense.value(row, feature)]));
-            assert_eq!(bits(&zeros.column(feature, row..3)), bits(&dense.column(feature, row..3)));
-            let kept = [(0, 1), (1, 0), (1, 1), (2, 1)].contains(&(row, feature));
-            assert_eq!(missing.value(row, feature).is_nan(), !kept, "row {row}, feature {feature}");
-            assert_eq!(missing.column(feature, row..3)[0].is_nan(), !kept, "row {row}, feature {feature}");
+        let read = |features: &Features<'_>, rows: Range<usize>| {
+            let mut out = vec![0.0; 3 * 2];
+            features.read_f32(0..3, rows, &mut out, 2);
+            let mut row = vec![0.0; 3];
+            features.read_row(1, &mut row);
+            (
+                out.iter().map(|value| value.to_bits()).collect::<Vec<_>>(),
+                row.iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+            )
+        };
+        for rows in [0..2, 1..3] {
+            assert_eq!(read(&zeros, rows.clone()), read(&dense, rows));
         }
+        let mut out = vec![0.0; 9];
+        missing.read_f64(0..3, 0..3, &mut out, 3);
+        let kept: Vec<bool> = out.iter().map(|value| !value.is_nan()).collect();
+        // Column after column: the explicit NaN of the last column is missing, too.
+        assert_eq!(kept, [false, true, false, true, true, true, false, false, false]);
     }
 }

@@ -33,6 +33,7 @@
 
 mod bin_map;
 mod bits;
+mod block;
 mod categories;
 mod codes;
 mod column;

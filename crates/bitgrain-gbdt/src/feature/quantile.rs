@@ -101,12 +101,12 @@ mod tests {
     #[test]
     fn values_that_fit_are_separated_whatever_they_weigh() {
         assert_eq!(cuts(&of(&[(1.0, 1e9), (2.0, 1e-9), (3.0, 5.0)]), 3), [1.5, 2.5]);
-        assert_eq!(cuts(&of(&[(1.0, 1.0)]), 3), []);
-        assert_eq!(cuts(&[], 3), []);
+        assert!(cuts(&of(&[(1.0, 1.0)]), 3).is_empty());
+        assert!(cuts(&[], 3).is_empty());
     }
 
     #[test]
     fn one_bin_has_no_cut() {
-        assert_eq!(cuts(&of(&[(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]), 1), []);
+        assert!(cuts(&of(&[(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]), 1).is_empty());
     }
 }

@@ -96,17 +96,11 @@ impl<'a> Sparse<'a> {
         self.absent
     }
 
-    pub(super) fn value(&self, row: usize, feature: usize) -> f32 {
+    /// The entries of a row.
+    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> {
         let entries = self.row_ptr[row]..self.row_ptr[row + 1];
-        let found = self.features[entries.clone()].binary_search_by(|column| (*column as usize).cmp(&feature));
-        found.map_or(self.absent.value(), |at| self.values[entries.start + at])
-    }
-
-    pub(super) fn column(&self, feature: usize, rows: Range<usize>) -> Vec<f32> {
-        let mut column = vec![self.absent.value(); rows.len()];
-        let (at, values) = self.entries(feature, rows.clone());
-        at.iter().zip(values).for_each(|(&row, &value)| column[row as usize - rows.start] = value);
-        column
+        let features = self.features[entries.clone()].iter().map(|&feature| feature as usize);
+        features.zip(self.values[entries].iter().copied())
     }
 
     /// The entries of a feature in some rows: the rows, ascending, and the values.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Evaluated, Logloss, MetricError, MultiLogloss, PoissonDeviance, Rmse};
+use super::{Evaluated, Logloss, MetricError, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
 use crate::model::Link;
 use crate::objective::Objective;
 
@@ -43,7 +43,8 @@ pub fn default_for(objective: &dyn Objective) -> Box<dyn Metric> {
 /// What suits predictions of a link.
 pub(crate) fn default_for_link(link: Link) -> Box<dyn Metric> {
     match link {
-        Link::Identity => Box::new(Rmse),
+        Link::Identity | Link::Softplus | Link::SignedSquare => Box::new(Rmse),
+        Link::Step => Box::new(WrongShare),
         Link::Logistic { .. } => Box::new(Logloss),
         Link::Softmax => Box::new(MultiLogloss),
         Link::Exponential => Box::new(PoissonDeviance),

@@ -20,6 +20,27 @@ impl CategorySet {
         self.words.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
     }
 
+    /// The set of words that hold a bit for each code: code `c` is bit `c % 64` of word `c / 64`.
+    #[must_use]
+    pub fn from_words(mut words: Vec<u64>) -> Self {
+        // Zeros at the end are no codes; without them equal sets are equal words.
+        words.truncate(words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1));
+        Self { words }
+    }
+
+    /// A bit for each code; the last word is not 0.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The largest code.
+    #[must_use]
+    pub fn max(&self) -> Option<u32> {
+        let last = self.words.last()?;
+        u32::try_from(self.words.len() * 64 - 1).ok().map(|end| end - last.leading_zeros())
+    }
+
     /// The codes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         let last = self.words.len() * 64;

@@ -1,11 +1,38 @@
 //! A trained model: its features, its trees, and what their sums mean.
+//!
+//! [`Model::check`] says whether the parts fit together; files and imports have been checked. [`Model::raw_scores_of`] is
+//! the definition of a prediction, row by row, that faster code is held against.
+//!
+//! ```
+//! use bitgrain_gbdt::model::Model;
+//! let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
+//!     feature_names=x\nfeature_infos=[0:9]\n\nTree=0\nnum_leaves=2\nnum_cat=0\nsplit_feature=0\nthreshold=4.5\n\
+//!     decision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=-0.5 0.25\n\nend of trees\n";
+//! let model = Model::import(text.as_bytes())?; // LightGBM's text, XGBoost's JSON or UBJSON, or our own file
+//! assert_eq!(model.raw_scores_of(&[4.5]), [-0.5]);
+//! assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeMap;
 
 mod category_set;
+mod check;
+mod file;
+mod import;
+mod importance;
 mod input;
+mod json;
 mod output;
+mod summary;
 mod tree;
+mod walk;
 
 pub use category_set::CategorySet;
+pub use check::ModelError;
+pub use file::{EXTENSION, FileError, LoadError, SaveError};
+pub use import::ImportError;
+pub use importance::Importance;
 pub use input::{Comparison, Input, InputKind};
 pub use output::{Link, Output};
 pub use tree::{Child, Leaf, Missing, Rule, Split, Tree};
@@ -23,4 +50,39 @@ pub struct Model {
     pub output: Output,
     /// In the order they were grown.
     pub trees: Vec<Tree>,
+    /// Free texts by key: parameters of the training, the best round. Predictions do not depend on them.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl Model {
+    /// Features of a row.
+    #[must_use]
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Scores of a row.
+    #[must_use]
+    pub fn n_groups(&self) -> usize {
+        self.output.base_scores.len()
+    }
+
+    /// Rounds of training: trees of a score.
+    #[must_use]
+    pub fn n_rounds(&self) -> usize {
+        self.trees.len() / self.n_groups().max(1)
+    }
+
+    /// The model after its first `rounds` rounds, or all of it if there are fewer.
+    #[must_use]
+    pub fn truncated(&self, rounds: usize) -> Self {
+        let trees = rounds.saturating_mul(self.n_groups()).min(self.trees.len());
+        Self {
+            inputs: self.inputs.clone(),
+            comparison: self.comparison,
+            output: self.output.clone(),
+            trees: self.trees[..trees].to_vec(),
+            metadata: self.metadata.clone(),
+        }
+    }
 }

@@ -29,4 +29,10 @@ pub enum Link {
     Softmax,
     /// `exp(score)`.
     Exponential,
+    /// `ln(1 + exp(score))`: LightGBM's `cross_entropy_lambda`.
+    Softplus,
+    /// `score * |score|`: LightGBM's `reg_sqrt`, trained on the roots of the targets.
+    SignedSquare,
+    /// 1 if the score is above 0, else 0: XGBoost's `binary:hinge`.
+    Step,
 }

@@ -46,9 +46,14 @@ pub struct Split {
 }
 
 /// What goes left, of values that are not missing.
+///
+/// A category is the whole part of a value: 2.7 is category 2. Negative numbers, infinities and numbers from 2^31 on are
+/// no category and in no set: they go right by `In` and left by `NotIn`, or are missing where the feature tells which
+/// codes it knows. Between -1 and 0 lies category 0 if values are compared as f64 (so does LightGBM), and none if they
+/// are rounded to f32 (so does XGBoost).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Values at most this.
+    /// Values at most this; infinity sends all of them left.
     AtMost(f64),
     /// Categories of the set.
     In(CategorySet),
@@ -61,10 +66,15 @@ pub enum Rule {
 pub enum Missing {
     /// NaN. All splits of models trained here.
     Nan,
-    /// NaN, and numbers within 1e-35 of zero. LightGBM's `zero_as_missing`.
+    /// NaN, and numbers within [`Missing::ZERO`] of zero. LightGBM's `zero_as_missing`.
     NanOrZero,
     /// Nothing: NaN is taken as 0. LightGBM's features that missed no value in training.
     Nothing,
+}
+
+impl Missing {
+    /// What counts as zero: 1e-35 as an f32, in f64.
+    pub const ZERO: f64 = 1e-35_f32 as f64;
 }
 
 /// The end of a way through a tree.

@@ -1,1 +1,49 @@
 //! From rows to predictions.
+//!
+//! A [`Predictor`] is a model made ready for speed. Each feature's values become codes of a byte, counted between the
+//! thresholds that the model really compares it with; then all splits of a tree are answered for hundreds of rows at
+//! once ([`tree_leaves`](bitgrain_kernels::tree_leaves)), with nothing to wait for and no way to guess. Trees of more
+//! than 256 leaves are walked, on the same codes.
+//!
+//! ```
+//! # use bitgrain_gbdt::model::*;
+//! use bitgrain_gbdt::feature::Features;
+//! use bitgrain_gbdt::predict::Predictor;
+//! # let leaf = |value| Leaf { value, weight: 1.0, count: 1 };
+//! # let split = Split { feature: 0, rule: Rule::AtMost(0.5), missing: Missing::Nan, missing_left: true,
+//! #     left: Child::Leaf(0), right: Child::Leaf(1), gain: 1.0, value: 0.0, weight: 2.0, count: 2 };
+//! # let model = Model {
+//! #     inputs: vec![Input { name: "age".into(), kind: InputKind::Numeric }],
+//! #     comparison: Comparison::F32,
+//! #     output: Output { objective: "squared".into(), link: Link::Identity, base_scores: vec![10.0],
+//! #         classes: vec![], average: false },
+//! #     trees: vec![Tree { splits: vec![split], leaves: vec![leaf(-1.0), leaf(1.0)] }],
+//! # };
+//! // A model of one tree: 10, less 1 up to 0.5, and 1 more above.
+//! let predictor = Predictor::new(&model)?;
+//! let rows = Features::row_major(&[0.25_f32, 0.75, f32::NAN][..], 3, 1)?;
+//! assert_eq!(predictor.predict(&rows)?, [9.0, 11.0, 9.0]); // missing goes left here
+//! assert_eq!(predictor.leaves(&rows)?, [0, 1, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What a prediction is
+//!
+//! - The score of a row begins with the base score; leaf values are added in the order of the trees, in f64. If the
+//!   model averages, they are added from 0 on, divided by the number of rounds, and added to the base score.
+//! - So the bits do not depend on the backend, the number of threads, or how many rows are asked for at a time.
+//! - Values go where the rules say, not where rounding would send them: codes are counted between the exact thresholds.
+
+mod block;
+mod classes;
+mod code_tree;
+mod columns;
+mod error;
+pub(crate) mod link;
+mod numbers;
+mod predictor;
+mod question;
+mod row_trees;
+
+pub use error::{PredictError, TreeProblem};
+pub use predictor::Predictor;

@@ -1,9 +1,15 @@
 //! Metrics of predictions in training.
 
+use rayon::prelude::*;
+
 use super::TrainError;
 use super::trainer::{Data, MetricValue};
 use crate::metric::{Evaluated, Metric};
 use crate::model::Link;
+use crate::predict::link::apply;
+
+/// Rows whose predictions one thread makes at a time.
+const CHUNK: usize = 8192;
 
 /// Data to measure predictions on.
 #[derive(Debug, Clone, Copy)]
@@ -34,25 +40,20 @@ pub(super) fn evaluate(
 /// Predictions of scores, group after group.
 fn linked(link: Link, scores: &[f32], n_rows: usize) -> Vec<f64> {
     let mut out: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
-    match link {
-        Link::Identity => {}
-        Link::Logistic { slope } => out.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
-        Link::Exponential => out.iter_mut().for_each(|score| *score = score.exp()),
-        Link::Softmax => softmax(&mut out, n_rows),
+    let groups = scores.len() / n_rows;
+    if groups == 1 {
+        out.par_chunks_mut(CHUNK).for_each(|scores| match link {
+            // Of one score there is nothing to share.
+            Link::Softmax => scores.fill(1.0),
+            link => apply(link, scores),
+        });
+        return out;
+    }
+    let mut of_row = vec![0.0; groups];
+    for row in 0..n_rows {
+        of_row.iter_mut().enumerate().for_each(|(group, score)| *score = out[group * n_rows + row]);
+        apply(link, &mut of_row);
+        of_row.iter().enumerate().for_each(|(group, score)| out[group * n_rows + row] = *score);
     }
     out
-}
-
-fn softmax(scores: &mut [f64], n_rows: usize) {
-    let groups = scores.len() / n_rows;
-    for row in 0..n_rows {
-        let places = || (0..groups).map(|group| group * n_rows + row);
-        let highest = places().fold(f64::NEG_INFINITY, |highest, at| highest.max(scores[at]));
-        let mut total = 0.0;
-        for at in places() {
-            scores[at] = (scores[at] - highest).exp();
-            total += scores[at];
-        }
-        places().for_each(|at| scores[at] /= total);
-    }
 }

@@ -298,6 +298,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 average: false,
             },
             trees,
+            metadata: trainer.metadata(best_round),
         };
         Training { model, history, best_round, precision: N::PRECISION }
     }

@@ -7,6 +7,7 @@ use super::TrainError;
 use crate::feature::Features;
 use crate::model::Model;
 use crate::objective::{Batch, GradientBatch, Objective};
+use crate::predict::Predictor;
 
 /// Rows whose gradients are asked for at a time: what they need stays in cache.
 const CHUNK: usize = 4096;
@@ -93,8 +94,8 @@ fn of_chunk(
 /// The raw scores of a model, group after group.
 #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
 pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f32>, TrainError> {
-    let _ = (model, features);
-    let raw: Vec<f64> = Vec::new();
+    let raw = Predictor::new(model).and_then(|predictor| predictor.raw(features));
+    let raw = raw.map_err(|error| TrainError::Continue { reason: error.to_string() })?;
     let groups = model.output.base_scores.len();
     let column = |group: usize| raw.iter().skip(group).step_by(groups).map(|&score| score as f32);
     Ok((0..groups).flat_map(column).collect())

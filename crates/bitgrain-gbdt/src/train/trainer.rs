@@ -1,5 +1,6 @@
 //! The builder of a training, and what comes out of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -86,6 +87,21 @@ impl<'a> Trainer<'a> {
             GradientPrecision::Pair4 => Rounds::<Codes4>::new(&mut self, data)?.run(),
             GradientPrecision::F32 | GradientPrecision::Auto => Rounds::<Floats>::new(&mut self, data)?.run(),
         }
+    }
+
+    /// What a model's file says of its training.
+    pub(super) fn metadata(&self, best_round: Option<usize>) -> BTreeMap<String, String> {
+        let Params { rounds, learning_rate, num_leaves, growth, precision, seed, .. } = &self.params;
+        let mut said = vec![
+            ("rounds", rounds.to_string()),
+            ("learning_rate", learning_rate.to_string()),
+            ("num_leaves", num_leaves.to_string()),
+            ("growth", format!("{growth:?}").to_lowercase()),
+            ("precision", precision.to_string()),
+            ("seed", seed.to_string()),
+        ];
+        said.extend(best_round.map(|round| ("best_round", round.to_string())));
+        said.into_iter().map(|(key, value)| (format!("train.{key}"), value)).collect()
     }
 
     fn check(&self, data: &Dataset) -> Result<(), TrainError> {

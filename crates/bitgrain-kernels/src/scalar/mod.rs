@@ -18,6 +18,7 @@ mod round_pairs;
 mod search;
 mod softmax;
 mod sqrt;
+mod tree;
 mod unpack;
 
 pub(crate) use best_cut::cut_worths;
@@ -37,6 +38,7 @@ pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use round_pairs::round_pairs;
 pub(crate) use search::search;
 pub(crate) use softmax::softmax_gradients;
+pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]

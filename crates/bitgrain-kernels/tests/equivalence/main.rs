@@ -16,6 +16,7 @@ mod exp;
 mod pack;
 mod quantize;
 mod round_pairs;
+mod tree;
 
 use bitgrain_kernels::Backend;
 

@@ -20,6 +20,7 @@ mod round_pairs;
 mod search;
 mod softmax;
 mod transpose;
+mod tree;
 mod unpack;
 
 pub(crate) use best_cut::cut_worths;
@@ -38,4 +39,5 @@ pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use round_pairs::round_pairs;
 pub(crate) use search::search;
 pub(crate) use softmax::softmax_gradients;
+pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};

@@ -1,0 +1,109 @@
+//! One tree: lists with an entry per node.
+
+use serde::Deserialize;
+
+use super::XgboostError;
+use super::lists::{Flags, number};
+
+/// The lists of a tree. Those that older versions lack are empty then.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Tree {
+    /// Sizes.
+    pub tree_param: TreeParam,
+    /// Where each node goes on if its question holds; -1 for leaves.
+    pub left_children: Vec<i32>,
+    /// Where each node goes on otherwise; -1 for leaves.
+    pub right_children: Vec<i32>,
+    /// The feature of each node.
+    pub split_indices: Vec<u32>,
+    /// The threshold of each node, or the value of the leaf.
+    pub split_conditions: Vec<f32>,
+    #[serde(rename = "default_left")]
+    flags: Flags,
+    /// What each node would predict if it were a leaf.
+    #[serde(default)]
+    pub base_weights: Vec<f32>,
+    /// How much each node lowered the loss.
+    #[serde(default)]
+    pub loss_changes: Vec<f32>,
+    /// The hessians of each node.
+    #[serde(default)]
+    pub sum_hessian: Vec<f32>,
+    /// 1 for nodes that ask for categories.
+    #[serde(default)]
+    pub split_type: Vec<u8>,
+    /// The categories of all nodes, one node after another.
+    #[serde(default)]
+    pub categories: Vec<u32>,
+    /// The nodes that ask for categories.
+    #[serde(default)]
+    pub categories_nodes: Vec<u32>,
+    /// Where the categories of each begin.
+    #[serde(default)]
+    pub categories_segments: Vec<u64>,
+    /// How many each has.
+    #[serde(default)]
+    pub categories_sizes: Vec<u64>,
+}
+
+/// Sizes of a tree, as numbers in quotes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TreeParam {
+    num_nodes: String,
+    #[serde(default)]
+    size_leaf_vector: String,
+}
+
+impl Tree {
+    /// Whether missing values go left, for each node.
+    #[must_use]
+    pub fn default_left(&self) -> &[bool] {
+        &self.flags.0
+    }
+
+    /// Values of a leaf; more than 1 in trees of several outputs.
+    ///
+    /// # Errors
+    /// If it is not a number.
+    pub fn leaf_size(&self) -> Result<usize, XgboostError> {
+        match &*self.tree_param.size_leaf_vector {
+            "" => Ok(1),
+            text => number("size_leaf_vector", text).map(|size: usize| size.max(1)),
+        }
+    }
+
+    /// Whether every list has its length. Trees of several outputs are not looked into.
+    pub(super) fn check(&self, index: usize) -> Result<(), XgboostError> {
+        if self.leaf_size()? > 1 {
+            return Ok(());
+        }
+        let nodes: usize = number("num_nodes", &self.tree_param.num_nodes)?;
+        let sets = self.categories_nodes.len();
+        for (field, found, expected, may_lack) in [
+            ("left_children", self.left_children.len(), nodes, false),
+            ("right_children", self.right_children.len(), nodes, false),
+            ("split_indices", self.split_indices.len(), nodes, false),
+            ("split_conditions", self.split_conditions.len(), nodes, false),
+            ("default_left", self.flags.0.len(), nodes, false),
+            ("base_weights", self.base_weights.len(), nodes, true),
+            ("loss_changes", self.loss_changes.len(), nodes, true),
+            ("sum_hessian", self.sum_hessian.len(), nodes, true),
+            ("split_type", self.split_type.len(), nodes, true),
+            ("categories_segments", self.categories_segments.len(), sets, false),
+            ("categories_sizes", self.categories_sizes.len(), sets, false),
+        ] {
+            if found != expected && !(may_lack && found == 0) {
+                return Err(XgboostError::Length { place: format!("tree {index}"), field, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// The categories of entry `entry` of `categories_nodes`, if they are there.
+    #[must_use]
+    pub fn categories_of(&self, entry: usize) -> Option<&[u32]> {
+        let from = usize::try_from(*self.categories_segments.get(entry)?).ok()?;
+        let size = usize::try_from(*self.categories_sizes.get(entry)?).ok()?;
+        self.categories.get(from..from.checked_add(size)?)
+    }
+}

@@ -1,0 +1,85 @@
+//! Blocks of raw values, column after column: what predictions begin with.
+
+use std::ops::Range;
+
+use super::Features;
+use super::dense::Dense;
+use super::input::Matrix;
+use super::sparse::Sparse;
+
+/// Rows of a block that are read together: few enough that their cache lines stay while each gives one value per
+/// column.
+const STRIP: usize = 16;
+
+impl Features<'_> {
+    /// Whether the values have more digits than an f32.
+    pub(crate) fn is_f64(&self) -> bool {
+        matches!(self.matrix(), Matrix::Dense(dense) if dense.is_f64())
+    }
+
+    /// Values of some features in some rows, rounded to the nearest f32. Columns begin `stride` values after one
+    /// another.
+    pub(crate) fn read_f32(&self, features: Range<usize>, rows: Range<usize>, out: &mut [f32], stride: usize) {
+        match self.matrix() {
+            Matrix::Dense(dense) => read(features, rows, out, stride, |row, feature| dense.value(row, feature)),
+            Matrix::Sparse(sparse) => scatter(sparse, features, rows, out, stride),
+        }
+    }
+
+    /// The same, as they are.
+    pub(crate) fn read_f64(&self, features: Range<usize>, rows: Range<usize>, out: &mut [f64], stride: usize) {
+        match self.matrix() {
+            Matrix::Dense(dense) => read(features, rows, out, stride, |row, feature| dense.value_f64(row, feature)),
+            Matrix::Sparse(sparse) => scatter(sparse, features, rows, out, stride),
+        }
+    }
+
+    /// The values of one row, as they are.
+    pub(crate) fn read_row(&self, row: usize, out: &mut [f64]) {
+        match self.matrix() {
+            Matrix::Dense(dense) => fill(dense, row, out),
+            Matrix::Sparse(sparse) => scatter(sparse, 0..out.len(), row..row + 1, out, 1),
+        }
+    }
+}
+
+fn fill(dense: &Dense<'_>, row: usize, out: &mut [f64]) {
+    out.iter_mut().enumerate().for_each(|(feature, out)| *out = dense.value_f64(row, feature));
+}
+
+#[inline]
+fn read<T>(
+    features: Range<usize>,
+    rows: Range<usize>,
+    out: &mut [T],
+    stride: usize,
+    value: impl Fn(usize, usize) -> T,
+) {
+    for first in rows.clone().step_by(STRIP) {
+        let strip = first..rows.end.min(first + STRIP);
+        for (column, feature) in features.clone().enumerate() {
+            let out = &mut out[column * stride + first - rows.start..];
+            for (out, row) in out.iter_mut().zip(strip.clone()) {
+                *out = value(row, feature);
+            }
+        }
+    }
+}
+
+/// Absent values everywhere, and the entries over them.
+fn scatter<T: From<f32> + Copy>(
+    sparse: &Sparse<'_>,
+    features: Range<usize>,
+    rows: Range<usize>,
+    out: &mut [T],
+    stride: usize,
+) {
+    for column in 0..features.len() {
+        out[column * stride..column * stride + rows.len()].fill(T::from(sparse.absent().value()));
+    }
+    for (place, row) in rows.enumerate() {
+        for (feature, value) in sparse.row(row).filter(|(feature, _)| features.contains(feature)) {
+            out[(feature - features.start) * stride + place] = T::from(value);
+        }
+    }
+}

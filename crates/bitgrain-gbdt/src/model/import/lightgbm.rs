@@ -1,0 +1,143 @@
+//! LightGBM's text. Spec: `spec/model.md#lightgbm`.
+
+use std::collections::BTreeMap;
+
+use bitgrain_formats::lightgbm as text;
+
+use super::{ImportError, checked_groups, classes, objective, unsupported};
+use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
+
+/// Bits of a decision type.
+const CATEGORICAL: u8 = 1;
+const DEFAULT_LEFT: u8 = 2;
+const MISSING: u32 = 2;
+
+impl Model {
+    /// Reads the text of a LightGBM model.
+    ///
+    /// # Errors
+    /// What is wrong with it, or what of it has no place here (linear trees).
+    pub fn from_lightgbm(text: &[u8]) -> Result<Self, ImportError> {
+        let file = text::Model::parse(text)?;
+        let groups = checked_groups(file.trees_per_iteration, file.trees.len())?;
+        let trees: Vec<Tree> =
+            file.trees.iter().enumerate().map(|(index, lists)| tree(index, lists)).collect::<Result<_, _>>()?;
+        let (objective, link) = objective::lightgbm(file.objective.as_deref(), groups)?;
+        let classes = classes(&objective, groups);
+        let base_scores = vec![0.0; groups];
+        let model = Self {
+            inputs: inputs(&file, &trees),
+            comparison: Comparison::F64,
+            output: Output { objective, link, base_scores, classes, average: file.average_output },
+            trees,
+            metadata: metadata(file),
+        };
+        model.check()?;
+        Ok(model)
+    }
+}
+
+fn metadata(file: text::Model) -> BTreeMap<String, String> {
+    let parameters = file.parameters.into_iter().filter(|(_, value)| !value.is_empty());
+    let named = parameters.map(|(key, value)| (format!("lightgbm.{key}"), value));
+    named.chain([("source".to_owned(), format!("LightGBM {}", file.version))]).collect()
+}
+
+fn inputs(file: &text::Model, trees: &[Tree]) -> Vec<Input> {
+    // Categories with `:` between them, where numbers have a range in brackets.
+    let is_list = |info: &String| info.contains(':') && !info.starts_with('[');
+    let mut categorical: Vec<bool> = file.feature_infos.iter().map(is_list).collect();
+    categorical.resize(file.feature_names.len(), false);
+    for split in trees.iter().flat_map(|tree| &tree.splits) {
+        if let (Rule::In(_), Some(flag)) = (&split.rule, categorical.get_mut(split.feature as usize)) {
+            *flag = true;
+        }
+    }
+    let mut labels = labels(file, categorical.iter().filter(|&&is| is).count()).into_iter();
+    let kind = |is| match is {
+        true => InputKind::Categorical { known: None, labels: labels.next().unwrap_or_default() },
+        false => InputKind::Numeric,
+    };
+    let kinds = categorical.into_iter().map(kind);
+    file.feature_names.iter().zip(kinds).map(|(name, kind)| Input { name: name.clone(), kind }).collect()
+}
+
+/// The texts of the categories of each categorical feature, if there are as many lists as such features.
+fn labels(file: &text::Model, count: usize) -> Vec<Vec<String>> {
+    let lists = file.pandas_categorical.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    let lists: Vec<Vec<serde_json::Value>> = lists.unwrap_or_default();
+    if lists.len() != count {
+        return Vec::new();
+    }
+    let label = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    lists.iter().map(|list| list.iter().map(label).collect()).collect()
+}
+
+fn tree(index: usize, lists: &text::Tree) -> Result<Tree, ImportError> {
+    if lists.is_linear {
+        return Err(unsupported("a LightGBM model with linear trees"));
+    }
+    let splits = (0..lists.num_leaves - 1).map(|node| split(index, node, lists)).collect::<Result<_, _>>()?;
+    let leaf = |(leaf, &value): (usize, &f64)| Leaf {
+        value,
+        weight: lists.leaf_weight.get(leaf).copied().unwrap_or(0.0),
+        count: lists.leaf_count.get(leaf).copied().unwrap_or(0),
+    };
+    Ok(Tree { splits, leaves: lists.leaf_value.iter().enumerate().map(leaf).collect() })
+}
+
+fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportError> {
+    let (decision, threshold) = (lists.decision_type[node], lists.threshold[node]);
+    let wrong = |wrong| ImportError::Node { tree, node, wrong };
+    let (rule, missing, missing_left) = if decision & CATEGORICAL != 0 {
+        let set = whole(threshold).and_then(|set| lists.category_words(set));
+        let words = set.ok_or_else(|| wrong("has no category set"))?;
+        let pairs = words.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32);
+        // Whatever is missing goes right, whatever the other bits say.
+        (Rule::In(CategorySet::from_words(pairs.collect())), Missing::Nan, false)
+    } else {
+        let missing = match decision >> MISSING & 0b11 {
+            0 => Missing::Nothing,
+            1 => Missing::NanOrZero,
+            2 => Missing::Nan,
+            _ => return Err(wrong("has a decision type without a meaning")),
+        };
+        (Rule::AtMost(beside_zero(threshold)), missing, decision & DEFAULT_LEFT != 0)
+    };
+    let child = |child: i32| match u32::try_from(child) {
+        Ok(split) => Child::Split(split),
+        Err(_) => Child::Leaf((!child).unsigned_abs()),
+    };
+    Ok(Split {
+        feature: lists.split_feature[node],
+        rule,
+        missing,
+        missing_left,
+        left: child(lists.left_child[node]),
+        right: child(lists.right_child[node]),
+        gain: gain(lists.split_gain.get(node).copied().unwrap_or(0.0)),
+        value: lists.internal_value.get(node).copied().unwrap_or(0.0),
+        weight: lists.internal_weight.get(node).copied().unwrap_or(0.0),
+        count: lists.internal_count.get(node).copied().unwrap_or(0),
+    })
+}
+
+/// A threshold near zero, moved to the edge of what counts as zero: LightGBM takes all of that as 0 before it compares.
+fn beside_zero(threshold: f64) -> f64 {
+    match threshold {
+        _ if threshold.abs() > Missing::ZERO || threshold.is_nan() => threshold,
+        _ if threshold < 0.0 => (-Missing::ZERO).next_down(),
+        _ => Missing::ZERO,
+    }
+}
+
+/// A gain as f32; what does not fit is the largest that does.
+#[expect(clippy::cast_possible_truncation, reason = "clamped to the range of f32")]
+fn gain(gain: f64) -> f32 {
+    gain.clamp(f32::MIN.into(), f32::MAX.into()) as f32
+}
+
+fn whole(number: f64) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^31")]
+    (number.fract() == 0.0 && (0.0..2_147_483_648.0).contains(&number)).then_some(number as usize)
+}

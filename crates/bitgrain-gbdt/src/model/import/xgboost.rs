@@ -1,0 +1,242 @@
+//! XGBoost's JSON and UBJSON. Spec: `spec/model.md#xgboost`.
+
+use std::collections::BTreeMap;
+
+use bitgrain_formats::xgboost::{self as file, Learner};
+
+use super::{ImportError, checked_groups, classes, objective, unsupported};
+use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
+
+/// Features that a model may have without naming them.
+const UNNAMED: usize = 1 << 20;
+/// Codes of categories: whole numbers that are f32 numbers.
+const CODES: u32 = 1 << 24;
+/// Bytes that category sets may take beyond sixteen for each byte of the file.
+const SET_BYTES: u64 = 64 << 20;
+
+impl Model {
+    /// Reads an XGBoost model in JSON or UBJSON.
+    ///
+    /// # Errors
+    /// What is wrong with it, or what of it has no place here (linear boosters, trees of several outputs).
+    pub fn from_xgboost(bytes: &[u8]) -> Result<Self, ImportError> {
+        let file = file::Model::parse(bytes)?;
+        let learner = &file.learner;
+        if !matches!(&*learner.gradient_booster.name, "gbtree" | "dart") {
+            return Err(unsupported(format!("the booster `{}` of XGBoost", learner.gradient_booster.name)));
+        }
+        let lists = file.trees();
+        let param = &learner.learner_model_param;
+        let claimed = param.num_class()?.max(param.num_target()?).max(1);
+        let groups = checked_groups(claimed, lists.trees.len())?;
+        let ((objective, link), base) = objective::xgboost(&learner.objective, groups)?;
+        let classes = classes(&objective, groups);
+        let mut sets = SetBudget { left: SET_BYTES.saturating_add(bytes.len() as u64 * 16) };
+        let mut trees = Vec::with_capacity(lists.trees.len());
+        for (index, tree) in lists.trees.iter().enumerate() {
+            let factor = learner.gradient_booster.weight_drop.get(index).copied().unwrap_or(1.0);
+            trees.push(Nodes { index, lists: tree, factor: factor.into() }.tree(&mut sets)?);
+        }
+        let inputs = inputs(learner, lists, &trees, bytes.len())?;
+        let base_scores = base_scores(param.base_score()?, groups, base)?;
+        let model = Self {
+            inputs,
+            comparison: Comparison::F32,
+            output: Output { objective, link, base_scores, classes, average: false },
+            trees: by_rounds(trees, &lists.tree_info, groups)?,
+            metadata: metadata(&file),
+        };
+        model.check()?;
+        Ok(model)
+    }
+}
+
+fn metadata(file: &file::Model) -> BTreeMap<String, String> {
+    let version: Vec<String> = file.version.iter().map(u32::to_string).collect();
+    let attributes = file.learner.attributes.iter().map(|(key, value)| (format!("xgboost.{key}"), value.clone()));
+    attributes.chain([("source".to_owned(), format!("XGBoost {}", version.join(".")))]).collect()
+}
+
+fn base_scores(scores: Vec<f64>, groups: usize, base: objective::Base) -> Result<Vec<f64>, ImportError> {
+    let raw: Vec<f64> = scores.into_iter().map(|score| base.raw(score)).collect();
+    match raw[..] {
+        [one] => Ok(vec![one; groups]),
+        _ if raw.len() == groups => Ok(raw),
+        _ => Err(unsupported(format!("a base score of {} numbers for {groups} scores", raw.len()))),
+    }
+}
+
+fn inputs(
+    learner: &Learner,
+    lists: &file::BoosterModel,
+    trees: &[Tree],
+    file_len: usize,
+) -> Result<Vec<Input>, ImportError> {
+    let (count, names) = (learner.learner_model_param.num_feature()?, &learner.feature_names);
+    let limit = if names.is_empty() { UNNAMED.saturating_add(file_len) } else { names.len() };
+    if count > limit {
+        return Err(ImportError::TooMany { what: "features", found: count as u64, limit: limit as u64 });
+    }
+    let mut categorical = vec![false; count];
+    for (flag, kind) in categorical.iter_mut().zip(&learner.feature_types) {
+        *flag = kind == "c";
+    }
+    for split in trees.iter().flat_map(|tree| &tree.splits) {
+        if let (Rule::NotIn(_), Some(flag)) = (&split.rule, categorical.get_mut(split.feature as usize)) {
+            *flag = true;
+        }
+    }
+    let labels = |index: usize| lists.cats.enc.get(index).and_then(file::Encoding::labels).unwrap_or_default();
+    let input = |(index, is)| Input {
+        name: names.get(index).cloned().unwrap_or_else(|| format!("f{index}")),
+        kind: match is {
+            true => InputKind::Categorical { known: None, labels: labels(index) },
+            false => InputKind::Numeric,
+        },
+    };
+    Ok(categorical.into_iter().enumerate().map(input).collect())
+}
+
+/// Trees in rounds of one tree for each score. Files hold all parallel trees of a score before those of the next.
+fn by_rounds(trees: Vec<Tree>, info: &[u32], groups: usize) -> Result<Vec<Tree>, ImportError> {
+    let mut counts = vec![0_usize; groups];
+    let mut placed = Vec::with_capacity(trees.len());
+    for (index, (tree, &group)) in trees.into_iter().zip(info).enumerate() {
+        let count = usize::try_from(group).ok().and_then(|group| counts.get_mut(group));
+        let count =
+            count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that is not there" })?;
+        placed.push(((*count, group), tree));
+        *count += 1;
+    }
+    if counts.iter().any(|&count| count != counts[0]) {
+        return Err(unsupported("an XGBoost model whose scores have different numbers of trees"));
+    }
+    placed.sort_by_key(|&(place, _)| place);
+    Ok(placed.into_iter().map(|(_, tree)| tree).collect())
+}
+
+/// Bytes that category sets may still take: a code of ten characters can stand for two megabytes.
+struct SetBudget {
+    left: u64,
+}
+
+impl SetBudget {
+    fn set(&mut self, codes: &[u32]) -> Result<CategorySet, ImportError> {
+        let bytes = codes.iter().max().map_or(0, |&code| u64::from(code) / 8 + 8);
+        let what = "bytes of category sets";
+        let too_many = ImportError::TooMany { what, found: bytes, limit: self.left };
+        self.left = self.left.checked_sub(bytes).ok_or(too_many)?;
+        Ok(codes.iter().copied().collect())
+    }
+}
+
+/// The nodes of a tree of the file.
+struct Nodes<'a> {
+    index: usize,
+    lists: &'a file::Tree,
+    /// What the leaves are multiplied with.
+    factor: f64,
+}
+
+impl Nodes<'_> {
+    fn wrong(&self, node: usize, wrong: &'static str) -> ImportError {
+        ImportError::Node { tree: self.index, node, wrong }
+    }
+
+    /// Splits and leaves, numbered as a walk meets them that goes left first. Nodes that were pruned are not met.
+    fn tree(&self, sets: &mut SetBudget) -> Result<Tree, ImportError> {
+        if self.lists.leaf_size()? > 1 {
+            return Err(unsupported("an XGBoost model with trees of several outputs"));
+        }
+        let mut sets = self.category_sets(sets)?;
+        let mut tree = Tree { splits: Vec::new(), leaves: Vec::new() };
+        let mut met = vec![false; self.lists.left_children.len()];
+        // Nodes to come, each with the split that leads to it and the side.
+        let mut to_come = vec![(0, None)];
+        while let Some((node, from)) = to_come.pop() {
+            match met.get_mut(node) {
+                None => return Err(self.wrong(node, "is not there")),
+                Some(true) => return Err(self.wrong(node, "has two parents")),
+                Some(free) => *free = true,
+            }
+            let children = [self.lists.left_children[node], self.lists.right_children[node]];
+            let too_many = |_| self.wrong(node, "is one of more than 2^32");
+            let place = if children == [-1, -1] {
+                tree.leaves.push(self.leaf(node));
+                Child::Leaf(u32::try_from(tree.leaves.len() - 1).map_err(too_many)?)
+            } else {
+                let [Ok(left), Ok(right)] = children.map(usize::try_from) else {
+                    return Err(self.wrong(node, "has one child"));
+                };
+                let at = tree.splits.len();
+                tree.splits.push(self.split(node, &mut sets)?);
+                to_come.extend([(right, Some((at, false))), (left, Some((at, true)))]);
+                Child::Split(u32::try_from(at).map_err(too_many)?)
+            };
+            match from {
+                Some((parent, true)) => tree.splits[parent].left = place,
+                Some((parent, false)) => tree.splits[parent].right = place,
+                None => {}
+            }
+        }
+        fill_values(&mut tree);
+        Ok(tree)
+    }
+
+    fn category_sets(&self, budget: &mut SetBudget) -> Result<BTreeMap<usize, CategorySet>, ImportError> {
+        let mut sets = BTreeMap::new();
+        for (entry, &node) in self.lists.categories_nodes.iter().enumerate() {
+            let node = node as usize;
+            let codes = self.lists.categories_of(entry).ok_or_else(|| self.wrong(node, "has no categories"))?;
+            if codes.iter().any(|&code| code >= CODES) {
+                return Err(self.wrong(node, "has a category from 2^24 on"));
+            }
+            sets.insert(node, budget.set(codes)?);
+        }
+        Ok(sets)
+    }
+
+    fn leaf(&self, node: usize) -> Leaf {
+        let weight = self.lists.sum_hessian.get(node).copied().unwrap_or(0.0);
+        Leaf { value: f64::from(self.lists.split_conditions[node]) * self.factor, weight: weight.into(), count: 0 }
+    }
+
+    fn split(&self, node: usize, sets: &mut BTreeMap<usize, CategorySet>) -> Result<Split, ImportError> {
+        let rule = match self.lists.split_type.get(node) {
+            // The categories of the file go right.
+            Some(1) => Rule::NotIn(sets.remove(&node).ok_or_else(|| self.wrong(node, "has no categories"))?),
+            Some(0) | None => Rule::AtMost(self.lists.split_conditions[node].next_down().into()),
+            Some(_) => return Err(self.wrong(node, "has a split type without a meaning")),
+        };
+        Ok(Split {
+            feature: self.lists.split_indices[node],
+            rule,
+            missing: Missing::Nan,
+            missing_left: self.lists.default_left()[node],
+            // Set when they are met.
+            left: Child::Leaf(0),
+            right: Child::Leaf(0),
+            gain: self.lists.loss_changes.get(node).copied().unwrap_or(0.0),
+            value: 0.0,
+            weight: self.lists.sum_hessian.get(node).copied().unwrap_or(0.0).into(),
+            count: 0,
+        })
+    }
+}
+
+/// Gives splits the mean of the leaves below, by weight: files hold values there that the learning rate is not in.
+fn fill_values(tree: &mut Tree) {
+    let (mut values, leaves) = (vec![0.0; tree.splits.len()], &tree.leaves);
+    for (at, split) in tree.splits.iter().enumerate().rev() {
+        let [left, right] = [split.left, split.right].map(|child| match child {
+            Child::Split(index) => (values[index as usize], tree.splits[index as usize].weight),
+            Child::Leaf(index) => (leaves[index as usize].value, leaves[index as usize].weight),
+        });
+        let weight = left.1 + right.1;
+        let share = if weight > 0.0 { left.1 / weight } else { 0.5 };
+        values[at] = left.0 * share + right.0 * (1.0 - share);
+    }
+    for (split, value) in tree.splits.iter_mut().zip(values) {
+        split.value = value;
+    }
+}

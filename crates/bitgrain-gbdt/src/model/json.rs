@@ -1,0 +1,108 @@
+//! A model as JSON, for people and their scripts.
+//!
+//! Numbers come back as they were; trees name their features. Nothing reads it back: the model's file is for that.
+
+use serde_json::{Map, Value, json};
+
+use super::{Child, Comparison, Input, InputKind, Link, Missing, Model, Rule, Split, Tree};
+
+impl Model {
+    /// The model as an indented JSON text.
+    ///
+    /// ```
+    /// # use bitgrain_gbdt::model::Model;
+    /// # let text = "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
+    /// #     feature_names=x\nfeature_infos=[0:9]\n\nTree=0\nnum_leaves=2\nnum_cat=0\nsplit_feature=0\nthreshold=4.5\n\
+    /// #     decision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=-0.5 0.25\n\nend of trees\n";
+    /// # let model = Model::import(text.as_bytes())?;
+    /// let json: serde_json::Value = serde_json::from_str(&model.to_json())?;
+    /// assert_eq!(json["trees"][0]["splits"][0]["feature"], "x");
+    /// assert_eq!(json["trees"][0]["splits"][0]["at_most"], 4.5);
+    /// assert_eq!(json["trees"][0]["splits"][0]["left"], serde_json::json!({"leaf": 0}));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let output = &self.output;
+        let (link, slope) = match output.link {
+            Link::Identity => ("identity", None),
+            Link::Logistic { slope } => ("logistic", Some(slope)),
+            Link::Softmax => ("softmax", None),
+            Link::Exponential => ("exponential", None),
+            Link::Softplus => ("softplus", None),
+            Link::SignedSquare => ("signed_square", None),
+            Link::Step => ("step", None),
+        };
+        let comparison = match self.comparison {
+            Comparison::F32 => "f32",
+            Comparison::F64 => "f64",
+        };
+        let model = json!({
+            "bitgrain_model": 1,
+            "objective": output.objective,
+            "link": link,
+            "slope": slope,
+            "average": output.average,
+            "base_scores": output.base_scores,
+            "classes": output.classes,
+            "comparison": comparison,
+            "features": self.inputs.iter().map(input).collect::<Vec<_>>(),
+            "trees": self.trees.iter().map(|tree| self.tree_json(tree)).collect::<Vec<_>>(),
+            "metadata": self.metadata,
+        });
+        format!("{model:#}")
+    }
+
+    fn tree_json(&self, tree: &Tree) -> Value {
+        let leaf = |leaf: &super::Leaf| json!({"value": leaf.value, "weight": leaf.weight, "count": leaf.count});
+        json!({
+            "splits": tree.splits.iter().map(|split| self.split_json(split)).collect::<Vec<_>>(),
+            "leaves": tree.leaves.iter().map(leaf).collect::<Vec<_>>(),
+        })
+    }
+
+    fn split_json(&self, split: &Split) -> Value {
+        let name = self.inputs.get(split.feature as usize).map(|input| input.name.as_str());
+        let (rule, argument) = match &split.rule {
+            // JSON has no infinity.
+            Rule::AtMost(threshold) if threshold.is_infinite() => ("at_most", json!(threshold.to_string())),
+            Rule::AtMost(threshold) => ("at_most", json!(threshold)),
+            Rule::In(set) => ("in", json!(set.iter().collect::<Vec<_>>())),
+            Rule::NotIn(set) => ("not_in", json!(set.iter().collect::<Vec<_>>())),
+        };
+        let missing = match split.missing {
+            Missing::Nan => "nan",
+            Missing::NanOrZero => "nan_or_zero",
+            Missing::Nothing => "nothing",
+        };
+        let child = |child| match child {
+            Child::Split(index) => json!({"split": index}),
+            Child::Leaf(index) => json!({"leaf": index}),
+        };
+        json!({
+            "feature": name,
+            rule: argument,
+            "missing": missing,
+            "missing_left": split.missing_left,
+            "left": child(split.left),
+            "right": child(split.right),
+            "gain": split.gain,
+            "value": split.value,
+            "weight": split.weight,
+            "count": split.count,
+        })
+    }
+}
+
+fn input(input: &Input) -> Value {
+    let mut object = Map::from_iter([("name".to_owned(), json!(input.name))]);
+    match &input.kind {
+        InputKind::Numeric => drop(object.insert("kind".into(), json!("numeric"))),
+        InputKind::Categorical { known, labels } => {
+            object.insert("kind".into(), json!("categorical"));
+            object.insert("known".into(), json!(known));
+            object.insert("labels".into(), json!(labels));
+        }
+    }
+    Value::Object(object)
+}

@@ -1,0 +1,110 @@
+//! What a model says of one row, by the definition.
+//!
+//! Slow and plain on purpose: code that predicts many rows is held against this.
+
+use super::{Comparison, Input, InputKind, Missing, Model, Rule, Split, Tree};
+use crate::model::Child;
+
+/// A value that is no category: in no set, and not missing.
+const NO_CATEGORY: f64 = -1.0;
+
+impl Model {
+    /// The scores of a row before the link: base scores and the leaves it ends in. Features that the row is too short
+    /// for are missing.
+    #[must_use]
+    pub fn raw_scores_of(&self, row: &[f64]) -> Vec<f64> {
+        let seen = self.seen(row);
+        let groups = self.n_groups();
+        let mut sums = vec![0.0; groups];
+        for (index, tree) in self.trees.iter().enumerate() {
+            sums[index % groups] += tree.leaves[tree.leaf_of(&seen)].value;
+        }
+        let share = if self.output.average { 1.0 / self.n_rounds().max(1) as f64 } else { 1.0 };
+        sums.iter().zip(&self.output.base_scores).map(|(sum, base)| base + sum * share).collect()
+    }
+
+    /// The leaf of each tree that a row ends in.
+    #[must_use]
+    pub fn leaves_of(&self, row: &[f64]) -> Vec<usize> {
+        let seen = self.seen(row);
+        self.trees.iter().map(|tree| tree.leaf_of(&seen)).collect()
+    }
+
+    /// A row as the trees see it: numbers rounded as the model compares them, categories whole, and NaN for what is
+    /// missing.
+    #[must_use]
+    pub fn seen(&self, row: &[f64]) -> Vec<f64> {
+        let value = |index: usize| row.get(index).copied().unwrap_or(f64::NAN);
+        self.inputs.iter().enumerate().map(|(index, input)| input.seen(value(index), self.comparison)).collect()
+    }
+}
+
+impl Input {
+    /// A value of this feature as the trees see it.
+    #[must_use]
+    pub fn seen(&self, value: f64, comparison: Comparison) -> f64 {
+        let value = match comparison {
+            Comparison::F32 => to_f32(value),
+            Comparison::F64 => value,
+        };
+        let InputKind::Categorical { known, .. } = &self.kind else { return value };
+        if value.is_nan() {
+            return value;
+        }
+        let code = code_of(value).filter(|_| comparison == Comparison::F64 || value >= 0.0);
+        match (code, known) {
+            (None, None) => NO_CATEGORY,
+            (Some(code), None) => code.into(),
+            (Some(code), Some(known)) if known.binary_search(&code).is_ok() => code.into(),
+            (_, Some(_)) => f64::NAN,
+        }
+    }
+}
+
+impl Tree {
+    /// The leaf that a row ends in, as [`Model::seen`] gives it. Features that the row is too short for are missing.
+    #[must_use]
+    pub fn leaf_of(&self, row: &[f64]) -> usize {
+        let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
+        loop {
+            match at {
+                Child::Leaf(leaf) => return leaf as usize,
+                Child::Split(index) => {
+                    let split = &self.splits[index as usize];
+                    let value = row.get(split.feature as usize).copied().unwrap_or(f64::NAN);
+                    at = if split.goes_left(value) { split.left } else { split.right };
+                }
+            }
+        }
+    }
+}
+
+impl Split {
+    /// Where a value goes, as [`Model::seen`] gives it.
+    #[must_use]
+    pub fn goes_left(&self, value: f64) -> bool {
+        let value = if self.missing == Missing::Nothing && value.is_nan() { 0.0 } else { value };
+        let zero = self.missing == Missing::NanOrZero && value.abs() <= Missing::ZERO;
+        if value.is_nan() || zero {
+            return self.missing_left;
+        }
+        match &self.rule {
+            Rule::AtMost(threshold) => value <= *threshold,
+            Rule::In(set) => code_of(value).is_some_and(|code| set.contains(code)),
+            Rule::NotIn(set) => !code_of(value).is_some_and(|code| set.contains(code)),
+        }
+    }
+}
+
+/// The whole part of a value, if it can be a category.
+fn code_of(value: f64) -> Option<u32> {
+    let whole = value.trunc();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^31")]
+    (0.0..2_147_483_648.0).contains(&whole).then_some(whole as u32)
+}
+
+/// The nearest f32 number.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+pub(super) fn to_f32(value: f64) -> f64 {
+    f64::from(value as f32)
+}

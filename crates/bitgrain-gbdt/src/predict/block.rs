@@ -1,0 +1,172 @@
+//! A block of rows: its codes, then every tree on them.
+
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+use bitgrain_kernels::{Backend, CodeColumns, KernelError, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves};
+
+use super::code_tree::{CodeTree, Shape, WalkNode};
+use super::columns::{Columns, Raw};
+use crate::feature::Features;
+
+/// Rows that go through all trees together: their codes stay in the first cache.
+const SLAB: usize = 2 * TREE_ROWS;
+
+/// Bytes of codes that a block should not exceed much.
+const BLOCK_BYTES: usize = 1 << 19;
+
+/// The most rows of a block: enough to pay for setting up the search among a feature's thresholds.
+const MAX_BLOCK: usize = 8 * TREE_ROWS;
+
+/// Rows that are walked side by side.
+const LANES: usize = 8;
+
+/// How many rows a block has, for as many columns and for rows that `threads` share.
+pub(super) fn block_rows(n_rows: usize, n_columns: usize, threads: usize) -> usize {
+    let shared = n_rows.div_ceil(threads.max(1)).next_multiple_of(TREE_ROWS);
+    let cached = (BLOCK_BYTES / n_columns.max(1)) / TREE_ROWS * TREE_ROWS;
+    shared.min(cached).clamp(TREE_ROWS, MAX_BLOCK)
+}
+
+/// Codes and sums of a block; kept from one block to the next.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    raw: Raw,
+    codes: Vec<u8>,
+    stride: usize,
+    n_rows: usize,
+}
+
+/// The leaf of each row of a slab, as the shape of its tree numbers it.
+enum Leaves<'a> {
+    Only,
+    Bytes(&'a [u8]),
+    Words(&'a [u32]),
+}
+
+impl Block {
+    /// Reads rows and finds their codes.
+    pub(super) fn read(
+        &mut self,
+        backend: Backend,
+        columns: &Columns,
+        trees: &[CodeTree],
+        source: &Features<'_>,
+        rows: Range<usize>,
+    ) {
+        self.n_rows = rows.len();
+        // Not a multiple of 4096, or the same row of all columns would be in the same set of the cache.
+        self.stride = self.n_rows.next_multiple_of(SLAB);
+        if self.stride.is_multiple_of(2 * SLAB) {
+            self.stride += SLAB;
+        }
+        let answers = trees.iter().map(|tree| tree.answers.len()).max().unwrap_or(0);
+        self.codes.resize((columns.len() + answers) * self.stride, 0);
+        columns.fill(backend, source, rows, (&mut self.codes, self.stride), &mut self.raw);
+    }
+
+    /// Adds each tree's values to the sums of its group: `sums` holds groups one after another, each of
+    /// [`Block::padded`] rows.
+    pub(super) fn add_values(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], sums: &mut [f64]) {
+        let (padded, n_groups) = (self.padded(), sums.len() / self.padded());
+        self.for_leaves(backend, columns, trees, |tree, start, n_rows, leaves| {
+            let sums = &mut sums[tree % n_groups * padded + start..][..n_rows];
+            let values = &trees[tree].values;
+            match leaves {
+                Leaves::Only => sums.iter_mut().for_each(|sum| *sum += values[0]),
+                Leaves::Bytes(leaves) => add_leaf_values(backend, values, leaves, sums).unwrap_or_else(refused),
+                Leaves::Words(leaves) => {
+                    sums.iter_mut().zip(leaves).for_each(|(sum, &leaf)| *sum += values[leaf as usize]);
+                }
+            }
+        });
+    }
+
+    /// The leaf of each row in each tree, row after row.
+    pub(super) fn write_leaves(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], out: &mut [u32]) {
+        let n_trees = trees.len();
+        self.for_leaves(backend, columns, trees, |tree, start, _, leaves| {
+            let out = out.chunks_exact_mut(n_trees).skip(start).map(|row| &mut row[tree]);
+            match (leaves, &trees[tree].shape) {
+                (Leaves::Only, _) => out.for_each(|out| *out = 0),
+                (Leaves::Bytes(leaves), Shape::Symmetric(_, names)) => {
+                    out.zip(leaves).for_each(|(out, &leaf)| *out = names[usize::from(leaf)]);
+                }
+                (Leaves::Bytes(leaves), _) => out.zip(leaves).for_each(|(out, &leaf)| *out = leaf.into()),
+                (Leaves::Words(leaves), _) => out.zip(leaves).for_each(|(out, &leaf)| *out = leaf),
+            }
+        });
+    }
+
+    /// Rows that sums are needed for: those behind the last row of the block mean nothing.
+    pub(super) fn padded(&self) -> usize {
+        self.n_rows.next_multiple_of(TREE_ROWS)
+    }
+
+    /// Calls `found` with a tree, the first row of a slab, its number of rows, and their leaves; trees in order.
+    fn for_leaves(
+        &mut self,
+        backend: Backend,
+        columns: &Columns,
+        trees: &[CodeTree],
+        mut found: impl FnMut(usize, usize, usize, Leaves<'_>),
+    ) {
+        let padded = self.padded();
+        let mut bytes = [0; SLAB];
+        let mut words = [0; SLAB];
+        for start in (0..padded).step_by(SLAB) {
+            let n_rows = SLAB.min(padded - start);
+            let (bytes, words) = (&mut bytes[..n_rows], &mut words[..n_rows]);
+            for (at, tree) in trees.iter().enumerate() {
+                self.answer(columns.len(), tree, start, n_rows);
+                let codes = CodeColumns::new(&self.codes[start..], self.stride);
+                let leaves = match &tree.shape {
+                    Shape::Leaf => Leaves::Only,
+                    Shape::Symmetric(levels, _) => {
+                        symmetric_leaves(backend, levels, codes, bytes).unwrap_or_else(refused);
+                        Leaves::Bytes(bytes)
+                    }
+                    Shape::Steps(steps) => {
+                        tree_leaves(backend, steps, codes, bytes).unwrap_or_else(refused);
+                        Leaves::Bytes(bytes)
+                    }
+                    Shape::Walk(nodes) => {
+                        walk(nodes, &self.codes[start..], self.stride, words);
+                        Leaves::Words(words)
+                    }
+                };
+                found(at, start, n_rows, leaves);
+            }
+        }
+    }
+
+    /// Fills the columns of a tree's splits by set.
+    fn answer(&mut self, n_columns: usize, tree: &CodeTree, start: usize, n_rows: usize) {
+        let (codes, answers) = self.codes.split_at_mut(n_columns * self.stride);
+        for (answer, out) in tree.answers.iter().zip(answers.chunks_exact_mut(self.stride)) {
+            let codes = &codes[answer.column as usize * self.stride + start..][..n_rows];
+            for (out, &code) in out[start..].iter_mut().zip(codes) {
+                *out = answer.goes_right[usize::from(code)];
+            }
+        }
+    }
+}
+
+/// The leaf of each row, some rows side by side.
+fn walk(nodes: &[WalkNode], codes: &[u8], stride: usize, leaves: &mut [u32]) {
+    for (leaves, first) in leaves.as_chunks_mut::<LANES>().0.iter_mut().zip((0..).step_by(LANES)) {
+        let mut at = [0_i32; LANES];
+        while at.iter().any(|&at| at >= 0) {
+            for (lane, at) in at.iter_mut().enumerate() {
+                let node = &nodes[usize::try_from(*at).unwrap_or(0)];
+                let right = codes[node.column as usize * stride + first + lane] > node.code;
+                *at = select_unpredictable(*at >= 0, node.children[usize::from(right)], *at);
+            }
+        }
+        *leaves = at.map(|at| (!at).cast_unsigned());
+    }
+}
+
+fn refused(error: KernelError) {
+    unreachable!("steps and columns are made for each other: {error}");
+}

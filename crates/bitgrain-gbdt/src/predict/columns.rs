@@ -1,0 +1,210 @@
+//! The columns of codes that a model's trees look at, and which code each split compares with.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use bitgrain_kernels::Backend;
+
+use super::classes::{Classes, set_of};
+use super::numbers::{MAX_CUTS, Numbers};
+use super::question::{comparable, goes_left, rounded_down};
+use crate::feature::Features;
+use crate::model::{Comparison, Input, InputKind, Missing, Model, Rule, Split};
+
+/// No column.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Features that are read at a time: a cache line of a row of f32.
+const READ: usize = 16;
+
+/// Between columns, so that the same row of different columns is not in the same set of the cache.
+const GAP: usize = 16;
+
+/// All columns of a model.
+#[derive(Debug, Clone)]
+pub(super) struct Columns {
+    features: Vec<FeatureColumns>,
+    comparison: Comparison,
+    n_columns: u32,
+}
+
+/// The columns of one feature.
+#[derive(Debug, Clone)]
+struct FeatureColumns {
+    input: Input,
+    numbers: Vec<Numbers>,
+    classes: Vec<Classes>,
+    /// Of each set in the order of the trees, the classes that tell it apart.
+    class_of_set: Vec<usize>,
+}
+
+/// What a split asks of codes.
+pub(super) enum CodeQuestion {
+    /// Codes of the column up to this one go left.
+    AtMost { column: u32, code: u8 },
+    /// Codes of the column go right where the table says 1.
+    Table { column: u32, goes_right: Box<[u8; 256]> },
+}
+
+impl Columns {
+    pub(super) fn new(model: &Model) -> Self {
+        let mut columns = Self { features: Vec::new(), comparison: model.comparison, n_columns: 0 };
+        let mut splits: Vec<Vec<&Split>> = vec![Vec::new(); model.inputs.len()];
+        for split in model.trees.iter().flat_map(|tree| &tree.splits) {
+            splits[split.feature as usize].push(split);
+        }
+        columns.features =
+            model.inputs.iter().zip(splits).map(|(input, splits)| columns.feature(input, &splits)).collect();
+        columns
+    }
+
+    fn feature(&mut self, input: &Input, splits: &[&Split]) -> FeatureColumns {
+        let known = match &input.kind {
+            InputKind::Categorical { known, .. } => known.clone(),
+            InputKind::Numeric => None,
+        };
+        let mut cuts: BTreeMap<bool, Vec<f64>> = BTreeMap::new();
+        for split in splits {
+            if let Rule::AtMost(threshold) = split.rule {
+                cuts.entry(zero_is_missing(split)).or_default().push(self.cut(threshold));
+            }
+        }
+        let mut numbers = Vec::new();
+        for (zero_is_missing, mut cuts) in cuts {
+            cuts.sort_by(f64::total_cmp);
+            cuts.dedup();
+            numbers
+                .extend(cuts.chunks(MAX_CUTS).map(|cuts| Numbers::new(cuts.to_vec(), zero_is_missing, known.clone())));
+        }
+        for split in splits {
+            if let Some((number, _)) = self.number(&mut numbers, split) {
+                let column = if goes_left(split, f64::NAN) { &mut number.left } else { &mut number.right };
+                if *column == NONE {
+                    *column = self.n_columns;
+                    self.n_columns += 1;
+                }
+            }
+        }
+        let sets: Vec<&Split> = splits.iter().copied().filter(|split| set_of(split).is_some()).collect();
+        let (mut classes, mut class_of_set) = (Vec::new(), Vec::new());
+        while class_of_set.len() < sets.len() {
+            let (class, taken) = Classes::new(self.n_columns, &sets[class_of_set.len()..], known.as_deref());
+            self.n_columns += 1;
+            class_of_set.extend(std::iter::repeat_n(classes.len(), taken));
+            classes.push(class);
+        }
+        FeatureColumns { input: input.clone(), numbers, classes, class_of_set }
+    }
+
+    /// A threshold as a cut: two that no value tells apart are one. Both zeros are 0.
+    fn cut(&self, threshold: f64) -> f64 {
+        let cut = match self.comparison {
+            Comparison::F32 => f64::from(rounded_down(threshold)),
+            Comparison::F64 => threshold,
+        };
+        cut + 0.0
+    }
+
+    fn number<'a>(&self, numbers: &'a mut [Numbers], split: &Split) -> Option<(&'a mut Numbers, u8)> {
+        let Rule::AtMost(threshold) = split.rule else { return None };
+        let (cut, zero) = (self.cut(threshold), zero_is_missing(split));
+        let mut of_kind = numbers.iter_mut().filter(|number| number.zero_is_missing == zero);
+        of_kind.find_map(|number| number.code_of(cut).map(|code| (number, code)))
+    }
+
+    /// What each split of the model asks of codes, in the order of the trees.
+    pub(super) fn questions<'a>(&self, model: &'a Model) -> impl FnMut(&'a Split) -> CodeQuestion {
+        let mut features = self.features.clone();
+        let mut sets = vec![0; model.inputs.len()];
+        let columns = Self { features: Vec::new(), ..*self };
+        move |split| {
+            let feature = split.feature as usize;
+            let FeatureColumns { numbers, classes, class_of_set, .. } = &mut features[feature];
+            if let Some((number, code)) = columns.number(numbers, split) {
+                let column = if goes_left(split, f64::NAN) { number.left } else { number.right };
+                return CodeQuestion::AtMost { column, code };
+            }
+            let classes = &classes[class_of_set[sets[feature]]];
+            sets[feature] += 1;
+            CodeQuestion::Table { column: classes.column, goes_right: Box::new(classes.goes_right(split)) }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.n_columns as usize
+    }
+
+    /// The codes of some rows, written to columns that begin as many codes after one another as `out.1` says.
+    pub(super) fn fill(
+        &self,
+        backend: Backend,
+        source: &Features<'_>,
+        rows: Range<usize>,
+        out: (&mut [u8], usize),
+        raw: &mut Raw,
+    ) {
+        let (codes, stride) = out;
+        let n_rows = rows.len();
+        raw.codes.resize(n_rows, 0);
+        let between = n_rows + GAP;
+        let exact = source.is_f64() && self.comparison == Comparison::F64;
+        let Raw { singles, doubles, copies, codes: found } = raw;
+        let mut write = |column: u32, found: &[u8]| {
+            codes[column as usize * stride..][..found.len()].copy_from_slice(found);
+        };
+        for (features, first) in self.features.chunks(READ).zip((0..).step_by(READ)) {
+            if features.iter().all(|feature| feature.numbers.is_empty() && feature.classes.is_empty()) {
+                continue;
+            }
+            let range = first..first + features.len();
+            singles.resize(READ * between, 0.0);
+            if exact {
+                doubles.resize(READ * between, 0.0);
+                source.read_f64(range, rows.clone(), doubles, between);
+            } else {
+                source.read_f32(range, rows.clone(), singles, between);
+            }
+            for (at, feature) in features.iter().enumerate() {
+                let column = at * between..at * between + n_rows;
+                // Classes first: numbers may make zeros missing.
+                for classes in &feature.classes {
+                    let value = |at: usize| if exact { doubles[at] } else { f64::from(singles[at]) };
+                    found.iter_mut().zip(column.clone()).for_each(|(code, at)| *code = classes.of(value(at)));
+                    write(classes.column, found);
+                }
+                for (nth, numbers) in feature.numbers.iter().enumerate() {
+                    debug_assert!(nth == 0 || numbers.zero_is_missing >= feature.numbers[nth - 1].zero_is_missing);
+                    if exact {
+                        copies.resize(n_rows, 0.0);
+                        numbers.code_f64(backend, &mut doubles[column.clone()], copies, found, &mut write);
+                    } else {
+                        numbers.code_f32(backend, &mut singles[column.clone()], found, &mut write);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value of a feature as its splits take it.
+    pub(super) fn comparable(&self, feature: usize, value: f64) -> f64 {
+        comparable(value, self.comparison, &self.features[feature].input.kind)
+    }
+
+    /// What the features are called.
+    pub(super) fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.features.iter().map(|feature| feature.input.name.as_str())
+    }
+}
+
+/// Room for raw values of a block.
+#[derive(Debug, Default)]
+pub(super) struct Raw {
+    singles: Vec<f32>,
+    doubles: Vec<f64>,
+    copies: Vec<f32>,
+    codes: Vec<u8>,
+}
+
+fn zero_is_missing(split: &Split) -> bool {
+    split.missing == Missing::NanOrZero
+}

@@ -1,0 +1,45 @@
+//! From raw scores to predictions, in place.
+
+use crate::model::Link;
+
+/// Turns the scores of one row into its predictions.
+pub(crate) fn apply(link: Link, scores: &mut [f64]) {
+    match link {
+        Link::Identity => {}
+        Link::Logistic { slope } => scores.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
+        Link::Exponential => scores.iter_mut().for_each(|score| *score = score.exp()),
+        // The sum of a large number and one is lost in the exponential, not in its logarithm.
+        Link::Softplus => scores.iter_mut().for_each(|score| *score = score.max(0.0) + (-score.abs()).exp().ln_1p()),
+        Link::SignedSquare => scores.iter_mut().for_each(|score| *score *= score.abs()),
+        Link::Step => scores.iter_mut().for_each(|score| *score = f64::from(u8::from(*score > 0.0))),
+        Link::Softmax => {
+            // Less the largest: the same quotient, and no exponential overflows.
+            let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            scores.iter_mut().for_each(|score| *score = (*score - largest).exp());
+            let sum: f64 = scores.iter().sum();
+            scores.iter_mut().for_each(|score| *score /= sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied<const N: usize>(link: Link, mut scores: [f64; N]) -> [f64; N] {
+        apply(link, &mut scores);
+        scores
+    }
+
+    #[test]
+    fn links_are_their_formulas() {
+        assert_eq!(applied(Link::Identity, [3.0]), [3.0]);
+        assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.0, f64::INFINITY]), [0.5, 1.0]);
+        assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.5]), [1.0 / (1.0 + (-1.0_f64).exp())]);
+        assert_eq!(applied(Link::Exponential, [0.0]), [1.0]);
+        assert_eq!(applied(Link::Softplus, [0.0, 5000.0, -5000.0]), [2.0_f64.ln(), 5000.0, 0.0]);
+        assert_eq!(applied(Link::SignedSquare, [-3.0, 2.0]), [-9.0, 4.0]);
+        assert_eq!(applied(Link::Step, [-3.0, 0.0, 2.0]), [0.0, 0.0, 1.0]);
+        assert_eq!(applied(Link::Softmax, [5000.0, 5000.0]), [0.5, 0.5]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Codes of a numeric feature: how many of the model's thresholds are below a value.
+
+use bitgrain_kernels::{Backend, bin_f32};
+
+use super::columns::NONE;
+use super::question::{is_known, is_zero, rounded, rounded_down};
+
+/// Thresholds that a code of a byte counts. A feature with more gets further columns.
+pub(super) const MAX_CUTS: usize = 255;
+
+/// Some thresholds of a feature, and the columns their codes go to.
+#[derive(Debug, Clone)]
+pub(super) struct Numbers {
+    /// The thresholds: ascending, no two equal.
+    cuts: Vec<f64>,
+    /// For values that are f32.
+    single: Search,
+    /// For values that are f64.
+    double: Search,
+    /// Whether zero is missing too.
+    pub(super) zero_is_missing: bool,
+    /// The only values that are not missing, if the feature is a category whose codes are compared like numbers.
+    known: Option<Vec<u32>>,
+    /// Where missing values have code 0, so that they go left at every split; [`NONE`] if no split wants that.
+    pub(super) left: u32,
+    /// Where they have the last code, and go right.
+    pub(super) right: u32,
+}
+
+/// Thresholds as f32, for the search that is fast.
+#[derive(Debug, Clone)]
+struct Search {
+    cuts: Vec<f32>,
+    /// How many thresholds are below values of each bin, where several became the same f32.
+    counts: Option<Vec<u8>>,
+}
+
+impl Search {
+    /// `to_f32` must not change the order of two thresholds but may make them equal.
+    fn new(thresholds: &[f64], to_f32: impl Fn(f64) -> f32) -> Self {
+        let mut cuts: Vec<f32> = thresholds.iter().map(|&threshold| to_f32(threshold)).collect();
+        let singles = cuts.clone();
+        cuts.dedup_by(|a, b| a == b);
+        let count = |bin: usize| match cuts.get(bin) {
+            Some(cut) => code(singles.partition_point(|single| single < cut)),
+            None => code(singles.len()),
+        };
+        let counts = (cuts.len() < thresholds.len()).then(|| (0..=cuts.len()).map(count).collect());
+        Self { cuts, counts }
+    }
+
+    /// How many thresholds are below each value, as far as f32 tells. NaN gives `nan`.
+    fn find(&self, backend: Backend, values: &[f32], nan: u8, out: &mut [u8]) {
+        let found = bin_f32(backend, &self.cuts, values, nan, out);
+        found.unwrap_or_else(|error| unreachable!("ascending cuts, and as many codes as values: {error}"));
+        if let Some(counts) = &self.counts {
+            for (out, _) in out.iter_mut().zip(values).filter(|(_, value)| !value.is_nan()) {
+                *out = counts[usize::from(*out)];
+            }
+        }
+    }
+}
+
+impl Numbers {
+    /// At most [`MAX_CUTS`] thresholds, ascending.
+    pub(super) fn new(cuts: Vec<f64>, zero_is_missing: bool, known: Option<Vec<u32>>) -> Self {
+        let (single, double) = (Search::new(&cuts, rounded_down), Search::new(&cuts, rounded));
+        Self { cuts, single, double, zero_is_missing, known, left: NONE, right: NONE }
+    }
+
+    /// The code that the values up to a threshold do not exceed.
+    pub(super) fn code_of(&self, threshold: f64) -> Option<u8> {
+        self.cuts.binary_search_by(|cut| cut.partial_cmp(&threshold).unwrap_or(std::cmp::Ordering::Less)).ok().map(code)
+    }
+
+    /// The codes of values that are f32. `write` puts them where they belong: a column, and its codes.
+    pub(super) fn code_f32(
+        &self,
+        backend: Backend,
+        values: &mut [f32],
+        codes: &mut [u8],
+        mut write: impl FnMut(u32, &[u8]),
+    ) {
+        if self.zero_is_missing {
+            values.iter_mut().filter(|value| is_zero(f64::from(**value))).for_each(|value| *value = f32::NAN);
+        }
+        if let Some(known) = &self.known {
+            values.iter_mut().filter(|value| !is_known(known, f64::from(**value))).for_each(|value| *value = f32::NAN);
+        }
+        self.single.find(backend, values, self.missing_code(), codes);
+        self.write(values.iter().map(|value| value.is_nan()), codes, &mut write);
+    }
+
+    /// The codes of values that are f64. `singles` is as long, for what they are rounded to.
+    pub(super) fn code_f64(
+        &self,
+        backend: Backend,
+        values: &mut [f64],
+        singles: &mut [f32],
+        codes: &mut [u8],
+        mut write: impl FnMut(u32, &[u8]),
+    ) {
+        if self.zero_is_missing {
+            values.iter_mut().filter(|value| is_zero(**value)).for_each(|value| *value = f64::NAN);
+        }
+        if let Some(known) = &self.known {
+            values.iter_mut().filter(|value| !is_known(known, **value)).for_each(|value| *value = f64::NAN);
+        }
+        singles.iter_mut().zip(&*values).for_each(|(single, &value)| *single = rounded(value));
+        self.double.find(backend, singles, self.missing_code(), codes);
+        // Rounding keeps the order: only a threshold that rounds to the same f32 as the value is still to be compared.
+        for (found, &value) in codes.iter_mut().zip(&*values) {
+            while !value.is_nan() && self.cuts.get(usize::from(*found)).is_some_and(|&cut| cut < value) {
+                *found += 1;
+            }
+        }
+        self.write(values.iter().map(|value| value.is_nan()), codes, &mut write);
+    }
+
+    /// The code of missing values in the first of the columns.
+    fn missing_code(&self) -> u8 {
+        if self.left == NONE { code(self.cuts.len()) } else { 0 }
+    }
+
+    fn write(&self, missing: impl Iterator<Item = bool>, codes: &mut [u8], write: &mut impl FnMut(u32, &[u8])) {
+        if self.left != NONE {
+            write(self.left, codes);
+        }
+        if self.right != NONE {
+            if self.left != NONE {
+                let last = code(self.cuts.len());
+                codes.iter_mut().zip(missing).filter(|(_, missing)| *missing).for_each(|(code, _)| *code = last);
+            }
+            write(self.right, codes);
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "counts at most MAX_CUTS")]
+fn code(count: usize) -> u8 {
+    count as u8
+}

@@ -1,0 +1,260 @@
+//! `Predictor`: a model made ready for speed.
+
+use bitgrain_kernels::{Backend, TREE_ROWS};
+use rayon::prelude::*;
+
+use super::block::{Block, block_rows};
+use super::code_tree::CodeTree;
+use super::columns::Columns;
+use super::row_trees::RowTrees;
+use super::{PredictError, TreeProblem, link};
+use crate::feature::Features;
+use crate::model::{Child, Model, Output, Rule, Tree};
+
+/// Up to so many rows are faster one at a time.
+const FEW: usize = 24;
+
+/// A model made ready for speed.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    columns: Columns,
+    code_trees: Vec<CodeTree>,
+    row_trees: RowTrees,
+    output: Output,
+    rounds: usize,
+    backend: Backend,
+}
+
+impl Predictor {
+    /// Compiles a model.
+    ///
+    /// # Errors
+    /// [`PredictError::NoOutput`] or [`PredictError::Tree`]: a model that is not one.
+    pub fn new(model: &Model) -> Result<Self, PredictError> {
+        if model.output.base_scores.is_empty() {
+            return Err(PredictError::NoOutput);
+        }
+        for (at, tree) in model.trees.iter().enumerate() {
+            check(tree, model.inputs.len()).map_err(|problem| PredictError::Tree { tree: at, problem })?;
+        }
+        let columns = Columns::new(model);
+        let mut question = columns.questions(model);
+        let code_trees = model.trees.iter().map(|tree| CodeTree::new(tree, columns.len(), &mut question)).collect();
+        let rounds = model.trees.len().div_ceil(model.output.base_scores.len());
+        let row_trees = RowTrees::new(model);
+        drop(question);
+        Ok(Self { columns, code_trees, row_trees, output: model.output.clone(), rounds, backend: Backend::best() })
+    }
+
+    /// The same with the first `rounds` rounds only; all of them if there are fewer.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: usize) -> Self {
+        self.rounds = rounds.min(self.code_trees.len().div_ceil(self.n_groups()));
+        self
+    }
+
+    /// The same on another backend. Results are the same bits.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Features of a row.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.columns.names().len()
+    }
+
+    /// Scores and predictions per row.
+    #[must_use]
+    pub fn n_groups(&self) -> usize {
+        self.output.base_scores.len()
+    }
+
+    /// Trees that are used: those of all rounds, or of as many as were asked for.
+    #[must_use]
+    pub fn n_trees(&self) -> usize {
+        self.code_trees.len().min(self.rounds.saturating_mul(self.n_groups()))
+    }
+
+    /// Whether names are those of the model, in its order. Predictions go by position: this is for callers with names.
+    ///
+    /// # Errors
+    /// [`PredictError::Names`], with the first difference.
+    pub fn check_names(&self, names: &[String]) -> Result<(), PredictError> {
+        let expected: Vec<&str> = self.columns.names().collect();
+        let differs = |&at: &usize| names.get(at).map(String::as_str) != expected.get(at).copied();
+        let Some(position) = (0..names.len().max(expected.len())).find(differs) else { return Ok(()) };
+        let given: std::collections::HashSet<&str> = names.iter().map(String::as_str).collect();
+        let known: std::collections::HashSet<&str> = expected.iter().copied().collect();
+        Err(PredictError::Names {
+            position,
+            expected: expected.get(position).map(ToString::to_string),
+            found: names.get(position).cloned(),
+            missing: expected.iter().filter(|name| !given.contains(*name)).map(ToString::to_string).collect(),
+            unexpected: names.iter().filter(|name| !known.contains(name.as_str())).cloned().collect(),
+        })
+    }
+
+    /// Scores before the link, row after row.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn raw(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
+        self.scores(features, |_| ())
+    }
+
+    /// Predictions, row after row: a probability for each row of a binary classifier, one for each class if there are
+    /// several.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn predict(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
+        self.scores(features, |scores| link::apply(self.output.link, scores))
+    }
+
+    /// The leaf of each row in each tree, row after row.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn leaves(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
+        self.check_count(features.n_features())?;
+        let (n_rows, trees) = (features.n_rows(), &self.code_trees[..self.n_trees()]);
+        let mut out = vec![0; n_rows * trees.len()];
+        if out.is_empty() {
+            return Ok(out);
+        }
+        if n_rows < FEW {
+            let mut values = vec![0.0; self.n_features()];
+            for (row, out) in out.chunks_exact_mut(trees.len()).enumerate() {
+                features.read_row(row, &mut values);
+                self.row_trees.walk(&self.columns, &values, trees.len(), |tree, leaf, _| out[tree] = leaf);
+            }
+            return Ok(out);
+        }
+        let rows = self.block_rows(n_rows);
+        let parts = out.par_chunks_mut(rows * trees.len()).enumerate();
+        parts.for_each_init(Block::default, |block, (at, out)| {
+            let start = at * rows;
+            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / trees.len());
+            block.write_leaves(self.backend, &self.columns, trees, out);
+        });
+        Ok(out)
+    }
+
+    /// Predictions for one row, without touching the heap. The same bits as for many.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`], or [`PredictError::OutputLength`] unless `out` has a place for each prediction.
+    pub fn row(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
+        self.row_raw(row, out)?;
+        link::apply(self.output.link, out);
+        Ok(())
+    }
+
+    /// Scores of one row before the link.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    pub fn row_raw(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
+        self.check_count(row.len())?;
+        let expected = self.n_groups();
+        if out.len() != expected {
+            return Err(PredictError::OutputLength { expected, found: out.len() });
+        }
+        self.walk_row(row, out);
+        Ok(())
+    }
+
+    fn scores(&self, features: &Features<'_>, finish: impl Fn(&mut [f64]) + Sync) -> Result<Vec<f64>, PredictError> {
+        self.check_count(features.n_features())?;
+        let (n_rows, n_groups) = (features.n_rows(), self.n_groups());
+        let mut out = vec![0.0; n_rows * n_groups];
+        if n_rows < FEW {
+            let mut values = vec![0.0; self.n_features()];
+            for (row, out) in out.chunks_exact_mut(n_groups).enumerate() {
+                features.read_row(row, &mut values);
+                self.walk_row(&values, out);
+                finish(out);
+            }
+            return Ok(out);
+        }
+        let (rows, trees) = (self.block_rows(n_rows), &self.code_trees[..self.n_trees()]);
+        let parts = out.par_chunks_mut(rows * n_groups).enumerate();
+        parts.for_each_init(<(Block, Vec<f64>)>::default, |(block, sums), (at, out)| {
+            let start = at * rows;
+            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / n_groups);
+            let padded = block.padded();
+            sums.clear();
+            (0..n_groups).for_each(|group| sums.resize((group + 1) * padded, self.begin(group)));
+            block.add_values(self.backend, &self.columns, trees, sums);
+            for (row, out) in out.chunks_exact_mut(n_groups).enumerate() {
+                out.iter_mut().zip(sums[row..].iter().step_by(padded)).for_each(|(out, &sum)| *out = sum);
+                self.end(out);
+                finish(out);
+            }
+        });
+        Ok(out)
+    }
+
+    fn walk_row(&self, row: &[f64], out: &mut [f64]) {
+        let n_groups = out.len();
+        out.iter_mut().enumerate().for_each(|(group, out)| *out = self.begin(group));
+        self.row_trees.walk(&self.columns, row, self.n_trees(), |tree, _, value| out[tree % n_groups] += value);
+        self.end(out);
+    }
+
+    /// What the sum of a group begins with.
+    fn begin(&self, group: usize) -> f64 {
+        if self.output.average { 0.0 } else { self.output.base_scores[group] }
+    }
+
+    /// From the sums of a row to its scores.
+    fn end(&self, sums: &mut [f64]) {
+        if self.output.average {
+            #[expect(clippy::cast_precision_loss, reason = "nobody has 2^53 rounds")]
+            let rounds = self.rounds.max(1) as f64;
+            sums.iter_mut().zip(&self.output.base_scores).for_each(|(sum, base)| *sum = base + *sum / rounds);
+        }
+    }
+
+    fn block_rows(&self, n_rows: usize) -> usize {
+        block_rows(n_rows, self.columns.len(), rayon::current_num_threads())
+    }
+
+    fn check_count(&self, found: usize) -> Result<(), PredictError> {
+        let expected = self.n_features();
+        if found == expected { Ok(()) } else { Err(PredictError::FeatureCount { expected, found }) }
+    }
+}
+
+const _: () = assert!(FEW < TREE_ROWS);
+
+/// Refuses what is not a tree: whatever is behind relies on it.
+fn check(tree: &Tree, features: usize) -> Result<(), TreeProblem> {
+    let (n_splits, n_leaves) = (tree.splits.len(), tree.leaves.len());
+    if n_leaves != n_splits + 1 || i32::try_from(n_leaves).is_err() {
+        return Err(TreeProblem::LeafCount { splits: n_splits, leaves: n_leaves });
+    }
+    let (mut splits, mut leaves) = (vec![false; n_splits], vec![false; n_leaves]);
+    for (at, split) in tree.splits.iter().enumerate() {
+        if split.feature as usize >= features {
+            return Err(TreeProblem::Feature { split: at, feature: split.feature, features });
+        }
+        if matches!(split.rule, Rule::AtMost(threshold) if threshold.is_nan()) {
+            return Err(TreeProblem::Threshold { split: at });
+        }
+        for child in [split.left, split.right] {
+            let seen = match child {
+                Child::Split(child) if child as usize <= at => None,
+                Child::Split(child) => splits.get_mut(child as usize),
+                Child::Leaf(leaf) => leaves.get_mut(leaf as usize),
+            };
+            if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+                return Err(TreeProblem::Child { split: at });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Rows through a tree: the definition. The loops over rows have no branches, so that any compiler makes vectors of them.
+
+use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
+
+/// The result of the last step for each row; 0 if there are no steps.
+pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
+    let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
+    let last = steps.last().map_or(0, |step| usize::from(step.out));
+    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
+        for step in steps {
+            let codes = codes.rows(step.column, start);
+            let (left, right) = (step.left.rows(&results), step.right.rows(&results));
+            let mut chosen = [0; TREE_ROWS];
+            for row in 0..TREE_ROWS {
+                let goes_left = all_bits(codes[row] <= step.at_most);
+                chosen[row] = left.0[row] & goes_left | right.0[row] & !goes_left;
+            }
+            results[usize::from(step.out)].0 = chosen;
+        }
+        *leaves = results[last].0;
+    }
+}
+
+/// The sum of the weights of the levels whose code is above `at_most`, for each row.
+pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
+    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
+        *leaves = [0; TREE_ROWS];
+        for level in levels {
+            for (leaf, &code) in leaves.iter_mut().zip(codes.rows(level.column, start)) {
+                *leaf = leaf.wrapping_add(all_bits(code > level.at_most) & level.weight);
+            }
+        }
+    }
+}
+
+/// `sums[row] += values[leaves[row]]`; 0 for leaves behind the values.
+pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
+    for (sum, &leaf) in sums.iter_mut().zip(leaves) {
+        *sum += values.get(usize::from(leaf)).copied().unwrap_or(0.0);
+    }
+}
+
+#[inline]
+fn all_bits(set: bool) -> u8 {
+    u8::from(set).wrapping_neg()
+}

@@ -1,0 +1,168 @@
+//! Rows through a tree, 64 codes to a register.
+
+use core::arch::x86_64::*;
+
+use super::lanes::{load_bytes, store_bytes};
+use crate::scalar;
+use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
+    let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
+    let last = steps.last().map_or(0, |step| usize::from(step.out));
+    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
+        for step in steps {
+            let codes = codes.rows(step.column, start).as_chunks::<64>().0;
+            let left = step.left.rows(&results).0.as_chunks::<64>().0;
+            let right = step.right.rows(&results).0.as_chunks::<64>().0;
+            let at_most = _mm512_set1_epi8(step.at_most.cast_signed());
+            let chosen: [__m512i; TREE_ROWS / 64] = core::array::from_fn(|i| {
+                let goes_left = _mm512_cmple_epu8_mask(load_bytes(&codes[i]), at_most);
+                _mm512_mask_mov_epi8(load_bytes(&right[i]), goes_left, load_bytes(&left[i]))
+            });
+            for (out, chosen) in results[usize::from(step.out)].0.as_chunks_mut::<64>().0.iter_mut().zip(chosen) {
+                store_bytes(out, chosen);
+            }
+        }
+        *leaves = results[last].0;
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
+    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
+        let mut sums = [_mm512_setzero_si512(); TREE_ROWS / 64];
+        for level in levels {
+            let codes = codes.rows(level.column, start).as_chunks::<64>().0;
+            let at_most = _mm512_set1_epi8(level.at_most.cast_signed());
+            let weight = _mm512_set1_epi8(level.weight.cast_signed());
+            for (sum, codes) in sums.iter_mut().zip(codes) {
+                let goes_right = _mm512_cmpgt_epu8_mask(load_bytes(codes), at_most);
+                *sum = _mm512_mask_add_epi8(*sum, goes_right, *sum, weight);
+            }
+        }
+        for (leaves, sum) in leaves.as_chunks_mut::<64>().0.iter_mut().zip(sums) {
+            store_bytes(leaves, sum);
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
+    // A look-up takes the low six bits of a leaf: more leaves, or leaves behind the values, take the definition.
+    let (chunks, rest) = leaves.as_chunks::<64>();
+    let mut table = [0.0; 64];
+    match table.get_mut(..values.len()) {
+        Some(table) => table.copy_from_slice(values),
+        None => return scalar::add_leaf_values(values, leaves, sums),
+    }
+    let planes = planes(&table);
+    let (whole, sums_rest) = sums.split_at_mut(chunks.len() * 64);
+    for (leaves, sums) in chunks.iter().zip(whole.as_chunks_mut::<64>().0) {
+        let leaves = load_bytes(leaves);
+        if _mm512_cmpgt_epu8_mask(leaves, _mm512_set1_epi8(63)) != 0 {
+            scalar::add_leaf_values(values, &lanes(leaves), sums);
+            continue;
+        }
+        let sums = sums.as_chunks_mut::<8>().0;
+        for (sum, value) in sums.iter_mut().zip(looked_up(&planes, leaves)) {
+            store_f64(sum, _mm512_add_pd(load_f64(sum), value));
+        }
+    }
+    scalar::add_leaf_values(values, rest, sums_rest);
+}
+
+/// Byte `i` of every value in register `i`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn planes(values: &[f64; 64]) -> [__m512i; 8] {
+    // Byte `i` of the eight values of a register in its eighth part `i`.
+    const GATHERED: [u8; 64] = {
+        let mut order = [0; 64];
+        let mut at = 0_u8;
+        while at < 64 {
+            order[at as usize] = at % 8 * 8 + at / 8;
+            at += 1;
+        }
+        order
+    };
+    let order = load_bytes(&GATHERED);
+    let values = values.as_chunks::<8>().0;
+    let parts: [__m512i; 8] =
+        core::array::from_fn(|i| _mm512_permutexvar_epi8(order, _mm512_castpd_si512(load_f64(&values[i]))));
+    // Then the parts change places with the registers.
+    let pairs: [__m512i; 8] = core::array::from_fn(|i| {
+        let (a, b) = (parts[i / 2 * 2], parts[i / 2 * 2 + 1]);
+        if i % 2 == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) }
+    });
+    core::array::from_fn(|i| {
+        let (odd, quarter) = (i % 2, i / 2);
+        let fours = |a: __m512i, b: __m512i| match quarter {
+            0 => _mm512_shuffle_i64x2::<0b00_00_00_00>(a, b),
+            1 => _mm512_shuffle_i64x2::<0b01_01_01_01>(a, b),
+            2 => _mm512_shuffle_i64x2::<0b10_10_10_10>(a, b),
+            _ => _mm512_shuffle_i64x2::<0b11_11_11_11>(a, b),
+        };
+        let (low, high) = (fours(pairs[odd], pairs[odd + 2]), fours(pairs[odd + 4], pairs[odd + 6]));
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(low, high)
+    })
+}
+
+/// The value of each leaf below 64, in the order of the leaves.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn looked_up(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
+    // Where the rows must be so that the three rounds below, which stay within quarters, leave them in order.
+    const ORDER: [u8; 64] = {
+        let mut order = [0; 64];
+        let mut at = 0_u8;
+        while at < 64 {
+            let (quarter, pair, odd) = (at / 16, at % 16 / 2, at % 2);
+            order[at as usize] = 8 * pair + 2 * quarter + odd;
+            at += 1;
+        }
+        order
+    };
+    let leaves = _mm512_permutexvar_epi8(load_bytes(&ORDER), leaves);
+    let bytes: [__m512i; 8] = core::array::from_fn(|i| _mm512_permutexvar_epi8(leaves, planes[i]));
+    let low16: [__m512i; 4] = core::array::from_fn(|i| _mm512_unpacklo_epi8(bytes[2 * i], bytes[2 * i + 1]));
+    let high16: [__m512i; 4] = core::array::from_fn(|i| _mm512_unpackhi_epi8(bytes[2 * i], bytes[2 * i + 1]));
+    // [rows 0-3, rows 4-7, rows 8-11, rows 12-15] of each quarter, first and second half of the value.
+    let words = |half: usize| -> [__m512i; 4] {
+        let (a, b) = (2 * half, 2 * half + 1);
+        [
+            _mm512_unpacklo_epi16(low16[a], low16[b]),
+            _mm512_unpackhi_epi16(low16[a], low16[b]),
+            _mm512_unpacklo_epi16(high16[a], high16[b]),
+            _mm512_unpackhi_epi16(high16[a], high16[b]),
+        ]
+    };
+    let (low32, high32) = (words(0), words(1));
+    core::array::from_fn(|i| {
+        let (low, high) = (low32[i / 2], high32[i / 2]);
+        let value = if i % 2 == 0 { _mm512_unpacklo_epi32(low, high) } else { _mm512_unpackhi_epi32(low, high) };
+        _mm512_castsi512_pd(value)
+    })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn lanes(bytes: __m512i) -> [u8; 64] {
+    let mut lanes = [0; 64];
+    store_bytes(&mut lanes, bytes);
+    lanes
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn load_f64(values: &[f64; 8]) -> __m512d {
+    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    unsafe { _mm512_loadu_pd(values.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+fn store_f64(out: &mut [f64; 8], values: __m512d) {
+    // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
+    unsafe { _mm512_storeu_pd(out.as_mut_ptr(), values) }
+}

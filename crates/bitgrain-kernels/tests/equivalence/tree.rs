@@ -1,0 +1,169 @@
+//! Rows through trees against a walk of one row at a time: every backend, every code, every number of leaves.
+
+use bitgrain_kernels::{
+    Backend, Choice, CodeColumns, KernelError, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values,
+    symmetric_leaves, tree_leaves,
+};
+
+use crate::{Bits, lengths};
+
+const COLUMNS: usize = 5;
+
+/// What a choice was made from; the kernel keeps it to itself.
+#[derive(Clone, Copy)]
+enum From {
+    Leaf(u8),
+    Result(usize),
+}
+
+impl From {
+    fn random(random: &mut Bits) -> Self {
+        match random.next() % 3 {
+            0 => Self::Result(random.next() as usize % TREE_RESULTS),
+            _ => Self::Leaf(random.next() as u8),
+        }
+    }
+
+    fn choice(self) -> Choice {
+        match self {
+            Self::Leaf(leaf) => Choice::leaf(leaf),
+            Self::Result(place) => Choice::result(place as u8),
+        }
+    }
+}
+
+fn random_codes(random: &mut Bits, stride: usize) -> Vec<u8> {
+    // Extremes in one of four: where signed and unsigned comparisons differ.
+    let mut code = || {
+        if random.next().is_multiple_of(4) {
+            [0, 127, 128, 255][random.next() as usize % 4]
+        } else {
+            random.next() as u8
+        }
+    };
+    (0..COLUMNS * stride).map(|_| code()).collect()
+}
+
+#[test]
+fn steps_choose_as_a_walk_of_each_row_does() {
+    let mut random = Bits(5);
+    for (n_steps, n_rows) in
+        [(0, TREE_ROWS), (1, 0), (1, TREE_ROWS), (2, 2 * TREE_ROWS), (62, 3 * TREE_ROWS), (300, TREE_ROWS)]
+    {
+        for stride in [n_rows, n_rows + 13] {
+            let codes = random_codes(&mut random, stride);
+            let froms: Vec<(From, From)> =
+                (0..n_steps).map(|_| (From::random(&mut random), From::random(&mut random))).collect();
+            let step = |&(left, right): &(From, From)| TreeStep {
+                column: (random.next() % COLUMNS as u64) as u32,
+                at_most: random.next() as u8,
+                out: (random.next() % TREE_RESULTS as u64) as u8,
+                left: left.choice(),
+                right: right.choice(),
+            };
+            let steps: Vec<TreeStep> = froms.iter().map(step).collect();
+            // One row at a time. Places keep what the rows in the same lane of the group before left there.
+            let mut want = vec![0; n_rows];
+            for lane in 0..TREE_ROWS.min(n_rows) {
+                let mut results = [0_u8; TREE_RESULTS];
+                for row in (lane..n_rows).step_by(TREE_ROWS) {
+                    for (step, &(left, right)) in steps.iter().zip(&froms) {
+                        let goes_left = codes[step.column as usize * stride + row] <= step.at_most;
+                        results[usize::from(step.out)] = match if goes_left { left } else { right } {
+                            From::Leaf(leaf) => leaf,
+                            From::Result(place) => results[place],
+                        };
+                    }
+                    want[row] = steps.last().map_or(0, |step| results[usize::from(step.out)]);
+                }
+            }
+            for &backend in Backend::available() {
+                let mut got = vec![77; n_rows];
+                assert_eq!(tree_leaves(backend, &steps, CodeColumns::new(&codes, stride), &mut got), Ok(()));
+                assert!(got == want, "{backend}: {n_steps} steps, {n_rows} rows");
+            }
+        }
+    }
+}
+
+#[test]
+fn levels_add_their_weights_where_codes_are_above() {
+    let mut random = Bits(6);
+    for n_levels in 0..12 {
+        let stride = 2 * TREE_ROWS + 5;
+        let codes = random_codes(&mut random, stride);
+        let levels: Vec<TreeLevel> = (0..n_levels)
+            .map(|_| TreeLevel {
+                column: (random.next() % COLUMNS as u64) as u32,
+                at_most: [0, 127, 128, 254, random.next() as u8][random.next() as usize % 5],
+                weight: random.next() as u8,
+            })
+            .collect();
+        let leaf = |row: usize| {
+            let above = levels.iter().filter(|level| codes[level.column as usize * stride + row] > level.at_most);
+            above.fold(0_u8, |leaf, level| leaf.wrapping_add(level.weight))
+        };
+        let want: Vec<u8> = (0..2 * TREE_ROWS).map(leaf).collect();
+        for &backend in Backend::available() {
+            let mut got = vec![77; 2 * TREE_ROWS];
+            assert_eq!(symmetric_leaves(backend, &levels, CodeColumns::new(&codes, stride), &mut got), Ok(()));
+            assert!(got == want, "{backend}: {n_levels} levels");
+        }
+    }
+}
+
+#[test]
+fn values_of_leaves_are_added_to_their_rows() {
+    let mut random = Bits(7);
+    for n_values in [0, 1, 2, 8, 31, 63, 64, 65, 128, 255, 256] {
+        // Any bits but those of NaN, whose payload a sum may change.
+        let mut number = || Some(f64::from_bits(random.next())).filter(|value| !value.is_nan()).unwrap_or(0.1);
+        let values: Vec<f64> = (0..n_values).map(|_| number()).collect();
+        for len in lengths() {
+            // Some leaves have no value.
+            let leaves: Vec<u8> = match len % 3 {
+                0 => random.bytes(len),
+                _ => random.bytes(len).iter().map(|leaf| leaf % n_values.clamp(1, 255) as u8).collect(),
+            };
+            let begin: Vec<f64> = (0..len + 3).map(|row| row as f64 * 0.1 - 1e-3).collect();
+            let added = |(row, sum): (usize, &f64)| match leaves.get(row) {
+                Some(&leaf) => (sum + values.get(usize::from(leaf)).unwrap_or(&0.0)).to_bits(),
+                None => sum.to_bits(),
+            };
+            let want: Vec<u64> = begin.iter().enumerate().map(added).collect();
+            for &backend in Backend::available() {
+                let mut sums = begin.clone();
+                assert_eq!(add_leaf_values(backend, &values, &leaves, &mut sums), Ok(()));
+                let got: Vec<u64> = sums.iter().map(|sum| sum.to_bits()).collect();
+                assert!(got == want, "{backend}: {n_values} values, {len} rows");
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_and_places_that_are_not_there_are_refused() {
+    let codes = vec![0; 3 * TREE_ROWS];
+    let step = |column, out, left| TreeStep { column, at_most: 3, out, left, right: Choice::leaf(0) };
+    let level = |column| TreeLevel { column, at_most: 3, weight: 1 };
+    for &backend in Backend::available() {
+        let columns = CodeColumns::new(&codes, TREE_ROWS);
+        let mut out = vec![0; 2 * TREE_ROWS];
+        let ragged = Err(KernelError::RaggedBlocks { len: TREE_ROWS - 1, block: TREE_ROWS });
+        assert_eq!(tree_leaves(backend, &[], columns, &mut out[1..TREE_ROWS]), ragged);
+        let small = |required| Err(KernelError::InputTooSmall { required });
+        let one = Choice::leaf(1);
+        assert_eq!(tree_leaves(backend, &[step(2, 0, one)], columns, &mut out[..TREE_ROWS]), Ok(()));
+        assert_eq!(tree_leaves(backend, &[step(2, 0, one)], columns, &mut out), small(4 * TREE_ROWS));
+        assert_eq!(symmetric_leaves(backend, &[level(3)], columns, &mut out[..TREE_ROWS]), small(4 * TREE_ROWS));
+        let far = (u32::MAX as usize).saturating_mul(TREE_ROWS) + TREE_ROWS;
+        assert_eq!(symmetric_leaves(backend, &[level(u32::MAX)], columns, &mut out[..TREE_ROWS]), small(far));
+        let place = Err(KernelError::UnknownPlace { step: 1, places: TREE_RESULTS });
+        let beyond = TREE_RESULTS as u8;
+        for bad in [step(0, beyond, one), step(0, 0, Choice::result(beyond)), step(0, 0, Choice::result(255))] {
+            assert_eq!(tree_leaves(backend, &[step(0, 0, one), bad], columns, &mut out[..TREE_ROWS]), place);
+        }
+        let short = Err(KernelError::OutputTooSmall { required: 5 });
+        assert_eq!(add_leaf_values(backend, &[1.0], &[0; 5], &mut [0.0; 4]), short);
+    }
+}
