@@ -89,7 +89,10 @@ impl Starter {
         let answer = Answer::parse(&String::from_utf8_lossy(&done.stdout)).filter(|_| done.status.success());
         answer.ok_or_else(|| {
             let errors = String::from_utf8_lossy(&done.stderr);
-            errors.lines().rfind(|line| !line.trim().is_empty()).map_or(done.status.to_string(), |l| l.trim().to_owned())
+            errors
+                .lines()
+                .rfind(|line| !line.trim().is_empty())
+                .map_or(done.status.to_string(), |l| l.trim().to_owned())
         })
     }
 }

@@ -69,7 +69,8 @@ fn value(contest: &Contest) -> Value {
         value["as_good"] = json!(contest.as_good(entry));
         value
     };
-    let failure = |(contender, why): &(super::contender::Contender, String)| json!({"contender": contender.key, "why": why});
+    let failure =
+        |(contender, why): &(super::contender::Contender, String)| json!({"contender": contender.key, "why": why});
     json!({
         "title": contest.title,
         "judged": contest.judged,

@@ -9,8 +9,8 @@ mod open;
 use crate::measure::Pace;
 use crate::report::Report;
 use crate::rival::ggml::{FetchError, Ggml, VERSION};
-use memory::Memory;
 use crate::scratch::Scratch;
+use memory::Memory;
 
 /// Weights of a row.
 const ROW: usize = 4096;

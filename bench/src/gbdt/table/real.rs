@@ -172,9 +172,13 @@ mod tests {
 
     #[test]
     fn words_become_codes_in_order_and_question_marks_are_missing() {
-        let text = "39, b, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, x, <=50K\n50, a, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, >50K\n";
+        let text =
+            "39, b, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, x, <=50K\n50, a, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, >50K\n";
         let table = ADULT.parse(text, None).expect("a table");
-        assert_eq!((table.columns, &table.categorical[..], &table.train.targets[..]), (14, &[1, 13][..], &[0.0, 1.0][..]));
+        assert_eq!(
+            (table.columns, &table.categorical[..], &table.train.targets[..]),
+            (14, &[1, 13][..], &[0.0, 1.0][..])
+        );
         let row = &table.train.features[14..];
         assert_eq!((row[0], row[1]), (50.0, 0.0));
         assert!(row[2].is_nan() && row[13].is_nan());
