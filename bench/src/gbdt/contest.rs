@@ -126,6 +126,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
             let done = starter.run(contender.side, &job).and_then(|answer| Ok((answer, measure(&job, targets)?)));
             match done {
                 Ok((answer, found)) => {
+                    eprintln!("  trained in {:.2} s, quality {found:.4}", answer.train.wall);
                     answers.entry(contender.key).or_default().push(answer);
                     quality.insert(contender.key, found);
                 }

@@ -25,7 +25,7 @@ use table::{Source, Table};
 
 pub(crate) use ours::run as contend;
 
-/// Numbers of threads that everything is measured on.
+/// Numbers of threads that everything is measured on; a quick run takes the first.
 const THREADS: [usize; 2] = [1, 2];
 
 /// What only this suite takes.
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     /// Also measure the real tables of FOLDER.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Runs of each contender at most; rivals far behind the fastest run once.
+    /// Runs of each contender at most; rivals far behind the fastest, and all on real tables, run once.
     #[arg(long, value_name = "N", default_value_t = 3)]
     repetitions: usize,
     /// Begin no further runs of a table and number of threads after so many seconds; each contender runs once anyway.
@@ -56,8 +56,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         eprintln!("going on without rivals: {error}");
     }
     let starter = Starter::new(python.ok())?;
-    let repetitions = if pace == Pace::Quick { 1 } else { options.repetitions };
-    let effort = Effort { repetitions, budget: Duration::from_secs(options.budget) };
+    let threads = if pace == Pace::Quick { &THREADS[..1] } else { &THREADS };
 
     let (mut contests, mut sheets) = (Vec::new(), Vec::new());
     for source in Source::all(options.data.as_deref()) {
@@ -67,7 +66,10 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         // The children read the files; this process only keeps what it measures with.
         table.train.features = Vec::new();
         table.held.features = Vec::new();
-        for threads in THREADS {
+        // Starting Python takes longer than training on a small table: once is enough where nothing is judged.
+        let repetitions = if pace == Pace::Quick || !table.judged { 1 } else { options.repetitions };
+        let effort = Effort { repetitions, budget: Duration::from_secs(options.budget) };
+        for &threads in threads {
             let mut contest = start(&table, threads);
             contest::run(&starter, &job(&table, &scratch, pace, threads), &table.held.targets, effort, &mut contest);
             sheets.push(sheet::of(&contest, &table));

@@ -48,6 +48,57 @@ pub(crate) enum CliError {
     /// A model could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelError),
+    /// A table could not be read, used or written.
+    #[error("{0}")]
+    Table(#[from] bitgrain::gbdt::table::TableError),
+    /// Features could not be binned.
+    #[error("{0}")]
+    Feature(#[from] bitgrain::gbdt::feature::FeatureError),
+    /// Nothing could be trained.
+    #[error("{0}")]
+    Train(#[from] bitgrain::gbdt::train::TrainError),
+    /// An objective that is none, or does not fit the targets.
+    #[error("{0}")]
+    Objective(#[from] bitgrain::gbdt::objective::ObjectiveError),
+    /// A metric that is none.
+    #[error("{0}")]
+    Metric(#[from] bitgrain::gbdt::metric::MetricError),
+    /// A model of trees that cannot predict.
+    #[error("{0}")]
+    Predict(#[from] bitgrain::gbdt::predict::PredictError),
+    /// A model of trees could not be read.
+    #[error("{0}")]
+    Load(#[from] bitgrain::gbdt::model::LoadError),
+    /// A model of trees could not be written.
+    #[error("{0}")]
+    Save(#[from] bitgrain::gbdt::model::SaveError),
+    /// Nothing to learn.
+    #[error("which column is to be learned? name it with --target; the table has {columns}")]
+    NoTarget {
+        /// Names of its columns.
+        columns: String,
+    },
+    /// A share to hold back that leaves nothing on one side.
+    #[error("--valid-fraction {fraction} is not between 0 and 1; 0.2 holds back a fifth of the rows")]
+    ValidFraction {
+        /// What was asked for.
+        fraction: f64,
+    },
+    /// Early stopping without anything to watch.
+    #[error("--early-stopping needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
+    NothingToWatch,
+    /// Classes of a model that has none.
+    #[error("{} predicts numbers, not classes: leave out --class", path.display())]
+    NoClasses {
+        /// The model.
+        path: PathBuf,
+    },
+    /// An output that would take the place of what is read.
+    #[error("{} is read here: write to another file", path.display())]
+    OverInput {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file could not be written.
     #[error("{}: {source}", path.display())]
     File {

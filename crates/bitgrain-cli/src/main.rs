@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 "no" (a check that failed), 2 an error. A reader that closes the pipe early is no error.
 
+mod boost;
 mod cmd;
 mod error;
 mod printable;
@@ -23,6 +24,10 @@ use crate::error::CliError;
 #[command(name = "bitgrain", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 enum Cli {
     Inspect(cmd::inspect::Args),
+    Train(Box<cmd::train::Args>),
+    Predict(cmd::predict::Args),
+    Cv(Box<cmd::cv::Args>),
+    ConvertModel(cmd::convert_model::Args),
     Quantize(Box<cmd::quantize::Args>),
     Compare(cmd::compare::Args),
     Tour(cmd::tour::Args),
@@ -33,6 +38,8 @@ enum Cli {
 const EXAMPLES: &str = "Examples:
   bitgrain tour                      see what it can do, on small real work
   bitgrain tour codec --json         one chapter, for machines
+  bitgrain train data.csv --target price --model m.bitgrain
+  bitgrain predict m.bitgrain new.csv -o predictions.csv
   bitgrain inspect model.gguf        what a model file holds
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain compare a.gguf b.gguf     what is different between two models
@@ -45,6 +52,10 @@ fn main() -> ExitCode {
     let result = match &cli {
         Cli::Quantize(args) => cmd::quantize::run(args, &mut out),
         Cli::Tour(args) => cmd::tour::run(args, &mut out),
+        Cli::Train(args) => cmd::train::run(args, &mut out),
+        Cli::Predict(args) => cmd::predict::run(args, &mut out),
+        Cli::Cv(args) => cmd::cv::run(args, &mut out),
+        Cli::ConvertModel(args) => cmd::convert_model::run(args, &mut out),
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
         Cli::Compare(args) => cmd::compare::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),

@@ -17,6 +17,11 @@ impl Table {
         Self { table, left }
     }
 
+    /// A row of as many cells as the header has.
+    pub(crate) fn cells(&mut self, cells: Vec<String>) {
+        self.table.add_row(cells);
+    }
+
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.table.add_row(cells);
     }

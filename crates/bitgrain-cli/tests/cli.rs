@@ -51,6 +51,24 @@ fn the_tour_of_weights_loses_more_with_fewer_bits_and_keeps_its_budget() {
 }
 
 #[test]
+fn the_tour_of_boosting_learns_at_every_precision_and_predicts_the_same_after_loading() {
+    let output = bitgrain(&["tour", "boosting", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = &report["boosting"];
+    let auc = |row: &serde_json::Value| row["auc"].as_f64().expect("a number");
+    let precisions = report["precisions"].as_array().expect("a list");
+    assert_eq!(
+        precisions.iter().map(|row| row["precision"].as_str()).collect::<Vec<_>>(),
+        ["f32", "pair8", "pair4"].map(Some)
+    );
+    assert!(precisions.iter().all(|row| auc(row) > 0.95), "{report}");
+    assert!(precisions.iter().all(|row| (auc(row) - auc(&precisions[0])).abs() < 0.01), "{report}");
+    assert!(report["bytes_per_row"].as_u64() < report["f32_bytes_per_row"].as_u64(), "{report}");
+    assert_eq!(report["same_after_loading"], true);
+}
+
+#[test]
 fn the_tour_prints_a_table_for_people() {
     let output = bitgrain(&["tour", "codec"]);
     assert!(output.status.success());
@@ -66,14 +84,14 @@ fn the_tour_lists_its_chapters() {
     assert!(text(&output.stdout).starts_with("codec "));
     let report: serde_json::Value =
         serde_json::from_slice(&bitgrain(&["tour", "--list", "--json"]).stdout).expect("JSON");
-    assert!(report["codec"].is_string());
+    assert_eq!(report.as_object().expect("chapters").keys().collect::<Vec<_>>(), ["boosting", "codec", "weights"]);
 }
 
 #[test]
 fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     let output = bitgrain(&["tour", "cooking"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights\n");
+    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights, boosting\n");
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Files of other people: containers of tensors, models of trees. The only crate that parses bytes the project did not
-//! write.
+//! Files of other people: containers of tensors, models of trees, tables as text. The only crate that parses bytes the
+//! project did not write.
 //!
 //! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
 //! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
-//! comes back as a typed error that names the tensor, key or tree. Rules and errors: `spec/containers.md`, `spec/model.md`.
+//! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
+//! `spec/model.md`, `spec/tables.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -13,6 +14,8 @@
 //! | [`npz`] | members stored or deflated | |
 //! | [`lightgbm`] | the text of a model, versions 2 to 4 | |
 //! | [`xgboost`] | models in JSON and UBJSON | |
+//! | [`csv`] | records of fields, quoted or not | |
+//! | [`libsvm`] | labels, weights and sparse rows | |
 //!
 //! ```
 //! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -31,7 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod csv;
 pub mod gguf;
+pub mod libsvm;
 pub mod lightgbm;
 pub mod npy;
 pub mod npz;

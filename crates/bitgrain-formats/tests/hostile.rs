@@ -282,3 +282,17 @@ fn files_of_many_tiny_entries_take_memory_in_proportion() {
     let notes = [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
     assert!(bounded(&notes, safetensors::Header::parse).is_some());
 }
+
+#[test]
+fn tables_of_tiny_rows_take_memory_in_proportion() {
+    for line in ["1\n", "1 1:1\n", "1:1 1:1 2:2\n"] {
+        let text = line.repeat(200_000);
+        assert!(bounded(text.as_bytes(), bitgrain_formats::libsvm::Rows::parse).is_some(), "{line}");
+    }
+    let fields = |bytes: &[u8]| {
+        let (mut records, mut fields) = (bitgrain_formats::csv::Records::new(bytes, b','), Vec::new());
+        records.next_into(&mut fields).map(|_| fields.len())
+    };
+    // A record of nothing but separators: its fields are all that is kept.
+    assert_eq!(bounded(&b",".repeat(200), fields), Some(201));
+}

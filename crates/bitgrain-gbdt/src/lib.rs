@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`table`] | tables from files: Parquet, CSV, libsvm |
+//! | `table` | tables from files: Parquet, CSV, libsvm (feature `table`) |
 //! | [`feature`] | from raw columns to matrices of bins: cuts, the rule of the bins, four layouts |
 //! | [`gradient`] | gradients in f32, or as pairs of 8 or 4 bits |
 //! | [`objective`] | what is minimised |
@@ -19,5 +19,6 @@ pub mod metric;
 pub mod model;
 pub mod objective;
 pub mod predict;
+#[cfg(feature = "table")]
 pub mod table;
 pub mod train;

@@ -35,4 +35,7 @@ mod documents {
     struct EncodeATensor;
     #[doc = include_str!("../../../docs/guide/quantize-a-model.md")]
     struct QuantizeAModel;
+    #[cfg(feature = "table")]
+    #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
+    struct TrainOnATable;
 }

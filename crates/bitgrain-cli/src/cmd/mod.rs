@@ -2,7 +2,11 @@
 
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod convert_model;
+pub(crate) mod cv;
 pub(crate) mod info;
 pub(crate) mod inspect;
+pub(crate) mod predict;
 pub(crate) mod quantize;
 pub(crate) mod tour;
+pub(crate) mod train;

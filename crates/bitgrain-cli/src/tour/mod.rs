@@ -1,5 +1,6 @@
 //! The tour: one module per chapter, each with a `CHAPTER` in the list below.
 
+mod boosting;
 mod codec;
 mod weights;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 use crate::error::CliError;
 
 /// Every chapter, in the order in which they are shown.
-pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER];
+pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER, boosting::CHAPTER];
 
 /// A capability shown at work.
 pub(crate) struct Chapter {

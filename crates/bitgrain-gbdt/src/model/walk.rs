@@ -15,12 +15,16 @@ impl Model {
     pub fn raw_scores_of(&self, row: &[f64]) -> Vec<f64> {
         let seen = self.seen(row);
         let groups = self.n_groups();
-        let mut sums = vec![0.0; groups];
+        let base = &self.output.base_scores;
+        let mut sums = if self.output.average { vec![0.0; groups] } else { base.clone() };
         for (index, tree) in self.trees.iter().enumerate() {
             sums[index % groups] += tree.leaves[tree.leaf_of(&seen)].value;
         }
-        let share = if self.output.average { 1.0 / self.n_rounds().max(1) as f64 } else { 1.0 };
-        sums.iter().zip(&self.output.base_scores).map(|(sum, base)| base + sum * share).collect()
+        if self.output.average {
+            let rounds = self.n_rounds().max(1) as f64;
+            sums.iter_mut().zip(base).for_each(|(sum, base)| *sum = base + *sum / rounds);
+        }
+        sums
     }
 
     /// The leaf of each tree that a row ends in.
@@ -55,7 +59,7 @@ impl Input {
         match (code, known) {
             (None, None) => NO_CATEGORY,
             (Some(code), None) => code.into(),
-            (Some(code), Some(known)) if known.binary_search(&code).is_ok() => code.into(),
+            (Some(code), Some(known)) if f64::from(code) == value && known.binary_search(&code).is_ok() => value,
             (_, Some(_)) => f64::NAN,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::question::{category, goes_left, is_zero};
-use crate::model::{Rule, Split};
+use crate::model::{Comparison, Rule, Split};
 
 /// Categories of no set; any number that is no category, too.
 const OUTSIDE: u8 = 0;
@@ -23,13 +23,15 @@ pub(super) struct Classes {
     sparse: Vec<(u32, u8)>,
     /// Categories that are nowhere here are missing, and fractions too; otherwise they are outside of every set.
     closed: bool,
+    /// Numbers between -1 and 0 are no category: XGBoost's rule. For LightGBM they are category 0.
+    no_negative: bool,
     /// A value of each class.
     examples: Vec<f64>,
 }
 
 impl Classes {
     /// Classes for as many of the sets as a byte can tell apart, from the first on, and how many these are.
-    pub(super) fn new(column: u32, splits: &[&Split], known: Option<&[u32]>) -> (Self, usize) {
+    pub(super) fn new(column: u32, splits: &[&Split], known: Option<&[u32]>, comparison: Comparison) -> (Self, usize) {
         let sets = || splits.iter().filter_map(|split| set_of(split));
         let mut codes: Vec<u32> = match known {
             Some(known) => known.to_vec(),
@@ -56,12 +58,15 @@ impl Classes {
             groups = finer;
             taken += 1;
         }
-        (Self::of_groups(column, &codes, &groups, known.is_some()), taken)
+        let mut classes = Self::of_groups(column, &codes, &groups, known.is_some());
+        classes.no_negative = comparison == Comparison::F32;
+        (classes, taken)
     }
 
     fn of_groups(column: u32, codes: &[u32], groups: &[usize], closed: bool) -> Self {
         let mut examples = BTreeMap::from([(OUTSIDE, -1.0), (MISSING, f64::NAN), (ZERO, 0.0)]);
-        let mut classes = Self { column, dense: Vec::new(), sparse: Vec::new(), closed, examples: Vec::new() };
+        let mut classes =
+            Self { column, dense: Vec::new(), sparse: Vec::new(), closed, no_negative: false, examples: Vec::new() };
         let nowhere = classes.nowhere();
         for (&code, &group) in codes.iter().zip(groups) {
             #[expect(clippy::cast_possible_truncation, reason = "at most 252 groups")]
@@ -86,7 +91,7 @@ impl Classes {
 
     /// The class of a value, rounded if the model's comparison rounds.
     pub(super) fn of(&self, value: f64) -> u8 {
-        let code = match category(value) {
+        let code = match category(value).filter(|_| !(self.no_negative && value < 0.0)) {
             Some(code) if !self.closed || f64::from(code) == value => code,
             None if value.is_nan() => return MISSING,
             _ => return self.nowhere(),

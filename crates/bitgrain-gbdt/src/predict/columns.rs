@@ -88,7 +88,8 @@ impl Columns {
         let sets: Vec<&Split> = splits.iter().copied().filter(|split| set_of(split).is_some()).collect();
         let (mut classes, mut class_of_set) = (Vec::new(), Vec::new());
         while class_of_set.len() < sets.len() {
-            let (class, taken) = Classes::new(self.n_columns, &sets[class_of_set.len()..], known.as_deref());
+            let (class, taken) =
+                Classes::new(self.n_columns, &sets[class_of_set.len()..], known.as_deref(), self.comparison);
             self.n_columns += 1;
             class_of_set.extend(std::iter::repeat_n(classes.len(), taken));
             classes.push(class);

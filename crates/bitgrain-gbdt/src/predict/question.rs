@@ -2,6 +2,9 @@
 
 use crate::model::{CategorySet, Comparison, InputKind, Missing, Rule, Split};
 
+/// A value that is no category: in no set, and not missing.
+const NO_CATEGORY: f64 = -1.0;
+
 /// Numbers up to this far from zero count as zero where zero is missing. LightGBM's constant, an f32.
 const ZERO: f32 = 1e-35;
 
@@ -33,6 +36,7 @@ pub(super) fn comparable(value: f64, comparison: Comparison, kind: &InputKind) -
     };
     match kind {
         InputKind::Categorical { known: Some(known), .. } if !is_known(known, value) => f64::NAN,
+        InputKind::Categorical { known: None, .. } if comparison == Comparison::F32 && value < 0.0 => NO_CATEGORY,
         _ => value,
     }
 }
@@ -46,7 +50,7 @@ pub(super) fn is_known(known: &[u32], value: f64) -> bool {
 pub(super) fn category(value: f64) -> Option<u32> {
     let whole = value.trunc();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, and whole")]
-    (0.0..=f64::from(u32::MAX)).contains(&whole).then_some(whole as u32)
+    (0.0..2_147_483_648.0).contains(&whole).then_some(whole as u32)
 }
 
 fn is_in(set: &CategorySet, value: f64) -> bool {
@@ -100,8 +104,8 @@ mod tests {
 
     #[test]
     fn categories_are_cut_to_whole_numbers() {
-        assert_eq!([0.0, 0.9, -0.5, 7.0, 4_294_967_295.5].map(category), [0, 0, 0, 7, u32::MAX].map(Some));
-        assert_eq!([-1.0, 4_294_967_296.0, f64::INFINITY, f64::NAN].map(category), [None; 4]);
+        assert_eq!([0.0, 0.9, -0.5, 7.0, 2_147_483_647.5].map(category), [0, 0, 0, 7, 0x7FFF_FFFF].map(Some));
+        assert_eq!([-1.0, 2_147_483_648.0, f64::INFINITY, f64::NAN].map(category), [None; 4]);
         assert!(is_known(&[0, 7], -0.0) && is_known(&[0, 7], 7.0) && !is_known(&[0, 7], 7.5) && !is_known(&[0], -0.5));
     }
 }

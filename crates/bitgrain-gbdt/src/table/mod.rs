@@ -1,1 +1,154 @@
-//! Tables from files: Parquet, CSV, libsvm.
+//! Tables from and to files: Parquet, CSV, libsvm. What is read, and how: `spec/tables.md`.
+//!
+//! A [`Table`] holds columns of numbers or texts. For training, its target is taken out ([`Table::take`], [`Target`])
+//! and the rest becomes a [`Matrix`]; for prediction, [`Table::align`] picks the columns that a model was trained on.
+//!
+//! ```
+//! use bitgrain_gbdt::table::{ReadOptions, Table, Target, Task};
+//! let csv = b"age,city,bought\n31,Rome,yes\n27,,no\n,Oslo,no\n";
+//! let mut table = Table::from_csv(csv, "shop.csv".as_ref(), &ReadOptions::default())?;
+//! let target = table.take("bought")?;
+//! let inferred = Task::infer(&target);
+//! assert_eq!(inferred.task, Task::Binary);
+//! let target = Target::classes(&target)?;
+//! assert_eq!((&target.values[..], &target.labels[..]), (&[1.0, 0.0, 0.0][..], &["no".to_owned(), "yes".to_owned()][..]));
+//! let matrix = table.into_matrix(&[])?;
+//! assert_eq!(matrix.names(), ["age", "city"]);
+//! assert_eq!(matrix.categorical(), [1]); // texts are categories: Oslo is 0, Rome is 1
+//! # Ok::<(), bitgrain_gbdt::table::TableError>(())
+//! ```
+
+mod align;
+mod column;
+mod csv;
+mod error;
+mod fold;
+mod libsvm;
+mod matrix;
+mod options;
+mod parquet;
+mod piece;
+mod sniff;
+mod sparse;
+mod summary;
+mod target;
+mod task;
+mod words;
+mod write;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+pub use column::{Column, ColumnData, Text};
+pub use error::TableError;
+pub use fold::Fold;
+pub use matrix::Matrix;
+pub use options::{FileFormat, Numbers, ReadOptions};
+pub use sparse::Sparse;
+pub use summary::Summary;
+pub use target::{Target, weights};
+pub use task::{Inferred, Task};
+
+/// Columns of equal length; or, from a libsvm file, a sparse part beside the columns `label` and `weight`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+    sparse: Option<Sparse>,
+    n_rows: usize,
+    /// Whether the names are those of the file, and not `f0`, `f1` and so on.
+    named: bool,
+}
+
+impl Table {
+    /// A table of columns.
+    ///
+    /// # Errors
+    /// [`TableError::DuplicateColumn`] or [`TableError::RowCount`].
+    pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
+        let n_rows = columns.first().map_or(0, |column| column.data.len());
+        let mut seen = HashSet::new();
+        for column in &columns {
+            if !seen.insert(column.name.as_str()) {
+                return Err(TableError::DuplicateColumn { name: column.name.clone() });
+            }
+            if column.data.len() != n_rows {
+                let (name, found) = (column.name.clone(), column.data.len());
+                return Err(TableError::RowCount { name, found, expected: n_rows });
+            }
+        }
+        Ok(Self { columns, sparse: None, n_rows, named: true })
+    }
+
+    /// Reads a file: `.csv`, `.tsv` (gzipped too: `.csv.gz`), `.parquet`, `.libsvm`, `.svm`; others by their first
+    /// bytes.
+    ///
+    /// # Errors
+    /// [`TableError`] with the file, and the line if there are lines.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        Self::read_with(path, &ReadOptions::default())
+    }
+
+    /// Reads a file in a way of your own.
+    ///
+    /// # Errors
+    /// [`TableError`] with the file, and the line if there are lines.
+    pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let format = match options.format {
+            Some(format) => format,
+            None => sniff::format_of(path)?,
+        };
+        match format {
+            FileFormat::Parquet => parquet::read(path, options),
+            FileFormat::Csv => Self::from_csv(&sniff::bytes_of(path)?, path, options),
+            FileFormat::Libsvm => libsvm::read(&sniff::bytes_of(path)?, path),
+        }
+    }
+
+    /// Reads the bytes of a CSV file; `path` is where errors say they come from.
+    ///
+    /// # Errors
+    /// [`TableError`] with the line.
+    pub fn from_csv(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Self, TableError> {
+        csv::read(bytes, path, options)
+    }
+
+    /// Its columns. Those of a libsvm file are `label` and, if there are weights, `weight`.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The features of a libsvm file.
+    #[must_use]
+    pub fn sparse(&self) -> Option<&Sparse> {
+        self.sparse.as_ref()
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// A column by its name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Takes a column out: the target, the weights, or what is no feature.
+    ///
+    /// # Errors
+    /// [`TableError::MissingColumns`].
+    pub fn take(&mut self, name: &str) -> Result<Column, TableError> {
+        match self.columns.iter().position(|column| column.name == name) {
+            Some(at) => Ok(self.columns.remove(at)),
+            None => Err(TableError::MissingColumns { missing: vec![name.to_owned()], found: self.names() }),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+}

@@ -164,7 +164,7 @@ fn values(random: &mut Random, leaves: usize) -> Vec<Leaf> {
 fn split(random: &mut Random, kind: Kind, model: &Model) -> Split {
     let feature = random.below(model.inputs.len());
     let is_category = model.inputs[feature].kind != InputKind::Numeric;
-    let rule = if is_category && !random.one_in(4) {
+    let rule = if is_category {
         let large = random.one_in(3);
         let set = (0..45).filter(|_| random.one_in(2)).chain(large.then_some(70_000)).collect();
         if random.one_in(2) { Rule::In(set) } else { Rule::NotIn(set) }
@@ -172,6 +172,8 @@ fn split(random: &mut Random, kind: Kind, model: &Model) -> Split {
         Rule::AtMost(random.number(model.comparison == Comparison::F64))
     };
     let missing = match kind {
+        // Of categories nothing but NaN is missing, in any library.
+        Kind::Mixed if is_category => Missing::Nan,
         Kind::Plain => Missing::Nan,
         Kind::Mixed => [Missing::Nan, Missing::NanOrZero, Missing::Nothing][random.below(3)],
     };

@@ -3,26 +3,33 @@
 mod bars;
 mod metadata;
 mod model;
+mod table;
 mod tensor;
+mod trees;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bitgrain::gbdt::model::{ImportError, LoadError, Model as TreeModel};
+use bitgrain::gbdt::table::{FileFormat, Table};
 use bitgrain::nn::{Model, ModelError, Tensor};
 
 use crate::error::CliError;
 use crate::printable::printable;
 
-/// Show what a model file holds: metadata, tensors and formats; or one tensor's values.
+/// Show what a file holds: a model's tensors or trees, one tensor's values, or a table's columns.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain inspect model.gguf                     metadata, tensors, totals per format
   bitgrain inspect ./folder                       a Hugging Face folder, sharded or not
   bitgrain inspect model.gguf blk.0.attn_q.weight statistics and a histogram of one tensor
   bitgrain inspect model.gguf 'blk.0.*'           only these tensors
-  bitgrain inspect weights.npz --json             the same for machines")]
+  bitgrain inspect weights.npz --json             the same for machines
+  bitgrain inspect houses.bitgrain                trees, and which features matter; LightGBM and XGBoost too
+  bitgrain inspect data.csv                       what the columns of a table were taken for")]
 pub(crate) struct Args {
-    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder.
+    /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder; a model of trees of
+    /// bitgrain, LightGBM or XGBoost; or a table: .csv, .tsv, .parquet, .libsvm, .svm.
     file: PathBuf,
     /// A tensor to look into; with `*` or `?` in it, the tensors to list.
     tensor: Option<String>,
@@ -34,6 +41,8 @@ pub(crate) struct Args {
 /// What a file is. Another kind of file gets a variant, and its line in [`open`].
 enum Subject {
     Weights(Model),
+    Trees(TreeModel),
+    Table(Table),
 }
 
 /// Finds out what a file is by what is in it.
@@ -43,12 +52,30 @@ fn open(path: &Path) -> Result<Subject, CliError> {
         let source = io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty");
         return Err(CliError::File { path: path.to_owned(), source });
     }
+    if FileFormat::of_name(path).is_some() {
+        return Ok(Subject::Table(Table::read(path)?));
+    }
+    if path.is_file() && !holds_weights(path) {
+        match TreeModel::load(path) {
+            Ok(model) => return Ok(Subject::Trees(model)),
+            Err(LoadError::Import { source: ImportError::Kind, .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
     Ok(Subject::Weights(Model::open(path)?))
+}
+
+/// Whether the name is that of a file of weights, which may be too large to look through.
+fn holds_weights(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    [".gguf", ".safetensors", ".safetensors.index.json", ".npy", ".npz"].iter().any(|ending| name.ends_with(ending))
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     match open(&args.file)? {
         Subject::Weights(model) => weights(&model, args, out),
+        Subject::Trees(model) => trees::show(&args.file, &model, args.json, out),
+        Subject::Table(table) => table::show(&args.file, &table, args.json, out),
     }
 }
 

@@ -1,0 +1,94 @@
+//! A training with a bar that shows how far it is.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use bitgrain::gbdt::model::Model;
+use bitgrain::gbdt::objective;
+use bitgrain::gbdt::train::{Dataset, MetricValue, Round, Trainer, Training};
+use bitgrain::nn::digits;
+
+use super::data::{Prepared, Source};
+use super::settings::Settings;
+use crate::error::CliError;
+use crate::progress::RoundBar;
+
+/// What a training came to.
+pub(crate) struct Trained {
+    pub(crate) training: Training,
+    pub(crate) bins: u32,
+    pub(crate) bytes_per_row: usize,
+    pub(crate) binning: Duration,
+    pub(crate) growing: Duration,
+    /// The last round of the model: the best one if training may stop early.
+    last: usize,
+}
+
+/// Bins the rows and grows the trees.
+pub(crate) fn train(
+    source: &Source,
+    settings: &Settings,
+    learned: &Prepared,
+    valid: Option<&Prepared>,
+    base: Option<&Model>,
+) -> Result<Trained, CliError> {
+    let start = Instant::now();
+    let features = learned.matrix.features()?;
+    let weights = source.training_weights(&learned.targets, learned.weights.clone())?;
+    let mut data = Dataset::new(&features, learned.targets.clone(), weights, &settings.quantizer()?)?;
+    let mut held = match valid {
+        Some(valid) => Some(data.like(&valid.matrix.features()?, valid.targets.clone(), valid.weights.clone())?),
+        None => None,
+    };
+    if let Some(model) = base {
+        data = data.start_from(model, &features)?;
+        if let (Some(rows), Some(valid)) = (held.take(), valid) {
+            held = Some(rows.start_from(model, &valid.matrix.features()?)?);
+        }
+    }
+    let binning = start.elapsed();
+    let start = Instant::now();
+    let objective = objective::by_name(&learned.objective)?;
+    let metrics = source.metrics(&*objective)?;
+    let bar = RoundBar::new("training");
+    let mut trainer = Trainer::new(settings.params(), objective);
+    for metric in metrics {
+        trainer = trainer.metric(metric);
+    }
+    if let Some(held) = &held {
+        trainer = trainer.valid(held);
+    }
+    if let Some(model) = base {
+        trainer = trainer.continue_from(model);
+    }
+    let training = trainer.on_round(|round| show(&bar, round)).train(&mut data)?;
+    bar.finish();
+    let stopped = training.best_round.filter(|_| settings.stops_early());
+    let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
+    Ok(Trained {
+        last,
+        training,
+        bins: data.cuts().map().total_bins(),
+        bytes_per_row: data.bytes_per_row(),
+        binning,
+        growing: start.elapsed(),
+    })
+}
+
+pub(crate) fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
+    bar.at(round.index + 1, round.total, &written(round.metrics));
+    ControlFlow::Continue(())
+}
+
+/// `valid auc 0.816  train auc 0.83`.
+fn written(metrics: &[MetricValue]) -> String {
+    let metric = |metric: &MetricValue| format!("{} {} {}", metric.data, metric.name, digits(metric.value));
+    metrics.iter().map(metric).collect::<Vec<_>>().join("  ")
+}
+
+impl Trained {
+    /// The metrics of the round that the model ends with.
+    pub(crate) fn metrics(&self) -> &[MetricValue] {
+        self.training.history.get(self.last).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,44 @@
+//! `bitgrain convert-model`: models of other libraries into our own file, or JSON.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::gbdt::model::Model;
+use bitgrain::nn::Size;
+
+use super::train::save;
+use crate::error::CliError;
+
+/// Convert a model of trees (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to bitgrain's file, or to JSON.
+///
+/// The model predicts the same numbers as before, bit for bit.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain convert-model lightgbm.txt model.bitgrain
+  bitgrain convert-model xgboost.ubj model.bitgrain
+  bitgrain convert-model model.bitgrain model.json       to look into, or for other programs")]
+pub(crate) struct Args {
+    /// The model to read.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write; .json for JSON.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    super::predict::refuse_over(&args.output, [&args.input])?;
+    let model = Model::load(&args.input)?;
+    save(&model, &args.output)?;
+    let size = |path: &PathBuf| Size(std::fs::metadata(path).map_or(0, |file| file.len()));
+    Ok(writeln!(
+        out,
+        "{} features, {} trees: {} ({}) -> {} ({})",
+        model.inputs.len(),
+        model.trees.len(),
+        args.input.display(),
+        size(&args.input),
+        args.output.display(),
+        size(&args.output)
+    )?)
+}

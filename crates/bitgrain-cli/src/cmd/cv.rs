@@ -1,0 +1,117 @@
+//! `bitgrain cv`: how well a training does on rows it did not see, each row once.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bitgrain::gbdt::objective;
+use bitgrain::gbdt::train::{CrossValidation, Dataset, MetricSpread, Trainer, Training};
+use bitgrain::nn::digits;
+use serde::Serialize;
+
+use crate::boost::data::Source;
+use crate::boost::outcome::seconds;
+use crate::boost::settings::Settings;
+use crate::boost::training::show;
+use crate::error::CliError;
+use crate::progress::RoundBar;
+use crate::table::Table;
+use crate::threads::on_threads;
+
+/// Cross-validate: hold back each part of the rows in turn, train on the others, and measure.
+///
+/// Of classes, every part holds the same share.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain cv houses.csv --target price
+  bitgrain cv clicks.parquet --target clicked --folds 10 --metric auc,logloss
+  bitgrain cv a.csv --target y --rounds 1000 --early-stopping 20 --json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    source: Source,
+    /// Parts.
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    folds: usize,
+    #[command(flatten)]
+    settings: Settings,
+    /// Threads to use; all cores if not given. The result is the same.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    objective: String,
+    rows: usize,
+    features: usize,
+    /// Rounds of each fold: up to the best one if training may stop early.
+    rounds: Vec<usize>,
+    metrics: Vec<Spread>,
+    seconds: f64,
+}
+
+/// A metric over all folds.
+#[derive(Debug, Serialize)]
+struct Spread {
+    name: String,
+    folds: Vec<f64>,
+    mean: f64,
+    /// Standard deviation of the folds, as of a sample.
+    sd: f64,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let report = on_threads(args.threads, || measured(args))??;
+    if args.json {
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?);
+    }
+    let names = report.metrics.iter().map(|metric| metric.name.as_str());
+    let mut table = Table::new(&["fold", "rounds"].into_iter().chain(names).collect::<Vec<_>>(), 1);
+    for (fold, rounds) in report.rounds.iter().enumerate() {
+        let values = report.metrics.iter().map(|metric| metric.folds.get(fold).map_or("-".to_owned(), |v| digits(*v)));
+        table.cells([(fold + 1).to_string(), rounds.to_string()].into_iter().chain(values).collect());
+    }
+    writeln!(out, "{table}\n")?;
+    for Spread { name, mean, sd, .. } in &report.metrics {
+        writeln!(out, "{name} {} ± {}", digits(*mean), digits(*sd))?;
+    }
+    Ok(writeln!(out, "{} rows of {} features, {}", report.rows, report.features, seconds(report.seconds))?)
+}
+
+fn measured(args: &Args) -> Result<Report, CliError> {
+    let all = args.source.read(None)?;
+    all.say_why();
+    let start = Instant::now();
+    let weights = args.source.training_weights(&all.targets, all.weights.clone())?;
+    let data = Dataset::new(&all.matrix.features()?, all.targets.clone(), weights, &args.settings.quantizer()?)?;
+    let bar = Arc::new(RoundBar::new("fold"));
+    // Made before they are needed: what can be wrong with them is said before any work is done.
+    let trainers: Result<Vec<Trainer<'static>>, CliError> = (0..args.folds.min(data.n_rows()))
+        .map(|fold| {
+            let objective = objective::by_name(&all.objective)?;
+            let metrics = args.source.metrics(&*objective)?;
+            let trainer = metrics.into_iter().fold(Trainer::new(args.settings.params(), objective), Trainer::metric);
+            let (bar, name) = (Arc::clone(&bar), format!("fold {} of {}", fold + 1, args.folds));
+            Ok(trainer.on_round(move |round| show(bar.named(&name), round)))
+        })
+        .collect();
+    let trainers = RefCell::new(trainers?.into_iter());
+    let next = |_| trainers.borrow_mut().next().expect("one for each fold");
+    let dealt = CrossValidation { folds: args.folds, stratified: all.strata().is_some(), seed: args.settings.seed };
+    let done = dealt.run(&data, next)?;
+    let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);
+    let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };
+    Ok(Report {
+        rows: all.matrix.n_rows(),
+        features: all.matrix.names().len(),
+        rounds: done.trainings.iter().map(rounds).collect(),
+        metrics: done.metrics.into_iter().map(spread).collect(),
+        objective: all.objective,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}

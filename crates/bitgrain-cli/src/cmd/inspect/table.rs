@@ -1,0 +1,87 @@
+//! A table: what its columns were taken for.
+
+use std::io::Write;
+use std::path::Path;
+
+use bitgrain::gbdt::table::{Column, Summary, Table};
+use bitgrain::nn::digits;
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::printable::{printable, shortened};
+
+/// Texts that are shown of a column.
+const TEXTS: usize = 5;
+
+pub(super) fn show(path: &Path, table: &Table, json: bool, out: &mut impl Write) -> Result<(), CliError> {
+    if json {
+        return Ok(writeln!(out, "{:#}", as_json(table))?);
+    }
+    let sparse = table.sparse();
+    let features = sparse.map_or(table.columns().len(), |sparse| sparse.n_features);
+    let kind = if sparse.is_some() { "sparse features" } else { "columns" };
+    writeln!(out, "{}: {} rows, {features} {kind}\n", path.display(), table.n_rows())?;
+    let mut shown = crate::table::Table::new(&["column", "holds", "range or texts", "mean", "missing"], 3);
+    for column in table.columns() {
+        shown.row(row(column, table.n_rows()));
+    }
+    writeln!(out, "{shown}")?;
+    if let Some(sparse) = sparse {
+        let (entries, cells) = (sparse.values.len() as u64, table.n_rows() as u64 * sparse.n_features as u64);
+        #[expect(clippy::cast_precision_loss, reason = "a share to show")]
+        let share = 100.0 * entries as f64 / cells.max(1) as f64;
+        writeln!(out, "\n{entries} entries, {share:.3} % of the features of all rows")?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean to show")]
+fn row(column: &Column, rows: usize) -> [String; 5] {
+    let name = shortened(&column.name, 40);
+    match column.summary() {
+        Summary::Numbers { missing, range, sum, whole, bytes } => {
+            let kind = if whole { "whole numbers".to_owned() } else { format!("numbers (f{})", 8 * bytes) };
+            let range = range.map_or("-".to_owned(), |(low, high)| format!("{} to {}", digits(low), digits(high)));
+            let mean = if missing < rows { digits(sum / (rows - missing) as f64) } else { "-".to_owned() };
+            [name, kind, range, mean, missing.to_string()]
+        }
+        Summary::Texts { missing, counts } => {
+            let kind = format!("{} texts", counts.len());
+            let mut texts: Vec<String> =
+                counts.iter().take(TEXTS).map(|(text, count)| format!("{} ({count})", shortened(text, 20))).collect();
+            if counts.len() > TEXTS {
+                texts.push("…".to_owned());
+            }
+            [name, kind, texts.join(", "), "-".to_owned(), missing.to_string()]
+        }
+    }
+}
+
+fn as_json(table: &Table) -> Value {
+    let column = |column: &Column| match column.summary() {
+        Summary::Numbers { missing, range, sum, whole, bytes } => json!({
+            "name": printable(&column.name),
+            "kind": if bytes == 4 { "f32" } else { "f64" },
+            "missing": missing,
+            "min": range.map(|range| range.0),
+            "max": range.map(|range| range.1),
+            "sum": sum,
+            "whole": whole,
+        }),
+        Summary::Texts { missing, counts } => json!({
+            "name": printable(&column.name),
+            "kind": "text",
+            "missing": missing,
+            "texts": counts.into_iter().map(|(text, count)| (text, json!(count))).collect::<serde_json::Map<_, _>>(),
+        }),
+    };
+    json!({
+        "rows": table.n_rows(),
+        "columns": table.columns().iter().map(column).collect::<Vec<_>>(),
+        "sparse": table.sparse().map(|sparse| json!({
+            "features": sparse.n_features,
+            "entries": sparse.values.len(),
+            "sum": sparse.values.iter().map(|value| f64::from(*value)).sum::<f64>(),
+        })),
+    })
+}

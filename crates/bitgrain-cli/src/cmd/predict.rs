@@ -1,0 +1,173 @@
+//! `bitgrain predict`: what a model says of the rows of a table.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use bitgrain::gbdt::model::{Comparison, Input, InputKind, Model};
+use bitgrain::gbdt::predict::Predictor;
+use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, Numbers, ReadOptions, Table, TableError, Text};
+
+use crate::error::CliError;
+use crate::threads::on_threads;
+
+/// Predict with a model: one of bitgrain, LightGBM (text) or XGBoost (JSON, UBJSON).
+///
+/// Columns are found by their names, in any order; others are passed over. Texts that training did not see are missing.
+/// Regression gives a column `prediction`, two classes the probability of the second, several classes a column
+/// `probability_<class>` for each.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain predict houses.bitgrain new.csv -o prices.csv
+  bitgrain predict lightgbm.txt rows.parquet -o scores.parquet
+  bitgrain predict clicks.bitgrain rows.csv --class > classes.csv
+  bitgrain predict xgboost.ubj rows.csv --leaf -o leaves.parquet")]
+pub(crate) struct Args {
+    /// The model.
+    model: PathBuf,
+    /// The table: .csv, .tsv (gzipped too), .parquet, .libsvm or .svm.
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+    /// The file to write: .csv, .tsv or .parquet; CSV to the standard output if not given.
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Scores before they become predictions.
+    #[arg(long, conflicts_with_all = ["leaf", "class"])]
+    raw: bool,
+    /// The leaf of each tree that a row ends in.
+    #[arg(long, conflicts_with = "class")]
+    leaf: bool,
+    /// The likeliest class, instead of probabilities.
+    #[arg(long)]
+    class: bool,
+    /// The first line of a CSV file holds values, not names.
+    #[arg(long)]
+    no_header: bool,
+    /// Threads to use; all cores if not given. The predictions are the same.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let format = args.output.as_deref().map(|path| (path, FileFormat::of_name(path)));
+    if let Some((path, None | Some(FileFormat::Libsvm))) = format {
+        return Err(TableError::UnknownOutput { path: path.to_owned() }.into());
+    }
+    if let Some(path) = &args.output {
+        refuse_over(path, [&args.data, &args.model])?;
+    }
+    let table = on_threads(args.threads, || predicted(args))??;
+    match &args.output {
+        Some(path) => Ok(table.write(path)?),
+        None => Ok(table.write_csv(out)?),
+    }
+}
+
+fn predicted(args: &Args) -> Result<Table, CliError> {
+    let model = Model::load(&args.model)?;
+    if args.class && model.output.classes.is_empty() {
+        return Err(CliError::NoClasses { path: args.model.clone() });
+    }
+    let start = Instant::now();
+    let matrix = read(args, &model)?;
+    let reading = start.elapsed();
+    let start = Instant::now();
+    let table = if matrix.n_rows() == 0 { none(args, &model)? } else { columns(args, &model, &matrix)? };
+    if args.output.is_some() {
+        eprintln!(
+            "{} rows, {} trees: read in {:.2} s, predicted in {:.2} s",
+            matrix.n_rows(),
+            model.trees.len(),
+            reading.as_secs_f64(),
+            start.elapsed().as_secs_f64()
+        );
+    }
+    Ok(table)
+}
+
+/// The table as the model sees it: only its columns, and no more digits than it compares.
+fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
+    let has_texts = |input: &&Input| matches!(&input.kind, InputKind::Categorical { labels, .. } if !labels.is_empty());
+    let name = |input: &Input| input.name.clone();
+    let options = ReadOptions {
+        header: args.no_header.then_some(false),
+        text: model.inputs.iter().filter(has_texts).map(name).collect(),
+        only: Some(model.inputs.iter().map(name).collect()),
+        numbers: match model.comparison {
+            Comparison::F32 => Numbers::F32,
+            Comparison::F64 => Numbers::Exact,
+        },
+        ..ReadOptions::default()
+    };
+    Ok(Table::read_with(&args.data, &options)?.align(&model.inputs)?)
+}
+
+fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliError> {
+    let predictor = Predictor::new(model)?;
+    let features = matrix.features()?;
+    if args.leaf {
+        let trees = predictor.n_trees();
+        let leaves = predictor.leaves(&features)?;
+        let values: Vec<f64> = leaves.into_iter().map(f64::from).collect();
+        return table(by_column(&values, trees, |tree| format!("tree_{tree}")));
+    }
+    let groups = predictor.n_groups();
+    if args.raw {
+        return table(by_column(&predictor.raw(&features)?, groups, |group| named(model, "score", "score", group)));
+    }
+    let predictions = predictor.predict(&features)?;
+    if args.class {
+        let classes = &model.output.classes;
+        let likeliest = predictions.chunks_exact(groups).map(|row| classes.get(class_of(row)).map(String::as_str));
+        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Text(Text::new(likeliest)) }]);
+    }
+    table(by_column(&predictions, groups, |group| named(model, "prediction", "probability", group)))
+}
+
+/// The columns there would be, without rows.
+fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
+    let (groups, trees) = (model.output.base_scores.len(), model.trees.len());
+    table(match (args.leaf, args.raw, args.class) {
+        (true, ..) => by_column(&[], trees, |tree| format!("tree_{tree}")),
+        (_, true, _) => by_column(&[], groups, |group| named(model, "score", "score", group)),
+        (.., true) => by_column(&[], 1, |_| "class".to_owned()),
+        _ => by_column(&[], groups, |group| named(model, "prediction", "probability", group)),
+    })
+}
+
+/// The class that is likeliest; of two, given the probability of the second.
+fn class_of(row: &[f64]) -> usize {
+    match row {
+        [second] => usize::from(*second > 0.5),
+        all => (0..all.len()).rev().max_by(|a, b| all[*a].total_cmp(&all[*b])).unwrap_or_default(),
+    }
+}
+
+/// `prediction`, or `probability_<class>` if there are several.
+fn named(model: &Model, one: &str, each: &str, group: usize) -> String {
+    if model.output.base_scores.len() == 1 {
+        return one.to_owned();
+    }
+    let class = model.output.classes.get(group).cloned().unwrap_or_else(|| group.to_string());
+    format!("{each}_{class}")
+}
+
+/// From rows of `count` values to columns.
+fn by_column(values: &[f64], count: usize, name: impl Fn(usize) -> String) -> Vec<Column> {
+    let column = |at: usize| values.iter().skip(at).step_by(count.max(1)).copied().collect();
+    (0..count).map(|at| Column { name: name(at), data: ColumnData::F64(column(at)) }).collect()
+}
+
+fn table(columns: Vec<Column>) -> Result<Table, CliError> {
+    Ok(Table::new(columns)?)
+}
+
+/// Refuses to write over a file that is read.
+pub(super) fn refuse_over<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
+    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());
+    if inputs.into_iter().any(|input| real(input) == real(output)) {
+        return Err(CliError::OverInput { path: output.to_owned() });
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! `bitgrain train`: gradient-boosted trees from a table.
+
+use std::fs;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use bitgrain::gbdt::model::Model;
+use bitgrain::gbdt::table::Fold;
+
+use crate::boost::data::{Prepared, Source};
+use crate::boost::outcome::Outcome;
+use crate::boost::settings::Settings;
+use crate::boost::training::train;
+use crate::error::CliError;
+use crate::threads::on_threads;
+
+/// Train gradient-boosted trees on a table: CSV, Parquet or libsvm.
+///
+/// What there is to learn is found out from the target: texts and few whole numbers are classes, other numbers are
+/// predicted. Columns of texts are categories; what is missing is learned from, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain train houses.csv --target price --model houses.bitgrain
+  bitgrain train clicks.parquet --target clicked --model clicks.bitgrain --valid-fraction 0.2 --early-stopping 20
+  bitgrain train train.csv --target y --valid valid.csv --model m.bitgrain --rounds 500 --learning-rate 0.05
+  bitgrain train a.csv --target y --model m.bitgrain --precision pair4 --growth symmetric     smallest and fastest
+  bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain                 more trees")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    source: Source,
+    /// The file to write the model to; .json for a text that other programs read.
+    #[arg(long, value_name = "OUT")]
+    model: PathBuf,
+    /// A table to measure on while training.
+    #[arg(long, value_name = "FILE", conflicts_with = "valid_fraction")]
+    valid: Option<PathBuf>,
+    /// Hold back this share of the rows to measure on; the same share of each class.
+    #[arg(long, value_name = "F")]
+    valid_fraction: Option<f64>,
+    /// Add trees to this model.
+    #[arg(long = "continue", value_name = "MODEL")]
+    base: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+    /// Threads to use; all cores if not given. The model is the same.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    on_threads(args.threads, || trained(args))??.write(args.json, out)
+}
+
+/// What is printed at the end.
+struct Report {
+    json: serde_json::Value,
+    text: Vec<u8>,
+}
+
+impl Report {
+    fn write(&self, json: bool, out: &mut impl Write) -> Result<(), CliError> {
+        if json {
+            return Ok(writeln!(out, "{:#}", self.json)?);
+        }
+        Ok(out.write_all(&self.text)?)
+    }
+}
+
+fn trained(args: &Args) -> Result<Report, CliError> {
+    if let Some(fraction) = args.valid_fraction.filter(|fraction| !(*fraction > 0.0 && *fraction < 1.0)) {
+        return Err(CliError::ValidFraction { fraction });
+    }
+    if args.settings.stops_early() && args.valid.is_none() && args.valid_fraction.is_none() {
+        return Err(CliError::NothingToWatch);
+    }
+    refuse_over_input(args)?;
+    let base = args.base.as_ref().map(Model::load).transpose()?;
+    let all = args.source.read(base.as_ref())?;
+    all.say_why();
+    let (learned, valid) = held_back(args, all)?;
+    let mut trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
+    let model = &mut trained.training.model;
+    learned.matrix.label(&mut model.inputs);
+    model.output.classes.clone_from(&learned.classes);
+    save(model, &args.model)?;
+    let file_bytes = fs::metadata(&args.model).map_or(0, |file| file.len());
+    let valid_rows = valid.as_ref().map_or(0, |valid| valid.matrix.n_rows());
+    let outcome = Outcome { learned: &learned, valid_rows, trained: &trained, path: &args.model, file_bytes };
+    let mut text = Vec::new();
+    outcome.write_text(&mut text)?;
+    Ok(Report { json: outcome.to_json(), text })
+}
+
+/// The rows to learn from, and those to measure on.
+fn held_back(args: &Args, all: Prepared) -> Result<(Prepared, Option<Prepared>), CliError> {
+    if let Some(path) = &args.valid {
+        let valid = args.source.read_like(path, &all)?;
+        return Ok((all, Some(valid)));
+    }
+    let Some(fraction) = args.valid_fraction else { return Ok((all, None)) };
+    let fold = Fold::hold_out(all.matrix.n_rows(), all.strata(), fraction, args.settings.seed);
+    Ok((all.select(&fold.train), Some(all.select(&fold.valid))))
+}
+
+/// A model as its own file, or as JSON.
+pub(super) fn save(model: &Model, path: &Path) -> Result<(), CliError> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        return Ok(bitgrain::nn::report::save(&model.to_json(), path)?);
+    }
+    Ok(model.save(path)?)
+}
+
+fn refuse_over_input(args: &Args) -> Result<(), CliError> {
+    let inputs = [Some(&args.source.data), args.valid.as_ref()];
+    super::predict::refuse_over(&args.model, inputs.into_iter().flatten())
+}

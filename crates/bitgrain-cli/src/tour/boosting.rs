@@ -1,0 +1,183 @@
+//! Chapter "boosting": trees on a small table at each precision of gradients, saved, loaded and asked.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use bitgrain::gbdt::feature::Quantizer;
+use bitgrain::gbdt::gradient::GradientPrecision;
+use bitgrain::gbdt::metric;
+use bitgrain::gbdt::model::Model;
+use bitgrain::gbdt::objective;
+use bitgrain::gbdt::predict::Predictor;
+use bitgrain::gbdt::table::{Column, ColumnData, Fold, Matrix, Table as Data, Target, Text};
+use bitgrain::gbdt::train::{Dataset, Params, Trainer, Training};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Chapter, Report};
+use crate::boost::outcome::precision;
+use crate::error::CliError;
+use crate::table::Table;
+
+pub(crate) const CHAPTER: Chapter =
+    Chapter { name: "boosting", title: "Boosting: trees on a small table, at each precision of gradients", run };
+
+const ROWS: usize = 20_000;
+
+/// Share of the rows that training does not see.
+const HELD_BACK: f64 = 0.25;
+
+const CITIES: [&str; 6] = ["Bergen", "Oslo", "Paris", "Rome", "Turin", "Vienna"];
+
+#[derive(Debug, Serialize)]
+struct Boosting {
+    rows: usize,
+    features: usize,
+    missing: usize,
+    f32_bytes_per_row: usize,
+    bytes_per_row: usize,
+    precisions: Vec<Row>,
+    model_bytes: u64,
+    trees: usize,
+    /// Whether the model that was loaded predicts what the one that was trained does, bit for bit.
+    same_after_loading: bool,
+    predictions_per_second: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    precision: &'static str,
+    /// Bytes of a row's gradient and hessian.
+    gradient_bytes: f64,
+    auc: f64,
+    logloss: f64,
+    seconds: f64,
+}
+
+fn run() -> Result<Box<dyn Report>, CliError> {
+    let (table, missing) = made_up()?;
+    let (matrix, target) = split(table)?;
+    let fold = Fold::hold_out(ROWS, Some(&target.values), HELD_BACK, 1);
+    let (learned, held) = (matrix.select(&fold.train), matrix.select(&fold.valid));
+    let chosen = |rows: &[usize]| rows.iter().map(|row| target.values[*row]).collect::<Vec<f32>>();
+    let mut data = Dataset::new(&learned.features()?, chosen(&fold.train), None, &Quantizer::default())?;
+    let valid = data.like(&held.features()?, chosen(&fold.valid), None)?;
+    let mut precisions = Vec::new();
+    let mut last = None;
+    for (kept, gradient_bytes) in
+        [(GradientPrecision::F32, 8.0), (GradientPrecision::Pair8, 2.0), (GradientPrecision::Pair4, 1.0)]
+    {
+        let start = Instant::now();
+        let training = train(&mut data, &valid, kept)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let value =
+            |at: usize| training.history.last().and_then(|metrics| metrics.get(at)).map_or(f64::NAN, |m| m.value);
+        precisions.push(Row { precision: precision(kept), gradient_bytes, auc: value(0), logloss: value(1), seconds });
+        last = Some(training.model);
+    }
+    let mut model = last.ok_or_else(|| io::Error::other("no precision was tried"))?;
+    learned.label(&mut model.inputs);
+    model.output.classes.clone_from(&target.labels);
+    let (loaded, model_bytes) = saved_and_loaded(&model)?;
+    let before = Predictor::new(&model)?.predict(&held.features()?)?;
+    let start = Instant::now();
+    let after = Predictor::new(&loaded)?.predict(&held.features()?)?;
+    let seconds = start.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a rate to show")]
+    let predictions_per_second = after.len() as f64 / seconds;
+    Ok(Box::new(Boosting {
+        rows: ROWS,
+        features: matrix.names().len(),
+        missing,
+        f32_bytes_per_row: matrix.bytes() / ROWS,
+        bytes_per_row: data.bytes_per_row(),
+        precisions,
+        model_bytes,
+        trees: model.trees.len(),
+        same_after_loading: before.iter().map(|p| p.to_bits()).eq(after.iter().map(|p| p.to_bits())),
+        predictions_per_second,
+    }))
+}
+
+/// Visitors of a shop who buy or do not: by their age, what they saw, and where they live; some of it is not known.
+fn made_up() -> Result<(Data, usize), CliError> {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut missing = 0;
+    let (mut numbers, mut cities, mut bought) = (vec![Vec::new(); 8], Vec::new(), Vec::new());
+    for _ in 0..ROWS {
+        let row: Vec<f32> = (0..8).map(|_| (0..4).map(|_| random.f32() - 0.5).sum::<f32>() * 1.7).collect();
+        let city = random.usize(..CITIES.len());
+        let taste = [0.9, -0.4, 0.2, -1.1, 0.6, 0.0][city];
+        let score = row[0] - 0.8 * row[1] * row[2] + (2.0 * row[3]).sin() + taste + 0.5 * row[4].abs() - 0.6;
+        bought.push(Some(if score + 0.8 * (random.f32() - 0.5) > 0.0 { "yes" } else { "no" }));
+        for (column, value) in numbers.iter_mut().zip(row) {
+            let known = random.f32() > 0.05;
+            missing += usize::from(!known);
+            column.push(if known { value } else { f32::NAN });
+        }
+        let known = random.f32() > 0.05;
+        missing += usize::from(!known);
+        cities.push(known.then_some(CITIES[city]));
+    }
+    let names = ["age", "visits", "minutes", "hour", "basket", "clicks", "noise_a", "noise_b"];
+    let column = |name: &str, data| Column { name: name.to_owned(), data };
+    let mut columns: Vec<Column> =
+        names.iter().zip(numbers).map(|(name, values)| column(name, ColumnData::F32(values))).collect();
+    columns.push(column("city", ColumnData::Text(Text::new(cities))));
+    columns.push(column("bought", ColumnData::Text(Text::new(bought))));
+    Ok((Data::new(columns)?, missing))
+}
+
+fn split(mut table: Data) -> Result<(Matrix, Target), CliError> {
+    let target = Target::classes(&table.take("bought")?)?;
+    Ok((table.into_matrix(&[])?, target))
+}
+
+fn train(data: &mut Dataset, valid: &Dataset, precision: GradientPrecision) -> Result<Training, CliError> {
+    let params = Params { precision, ..Params::default() };
+    let trainer = Trainer::new(params, objective::by_name("binary")?);
+    let trainer = trainer.metric(metric::by_name("auc")?).metric(metric::by_name("logloss")?).valid(valid);
+    Ok(trainer.train(data)?)
+}
+
+fn saved_and_loaded(model: &Model) -> Result<(Model, u64), CliError> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("shop.bitgrain");
+    model.save(&path)?;
+    Ok((Model::load(&path)?, std::fs::metadata(&path)?.len()))
+}
+
+impl Report for Boosting {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} made-up rows of {} features, one of them texts, {} values missing; a quarter is held back.",
+            self.rows, self.features, self.missing
+        )?;
+        writeln!(out, "A row takes {} bytes as f32, and {} binned.\n", self.f32_bytes_per_row, self.bytes_per_row)?;
+        let mut table = Table::new(&["gradients", "bytes per row", "AUC", "log loss", "seconds"], 1);
+        for row in &self.precisions {
+            table.row([
+                row.precision.to_owned(),
+                row.gradient_bytes.to_string(),
+                format!("{:.4}", row.auc),
+                format!("{:.4}", row.logloss),
+                format!("{:.2}", row.seconds),
+            ]);
+        }
+        writeln!(out, "{table}\n")?;
+        writeln!(out, "AUC, log loss  on the rows that were held back; AUC is 1 at best, log loss 0")?;
+        writeln!(out, "seconds        for {} trees of 31 leaves, and for measuring them\n", self.trees)?;
+        let same = if self.same_after_loading { "the same bits" } else { "other numbers" };
+        writeln!(
+            out,
+            "Saved in {} bytes and loaded, it predicts {same}, {:.0} rows a second.",
+            self.model_bytes, self.predictions_per_second
+        )?;
+        writeln!(out, "\nOn your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain")
+    }
+
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}

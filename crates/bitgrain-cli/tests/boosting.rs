@@ -1,0 +1,260 @@
+//! Training, prediction and cross-validation as a user meets them.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bitgrain(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bitgrain"));
+    command.current_dir(folder).args(arguments.split_whitespace()).output().expect("the binary runs")
+}
+
+/// What it printed; a failure shows what it said.
+fn printed(folder: &Path, arguments: &str) -> String {
+    let output = bitgrain(folder, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {said}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn json(folder: &Path, arguments: &str) -> Value {
+    serde_json::from_str(&printed(folder, arguments)).expect("JSON")
+}
+
+/// What it said when it failed.
+fn error(folder: &Path, arguments: &str) -> String {
+    let output = bitgrain(folder, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments}");
+    String::from_utf8(output.stderr).expect("UTF-8")
+}
+
+/// Houses: the price follows from size, age and district, a size here and there is missing. `kind` has three classes,
+/// `sold` two.
+fn houses(folder: &Path, name: &str, seed: u64, rows: usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut text = "id,size,age,district,price,sold,kind,weight\n".to_owned();
+    for row in 0..rows {
+        let (size, age, district) = (20.0 + 180.0 * random.f64(), 100.0 * random.f64(), random.usize(..3));
+        let price = size * [3.0, 1.0, 2.0][district] - age + 5.0 * random.f64();
+        let sold = if price + 60.0 * random.f64() > 180.0 { "yes" } else { "no" };
+        let kind = ["flat", "house", "villa"][usize::from(size > 80.0) + usize::from(size > 150.0)];
+        let size = if random.f64() < 0.05 { String::new() } else { format!("{size:.2}") };
+        let district = ["center", "harbour", "\"hill, north\""][district];
+        let weight = 1 + row % 3;
+        writeln!(text, "{row},{size},{age:.1},{district},{price:.3},{sold},{kind},{weight}").expect("in memory");
+    }
+    std::fs::write(folder.join(name), text).expect("written");
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    houses(folder.path(), "train.csv", 1, 2000);
+    houses(folder.path(), "test.csv", 2, 500);
+    folder
+}
+
+/// The columns of a CSV file as numbers.
+fn columns(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
+    let mut lines = text.lines();
+    let names = lines.next().expect("a header").split(',').collect();
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect()).collect();
+    (names, rows)
+}
+
+#[test]
+fn a_price_is_learned_saved_and_predicted() {
+    let folder = folder();
+    let folder = folder.path();
+    let options = "--target price --ignore id,sold,kind,weight --model m.bitgrain --valid test.csv --rounds 60";
+    let output = bitgrain(folder, &format!("train train.csv {options} --json"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("objective squared: `price` holds numbers that are not whole"), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["rows"], &report["valid_rows"], &report["features"]), (&2000.into(), &500.into(), &3.into()));
+    assert_eq!(report["categorical"], serde_json::json!(["district"]));
+    assert_eq!(report["rounds"], 60);
+    assert_eq!(report["metrics"][0]["name"], "rmse");
+    let rmse = report["metrics"][0]["value"].as_f64().expect("a number");
+    assert!(rmse < 45.0, "prices spread by 140: {rmse}");
+    // The district is a category, and most of the price.
+    let text = printed(folder, "predict m.bitgrain test.csv");
+    let (names, rows) = columns(&text);
+    assert_eq!((names, rows.len()), (vec!["prediction"], 500));
+    let truth = std::fs::read_to_string(folder.join("test.csv")).expect("read");
+    let price = |line: &str| line.rsplit(',').nth(3).and_then(|cell| cell.parse::<f64>().ok()).expect("a price");
+    let squares = truth.lines().skip(1).map(price).zip(&rows).map(|(price, row)| (price - row[0]).powi(2)).sum::<f64>();
+    assert!(((squares / 500.0).sqrt() - rmse).abs() < 1e-3 * rmse, "what was measured is what is predicted");
+    let shown = printed(folder, "inspect m.bitgrain");
+    assert!(shown.contains("60 trees") && shown.contains("district") && shown.contains("3 texts"), "{shown}");
+    assert_eq!(json(folder, "inspect m.bitgrain --json")["features"][2]["name"], "district");
+}
+
+#[test]
+fn classes_are_found_out_and_keep_their_names() {
+    let folder = folder();
+    let folder = folder.path();
+    let ignore = "--rounds 20 --ignore id,price,weight";
+    let report = json(
+        folder,
+        &format!("train train.csv --target sold {ignore},kind --model two.bitgrain --json --valid-fraction 0.25"),
+    );
+    assert_eq!((&report["objective"], &report["classes"]), (&"binary".into(), &serde_json::json!(["no", "yes"])));
+    assert_eq!((&report["rows"], &report["valid_rows"]), (&1500.into(), &500.into()));
+    let report = json(folder, &format!("train train.csv --target kind {ignore},sold --model three.bitgrain --json"));
+    assert_eq!(report["objective"], "multiclass:3");
+    assert_eq!(report["trees"], 60);
+    let text = printed(folder, "predict three.bitgrain test.csv");
+    let (names, rows) = columns(&text);
+    assert_eq!(names, ["probability_flat", "probability_house", "probability_villa"]);
+    assert!(rows.iter().all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
+    let classes = printed(folder, "predict three.bitgrain test.csv --class");
+    let truth = std::fs::read_to_string(folder.join("test.csv")).expect("read");
+    let right =
+        classes.lines().zip(truth.lines()).skip(1).filter(|(class, line)| line.rsplit(',').nth(1) == Some(class));
+    assert!(right.count() > 440, "sizes tell the kinds apart, where they are known");
+    let text = printed(folder, "predict two.bitgrain test.csv --raw");
+    assert_eq!((columns(&text).0, text.lines().count()), (vec!["score"], 501));
+    let text = printed(folder, "predict two.bitgrain test.csv --leaf");
+    assert_eq!((columns(&text).0.len(), text.lines().count()), (20, 501));
+}
+
+#[test]
+fn every_growth_and_precision_learns_the_same_thing() {
+    let folder = folder();
+    let folder = folder.path();
+    for options in [
+        "--growth depth --max-depth 5",
+        "--growth symmetric",
+        "--precision pair8",
+        "--precision pair4",
+        "--goss",
+        "--bagging 0.5",
+    ] {
+        let command = format!(
+            "train train.csv --target price --ignore id,sold,kind,weight --valid test.csv --model m.bitgrain --rounds 60 {options} --json"
+        );
+        let report = json(folder, &command);
+        let rmse = report["metrics"][0]["value"].as_f64().expect("a number");
+        assert!(rmse < 60.0, "{options}: {rmse}");
+    }
+}
+
+#[test]
+fn threads_and_file_formats_do_not_change_a_model() {
+    let folder = folder();
+    let folder = folder.path();
+    let options = "--target price --ignore id,sold,kind --weight weight --rounds 10";
+    printed(folder, &format!("train train.csv {options} --model one.bitgrain --threads 1"));
+    printed(folder, &format!("train train.csv {options} --model two.bitgrain --threads 3"));
+    let read = |name: &str| std::fs::read(folder.join(name)).expect("read");
+    assert_eq!(read("one.bitgrain"), read("two.bitgrain"));
+    printed(folder, "predict one.bitgrain test.csv -o p.parquet");
+    printed(folder, "predict one.bitgrain test.csv -o p.csv --threads 1");
+    let sum = |name: &str| json(folder, &format!("inspect {name} --json"))["columns"][0]["sum"].clone();
+    assert_eq!(sum("p.parquet"), sum("p.csv"));
+}
+
+#[test]
+fn training_stops_early_and_goes_on() {
+    let folder = folder();
+    let folder = folder.path();
+    let options = "--target price --ignore id,sold,kind,weight --valid-fraction 0.3";
+    let report = json(
+        folder,
+        &format!(
+            "train train.csv {options} --learning-rate 0.5 --rounds 400 --early-stopping 5 --model a.bitgrain --json"
+        ),
+    );
+    let (rounds, best) =
+        (report["rounds"].as_u64().expect("a number"), report["best_round"].as_u64().expect("a number"));
+    assert!(rounds < 400 && best + 5 == rounds && report["trees"] == best, "{rounds} {best}");
+    let report = json(
+        folder,
+        "train train.csv --target price --continue a.bitgrain --model b.bitgrain --rounds 7 --json --ignore sold",
+    );
+    assert_eq!(report["trees"], best + 7);
+}
+
+#[test]
+fn cross_validation_measures_every_fold() {
+    let folder = folder();
+    let folder = folder.path();
+    let report = json(
+        folder,
+        "cv train.csv --target sold --ignore id,price,weight,kind --folds 4 --rounds 10 --metric auc,logloss --json",
+    );
+    assert_eq!((&report["rows"], &report["rounds"]), (&2000.into(), &serde_json::json!([10, 10, 10, 10])));
+    let auc = &report["metrics"][0];
+    assert_eq!((auc["name"].as_str(), report["metrics"][1]["name"].as_str()), (Some("auc"), Some("logloss")));
+    let mean = (0..4).map(|fold| auc["folds"][fold].as_f64().expect("a number")).sum::<f64>() / 4.0;
+    assert!((auc["mean"].as_f64().expect("a number") - mean).abs() < 1e-12);
+    assert!(mean > 0.8, "{mean}");
+    let shown = printed(folder, "cv train.csv --target sold --ignore id,price,weight,kind --folds 3 --rounds 5");
+    assert!(shown.contains("fold") && shown.contains("±"), "{shown}");
+}
+
+#[test]
+fn sparse_files_need_no_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut text = String::new();
+    for _ in 0..600 {
+        let (a, b) = (random.usize(..3), random.f32());
+        let label = i32::from(a == 1 && b > 0.4);
+        writeln!(text, "{label} {}:1 9:{b}", a + 1).expect("in memory");
+    }
+    std::fs::write(folder.join("a.svm"), text).expect("written");
+    let report = json(folder, "train a.svm --model m.bitgrain --rounds 20 --min-child-samples 5 --metric error --json");
+    assert_eq!((&report["features"], &report["objective"]), (&10.into(), &"binary".into()));
+    assert!(report["metrics"][0]["value"].as_f64().expect("a number") < 0.02, "{report}");
+    assert_eq!(printed(folder, "predict m.bitgrain a.svm").lines().count(), 601);
+}
+
+#[test]
+fn mistakes_say_what_to_do() {
+    let folder = folder();
+    let folder = folder.path();
+    let says = |arguments: &str, expected: &str| {
+        let said = error(folder, arguments);
+        assert!(said.contains(expected), "{arguments}: {said}");
+        assert!(!folder.join("m.bitgrain").exists(), "{arguments}");
+    };
+    says("train train.csv --model m.bitgrain", "name it with --target; the table has id, size");
+    says("train train.csv --target prize --model m.bitgrain", "the table has no column `prize`; it has `id`");
+    says("train none.csv --target price --model m.bitgrain", "none.csv: ");
+    says("train train.csv --target price --model m.bitgrain --objective foo", "there is no objective foo");
+    says("train train.csv --target price --model m.bitgrain --metric foo", "there is no metric foo");
+    says("train train.csv --target sold --model m.bitgrain --objective squared", "column sold holds texts");
+    says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "0.2 holds back a fifth");
+    says("train train.csv --target price --model m.bitgrain --early-stopping 5", "--valid FILE or --valid-fraction");
+    says("train train.csv --target price --model m.bitgrain --rounds 0", "rounds = 0 is out of range");
+    says("train train.csv --target price --model train.csv", "train.csv is read here");
+    says("cv train.csv --target price --folds 1", "folds = 1 is out of range");
+    assert!(std::fs::read_to_string(folder.join("train.csv")).expect("still there").starts_with("id,"));
+    printed(folder, "train train.csv --target price --ignore id,sold,kind,weight --rounds 2 --model p.bitgrain");
+    assert!(error(folder, "predict p.bitgrain test.csv -o out.xls").contains("ends in .csv, .tsv or .parquet"));
+    assert!(error(folder, "predict p.bitgrain test.csv --class").contains("leave out --class"));
+    assert!(error(folder, "predict test.csv test.csv").contains("test.csv: not a model"));
+    std::fs::write(folder.join("few.csv"), "size,age\n1,2\n").expect("written");
+    assert!(error(folder, "predict p.bitgrain few.csv").contains("no column `district`"));
+    std::fs::write(folder.join("empty.csv"), "size,age,district\n").expect("written");
+    assert_eq!(printed(folder, "predict p.bitgrain empty.csv"), "prediction\n");
+}
+
+#[test]
+fn models_are_converted_to_json() {
+    let folder = folder();
+    let folder = folder.path();
+    printed(folder, "train train.csv --target price --ignore id,sold,kind,weight --rounds 2 --model p.bitgrain");
+    let said = printed(folder, "convert-model p.bitgrain p.json");
+    assert!(said.contains("3 features, 2 trees"), "{said}");
+    let model: Value = serde_json::from_slice(&std::fs::read(folder.join("p.json")).expect("read")).expect("JSON");
+    assert_eq!(model["features"][2]["labels"], serde_json::json!(["center", "harbour", "hill, north"]));
+    printed(folder, "convert-model p.bitgrain q.bitgrain");
+    let read = |name: &str| std::fs::read(folder.join(name)).expect("read");
+    assert_eq!(read("p.bitgrain"), read("q.bitgrain"));
+}

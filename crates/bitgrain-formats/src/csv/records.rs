@@ -1,0 +1,151 @@
+//! `Records`: one record after the other, its fields borrowed from the bytes.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::CsvError;
+
+/// A field of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// What it holds: without its quotes, or without the blanks around it if it has none.
+    pub bytes: Cow<'a, [u8]>,
+    /// Whether it stood in quotes.
+    pub quoted: bool,
+}
+
+/// The records of some bytes. Lines without anything are none.
+///
+/// ```
+/// use bitgrain_formats::csv::Records;
+/// let mut records = Records::new(b"a,\"b, \"\"c\"\"\"\r\n\r\n 1 ,2\n", b',');
+/// let mut fields = Vec::new();
+/// records.next_into(&mut fields)?;
+/// assert_eq!(*fields[1].bytes, *b"b, \"c\"");
+/// let start = records.next_into(&mut fields)?;
+/// assert_eq!((start, &*fields[0].bytes), (Some(17), &b"1"[..]));
+/// assert_eq!(records.next_into(&mut fields)?, None);
+/// # Ok::<(), bitgrain_formats::csv::CsvError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Records<'a> {
+    data: &'a [u8],
+    delimiter: u8,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Records<'a> {
+    /// The records of `data`, with `delimiter` between their fields.
+    #[must_use]
+    pub fn new(data: &'a [u8], delimiter: u8) -> Self {
+        Self { data, delimiter, at: 0, end: data.len() }
+    }
+
+    /// Only those of a part of the bytes, which must begin and end where records do.
+    #[must_use]
+    pub fn within(mut self, part: Range<usize>) -> Self {
+        self.end = part.end.min(self.data.len());
+        self.at = part.start.min(self.end);
+        self
+    }
+
+    /// Where the next record begins, or a blank line before it.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Replaces `fields` by those of the next record, and says where it began; `None` at the end.
+    ///
+    /// # Errors
+    /// [`CsvError`], with the line it is in.
+    pub fn next_into(&mut self, fields: &mut Vec<Field<'a>>) -> Result<Option<usize>, CsvError> {
+        fields.clear();
+        self.skip_blank_lines();
+        if self.at == self.end {
+            return Ok(None);
+        }
+        let start = self.at;
+        loop {
+            let field =
+                if self.data[self.at..self.end].first() == Some(&b'"') { self.quoted()? } else { self.plain()? };
+            fields.push(field);
+            // Behind a field there is a delimiter, the end of a line, or nothing.
+            match self.data[self.at..self.end].first() {
+                Some(&byte) if byte == self.delimiter => self.at += 1,
+                Some(_) => {
+                    self.at += 1;
+                    return Ok(Some(start));
+                }
+                None => return Ok(Some(start)),
+            }
+        }
+    }
+
+    fn skip_blank_lines(&mut self) {
+        loop {
+            match &self.data[self.at..self.end] {
+                [b'\n', ..] => self.at += 1,
+                [b'\r', b'\n', ..] => self.at += 2,
+                [b'\r'] => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+
+    fn plain(&mut self) -> Result<Field<'a>, CsvError> {
+        let rest = &self.data[self.at..self.end];
+        let stop = |byte: &u8| *byte == self.delimiter || matches!(*byte, b'\n' | 0);
+        let len = rest.iter().position(stop).unwrap_or(rest.len());
+        if rest.get(len) == Some(&0) {
+            return Err(CsvError::Nul { line: line_at(self.data, self.at + len) });
+        }
+        self.at += len;
+        // A carriage return before the end of the line goes with the blanks.
+        Ok(Field { bytes: Cow::Borrowed(rest[..len].trim_ascii()), quoted: false })
+    }
+
+    fn quoted(&mut self) -> Result<Field<'a>, CsvError> {
+        let open = self.at;
+        let mut from = self.at + 1;
+        let mut unescaped: Option<Vec<u8>> = None;
+        loop {
+            let rest = &self.data[from..self.end];
+            let Some(len) = rest.iter().position(|byte| matches!(byte, b'"' | 0)) else {
+                return Err(CsvError::OpenQuote { line: line_at(self.data, open) });
+            };
+            if rest[len] == 0 {
+                return Err(CsvError::Nul { line: line_at(self.data, from + len) });
+            }
+            if rest.get(len + 1) == Some(&b'"') {
+                unescaped.get_or_insert_default().extend_from_slice(&rest[..=len]);
+                from += len + 2;
+                continue;
+            }
+            let bytes = match unescaped {
+                None => Cow::Borrowed(&rest[..len]),
+                Some(mut bytes) => {
+                    bytes.extend_from_slice(&rest[..len]);
+                    Cow::Owned(bytes)
+                }
+            };
+            self.at = from + len + 1;
+            if self.data[self.at..self.end].starts_with(b"\r\n") || self.data[self.at..self.end] == *b"\r" {
+                self.at += 1;
+            }
+            return match self.data[self.at..self.end].first() {
+                Some(&found) if found != self.delimiter && found != b'\n' => {
+                    Err(CsvError::AfterQuote { line: line_at(self.data, self.at), found })
+                }
+                _ => Ok(Field { bytes, quoted: true }),
+            };
+        }
+    }
+}
+
+/// The line of a byte, counted from 1.
+#[must_use]
+pub fn line_at(data: &[u8], offset: usize) -> usize {
+    1 + data[..offset.min(data.len())].iter().filter(|byte| **byte == b'\n').count()
+}

@@ -1,0 +1,87 @@
+//! A part of a file: its columns as numbers, or as texts.
+
+use std::ops::Range;
+
+use super::cell::{Cell, Cells};
+use crate::table::piece::narrowed;
+use crate::table::words::Words;
+use crate::table::{ColumnData, Numbers, TableError};
+
+/// What the cells of a column look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guess {
+    /// None was there.
+    Missing,
+    Numbers,
+    /// `true` and `false`.
+    Flags,
+    Texts,
+}
+
+impl Guess {
+    /// What holds for both. Flags among numbers are texts: nobody can tell what they mean.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Missing, other) => other,
+            (one, Self::Missing) => one,
+            (one, other) if one == other => one,
+            _ => Self::Texts,
+        }
+    }
+}
+
+/// A part read as numbers.
+pub(super) struct Part {
+    /// For each column of the file.
+    pub(super) guesses: Vec<Guess>,
+    /// For each column of the file; empty if it is not read, or not numbers.
+    pub(super) columns: Vec<ColumnData>,
+}
+
+impl Part {
+    /// Reads the columns that `numeric` marks; each until something in it is no number.
+    pub(super) fn numbers(
+        cells: &Cells<'_>,
+        part: Range<usize>,
+        numeric: &[bool],
+        numbers: Numbers,
+    ) -> Result<Self, TableError> {
+        let mut guesses: Vec<Guess> =
+            numeric.iter().map(|numeric| if *numeric { Guess::Missing } else { Guess::Texts }).collect();
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); numeric.len()];
+        cells.for_each_record(part, |fields, _| {
+            for ((field, guess), values) in fields.iter().zip(&mut guesses).zip(&mut values) {
+                if *guess == Guess::Texts {
+                    continue;
+                }
+                let (value, kind) = match cells.cell(field) {
+                    Cell::Missing => (f64::NAN, Guess::Missing),
+                    Cell::Number(value) => (value, Guess::Numbers),
+                    Cell::Flag(flag) => (f64::from(u8::from(flag)), Guess::Flags),
+                    Cell::Text => (f64::NAN, Guess::Texts),
+                };
+                *guess = guess.and(kind);
+                if *guess == Guess::Texts {
+                    *values = Vec::new();
+                } else {
+                    values.push(value);
+                }
+            }
+            Ok(())
+        })?;
+        let columns = values.into_iter().map(|values| narrowed(values, numbers)).collect();
+        Ok(Self { guesses, columns })
+    }
+}
+
+/// Reads the columns that `wanted` marks as texts; the others are empty.
+pub(super) fn texts(cells: &Cells<'_>, part: Range<usize>, wanted: &[bool]) -> Result<Vec<ColumnData>, TableError> {
+    let mut words: Vec<Words> = wanted.iter().map(|_| Words::default()).collect();
+    cells.for_each_record(part, |fields, start| {
+        for ((at, field), words) in fields.iter().enumerate().zip(&mut words).filter(|((at, _), _)| wanted[*at]) {
+            words.push(cells.text(field, at, start)?);
+        }
+        Ok(())
+    })?;
+    Ok(words.into_iter().map(|words| ColumnData::Text(words.finish())).collect())
+}

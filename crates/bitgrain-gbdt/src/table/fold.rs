@@ -1,0 +1,66 @@
+//! Which rows are held back for validation.
+
+/// Rows to train on, and rows to measure on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fold {
+    /// Rows to train on, ascending.
+    pub train: Vec<usize>,
+    /// Rows to measure on, ascending.
+    pub valid: Vec<usize>,
+}
+
+impl Fold {
+    /// Holds back a share of the rows at random; with classes, the same share of each.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::table::Fold;
+    /// let classes = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
+    /// let fold = Fold::hold_out(8, Some(&classes), 0.25, 7);
+    /// assert_eq!((fold.train.len(), fold.valid.len()), (6, 2));
+    /// assert!(fold.valid[0] < 4 && fold.valid[1] >= 4); // one of each class
+    /// ```
+    #[must_use]
+    pub fn hold_out(n_rows: usize, classes: Option<&[f32]>, share: f64, seed: u64) -> Self {
+        let mut held = vec![false; n_rows];
+        let rows = shuffled(n_rows, classes, seed);
+        let mut start = 0;
+        while start < rows.len() {
+            let same = |row: &&usize| class(classes, **row) == class(classes, rows[start]);
+            let end = start + rows[start..].iter().take_while(same).count();
+            rows[start..start + part_of(end - start, share)].iter().for_each(|row| held[*row] = true);
+            start = end;
+        }
+        Self::by(&held)
+    }
+
+    fn by(held: &[bool]) -> Self {
+        let (valid, train) = (0..held.len()).partition(|row| held[*row]);
+        Self { train, valid }
+    }
+}
+
+/// All rows, class after class, each class in random order.
+fn shuffled(n_rows: usize, classes: Option<&[f32]>, seed: u64) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..n_rows).collect();
+    rows.sort_by_cached_key(|row| (class(classes, *row), mixed(seed.wrapping_add(mixed(*row as u64)))));
+    rows
+}
+
+/// Something that is ordered and differs between classes.
+fn class(classes: Option<&[f32]>, row: usize) -> u32 {
+    classes.and_then(|classes| classes.get(row)).map_or(0, |class| class.to_bits())
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number of rows")]
+#[expect(clippy::cast_precision_loss, reason = "a row more or less")]
+fn part_of(count: usize, share: f64) -> usize {
+    ((count as f64 * share.clamp(0.0, 1.0)).round() as usize).min(count)
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): neighbours become strangers.
+fn mixed(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ x >> 31
+}

@@ -1,0 +1,220 @@
+//! `Matrix`: the features of a table in one piece, as training and prediction take them.
+
+use super::piece::rounded;
+use super::{ColumnData, Sparse, Table, TableError, Text};
+use crate::feature::{Absent, FeatureError, Features};
+use crate::model::{Input, InputKind};
+
+/// The features of a table: numbers, and codes of categories, column after column.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    cells: Cells,
+    n_rows: usize,
+    names: Vec<String>,
+    categorical: Vec<usize>,
+    /// For each feature the texts of its codes; empty for numbers.
+    labels: Vec<Vec<String>>,
+}
+
+/// In f32, unless some column needs more; or as the sparse rows of a libsvm file.
+#[derive(Debug, Clone)]
+enum Cells {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Sparse(Sparse),
+}
+
+impl Table {
+    /// The columns as features: texts are categories, and so are the columns of numbers that `categorical` names.
+    ///
+    /// # Errors
+    /// [`TableError::MissingColumns`] for names that are none, [`TableError::BadValue`] for a category that is no code.
+    pub fn into_matrix(self, categorical: &[String]) -> Result<Matrix, TableError> {
+        let missing = |name: &&String| self.sparse.is_some() || self.column(name).is_none();
+        let missing: Vec<String> = categorical.iter().filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            return Err(TableError::MissingColumns { missing, found: self.names() });
+        }
+        if let Some(sparse) = self.sparse {
+            return Ok(Matrix::from_sparse(sparse));
+        }
+        let is_category = |at: &usize| {
+            let column = &self.columns[*at];
+            matches!(column.data, ColumnData::Text(_)) || categorical.contains(&column.name)
+        };
+        let categories: Vec<usize> = (0..self.columns.len()).filter(is_category).collect();
+        for at in &categories {
+            check_codes(&self.columns[*at])?;
+        }
+        Ok(Matrix::from_columns(self, categories))
+    }
+}
+
+impl Matrix {
+    pub(super) fn from_sparse(sparse: Sparse) -> Self {
+        let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
+        let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
+        let cells = Cells::Sparse(sparse);
+        Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
+    }
+
+    /// Columns leave the table one by one, so that there are never two copies of it.
+    pub(super) fn from_columns(table: Table, categorical: Vec<usize>) -> Self {
+        let (n_rows, n_features) = (table.n_rows, table.columns.len());
+        let wide = table.columns.iter().any(|column| matches!(column.data, ColumnData::F64(_)));
+        let (mut narrow_cells, mut wide_cells) = (Vec::new(), Vec::new());
+        if wide {
+            wide_cells.reserve_exact(n_rows * n_features)
+        } else {
+            narrow_cells.reserve_exact(n_rows * n_features)
+        }
+        let (mut names, mut labels) = (Vec::new(), Vec::new());
+        for column in table.columns {
+            names.push(column.name);
+            let mut own_labels = Vec::new();
+            match column.data {
+                ColumnData::F32(values) if wide => wide_cells.extend(values.into_iter().map(f64::from)),
+                ColumnData::F32(values) => narrow_cells.extend(values),
+                ColumnData::F64(values) => wide_cells.extend(values),
+                ColumnData::Text(Text { codes, labels }) => {
+                    let codes =
+                        codes.into_iter().map(|code| if code == Text::MISSING { f64::NAN } else { code.into() });
+                    if wide {
+                        wide_cells.extend(codes)
+                    } else {
+                        narrow_cells.extend(codes.map(rounded))
+                    }
+                    own_labels = labels;
+                }
+            }
+            labels.push(own_labels);
+        }
+        let cells = if wide { Cells::F64(wide_cells) } else { Cells::F32(narrow_cells) };
+        Self { cells, n_rows, names, categorical, labels }
+    }
+
+    /// The same with texts for the codes that the columns already hold.
+    pub(super) fn with_labels(mut self, labels: Vec<Vec<String>>) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// The features, borrowed.
+    ///
+    /// # Errors
+    /// [`FeatureError::Empty`] if there are no rows or no features.
+    pub fn features(&self) -> Result<Features<'_>, FeatureError> {
+        let (rows, features) = (self.n_rows, self.names.len());
+        let matrix = match &self.cells {
+            Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
+            Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
+            Cells::Sparse(Sparse { row_ptr, columns, values, n_features }) => {
+                Features::sparse(row_ptr, columns, values, *n_features, Absent::Zero)?
+            }
+        };
+        matrix.with_names(self.names.clone())?.with_categorical(&self.categorical)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Names of the features.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Which features are categories, ascending.
+    #[must_use]
+    pub fn categorical(&self) -> &[usize] {
+        &self.categorical
+    }
+
+    /// The values of a row, as they are binned.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Vec<f32> {
+        let at = |feature: usize| feature * self.n_rows + row;
+        let value = |feature: usize| match &self.cells {
+            Cells::F32(values) => values[at(feature)],
+            Cells::F64(values) => rounded(values[at(feature)]),
+            Cells::Sparse(sparse) => sparse.value(row, feature),
+        };
+        (0..self.names.len()).map(value).collect()
+    }
+
+    /// Bytes of the values.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.cells {
+            Cells::F32(values) => size_of_val(&values[..]),
+            Cells::F64(values) => size_of_val(&values[..]),
+            Cells::Sparse(sparse) => sparse.bytes(),
+        }
+    }
+
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// For a row that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let cells = match &self.cells {
+            Cells::F32(values) => Cells::F32(selected(values, self.n_rows, rows)),
+            Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
+            Cells::Sparse(sparse) => Cells::Sparse(sparse.select(rows)),
+        };
+        Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
+    }
+
+    fn clone_without_cells(&self) -> Self {
+        Self {
+            cells: Cells::F32(Vec::new()),
+            n_rows: 0,
+            names: self.names.clone(),
+            categorical: self.categorical.clone(),
+            labels: self.labels.clone(),
+        }
+    }
+
+    /// The features as a model has them: what other tables can be [aligned](Table::align) to.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<Input> {
+        let kind = |at: usize| match self.categorical.binary_search(&at) {
+            Ok(_) => InputKind::Categorical { known: None, labels: self.labels[at].clone() },
+            Err(_) => InputKind::Numeric,
+        };
+        self.names.iter().enumerate().map(|(at, name)| Input { name: name.clone(), kind: kind(at) }).collect()
+    }
+
+    /// Gives the inputs of a model that was trained on these features the texts of their codes.
+    pub fn label(&self, inputs: &mut [Input]) {
+        for (input, own) in inputs.iter_mut().zip(&self.labels) {
+            if let InputKind::Categorical { labels, .. } = &mut input.kind {
+                labels.clone_from(own);
+            }
+        }
+    }
+}
+
+fn selected<T: Copy>(values: &[T], n_rows: usize, rows: &[usize]) -> Vec<T> {
+    if n_rows == 0 {
+        return Vec::new();
+    }
+    values.chunks_exact(n_rows).flat_map(|column| rows.iter().map(|row| column[*row])).collect()
+}
+
+/// Codes that f32 tells apart.
+const MOST_CODES: f64 = 16_777_216.0;
+
+/// Categories given as numbers are codes: whole, and not below 0.
+fn check_codes(column: &super::Column) -> Result<(), TableError> {
+    let is_code = |value: f64| value.is_nan() || value.fract() == 0.0 && (0.0..MOST_CODES).contains(&value);
+    let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));
+    first.map_or(Ok(()), |(row, value)| {
+        let what = "category: numbers of categories are whole, from 0 to 16777215";
+        Err(TableError::BadValue { column: column.name.clone(), row, value: super::write::number(value), what })
+    })
+}

@@ -1,0 +1,161 @@
+//! One column of one row group.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use ::parquet::data_type::DataType;
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::file::serialized_reader::SerializedPageReader;
+
+use super::Kind;
+use crate::table::piece::narrowed;
+use crate::table::words::Words;
+use crate::table::{ColumnData, Numbers};
+
+/// Rows that are decoded at a time: their numbers stay in cache.
+const BATCH: usize = 8192;
+
+pub(super) fn read_chunk(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    group: usize,
+    leaf: usize,
+    kind: Kind,
+    numbers: Numbers,
+) -> Result<ColumnData> {
+    let group = metadata.row_group(group);
+    let chunk = group.column(leaf);
+    let rows =
+        usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("a negative number of rows".into()))?;
+    // Opened anew: threads that share a file would also share its position.
+    let pages = SerializedPageReader::new(Arc::new(File::open(path)?), chunk, rows, None)?;
+    let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
+    let nullable = chunk.column_descr().max_def_level();
+    let data = match reader {
+        ColumnReader::FloatColumnReader(reader) => {
+            let mut values = Vec::new();
+            each(reader, nullable, |value| {
+                values.push(value.copied().unwrap_or(f32::NAN));
+                Ok(())
+            })?;
+            ColumnData::F32(values)
+        }
+        ColumnReader::ByteArrayColumnReader(reader) if kind == Kind::Text => {
+            let mut words = Words::default();
+            each(reader, nullable, |value| {
+                words.push(value.map(|text| text.as_utf8()).transpose()?);
+                Ok(())
+            })?;
+            ColumnData::Text(words.finish())
+        }
+        other => narrowed(wide_numbers(other, kind, nullable)?, numbers),
+    };
+    match data.len() {
+        len if len == rows => Ok(data),
+        len => Err(ParquetError::General(format!("{len} values for {rows} rows"))),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
+#[expect(clippy::cast_sign_loss, reason = "unsigned integers are stored in signed ones")]
+fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f64>> {
+    let mut out = Vec::new();
+    let mut push = |value: Option<f64>| {
+        out.push(value.unwrap_or(f64::NAN));
+        Ok(())
+    };
+    let unit = match kind {
+        Kind::Decimal { scale } => 10_f64.powi(scale),
+        _ => 1.0,
+    };
+    let unsigned = kind == Kind::Unsigned;
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| f64::from(u8::from(*value)))))
+        }
+        ColumnReader::Int32ColumnReader(reader) if unsigned => {
+            each(reader, nullable, |value| push(value.map(|value| f64::from(*value as u32))))
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| f64::from(*value) / unit)))
+        }
+        ColumnReader::Int64ColumnReader(reader) if unsigned => {
+            each(reader, nullable, |value| push(value.map(|value| *value as u64 as f64)))
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| *value as f64 / unit)))
+        }
+        ColumnReader::Int96ColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| value.to_nanos() as f64)))
+        }
+        ColumnReader::DoubleColumnReader(reader) => each(reader, nullable, |value| push(value.copied())),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) if kind == Kind::Float16 => {
+            each(reader, nullable, |value| push(value.map(|value| float16(value.data()))))
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data()) / unit)))
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| big_endian(value.data()) / unit)))
+        }
+        ColumnReader::FloatColumnReader(reader) => {
+            each(reader, nullable, |value| push(value.map(|value| f64::from(*value))))
+        }
+    }?;
+    Ok(out)
+}
+
+/// Calls `take` with the value of each row; `None` if it is null.
+fn each<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    nullable: i16,
+    mut take: impl FnMut(Option<&T::T>) -> Result<()>,
+) -> Result<()> {
+    let (mut values, mut levels) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    loop {
+        values.clear();
+        levels.clear();
+        let (records, _, _) = reader.read_records(BATCH, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            return Ok(());
+        }
+        if nullable == 0 {
+            values.iter().try_for_each(|value| take(Some(value)))?;
+            continue;
+        }
+        let mut present = values.iter();
+        for level in &levels {
+            take(if *level == nullable { present.next() } else { None })?;
+        }
+    }
+}
+
+/// A signed integer of any length, the most significant byte first, rounded once if it has at most 16 bytes.
+#[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
+fn big_endian(bytes: &[u8]) -> f64 {
+    let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
+    let (head, tail) = bytes.split_at(bytes.len().saturating_sub(16));
+    if head.is_empty() {
+        return tail.iter().fold(sign, |value: i128, byte| value << 8 | i128::from(*byte)) as f64;
+    }
+    // The last 16 bytes are digits of their own, never a sign.
+    let low = tail.iter().fold(0, |value: u128, byte| value << 8 | u128::from(*byte)) as f64;
+    big_endian(head) * 2_f64.powi(128) + low
+}
+
+/// The IEEE half of two bytes, the least significant first.
+fn float16(bytes: &[u8]) -> f64 {
+    let &[low, high] = bytes else { return f64::NAN };
+    let bits = u16::from_le_bytes([low, high]);
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+    sign * match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2_f64.powi(exponent - 15),
+    }
+}

@@ -1,0 +1,119 @@
+//! Parquet files as tables: columns and row groups read in parallel, straight into numbers and codes.
+
+mod chunk;
+mod kind;
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use rayon::prelude::*;
+
+use self::chunk::read_chunk;
+use self::kind::Kind;
+use super::piece::{joined, narrowed};
+use super::{Column, ColumnData, Numbers, ReadOptions, Table, TableError, Text};
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    // The reader of pages is other people's, and asserts in places what a damaged file can break.
+    let table = catch_unwind(AssertUnwindSafe(|| read_columns(path, options)));
+    table.unwrap_or_else(|_| Err(TableError::parquet(path, None)("the file is damaged")))
+}
+
+fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    let file = File::open(path).map_err(TableError::io(path))?;
+    let bytes = file.metadata().map_err(TableError::io(path))?.len();
+    if bytes == 0 {
+        return Err(TableError::Empty { path: path.to_owned() });
+    }
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(TableError::parquet(path, None))?;
+    check_places(path, &metadata, bytes)?;
+    let columns = chosen(path, &metadata, options)?;
+    let groups = metadata.num_row_groups();
+    let chunks: Vec<(usize, usize)> =
+        (0..columns.len()).flat_map(|at| (0..groups).map(move |group| (at, group))).collect();
+    let read = |(at, group): (usize, usize)| {
+        let Chosen { leaf, kind, name } = &columns[at];
+        let piece = read_chunk(path, &metadata, group, *leaf, *kind, options.numbers);
+        piece.map_err(TableError::parquet(path, Some(name)))
+    };
+    // The first error of the file, whichever thread found one first.
+    let pieces: Vec<Result<ColumnData, TableError>> = chunks.into_par_iter().map(read).collect();
+    let mut pieces = pieces.into_iter().collect::<Result<Vec<ColumnData>, _>>()?.into_iter();
+    let mut data = Vec::with_capacity(columns.len());
+    for Chosen { name, kind, .. } in columns {
+        let own: Vec<ColumnData> = pieces.by_ref().take(groups).collect();
+        let values = match own.is_empty() {
+            false => joined(own),
+            true if kind == Kind::Text => ColumnData::Text(Text::default()),
+            true => ColumnData::F32(Vec::new()),
+        };
+        let text = options.text.contains(&name);
+        data.push(Column {
+            name,
+            data: if text { as_texts(values) } else { rounded_as_asked(values, options.numbers) },
+        });
+    }
+    Table::new(data)
+}
+
+/// A column that is read.
+struct Chosen {
+    leaf: usize,
+    kind: Kind,
+    name: String,
+}
+
+fn chosen(path: &Path, metadata: &ParquetMetaData, options: &ReadOptions) -> Result<Vec<Chosen>, TableError> {
+    let schema = metadata.file_metadata().schema_descr();
+    let names: Vec<String> = schema.columns().iter().map(|column| column.path().parts().join(".")).collect();
+    let mut columns = Vec::new();
+    for (leaf, wanted) in options.wanted(&names).into_iter().enumerate() {
+        let name = names[leaf].clone();
+        if !wanted || is_pandas_index(&name) {
+            continue;
+        }
+        let kind = Kind::of(schema.columns()[leaf].as_ref()).map_err(|kind| TableError::Unsupported {
+            path: path.to_owned(),
+            column: name.clone(),
+            kind,
+        })?;
+        columns.push(Chosen { leaf, kind, name });
+    }
+    Ok(columns)
+}
+
+/// What pandas writes for an index that has no name: no column of the data.
+fn is_pandas_index(name: &str) -> bool {
+    name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__")).is_some()
+}
+
+/// Every column chunk lies in the file: the reader of pages takes that for granted.
+fn check_places(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<(), TableError> {
+    for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        let end = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
+        if end.and_then(|(start, len)| start.checked_add(len)).is_none_or(|end| end > bytes) {
+            let name = chunk.column_path().string();
+            let reason = format!("{} bytes at offset {start} are not in a file of {bytes}", chunk.compressed_size());
+            return Err(TableError::parquet(path, Some(&name))(reason));
+        }
+    }
+    Ok(())
+}
+
+fn rounded_as_asked(data: ColumnData, numbers: Numbers) -> ColumnData {
+    match data {
+        ColumnData::F64(values) if numbers == Numbers::F32 => narrowed(values, numbers),
+        data => data,
+    }
+}
+
+/// Numbers as the texts a person would write.
+fn as_texts(data: ColumnData) -> ColumnData {
+    let Some(numbers) = data.numbers() else { return data };
+    let texts: Vec<Option<String>> =
+        numbers.map(|value| (!value.is_nan()).then(|| super::write::number(value))).collect();
+    ColumnData::Text(Text::new(texts.iter().map(Option::as_deref)))
+}

@@ -1,0 +1,69 @@
+//! Columns from pieces: what the parts of a file hold, put one behind the other.
+
+use std::collections::BTreeSet;
+
+use super::{ColumnData, Numbers, Text};
+
+/// Numbers as narrow as they may be: f32 if it holds every one exactly, or if rounding is asked for.
+pub(super) fn narrowed(values: Vec<f64>, numbers: Numbers) -> ColumnData {
+    let exact = |value: &f64| value.is_nan() || f64::from(rounded(*value)) == *value;
+    if numbers == Numbers::F32 || values.iter().all(exact) {
+        return ColumnData::F32(values.into_iter().map(rounded).collect());
+    }
+    ColumnData::F64(values)
+}
+
+/// The pieces of a column in their order. All are texts, or none is.
+pub(super) fn joined(mut pieces: Vec<ColumnData>) -> ColumnData {
+    if pieces.len() == 1 {
+        return pieces.remove(0);
+    }
+    let len = pieces.iter().map(ColumnData::len).sum();
+    if pieces.iter().any(|piece| matches!(piece, ColumnData::Text(_))) {
+        return ColumnData::Text(joined_texts(pieces, len));
+    }
+    if pieces.iter().any(|piece| matches!(piece, ColumnData::F64(_))) {
+        let mut all = Vec::with_capacity(len);
+        for piece in pieces {
+            match piece {
+                ColumnData::F32(values) => all.extend(values.into_iter().map(f64::from)),
+                ColumnData::F64(values) => all.extend(values),
+                ColumnData::Text(_) => {}
+            }
+        }
+        return ColumnData::F64(all);
+    }
+    let mut all = Vec::with_capacity(len);
+    for piece in pieces {
+        if let ColumnData::F32(values) = piece {
+            all.extend(values);
+        }
+    }
+    ColumnData::F32(all)
+}
+
+fn joined_texts(pieces: Vec<ColumnData>, len: usize) -> Text {
+    let texts: Vec<Text> = pieces.into_iter().map(as_text).collect();
+    let labels: BTreeSet<&str> = texts.iter().flat_map(|text| &text.labels).map(String::as_str).collect();
+    let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
+    let mut codes = Vec::with_capacity(len);
+    for text in texts {
+        let place = |label: &String| labels.binary_search(label).ok().and_then(|code| u32::try_from(code).ok());
+        let places: Vec<u32> = text.labels.iter().map(|label| place(label).unwrap_or(Text::MISSING)).collect();
+        codes.extend(text.codes.iter().map(|code| places.get(*code as usize).copied().unwrap_or(Text::MISSING)));
+    }
+    Text { codes, labels }
+}
+
+/// Numbers among texts, which no reader leaves, would be missing.
+fn as_text(piece: ColumnData) -> Text {
+    match piece {
+        ColumnData::Text(text) => text,
+        numbers => Text { codes: vec![Text::MISSING; numbers.len()], labels: Vec::new() },
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+pub(super) fn rounded(value: f64) -> f32 {
+    value as f32
+}

@@ -1,0 +1,55 @@
+//! What a file is, by its name or its first bytes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use super::{FileFormat, TableError};
+
+/// The first bytes of gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Bytes that are looked at.
+const HEAD: u64 = 64 << 10;
+
+pub(super) fn format_of(path: &Path) -> Result<FileFormat, TableError> {
+    if let Some(format) = FileFormat::of_name(path) {
+        return Ok(format);
+    }
+    let mut head = Vec::new();
+    opened(path)?.take(HEAD).read_to_end(&mut head).map_err(TableError::io(path))?;
+    Ok(match &head[..] {
+        [b'P', b'A', b'R', b'1', ..] => FileFormat::Parquet,
+        text if looks_like_libsvm(text) => FileFormat::Libsvm,
+        _ => FileFormat::Csv,
+    })
+}
+
+/// All bytes of a file, inflated if they are gzipped.
+pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, TableError> {
+    let mut bytes = Vec::new();
+    opened(path)?.read_to_end(&mut bytes).map_err(TableError::io(path))?;
+    Ok(bytes)
+}
+
+/// The file, inflated on the way if it is gzipped.
+fn opened(path: &Path) -> Result<Box<dyn Read>, TableError> {
+    let mut file = File::open(path).map_err(TableError::io(path))?;
+    let mut head = Vec::new();
+    file.by_ref().take(GZIP.len() as u64).read_to_end(&mut head).map_err(TableError::io(path))?;
+    let zipped = head == GZIP;
+    let whole = std::io::Cursor::new(head).chain(file);
+    Ok(if zipped { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+}
+
+/// Whether the first line that says anything is a number, and then pairs with colons.
+fn looks_like_libsvm(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty() && line[0] != b'#');
+    let Some(line) = line.and_then(|line| std::str::from_utf8(line).ok()) else { return false };
+    let mut tokens = line.split_ascii_whitespace();
+    let label = tokens.next().is_some_and(|token| token.split(':').all(|part| part.parse::<f64>().is_ok()));
+    let pair = |token: &str| token.split_once(':').is_some_and(|(key, _)| key == "qid" || key.parse::<u32>().is_ok());
+    label && tokens.next().is_some_and(pair)
+}

@@ -1,0 +1,76 @@
+//! What a column holds, in a few numbers.
+
+use super::{Column, ColumnData, Text};
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Summary {
+    /// Numbers.
+    Numbers {
+        /// Rows without one.
+        missing: usize,
+        /// The least and the greatest; `None` if all are missing.
+        range: Option<(f64, f64)>,
+        /// Their sum, infinities and all.
+        sum: f64,
+        /// Whether all of them are whole.
+        whole: bool,
+        /// Bytes of each.
+        bytes: usize,
+    },
+    /// Texts.
+    Texts {
+        /// Rows without one.
+        missing: usize,
+        /// Each different text and its rows, the most frequent first.
+        counts: Vec<(String, usize)>,
+    },
+}
+
+impl Column {
+    /// What the column holds.
+    ///
+    /// ```
+    /// use bitgrain_gbdt::table::{Column, ColumnData, Summary};
+    /// let column = Column { name: "n".into(), data: ColumnData::F32(vec![2.0, f32::NAN, 5.0]) };
+    /// let numbers = Summary::Numbers { missing: 1, range: Some((2.0, 5.0)), sum: 7.0, whole: true, bytes: 4 };
+    /// assert_eq!(column.summary(), numbers);
+    /// ```
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        match &self.data {
+            ColumnData::Text(text) => texts(text),
+            ColumnData::F32(values) => numbers(values.iter().map(|value| f64::from(*value)), size_of::<f32>()),
+            ColumnData::F64(values) => numbers(values.iter().copied(), size_of::<f64>()),
+        }
+    }
+}
+
+fn numbers(values: impl Iterator<Item = f64>, bytes: usize) -> Summary {
+    let (mut missing, mut range, mut sum, mut whole) = (0, None, 0.0, true);
+    for value in values {
+        if value.is_nan() {
+            missing += 1;
+            continue;
+        }
+        let (low, high): (f64, f64) = range.unwrap_or((value, value));
+        range = Some((low.min(value), high.max(value)));
+        sum += value;
+        whole &= value.fract() == 0.0;
+    }
+    Summary::Numbers { missing, range, sum, whole, bytes }
+}
+
+fn texts(text: &Text) -> Summary {
+    let mut counts: Vec<(String, usize)> = text.labels.iter().map(|label| (label.clone(), 0)).collect();
+    let mut missing = 0;
+    for code in &text.codes {
+        match counts.get_mut(*code as usize) {
+            Some((_, count)) => *count += 1,
+            None => missing += 1,
+        }
+    }
+    // Stable: texts of equal counts stay in their order.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Summary::Texts { missing, counts }
+}

@@ -1,0 +1,159 @@
+//! From tables to targets, tasks and features, in training and in prediction.
+
+use bitgrain_gbdt::model::{Input, InputKind};
+use bitgrain_gbdt::table::{Column, ColumnData, ReadOptions, Table, TableError, Target, Task, Text, weights};
+
+use super::{from_text, message};
+
+fn column(data: ColumnData) -> Column {
+    Column { name: "y".to_owned(), data }
+}
+
+fn numeric(name: &str) -> Input {
+    Input { name: name.to_owned(), kind: InputKind::Numeric }
+}
+
+fn categorical(name: &str, labels: &[&str]) -> Input {
+    let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+    Input { name: name.to_owned(), kind: InputKind::Categorical { known: None, labels } }
+}
+
+/// Every value of a matrix, row by row.
+fn rows(table: Table, inputs: &[Input]) -> Vec<Vec<String>> {
+    let matrix = table.align(inputs).expect("aligned");
+    let text = |value: f32| if value.is_nan() { "-".to_owned() } else { value.to_string() };
+    (0..matrix.n_rows()).map(|row| matrix.row(row).into_iter().map(text).collect()).collect()
+}
+
+#[test]
+fn tasks_follow_from_targets() {
+    let task = |data| Task::infer(&column(data)).task;
+    assert_eq!(task(ColumnData::F32(vec![0.0, 1.0, -0.0, f32::NAN])), Task::Binary);
+    assert_eq!(task(ColumnData::F32(vec![-1.0, 1.0])), Task::Binary);
+    assert_eq!(task(ColumnData::F32(vec![1.0, 2.0, 3.0])), Task::Multiclass { classes: 3 });
+    assert_eq!(task(ColumnData::F32(vec![0.5, 1.0])), Task::Regression);
+    assert_eq!(task(ColumnData::F64((0..11).map(f64::from).collect())), Task::Regression);
+    assert_eq!(task(ColumnData::F64((0..10).map(f64::from).collect())), Task::Multiclass { classes: 10 });
+    assert_eq!(task(ColumnData::Text(Text::new(["b", "a", "c"].map(Some)))), Task::Multiclass { classes: 3 });
+    let many: Vec<String> = (0..50).map(|class| class.to_string()).collect();
+    let many = Text::new(many.iter().map(|class| Some(class.as_str())));
+    let inferred = Task::infer(&column(ColumnData::Text(many)));
+    assert_eq!(
+        (inferred.task, &inferred.reason[..]),
+        (Task::Multiclass { classes: 50 }, "`y` holds 50 different texts")
+    );
+}
+
+#[test]
+fn classes_are_numbered_in_order_and_keep_their_names() {
+    let target = Target::classes(&column(ColumnData::F32(vec![10.0, -1.0, 2.5, 10.0]))).expect("classes");
+    assert_eq!(target.values, [2.0, 0.0, 1.0, 2.0]);
+    assert_eq!(target.labels, ["-1", "2.5", "10"]);
+    let other = column(ColumnData::Text(Text::new(["2.5", "10"].map(Some))));
+    assert_eq!(Target::classes_like(&other, &target.labels).expect("known").values, [1.0, 2.0]);
+    let unknown = column(ColumnData::F64(vec![2.5, 11.0]));
+    assert_eq!(
+        message(Target::classes_like(&unknown, &target.labels)),
+        "column y, row 1: 11 is none of the 3 classes of the training data"
+    );
+}
+
+#[test]
+fn targets_and_weights_that_cannot_be_used_name_their_row() {
+    let missing = column(ColumnData::F32(vec![1.0, 0.0, f32::NAN]));
+    for result in [Target::classes(&missing), Target::numbers(&missing)] {
+        assert!(message(result).starts_with("column y, row 2: nothing is no "));
+    }
+    let large = column(ColumnData::F64(vec![0.0, 1e300]));
+    assert!(message(Target::numbers(&large)).starts_with("column y, row 1: 1e300 is no target"));
+    let texts = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
+    assert_eq!(message(Target::numbers(&texts)), "column y holds texts (such as `a`), numbers are needed");
+    let one = column(ColumnData::F32(vec![3.0, 3.0]));
+    assert!(message(Target::classes(&one)).contains("only one class, 3"));
+    assert!(
+        message(weights(&column(ColumnData::F32(vec![1.0, -1.0])))).starts_with("column y, row 1: -1 is no weight")
+    );
+}
+
+#[test]
+fn texts_and_named_numbers_become_categories() {
+    let mut table = from_text("n,city,kind,y\n1.5,Rome,3,1\n,Oslo,0,0\n2,,3,1\n").expect("a table");
+    table.take("y").expect("the target");
+    let matrix = table.into_matrix(&["kind".to_owned()]).expect("a matrix");
+    assert_eq!(matrix.categorical(), [1, 2]);
+    assert_eq!(matrix.features().expect("features").names(), ["n", "city", "kind"]);
+    assert_eq!(matrix.bytes(), 3 * 3 * 4, "f32 holds all of them");
+    assert_eq!((matrix.row(0), matrix.row(1)[1]), (vec![1.5, 1.0, 3.0], 0.0));
+    let chosen = matrix.select(&[2, 1, 2]);
+    assert_eq!((chosen.n_rows(), chosen.row(0)[2], chosen.row(1)[1]), (3, 3.0, 0.0));
+    assert_eq!(chosen.names(), matrix.names());
+    assert_eq!(matrix.inputs()[1], categorical("city", &["Oslo", "Rome"]));
+    let mut inputs = [numeric("n"), categorical("city", &[]), categorical("kind", &[])];
+    matrix.label(&mut inputs);
+    assert_eq!(inputs[1], categorical("city", &["Oslo", "Rome"]));
+    assert_eq!(inputs[2], categorical("kind", &[]));
+}
+
+#[test]
+fn categories_that_are_no_codes_and_columns_that_are_not_there_are_refused() {
+    let table = from_text("n,k\n1,2\n2,-1\n").expect("a table");
+    let said = message(table.clone().into_matrix(&["k".to_owned()]));
+    assert!(said.starts_with("column k, row 1: -1 is no category"), "{said}");
+    let said = message(table.clone().into_matrix(&["x".to_owned()]));
+    assert_eq!(said, "the table has no column `x`; it has `n`, `k`");
+    assert_eq!(message(table.clone().take("z")), "the table has no column `z`; it has `n`, `k`");
+}
+
+#[test]
+fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
+    let text = "extra,city,n\n9,Rome,1\n9,Paris,2\n9,,3\n";
+    let inputs = [numeric("n"), categorical("city", &["Oslo", "Rome"])];
+    assert_eq!(rows(from_text(text).expect("a table"), &inputs), [["1", "1"], ["2", "-"], ["3", "-"]]);
+    let said = message(from_text("city,m\nRome,1\n").expect("a table").align(&inputs));
+    assert_eq!(said, "the table has no column `n`; it has `city`, `m`");
+    let said = message(from_text("city,n\nRome,x\n").expect("a table").align(&inputs));
+    assert_eq!(said, "column n holds texts (such as `x`), numbers are needed");
+    // Only numbers among the labels here, so the file looks numeric.
+    let inputs = [categorical("code", &["1", "2", "x"])];
+    assert_eq!(rows(from_text("code\n2\n7\n1\n").expect("a table"), &inputs), [["1"], ["-"], ["0"]]);
+}
+
+#[test]
+fn columns_go_by_place_only_where_there_are_no_names() {
+    let nameless = [numeric("f0"), numeric("f1")];
+    let lightgbm = [numeric("Column_0"), numeric("Column_1")];
+    let named = [numeric("a"), numeric("b")];
+    for (text, inputs, fits) in [
+        ("1,2\n", &nameless, true),
+        ("1,2\n", &named, true),
+        ("x,y\n1,2\n", &lightgbm, true),
+        ("x,y\n1,2\n", &named, false),
+        ("1,2,3\n", &named, false),
+        ("b,a\n2,1\n", &named, true),
+    ] {
+        let aligned = from_text(text).expect("a table").align(inputs);
+        assert_eq!(aligned.is_ok(), fits, "{text}");
+        if let Ok(matrix) = aligned {
+            assert_eq!(matrix.row(0), [1.0, 2.0], "{text}");
+        }
+    }
+}
+
+#[test]
+fn sparse_rows_keep_the_features_a_model_has() {
+    let options = ReadOptions::default();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.svm");
+    std::fs::write(&path, "1 0:5 4:1 9:7\n0 9:3\n1 1:2\n").expect("written");
+    let table = Table::read_with(&path, &options).expect("read");
+    let inputs: Vec<Input> = (0..5).map(|at| numeric(&format!("f{at}"))).collect();
+    let matrix = table.clone().align(&inputs).expect("aligned");
+    assert_eq!((matrix.row(0), matrix.row(1)), (vec![5.0, 0.0, 0.0, 0.0, 1.0], vec![0.0; 5]));
+    assert_eq!(matrix.row(2), [0.0, 2.0, 0.0, 0.0, 0.0]);
+    let chosen = matrix.select(&[2, 0]);
+    assert_eq!((chosen.n_rows(), chosen.row(0), chosen.row(1)), (2, matrix.row(2), matrix.row(0)));
+    assert_eq!(chosen.features().expect("features").n_rows(), 2);
+    let wide: Vec<Input> = (0..12).map(|at| numeric(&format!("f{at}"))).collect();
+    assert_eq!(table.clone().align(&wide).expect("aligned").row(0)[9], 7.0);
+    assert!(matches!(table.write(folder.path().join("t.csv")), Err(TableError::Sparse)));
+}

@@ -1,0 +1,107 @@
+//! Parquet files, written and read back, and damaged. Files of others: `oracles/test_tables.py`.
+
+use bitgrain_gbdt::table::{Column, ColumnData, Numbers, ReadOptions, Table, Text};
+
+use super::{message, shown};
+
+fn column(name: &str, data: ColumnData) -> Column {
+    Column { name: name.to_owned(), data }
+}
+
+fn sample() -> Table {
+    Table::new(vec![
+        column("short", ColumnData::F32(vec![1.5, f32::NAN, -3.0])),
+        column("long", ColumnData::F64(vec![0.1, 1e300, f64::NAN])),
+        column("word", ColumnData::Text(Text::new([Some("b"), None, Some("a")]))),
+    ])
+    .expect("a table")
+}
+
+#[test]
+fn a_table_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["t.parquet", "t.csv", "t.tsv"] {
+        let path = folder.path().join(name);
+        sample().write(&path).expect("written");
+        let back = Table::read(&path).expect("read");
+        assert_eq!(back.n_rows(), 3, "{name}");
+        for column in sample().columns() {
+            assert_eq!(shown(&back, &column.name), shown(&sample(), &column.name), "{name}");
+            let of = |table: &Table| std::mem::discriminant(&table.column(&column.name).expect("a column").data);
+            assert_eq!(of(&back), of(&sample()), "{name}: {}", column.name);
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 3, "no temporary file stays");
+}
+
+#[test]
+fn many_row_groups_are_one_column() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    let rows = (1 << 20) + 5;
+    let words: Vec<String> = (0..rows).map(|row| format!("w{}", (row * 7 + 3) % 11)).collect();
+    let table = Table::new(vec![
+        column("n", ColumnData::F32((0..rows).map(|row| row as f32).collect())),
+        column("w", ColumnData::Text(Text::new(words.iter().map(|word| Some(word.as_str()))))),
+    ])
+    .expect("a table");
+    table.write(&path).expect("written");
+    assert_eq!(Table::read(&path).expect("read"), table);
+}
+
+#[test]
+fn f64_is_rounded_and_columns_passed_over_by_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    sample().write(&path).expect("written");
+    let options = ReadOptions { numbers: Numbers::F32, skip: vec!["word".into()], ..ReadOptions::default() };
+    let table = Table::read_with(&path, &options).expect("read");
+    assert_eq!(table.columns().len(), 2);
+    assert!(matches!(&table.columns()[1].data, ColumnData::F32(values) if values[0] == 0.1 && values[1].is_infinite()));
+    let options = ReadOptions { text: vec!["short".into()], ..ReadOptions::default() };
+    assert_eq!(shown(&Table::read_with(&path, &options).expect("read"), "short"), "'1.5' - '-3'");
+}
+
+#[test]
+fn a_table_without_rows_keeps_its_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    let empty = Table::new(vec![column("a", ColumnData::F32(Vec::new()))]).expect("a table");
+    empty.write(&path).expect("written");
+    assert_eq!(Table::read(&path).expect("read"), empty);
+}
+
+#[test]
+fn every_cut_and_many_flipped_bytes_are_a_table_or_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    sample().write(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("read");
+    // A few of these make the reader of pages panic, which is caught; the messages are its own.
+    for len in 0..bytes.len() {
+        std::fs::write(&path, &bytes[..len]).expect("written");
+        assert!(Table::read(&path).is_err(), "cut to {len} bytes");
+    }
+    for at in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut bad = bytes.clone();
+            bad[at] ^= flip;
+            std::fs::write(&path, &bad).expect("written");
+            if let Ok(table) = Table::read(&path) {
+                assert!(table.columns().iter().all(|column| column.data.len() == table.n_rows()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_parquet_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    std::fs::write(&path, "a,b\n1,2\n").expect("written");
+    let said = message(Table::read(&path));
+    assert!(said.contains("t.parquet cannot be read as Parquet: "), "{said}");
+    std::fs::write(&path, "").expect("written");
+    assert!(message(Table::read(&path)).ends_with("t.parquet holds nothing"));
+}
