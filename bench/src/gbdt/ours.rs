@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_contender_is_an_error() {
+    fn a_job_without_its_fields_is_an_error() {
         assert!(run("{}").is_err());
     }
 }
