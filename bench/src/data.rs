@@ -22,7 +22,7 @@ impl SplitMix {
     }
 
     /// Roughly normal, mean 0 and deviation 1: a sum of eight uniform numbers, which needs no logarithm.
-    fn normal(&mut self) -> f32 {
+    pub(crate) fn normal(&mut self) -> f32 {
         // Twice the sum of the means of eight 16-bit numbers is 8 · 65535; their deviation is 65536 · √(8/12).
         const MEAN: f32 = 4.0 * 65_535.0;
         const DEVIATION: f32 = 53_509.92;

@@ -6,25 +6,29 @@
 mod buffer;
 mod codec;
 mod data;
+mod gbdt;
 mod machine;
 mod measure;
 mod report;
 mod rival;
+mod scratch;
 mod weights;
 
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use measure::Pace;
 use report::{Report, json, markdown, text};
 
 /// Bitgrain beside its rivals, measured in one run.
 #[derive(Parser)]
-#[command(name = "bitgrain-bench", version)]
+#[command(name = "bitgrain-bench", version, args_conflicts_with_subcommands = true)]
 struct Cli {
+    #[command(subcommand)]
+    role: Option<Role>,
     /// What to measure; everything if left out.
     suite: Option<Suite>,
     /// Print JSON instead of tables.
@@ -36,6 +40,16 @@ struct Cli {
     /// Also write the tables to FILE as a Markdown page.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    gbdt: gbdt::Options,
+}
+
+/// What this program is besides a runner of suites.
+#[derive(Subcommand)]
+enum Role {
+    /// A contender of the suite `gbdt`, in a process of its own.
+    #[command(hide = true)]
+    Contend { job: String },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -44,13 +58,16 @@ enum Suite {
     Codec,
     /// Block formats of llama.cpp beside ggml and candle, conversion of files, opening them.
     Weights,
+    /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
+    Gbdt,
 }
 
 impl Suite {
-    fn run(self, pace: Pace) -> io::Result<Report> {
+    fn run(self, pace: Pace, cli: &Cli) -> io::Result<Report> {
         match self {
             Self::Codec => Ok(codec::run(pace)),
             Self::Weights => weights::run(pace),
+            Self::Gbdt => gbdt::run(pace, &cli.gbdt),
         }
     }
 }
@@ -70,13 +87,16 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
+    if let Some(Role::Contend { job }) = &cli.role {
+        return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?);
+    }
     let pace = if cli.quick { Pace::Quick } else { Pace::Full };
     if let Some(folder) = cli.markdown.as_ref().and_then(|path| path.parent()) {
         // Now, not after minutes of measuring.
         std::fs::create_dir_all(folder)?;
     }
     let suites = cli.suite.as_ref().map_or(Suite::value_variants(), std::slice::from_ref);
-    let reports: Vec<Report> = suites.iter().map(|suite| suite.run(pace)).collect::<io::Result<_>>()?;
+    let reports: Vec<Report> = suites.iter().map(|suite| suite.run(pace, cli)).collect::<io::Result<_>>()?;
     if let Some(path) = &cli.markdown {
         let pages: Vec<String> = reports.iter().map(markdown::page).collect();
         std::fs::write(path, pages.join("\n"))

@@ -11,7 +11,6 @@ mod streaming;
 
 use bitgrain::kernels::{Backend, BlockLen};
 
-use crate::machine::Machine;
 use crate::measure::Pace;
 use crate::report::Report;
 use memory::Memory;
@@ -39,7 +38,7 @@ pub(crate) fn run(pace: Pace) -> Report {
     tables.extend(dot::tables(pace.in_cache()));
     tables.push(convert::table(pace.in_cache()));
     tables.push(streaming::table(pace.in_memory(), &mut memory));
-    Report { suite: "codec", title: "Codec benchmarks", intro: intro(large), pace, machine: Machine::read(), tables }
+    Report::of_tables("codec", "Codec benchmarks", intro(large), pace, tables)
 }
 
 fn intro(large: usize) -> String {

@@ -17,6 +17,7 @@ fn report(report: &Report) -> Value {
         "command": report.command(),
         "machine": report.machine,
         "tables": report.tables.iter().map(table).collect::<Value>(),
+        "sheets": report.sheets.iter().map(|sheet| sheet.value.clone()).collect::<Value>(),
         "bars": report.verdicts(),
     })
 }

@@ -11,6 +11,9 @@ pub(crate) fn page(report: &Report) -> String {
     let _ = writeln!(page, "- CPU: {}", report.machine.cpu);
     let _ = writeln!(page, "- Backends: {}", report.machine.backends.join(", "));
     let _ = writeln!(page, "- Commit: {}", report.machine.commit.as_deref().unwrap_or("unknown"));
+    for (word, said) in &report.facts {
+        let _ = writeln!(page, "- {word}: {said}");
+    }
     let _ = writeln!(page, "- Reproduce: `{}`", report.command());
     if report.pace == Pace::Quick {
         page.push_str("- A quick run: a look, not a result to publish\n");
@@ -23,6 +26,9 @@ pub(crate) fn page(report: &Report) -> String {
         }
         page.push_str("\n\n");
         page.push_str(&piped(&grid::cells(table), "--:"));
+    }
+    for sheet in &report.sheets {
+        let _ = write!(page, "\n## {}\n\n{}\n\n{}", sheet.title, sheet.note, piped(&sheet.cells, "--:"));
     }
     page
 }

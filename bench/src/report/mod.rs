@@ -3,6 +3,7 @@
 mod grid;
 pub(crate) mod json;
 pub(crate) mod markdown;
+mod sheet;
 pub(crate) mod text;
 
 use std::fmt;
@@ -12,26 +13,52 @@ use serde::Serialize;
 use crate::machine::Machine;
 use crate::measure::{Pace, Timing};
 
+pub(crate) use sheet::Sheet;
+
 /// One suite, measured.
 pub(crate) struct Report {
     pub(crate) suite: &'static str,
     pub(crate) title: &'static str,
     pub(crate) intro: String,
     pub(crate) pace: Pace,
+    /// What the command was given besides the pace.
+    pub(crate) options: Vec<&'static str>,
     pub(crate) machine: Machine,
+    /// More about the run than the machine says: a word and what is to be said.
+    pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) tables: Vec<Table>,
+    /// Tables of other things than timings of calls.
+    pub(crate) sheets: Vec<Sheet>,
+    /// Bars held against sheets.
+    pub(crate) judged: Vec<Verdict>,
 }
 
 impl Report {
-    /// The command that measures this again.
-    pub(crate) fn command(&self) -> String {
-        let quick = if self.pace == Pace::Quick { " -- --quick" } else { "" };
-        format!("cargo xtask bench {}{quick}", self.suite)
+    /// A report of timings and nothing else.
+    pub(crate) fn of_tables(
+        suite: &'static str,
+        title: &'static str,
+        intro: String,
+        pace: Pace,
+        tables: Vec<Table>,
+    ) -> Self {
+        let machine = Machine::read();
+        let (options, facts, sheets, judged) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { suite, title, intro, pace, options, machine, facts, tables, sheets, judged }
     }
 
-    /// Every bar of every table.
+    /// The command that measures this again.
+    pub(crate) fn command(&self) -> String {
+        let mut options: Vec<&str> = (self.pace == Pace::Quick).then_some("--quick").into_iter().collect();
+        options.extend(&self.options);
+        let options = if options.is_empty() { String::new() } else { format!(" -- {}", options.join(" ")) };
+        format!("cargo xtask bench {}{options}", self.suite)
+    }
+
+    /// Every bar of every table and sheet.
     pub(crate) fn verdicts(&self) -> Vec<Verdict> {
-        self.tables.iter().flat_map(|table| table.figures.iter().filter_map(|f| Verdict::of(table, f))).collect()
+        let of = |table: &Table| table.figures.iter().filter_map(|f| Verdict::of(table, f)).collect::<Vec<_>>();
+        self.tables.iter().flat_map(of).chain(self.judged.iter().cloned()).collect()
     }
 }
 
@@ -128,7 +155,7 @@ impl Figure {
 }
 
 /// A bar and the rows held against it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Verdict {
     pub(crate) table: &'static str,
     #[serde(flatten)]
@@ -152,11 +179,15 @@ pub(crate) struct Finding {
 impl Verdict {
     fn of(table: &Table, figure: &Figure) -> Option<Self> {
         let judged = table.rows.iter().filter(|row| figure.met(row).is_some());
-        let findings: Vec<_> = judged.filter_map(|row| Finding::of(row, figure)).collect();
+        Self::new(table.title, *figure, judged.filter_map(|row| Finding::of(row, figure)).collect())
+    }
+
+    /// None without a bar or anything to hold against it.
+    pub(crate) fn new(table: &'static str, figure: Figure, findings: Vec<Finding>) -> Option<Self> {
         let worst = findings.iter().min_by(|a, b| a.value.total_cmp(&b.value))?.clone();
         let (rows, bar) = (findings.len(), figure.at_least?);
         let missed: Vec<_> = findings.into_iter().filter(|finding| finding.value < bar).collect();
-        Some(Self { table: table.title, figure: *figure, met: missed.is_empty(), rows, worst, missed })
+        Some(Self { table, figure, met: missed.is_empty(), rows, worst, missed })
     }
 
     /// `avx512 / memcpy at least 0.70×`.
@@ -176,6 +207,11 @@ impl Verdict {
 }
 
 impl Finding {
+    /// A figure that was not read off timings.
+    pub(crate) const fn new(row: String, value: f64) -> Self {
+        Self { row, value, best: None }
+    }
+
     fn of(row: &Row, figure: &Figure) -> Option<Self> {
         let best = row.timing(figure.of).filter(|_| figure.to.is_none()).map(Timing::best_gb_per_s);
         Some(Self { row: row.label.clone(), value: figure.value(row)?, best })

@@ -24,7 +24,18 @@ fn report() -> Report {
         rows: vec![row("8", 8.0), row("7", 5.0), lone],
     };
     let machine = Machine { cpu: "abacus".into(), backends: vec!["scalar"], commit: None };
-    Report { suite: "codec", title: "Codec", intro: "Intro.".into(), pace: Pace::Full, machine, tables: vec![table] }
+    Report {
+        suite: "codec",
+        title: "Codec",
+        intro: "Intro.".into(),
+        pace: Pace::Full,
+        options: vec![],
+        machine,
+        facts: vec![],
+        tables: vec![table],
+        sheets: vec![],
+        judged: vec![],
+    }
 }
 
 #[test]
@@ -77,4 +88,30 @@ fn a_table_of_times_shows_milliseconds_and_no_speed() {
     assert!(text.contains("Encode: milliseconds, median (best)"), "{text}");
     assert!(text.contains("125.000 (62.500)") && !text.contains("GB/s") && !text.contains("Bars"), "{text}");
     assert!(markdown::page(&report).contains("\nMilliseconds, median (best). A note.\n"));
+}
+
+#[test]
+fn sheets_facts_and_their_bars_are_in_every_rendering() {
+    let mut report = report();
+    let cells = [["who", "s"], ["**us**", "0.5"]].map(|row| row.map(str::to_owned).to_vec()).to_vec();
+    let value = serde_json::json!({"us": 0.5});
+    report.sheets = vec![Sheet { title: "Sheet".into(), note: "About it.".into(), cells, value }];
+    report.facts = vec![("Rivals", "them 1.0".into())];
+    let figure = Figure::ratio("us", "them").at_least(2.0);
+    report.judged.extend(Verdict::new("Sheet", figure, vec![Finding::new("here".into(), 2.5)]));
+    let (text, page) = (text::page(&report), markdown::page(&report));
+    assert!(text.contains("Rivals: them 1.0\n") && text.contains("  us   0.5\n"), "{text}");
+    assert!(page.contains("- Rivals: them 1.0\n") && page.contains("| **us** | 0.5 |"), "{page}");
+    assert!(page.contains("| met | Sheet | us / them at least 2.00× | worst 2.50× (here) |"), "{page}");
+    let json = json::document(&[report]);
+    assert_eq!((&json[0]["sheets"][0]["us"], &json[0]["bars"][2]["met"]), (&0.5.into(), &true.into()));
+}
+
+#[test]
+fn the_command_has_the_options_it_was_given() {
+    let mut report = report();
+    assert_eq!(report.command(), "cargo xtask bench codec");
+    report.pace = Pace::Quick;
+    report.options = vec!["--data FOLDER"];
+    assert_eq!(report.command(), "cargo xtask bench codec -- --quick --data FOLDER");
 }

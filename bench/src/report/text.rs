@@ -15,6 +15,13 @@ pub(crate) fn page(report: &Report) -> String {
         page.push_str(&aligned(&grid::cells(table)));
         page.push('\n');
     }
+    for sheet in &report.sheets {
+        let _ = writeln!(page, "{}", sheet.title);
+        page.push_str(&wrapped(&sheet.note));
+        let plain = |row: &Vec<String>| row.iter().map(|cell| cell.replace("**", "")).collect();
+        page.push_str(&aligned(&sheet.cells.iter().map(plain).collect::<Vec<_>>()));
+        page.push('\n');
+    }
     let verdicts = report.verdicts();
     if verdicts.is_empty() {
         return page;
@@ -33,7 +40,8 @@ pub(crate) fn page(report: &Report) -> String {
 fn head(report: &Report) -> String {
     let commit = report.machine.commit.as_deref().unwrap_or("unknown");
     let (cpu, backends, command) = (&report.machine.cpu, report.machine.backends.join(", "), report.command());
-    format!("CPU {cpu}; backends {backends}; commit {commit}; default build\nReproduce: {command}")
+    let facts: String = report.facts.iter().map(|(word, said)| format!("{word}: {said}\n")).collect();
+    format!("CPU {cpu}; backends {backends}; commit {commit}; default build\n{facts}Reproduce: {command}")
 }
 
 /// Indented lines of at most 120 characters.

@@ -5,6 +5,7 @@ pub(crate) mod bitpacking;
 pub(crate) mod candle;
 pub(crate) mod fastlanes;
 pub(crate) mod ggml;
+pub(crate) mod pypi;
 pub(crate) mod ruvector;
 
 use std::io;

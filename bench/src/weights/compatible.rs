@@ -1,7 +1,7 @@
 //! Not timed: what we write opens in candle, and means the same numbers there.
 
 use super::files::Source;
-use super::scratch::Scratch;
+use crate::scratch::Scratch;
 
 /// Panics unless candle reads our files as we do. Without candle there is nothing to check.
 #[cfg(feature = "candle")]

@@ -11,10 +11,10 @@ use bitgrain::nn::convert::{Choice, Recipe, quantize};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::progress;
-use super::scratch::Scratch;
 use crate::data;
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};
+use crate::scratch::Scratch;
 
 /// Rows and columns of each matrix.
 const SIDE: u64 = 1024;

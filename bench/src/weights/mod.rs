@@ -5,14 +5,12 @@ mod compatible;
 mod files;
 mod memory;
 mod open;
-mod scratch;
 
-use crate::machine::Machine;
 use crate::measure::Pace;
 use crate::report::Report;
 use crate::rival::ggml::{FetchError, Ggml, VERSION};
+use crate::scratch::Scratch;
 use memory::Memory;
-use scratch::Scratch;
 
 /// Weights of a row.
 const ROW: usize = 4096;
@@ -35,7 +33,7 @@ pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
     }
     let intro = intro(large, ggml.as_ref().err());
     let ggml = ggml.ok();
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::new("weights")?;
     let mut tables = Vec::new();
     // On one thread, as everything else that is compared by the block.
     for (count, place) in [(IN_CACHE, &blocks::IN_CACHE), (large, &blocks::IN_MEMORY)] {
@@ -48,7 +46,7 @@ pub(crate) fn run(pace: Pace) -> std::io::Result<Report> {
     compatible::check(&scratch, &model);
     tables.push(files::table(pace, &scratch, &model));
     tables.push(open::table(pace, &scratch, &model)?);
-    Ok(Report { suite: "weights", title: "Weight benchmarks", intro, pace, machine: Machine::read(), tables })
+    Ok(Report::of_tables("weights", "Weight benchmarks", intro, pace, tables))
 }
 
 fn intro(large: usize, missing: Option<&FetchError>) -> String {

@@ -11,9 +11,9 @@ use bitgrain::nn::Model;
 
 use super::files::Source;
 use super::progress;
-use super::scratch::Scratch;
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Row, Table, Unit};
+use crate::scratch::Scratch;
 
 /// Tensors of the large files, each of 4096 by 4096.
 const TENSORS: usize = 290;

@@ -8,7 +8,8 @@ use crate::step::Step;
 /// Run the benchmarks beside their rivals
 ///
 /// The first run builds the rivals, which takes a while; the suite `weights` also fetches llama.cpp's prebuilt library
-/// with npm, and goes on without it if there is no npm. Measure on an idle machine, and quote ratios. What the benchmark
+/// with npm, and the suite `gbdt` installs LightGBM, XGBoost, CatBoost and scikit-learn with pip into an environment of
+/// its own; both go on without what they cannot get. Measure on an idle machine, and quote ratios. What the benchmark
 /// program takes: `cargo xtask bench codec -- --help`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -4,21 +4,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder.
-pub(super) struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     /// In the folder that `TMPDIR` names, or in the one whose files live in memory, so that no disk decides the race.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new(suite: &str) -> io::Result<Self> {
         let memory = Path::new("/dev/shm");
         let chosen = std::env::var_os("TMPDIR").is_some() || !memory.is_dir();
         let parent = if chosen { std::env::temp_dir() } else { memory.to_owned() };
-        let folder = parent.join(format!("bitgrain-bench-{}", std::process::id()));
+        let folder = parent.join(format!("bitgrain-bench-{suite}-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         Ok(Self(folder))
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
-        Path::new(&self.0).join(name)
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 }
 

@@ -1,0 +1,115 @@
+//! What a process of one contender is told to do, and the line it answers with.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Settings that all contenders share, as far as they have them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub(crate) rounds: usize,
+    pub(crate) leaves: usize,
+    /// Of symmetric and depth-wise trees.
+    pub(crate) depth: usize,
+    pub(crate) bins: u32,
+    pub(crate) learning_rate: f64,
+    pub(crate) min_child_samples: usize,
+}
+
+/// What is predicted, and how good predictions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Objective {
+    /// Measured by the area under the ROC curve.
+    Binary,
+    /// Measured by the root of the mean squared error.
+    Squared,
+}
+
+/// A table, a contender and its threads. Rivals are given it as JSON (`bench/rivals/rival.py`), ours too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) contender: String,
+    /// Holds `x.npy` and `y.npy`, the rows to train on, and `xv.npy` and `yv.npy`, the rows held back.
+    pub(crate) folder: PathBuf,
+    pub(crate) objective: Objective,
+    /// Features whose values are codes of categories.
+    pub(crate) categorical: Vec<usize>,
+    pub(crate) threads: usize,
+    #[serde(flatten)]
+    pub(crate) settings: Settings,
+    /// Prediction is timed on the rows trained on instead of those held back.
+    pub(crate) predict_training_rows: bool,
+    /// Calls go on for so long, and the mean of them is taken.
+    pub(crate) predict_seconds: f64,
+    /// Where the raw scores of the rows held back go, as `.npy`.
+    pub(crate) scores: PathBuf,
+}
+
+/// Seconds that something took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Seconds {
+    pub(crate) wall: f64,
+    /// Of all threads, user and system.
+    pub(crate) cpu: f64,
+}
+
+/// What one run took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) version: String,
+    /// None if binning is a part of training.
+    pub(crate) bin: Option<Seconds>,
+    pub(crate) train: Seconds,
+    /// Of one call.
+    pub(crate) predict: Seconds,
+    /// The high-water mark of memory up to the end of training, less what input and libraries took before.
+    pub(crate) peak_bytes: Option<u64>,
+}
+
+impl Answer {
+    /// Reads the last line that is an answer: libraries may print before it.
+    pub(crate) fn parse(output: &str) -> Option<Self> {
+        output.lines().rev().find_map(|line| serde_json::from_str(line).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"version": "4.7.0", "bin": null, "train": {"wall": 2.5, "cpu": 4.5},
+        "predict": {"wall": 0.25, "cpu": 0.5}, "peak_bytes": 1024}"#;
+
+    #[test]
+    fn an_answer_is_found_among_what_libraries_print() {
+        let output = format!("[warning] something\n{}\n\nbye\n", LINE.replace('\n', " "));
+        let answer = Answer::parse(&output).expect("the second line");
+        assert_eq!((answer.version.as_str(), answer.bin, answer.peak_bytes), ("4.7.0", None, Some(1024)));
+        assert_eq!(answer.train, Seconds { wall: 2.5, cpu: 4.5 });
+    }
+
+    #[test]
+    fn output_without_an_answer_is_none() {
+        assert_eq!(Answer::parse("[warning] something\n{}\n"), None);
+        assert_eq!(Answer::parse(&LINE.replace("\"train\"", "\"trained\"")), None);
+    }
+
+    #[test]
+    fn a_job_survives_its_json_with_the_settings_among_the_other_fields() {
+        let job = Job {
+            contender: "lightgbm".into(),
+            folder: "data".into(),
+            objective: Objective::Binary,
+            categorical: vec![1, 3],
+            threads: 2,
+            settings: super::super::settings(crate::measure::Pace::Full),
+            predict_training_rows: true,
+            predict_seconds: 0.5,
+            scores: "scores.npy".into(),
+        };
+        let json = serde_json::to_value(&job).expect("json");
+        assert_eq!((&json["leaves"], &json["objective"]), (&63.into(), &"binary".into()));
+        assert_eq!(serde_json::from_value::<Job>(json).expect("the same"), job);
+    }
+}

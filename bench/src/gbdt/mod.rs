@@ -1,0 +1,181 @@
+//! Suite `gbdt`: gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn, each run in a process of its own.
+
+mod array;
+mod bars;
+mod contender;
+mod contest;
+mod job;
+mod ours;
+mod sheet;
+mod table;
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::machine::Machine;
+use crate::measure::Pace;
+use crate::report::Report;
+use crate::rival::pypi;
+use crate::scratch::Scratch;
+use contender::Starter;
+use contest::{Contest, Effort};
+use job::{Job, Settings};
+use table::{Source, Table};
+
+pub(crate) use ours::run as contend;
+
+/// Numbers of threads that everything is measured on; a quick run takes the first.
+const THREADS: [usize; 2] = [1, 2];
+
+/// What only this suite takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Suite gbdt")]
+pub(crate) struct Options {
+    /// Also measure the real tables of FOLDER.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Runs of each contender at most; rivals far behind the fastest, and all on real tables, run once.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    repetitions: usize,
+    /// Begin no further runs of a table and number of threads after so many seconds; each contender runs once anyway.
+    #[arg(long, value_name = "SECONDS", default_value_t = 150)]
+    budget: u64,
+    /// Python with the rivals installed; an environment of its own is made if left out.
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+}
+
+/// Measures everything.
+///
+/// # Errors
+/// What making or reading tables brings. Rivals that fail are reported, and the others go on.
+pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
+    let python = options.python.clone().map_or_else(pypi::python, Ok);
+    if let Err(error) = &python {
+        eprintln!("going on without rivals: {error}");
+    }
+    let starter = Starter::new(python.ok())?;
+    let threads = if pace == Pace::Quick { &THREADS[..1] } else { &THREADS };
+
+    let (mut contests, mut sheets) = (Vec::new(), Vec::new());
+    for source in Source::all(options.data.as_deref()) {
+        let mut table = source.load(pace)?;
+        let scratch = Scratch::new("gbdt")?;
+        table.write(scratch.folder())?;
+        // The children read the files; this process only keeps what it measures with.
+        table.train.features = Vec::new();
+        table.held.features = Vec::new();
+        // Starting Python takes longer than training on a small table: once is enough where nothing is judged.
+        let repetitions = if pace == Pace::Quick || !table.judged { 1 } else { options.repetitions };
+        let effort = Effort { repetitions, budget: Duration::from_secs(options.budget) };
+        for &threads in threads {
+            let mut contest = start(&table, threads);
+            contest::run(&starter, &job(&table, &scratch, pace, threads), &table.held.targets, effort, &mut contest);
+            sheets.push(sheet::of(&contest, &table));
+            contests.push(contest);
+        }
+    }
+    Ok(Report {
+        suite: "gbdt",
+        title: "Boosting benchmarks",
+        intro: intro(pace),
+        pace,
+        options: options.data.iter().map(|_| "--data FOLDER").collect(),
+        machine: Machine::read(),
+        facts: vec![("Rivals", versions(&contests))],
+        tables: Vec::new(),
+        sheets,
+        judged: bars::judge(&contests),
+    })
+}
+
+fn settings(pace: Pace) -> Settings {
+    let rounds = if pace == Pace::Quick { 20 } else { 100 };
+    Settings { rounds, leaves: 63, depth: 6, bins: 255, learning_rate: 0.1, min_child_samples: 20 }
+}
+
+/// Calls of prediction go on for so long.
+fn predict_seconds(pace: Pace) -> f64 {
+    if pace == Pace::Quick { 0.1 } else { 0.5 }
+}
+
+fn start(table: &Table, threads: usize) -> Contest {
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    Contest {
+        title: format!("{}, {}, {threads}", table.name, table.size()),
+        objective: table.objective,
+        judged: table.judged,
+        predicts_many: table.predict_training_rows,
+        entries: Vec::new(),
+        failures: Vec::new(),
+    }
+}
+
+fn job(table: &Table, scratch: &Scratch, pace: Pace, threads: usize) -> Job {
+    Job {
+        contender: String::new(),
+        folder: scratch.folder().to_owned(),
+        objective: table.objective,
+        categorical: table.categorical.clone(),
+        threads,
+        settings: settings(pace),
+        predict_training_rows: table.predict_training_rows,
+        predict_seconds: predict_seconds(pace),
+        scores: scratch.file("scores.npy"),
+    }
+}
+
+/// `LightGBM 4.7.0, …`: those that ran.
+fn versions(contests: &[Contest]) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for entry in contests.iter().flat_map(|contest| &contest.entries) {
+        let library = entry.contender.name.split(',').next().unwrap_or_default();
+        let version = format!("{library} {}", entry.version);
+        if entry.contender.side == contender::Side::Rival && !found.contains(&version) {
+            found.push(version);
+        }
+    }
+    if found.is_empty() { "none".to_owned() } else { found.join(", ") }
+}
+
+fn intro(pace: Pace) -> String {
+    let Settings { rounds, leaves, depth, bins, learning_rate, min_child_samples } = settings(pace);
+    format!(
+        "Gradient boosting through `bitgrain::gbdt`, beside the libraries people use, as they come from PyPI. Every run \
+         is a process of its own that reads the same f32 arrays, row after row, and the contenders take turns; numbers \
+         are medians of their runs. Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise). A rival that \
+         needs more than 1.5 times as long to train as the fastest runs once.\n\n\
+         Equal for all: {rounds} rounds, {bins} bins, learning rate {learning_rate}, {leaves} leaves (depth {depth} for \
+         CatBoost, for XGBoost by depth, and for our symmetric trees), no regularisation of leaves, no sampling of rows \
+         or features, raw scores predicted, threads as the title says. At least {min_child_samples} rows in a leaf, but \
+         not in XGBoost, which has no such setting (its sum of hessians is at least 0.001, as ours and LightGBM's), nor \
+         in CatBoost's symmetric trees. LightGBM's quantized gradients have 4 levels, with leaves renewed. CatBoost \
+         takes one Newton step per leaf, without random strength. Cuts are found as each library does by default: from \
+         200,000 rows at most in ours, LightGBM and scikit-learn. scikit-learn bins within its training, so its two \
+         times are one. Categories are split by each library's own rules.\n\n\
+         *Bin* is from arrays to a data set ready to train on (`Dataset`, `QuantileDMatrix`, quantized `Pool`). *Peak* \
+         is the high-water mark of resident memory up to the end of training, less what was resident with input read \
+         and libraries imported. *Predict* is the mean of calls for {} s, after one that is not counted. \
+         *Of equal quality* is not worse than LightGBM by more than 0.1 %; only such rivals count as the fastest, and \
+         only such contenders of ours are held against them. For binning, memory and prediction the worst of our three \
+         contenders by leaf counts. Bars are for generated tables; real ones are too small for times to mean much.",
+        predict_seconds(pace),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contest::tests::{contest, entry};
+    use job::Objective;
+
+    #[test]
+    fn versions_name_each_library_once() {
+        let figures = [1.0, 1.0, 1.0, 1.0, 1.0];
+        let entries = ["f32", "lightgbm", "lightgbm-quantized", "catboost"].map(|key| entry(key, figures)).to_vec();
+        let both = [contest(Objective::Binary, entries.clone()), contest(Objective::Binary, entries)];
+        assert_eq!(versions(&both), "LightGBM 1.0, CatBoost 1.0");
+        assert_eq!(versions(&[]), "none");
+    }
+}

@@ -1,0 +1,74 @@
+//! Where rivals in Python come from: a virtual environment in cargo's target folder, from pinned requirements.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// What is installed, by exact versions.
+const REQUIREMENTS: &str = include_str!("../../rivals/requirements.txt");
+
+/// Why there is no Python to run rivals with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EnvironmentError {
+    #[error("`{program}` could not be started: {source}")]
+    NotStarted { program: String, source: io::Error },
+    #[error("`{program}` failed: {status}")]
+    Failed { program: String, status: ExitStatus },
+    #[error("the target folder: {0}")]
+    Folder(#[from] io::Error),
+}
+
+/// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment, unless
+/// the one there was made from the same requirements.
+///
+/// # Errors
+/// [`EnvironmentError`] if there is no Python, or it cannot make an environment.
+pub(crate) fn python() -> Result<PathBuf, EnvironmentError> {
+    let folder = super::folder()?.join("pypi");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    // Written last, and only if all went well: what could not be had is tried again the next time.
+    let stamp = folder.join("made-from.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == REQUIREMENTS) && python.is_file() {
+        return Ok(python);
+    }
+    eprintln!("installing the rivals of bench/rivals/requirements.txt");
+    fs::create_dir_all(&folder)?;
+    let first = if cfg!(windows) { "python" } else { "python3" };
+    run(Path::new(first), &["-m", "venv", "--clear", &folder.to_string_lossy()])?;
+    let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
+    let mut complete = true;
+    for requirement in requirements() {
+        if let Err(error) = run(&python, &[&install[..], &[requirement]].concat()) {
+            eprintln!("going on without {requirement}: {error}");
+            complete = false;
+        }
+    }
+    if complete {
+        fs::write(&stamp, REQUIREMENTS)?;
+    }
+    Ok(python)
+}
+
+fn requirements() -> impl Iterator<Item = &'static str> {
+    REQUIREMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn run(program: &Path, arguments: &[&str]) -> Result<(), EnvironmentError> {
+    let name = || program.to_string_lossy().into_owned();
+    // Results are printed on standard output, and nothing else.
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status();
+    let status = status.map_err(|source| EnvironmentError::NotStarted { program: name(), source })?;
+    if status.success() { Ok(()) } else { Err(EnvironmentError::Failed { program: name(), status }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_requirement_is_one_exact_version() {
+        let lines: Vec<_> = requirements().collect();
+        assert!(lines.len() >= 5 && lines.iter().all(|line| line.matches("==").count() == 1), "{lines:?}");
+    }
+}
