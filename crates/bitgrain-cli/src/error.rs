@@ -87,6 +87,12 @@ pub(crate) enum CliError {
     /// Early stopping without anything to watch.
     #[error("--early-stopping needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
     NothingToWatch,
+    /// Weights of classes where there are none.
+    #[error("--class-weight needs classes, and {objective} predicts numbers: leave it out")]
+    ClassWeight {
+        /// The objective.
+        objective: String,
+    },
     /// Classes of a model that has none.
     #[error("{} predicts numbers, not classes: leave out --class", path.display())]
     NoClasses {

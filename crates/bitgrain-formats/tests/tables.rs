@@ -97,6 +97,7 @@ fn malformed_libsvm_names_its_line() {
     for pair in ["1", "a:1", "1:", "1:x", "-1:1", "qid:x", ":"] {
         assert_eq!(error(&format!("1 1:1\n\n1 {pair}")), LibsvmError::Pair { line: 3, found: found(pair) });
     }
+    assert_eq!(error("1 1:2 16600:1"), LibsvmError::Gaps { index: 16600, entries: 2 });
     assert_eq!(error("1 16777216:1"), LibsvmError::Index { line: 1, index: 1 << 24, most: Rows::MAX_INDEX });
     assert_eq!(error("1 3:1 3:1"), LibsvmError::Order { line: 1, index: 3, before: 3 });
     assert_eq!(error("1 3:1 2:1"), LibsvmError::Order { line: 1, index: 2, before: 3 });

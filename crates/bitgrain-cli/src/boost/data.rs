@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bitgrain::gbdt::metric::{self, Metric};
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective::{self, ClassWeights, Objective, ObjectiveError};
-use bitgrain::gbdt::table::{Column, Matrix, Numbers, ReadOptions, Table, Target, Task, weights};
+use bitgrain::gbdt::table::{Column, ColumnData, Matrix, Numbers, ReadOptions, Table, Target, Task, weights};
 
 use crate::error::CliError;
 use crate::printable::printable;
@@ -74,6 +74,10 @@ impl Source {
         let known = base.map(|model| &model.output.classes[..]).unwrap_or_default();
         let target = target_for(&objective, &target, known)?;
         let objective = counted(&objective, target.labels.len())?;
+        if self.class_weight.is_some() && target.labels.is_empty() {
+            return Err(CliError::ClassWeight { objective });
+        }
+        table.columns().iter().for_each(say_coarse);
         let matrix = match base {
             Some(model) => table.align(&model.inputs)?,
             None => table.into_matrix(&self.categorical)?,
@@ -194,6 +198,23 @@ impl Prepared {
             reason: self.reason.clone(),
             reading: self.reading,
         }
+    }
+}
+
+/// Says so if f32 tells few values of a column apart, as it does with times in milliseconds.
+fn say_coarse(column: &Column) {
+    let ColumnData::F32(values) = &column.data else { return };
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (least, most) = finite().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
+    let largest = least.abs().max(most.abs());
+    // Beyond 2^24 not even whole numbers are told apart.
+    let steps = (most - least) / (largest.next_up() - largest);
+    if largest > 16_777_216.0 && steps < 10_000.0 && most > least {
+        let name = printable(&column.name);
+        eprintln!(
+            "note: numbers are f32, which knows {steps:.0} steps between {least:e} and {most:e} in column {name}; \
+             subtract a constant from it to keep all digits"
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::CliError;
 
 /// Convert a model of trees (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to bitgrain's file, or to JSON.
 ///
-/// The model predicts the same numbers as before, bit for bit.
+/// It predicts what the library that trained it predicts: the same sums of the same leaves, added up in f64.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain convert-model lightgbm.txt model.bitgrain
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The model to read.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; .json for JSON.
+    /// The file to write; .json for a text to look into, which is not read again.
     #[arg(value_name = "OUT")]
     output: PathBuf,
 }

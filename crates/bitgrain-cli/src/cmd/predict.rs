@@ -163,6 +163,17 @@ fn table(columns: Vec<Column>) -> Result<Table, CliError> {
     Ok(Table::new(columns)?)
 }
 
+/// Refuses a place where no file can be, before the work that would be lost.
+pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let kind = match (output.is_dir(), folder.is_dir()) {
+        (true, _) => std::io::ErrorKind::IsADirectory,
+        (_, false) => std::io::ErrorKind::NotFound,
+        (false, true) => return Ok(()),
+    };
+    Err(CliError::File { path: output.to_owned(), source: kind.into() })
+}
+
 /// Refuses to write over a file that is read.
 pub(super) fn refuse_over<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
     let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());

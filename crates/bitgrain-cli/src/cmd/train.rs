@@ -20,16 +20,19 @@ use crate::threads::on_threads;
 /// What there is to learn is found out from the target: texts and few whole numbers are classes, other numbers are
 /// predicted. Columns of texts are categories; what is missing is learned from, too.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   bitgrain train houses.csv --target price --model houses.bitgrain
   bitgrain train clicks.parquet --target clicked --model clicks.bitgrain --valid-fraction 0.2 --early-stopping 20
   bitgrain train train.csv --target y --valid valid.csv --model m.bitgrain --rounds 500 --learning-rate 0.05
-  bitgrain train a.csv --target y --model m.bitgrain --precision pair4 --growth symmetric     smallest and fastest
-  bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain                 more trees")]
+  bitgrain train a.csv --target y --model m.bitgrain --growth symmetric     fastest to predict with, often less exact
+  bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain                 more trees",
+    allow_negative_numbers = true
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     source: Source,
-    /// The file to write the model to; .json for a text that other programs read.
+    /// The file to write the model to; .json for a text to look into, which is not read again.
     #[arg(long, value_name = "OUT")]
     model: PathBuf,
     /// A table to measure on while training.
@@ -38,7 +41,7 @@ pub(crate) struct Args {
     /// Hold back this share of the rows to measure on; the same share of each class.
     #[arg(long, value_name = "F")]
     valid_fraction: Option<f64>,
-    /// Add trees to this model.
+    /// Add trees to this model, which was trained here or by XGBoost.
     #[arg(long = "continue", value_name = "MODEL")]
     base: Option<PathBuf>,
     #[command(flatten)]
@@ -78,6 +81,7 @@ fn trained(args: &Args) -> Result<Report, CliError> {
         return Err(CliError::NothingToWatch);
     }
     refuse_over_input(args)?;
+    super::predict::check_place(&args.model)?;
     let base = args.base.as_ref().map(Model::load).transpose()?;
     let all = args.source.read(base.as_ref())?;
     all.say_why();

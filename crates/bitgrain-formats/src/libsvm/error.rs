@@ -44,6 +44,17 @@ pub enum LibsvmError {
         /// The largest that is read.
         most: u32,
     },
+    /// Far more features than entries.
+    #[error(
+        "the largest index is {index}, and there are {entries} entries in all: number the features from 1 on \
+         without large gaps"
+    )]
+    Gaps {
+        /// The largest index.
+        index: usize,
+        /// Entries of all rows.
+        entries: usize,
+    },
     /// Indices of a line that do not ascend.
     #[error("line {line}: index {index} follows index {before}; the indices of a line ascend")]
     Order {

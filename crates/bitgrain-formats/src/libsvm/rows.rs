@@ -35,6 +35,11 @@ impl Rows {
     /// file.
     pub const MAX_INDEX: u32 = (1 << 24) - 1;
 
+    /// Features that there may be whatever the number of entries, and how many more for each entry: every feature costs
+    /// memory, and a file of one line can name the largest.
+    const FEATURES: usize = 1 << 14;
+    const FEATURES_PER_ENTRY: usize = 64;
+
     /// Reads a whole file.
     ///
     /// # Errors
@@ -50,6 +55,10 @@ impl Rows {
         };
         for (number, text) in (1..).zip(data.split(|byte| *byte == b'\n')) {
             line::parse(text, number, &mut rows)?;
+        }
+        let entries = rows.columns.len();
+        if rows.n_features > Self::FEATURES.saturating_add(entries.saturating_mul(Self::FEATURES_PER_ENTRY)) {
+            return Err(LibsvmError::Gaps { index: rows.n_features - 1, entries });
         }
         Ok(rows)
     }

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum FeatureError {
     /// Nothing to learn from.
-    #[error("{rows} rows of {features} features hold nothing")]
+    #[error("{rows} rows of {features} features: there is nothing to learn from")]
     Empty {
         /// Rows there are.
         rows: usize,

@@ -96,7 +96,8 @@ pub(super) fn largest_of(
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
     let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
-    largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)))
+    let largest = largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
+    largest.map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
 }
 
 /// Hands out the gradients of some rows, a chunk at a time and in their order, for an objective of one score. A row is
@@ -118,8 +119,28 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
         }
     };
     let taken: Vec<_> = out.par_chunks_mut(CHUNK).enumerate().map_init(Buffers::default, one).collect();
-    // One after another, so that an error does not depend on which thread was first.
-    taken.into_iter().collect()
+    taken
+        .into_iter()
+        .collect::<Result<_, _>>()
+        .map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
+}
+
+/// The error of the first row of all, whichever place it is at.
+fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (usize, &[u32])) -> Option<TrainError> {
+    let mut buffers = Buffers::default();
+    let mut first: Option<(u32, TrainError)> = None;
+    for start in (0..order.len()).step_by(CHUNK) {
+        let end = order.len().min(start + CHUNK);
+        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        let (grads, hess) = buffers.group(0, end - start);
+        for ((grad, hess), &row) in grads.iter().zip(hess).zip(&order[start..end]) {
+            if largest(&[*grad], &[*hess]).is_none() && first.as_ref().is_none_or(|(before, _)| row < *before) {
+                let error = TrainError::Gradient { row: row as usize, grad: *grad, hess: *hess, round };
+                first = Some((row, error));
+            }
+        }
+    }
+    first.map(|(_, error)| error)
 }
 
 /// Room for the gradients of a chunk.

@@ -68,6 +68,8 @@ impl Model {
         use bitgrain_formats::{lightgbm, xgboost};
         if Self::begins(bytes) {
             Ok(Self::from_bytes(bytes)?)
+        } else if is_own_json(bytes) {
+            Err(unsupported("bitgrain's JSON is to look into; use the model's own file"))
         } else if lightgbm::begins(bytes) {
             Self::from_lightgbm(bytes)
         } else if xgboost::begins_as_json(bytes) || xgboost::begins_as_ubjson(bytes) {
@@ -76,6 +78,12 @@ impl Model {
             Err(ImportError::Kind)
         }
     }
+}
+
+/// Whether bytes begin as [`Model::to_json`] does.
+fn is_own_json(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(4096)];
+    start.starts_with(b"{") && start.windows(16).any(|word| word == b"\"bitgrain_model\"")
 }
 
 fn unsupported(what: impl Into<String>) -> ImportError {

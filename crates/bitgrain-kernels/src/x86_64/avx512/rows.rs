@@ -27,8 +27,9 @@ pub(crate) fn flag_rows<const W: usize>(rows: &[u8], slot: usize, table: &[u8; 2
             // SAFETY: the largest offset is 15 W: four bytes from the slot of the last of these rows on. They end in it
             // or in the row behind, and `gathered` leaves out the word that has none.
             let found = unsafe { _mm512_i32gather_epi32::<1>(offsets, first.cast()) };
+            let low_bytes = _mm512_cvtepi32_epi8(found);
             // SAFETY: 16 writable bytes; `storeu` needs no alignment.
-            unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(found)) };
+            unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), low_bytes) };
         }
         // SAFETY: 64 readable bytes; `loadu` needs no alignment.
         let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
