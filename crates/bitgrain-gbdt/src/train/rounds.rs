@@ -86,11 +86,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         for round in 0..rounds {
             self.round(round)?;
             let metrics = self.measure()?;
-            let stop = self
-                .trainer
-                .on_round
-                .as_mut()
-                .is_some_and(|call| call(&Round { index: round, total: rounds, metrics: &metrics }).is_break());
+            let stop = self.trainer.tell(&Round { index: round, total: rounds, metrics: &metrics });
             let watched = metrics.iter().find(|metric| metric.data == Data::Valid).map(|metric| metric.value);
             if let Some(value) = watched {
                 let higher = self.trainer.metrics[0].higher_is_better();
@@ -233,7 +229,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             Ok(finite(value * rate))
         };
-        grown.leaves.iter().map(value).collect()
+        let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().map(value).collect();
+        values.into_iter().collect()
     }
 
     /// Sums of the gradients of some places, as they are.

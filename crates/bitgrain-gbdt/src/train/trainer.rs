@@ -14,7 +14,7 @@ use crate::model::{Comparison, InputKind, Model};
 use crate::objective::Objective;
 
 /// Called after every round; it may end the training.
-type OnRound<'a> = Box<dyn FnMut(&Round<'_>) -> ControlFlow<()> + Send + 'a>;
+type OnRound<'a> = Box<dyn FnMut(&Round<'_>) -> ControlFlow<()> + Send + Sync + 'a>;
 
 /// A training to be: settings, an objective, and what is to be watched.
 pub struct Trainer<'a> {
@@ -71,7 +71,7 @@ impl<'a> Trainer<'a> {
 
     /// Calls this after every round. `ControlFlow::Break` ends the training with the trees there are.
     #[must_use]
-    pub fn on_round(mut self, call: impl FnMut(&Round<'_>) -> ControlFlow<()> + Send + 'a) -> Self {
+    pub fn on_round(mut self, call: impl FnMut(&Round<'_>) -> ControlFlow<()> + Send + Sync + 'a) -> Self {
         self.on_round = Some(Box::new(call));
         self
     }
@@ -83,11 +83,18 @@ impl<'a> Trainer<'a> {
     pub fn train(mut self, data: &mut Dataset) -> Result<Training, TrainError> {
         self.params.check()?;
         self.check(data)?;
-        match self.params.precision.of(data.n_rows(), self.objective.n_groups()) {
+        let precision = self.params.precision.of(data.n_rows(), self.objective.n_groups());
+        // From here on in the pool: handing over every small piece of work from outside would cost more than the work.
+        rayon::scope(|_| match precision {
             GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),
             GradientPrecision::Pair4 => Rounds::<Codes4>::new(&mut self, data)?.run(),
             GradientPrecision::F32 | GradientPrecision::Auto => Rounds::<Floats>::new(&mut self, data)?.run(),
-        }
+        })
+    }
+
+    /// Tells the callback of a round; whether it wants an end.
+    pub(super) fn tell(&mut self, round: &Round<'_>) -> bool {
+        self.on_round.as_mut().is_some_and(|call| call(round).is_break())
     }
 
     /// What a model's file says of its training.

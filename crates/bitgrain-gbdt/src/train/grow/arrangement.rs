@@ -6,12 +6,12 @@ use bitgrain_kernels::{Backend, flag_rows, swap_rows};
 use rayon::prelude::*;
 
 use crate::feature::BinMap;
-use crate::train::slots::{Place, Slots};
+use crate::train::slots::{Place, Slots, TilePlan};
 
 /// Rows whose side is asked for at a time; a multiple of 64.
 const CHUNK: usize = 1 << 14;
 
-/// Trades that are worth a thread.
+/// Trades that are worth more threads than one.
 const TRADES: usize = 1 << 13;
 
 /// Which bins of a feature go left.
@@ -99,28 +99,32 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
 
     /// Row `left[i]` of those before the middle and row `right[i]` of those behind trade places.
     fn trade(&mut self, rows: Range<usize>, middle: usize, left: &[u32], right: &[u32]) {
-        let (before, behind) = (rows.start..middle, middle..rows.end);
-        let parts = |width: usize| [before.start * width..before.end * width, behind.start * width..behind.end * width];
-        for (plan, tile) in self.slots.plan.tiles.iter().zip(&mut self.slots.tiles) {
-            let width = plan.width;
-            let [left_rows, right_rows] = two(tile, parts(width));
-            in_parts(width, left_rows, right_rows, left, right, &|left_rows, right_rows, left, right| {
-                let swapped = swap_rows(width, left_rows, right_rows, left, right);
-                debug_assert!(swapped.is_ok(), "{swapped:?}");
-            });
+        let Self { slots, order, pairs, along } = self;
+        let parts = |width: usize| [rows.start * width..middle * width, middle * width..rows.end * width];
+        let records = |(plan, tile): (&TilePlan, &mut Vec<u8>)| {
+            let [left_rows, right_rows] = two(tile, parts(plan.width));
+            let swapped = swap_rows(plan.width, left_rows, right_rows, left, right);
+            debug_assert!(swapped.is_ok(), "{swapped:?}");
+        };
+        let Slots { plan, tiles, wide, .. } = &mut **slots;
+        let tiles = plan.tiles.iter().zip(tiles);
+        let columns = wide.iter_mut();
+        if left.len() < TRADES {
+            tiles.for_each(records);
+            columns.for_each(|column| swap_items(two(column, parts(1)), left, right));
+            along.iter_mut().for_each(|column| swap_items(two(column, parts(1)), left, right));
+            swap_items(two(order, parts(1)), left, right);
+            swap_items(two(pairs, parts(1)), left, right);
+            return;
         }
-        for column in &mut self.slots.wide {
-            let [left_rows, right_rows] = two(column, parts(1));
-            in_parts(1, left_rows, right_rows, left, right, &swap_items);
-        }
-        for column in &mut self.along {
-            let [left_rows, right_rows] = two(column, parts(1));
-            in_parts(1, left_rows, right_rows, left, right, &swap_items);
-        }
-        let [left_rows, right_rows] = two(self.order, parts(1));
-        in_parts(1, left_rows, right_rows, left, right, &swap_items);
-        let [left_rows, right_rows] = two(&mut self.pairs, parts(1));
-        in_parts(1, left_rows, right_rows, left, right, &swap_items);
+        let parts = &parts;
+        rayon::scope(|scope| {
+            tiles.for_each(|tile| scope.spawn(move |_| records(tile)));
+            columns.for_each(|column| scope.spawn(move |_| swap_items(two(column, parts(1)), left, right)));
+            along.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(two(column, parts(1)), left, right)));
+            scope.spawn(move |_| swap_items(two(order, parts(1)), left, right));
+            scope.spawn(move |_| swap_items(two(pairs, parts(1)), left, right));
+        });
     }
 }
 
@@ -158,7 +162,7 @@ fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
     }
 }
 
-fn swap_items<T>(left_rows: &mut [T], right_rows: &mut [T], left: &[u32], right: &[u32]) {
+fn swap_items<T>([left_rows, right_rows]: [&mut [T]; 2], left: &[u32], right: &[u32]) {
     for (&l, &r) in left.iter().zip(right) {
         std::mem::swap(&mut left_rows[l as usize], &mut right_rows[r as usize]);
     }
@@ -168,47 +172,4 @@ fn swap_items<T>(left_rows: &mut [T], right_rows: &mut [T], left: &[u32], right:
 fn two<T>(list: &mut [T], [first, second]: [Range<usize>; 2]) -> [&mut [T]; 2] {
     let (before, behind) = list.split_at_mut(second.start);
     [&mut before[first], &mut behind[..second.end - second.start]]
-}
-
-/// Does trades in parallel: positions ascend, so that halves of the list touch different halves of the rows.
-fn in_parts<T: Send>(
-    width: usize,
-    left_rows: &mut [T],
-    right_rows: &mut [T],
-    left: &[u32],
-    right: &[u32],
-    swap: &(impl Fn(&mut [T], &mut [T], &[u32], &[u32]) + Sync),
-) {
-    halves(width, (left_rows, 0), (right_rows, 0), left, right, swap);
-}
-
-/// Rows from a position on.
-type Rows<'a, T> = (&'a mut [T], u32);
-
-fn halves<T: Send>(
-    width: usize,
-    left_rows: Rows<'_, T>,
-    right_rows: Rows<'_, T>,
-    left: &[u32],
-    right: &[u32],
-    swap: &(impl Fn(&mut [T], &mut [T], &[u32], &[u32]) + Sync),
-) {
-    if left.len() <= TRADES {
-        let from = |positions: &[u32], first: u32| -> Vec<u32> { positions.iter().map(|at| at - first).collect() };
-        if left_rows.1 == 0 && right_rows.1 == 0 {
-            swap(left_rows.0, right_rows.0, left, right);
-        } else {
-            swap(left_rows.0, right_rows.0, &from(left, left_rows.1), &from(right, right_rows.1));
-        }
-        return;
-    }
-    let half = left.len() / 2;
-    let (left_at, left_first) = (((left[half] - left_rows.1) as usize) * width, left[half]);
-    let (right_at, right_first) = (((right[half] - right_rows.1) as usize) * width, right[half]);
-    let (left_a, left_b) = left_rows.0.split_at_mut(left_at);
-    let (right_a, right_b) = right_rows.0.split_at_mut(right_at);
-    rayon::join(
-        || halves(width, (left_a, left_rows.1), (right_a, right_rows.1), &left[..half], &right[..half], swap),
-        || halves(width, (left_b, left_first), (right_b, right_first), &left[half..], &right[half..], swap),
-    );
 }

@@ -16,6 +16,9 @@ const CHUNK: usize = 1 << 15;
 /// Chunks of a node at most: each has a histogram of its own until they are added up.
 const MAX_CHUNKS: usize = 64;
 
+/// Additions that are worth more threads than one: a tenth of a millisecond.
+const ADDITIONS: usize = 1 << 18;
+
 /// Sums for every global bin.
 pub(crate) type Histogram<S> = Vec<S>;
 
@@ -41,7 +44,7 @@ pub(crate) fn build<N: Numbers>(
         let records = &slots.tiles[tile][rows.start * plan.width..rows.end * plan.width];
         (tile, tile_sums::<N>(plan, records, &pairs[rows]))
     };
-    let few = rows.len() * slots.plan.row_bytes() < 1 << 16;
+    let few = rows.len() * slots.plan.row_bytes() < ADDITIONS;
     let sums: Vec<(usize, Vec<N::Sum>)> = if few || tasks.len() == 1 {
         tasks.into_iter().map(one).collect()
     } else {

@@ -17,6 +17,9 @@ use super::split::{Found, Rules, Search, Totals};
 use super::{Growth, Params};
 use crate::model::Child;
 
+/// Bins whose search is worth more threads than one.
+const BINS: usize = 1 << 13;
+
 /// What a tree is grown with.
 pub(crate) struct Grower<'a> {
     pub(crate) params: &'a Params,
@@ -119,8 +122,8 @@ impl<N: Numbers> Growing<'_, N> {
     /// Leaf after leaf, the best first.
     fn one_by_one(&mut self, rows: &mut Arrangement<'_, N::Pair>) {
         let root = self.histogram(rows, self.grown.leaves[0].rows.clone());
-        let root = self.may_split(0).then_some(root).and_then(|histogram| self.search(0, histogram));
-        self.open.push(root);
+        let found = self.may_split(0).then(|| self.best(0, &root)).flatten();
+        self.open.push(found.map(|found| Open { histogram: root, found }));
         while self.grown.leaves.len() < self.grower.params.num_leaves {
             let Some(leaf) = self.next() else { break };
             let Some(open) = self.open[leaf].take() else { break };
@@ -159,11 +162,18 @@ impl<N: Numbers> Growing<'_, N> {
         let small = self.histogram(rows, self.grown.leaves[smaller].rows.clone());
         let mut large = open.histogram;
         subtract(&mut large, &small);
-        for (child, histogram) in [(smaller, small), (larger, large)] {
-            if self.may_split(child) {
-                self.open[child] = self.search(child, histogram);
-            } else {
-                self.spare.push(histogram);
+        let search = |child: usize, histogram: &Histogram<N::Sum>| {
+            self.may_split(child).then(|| self.best(child, histogram)).flatten()
+        };
+        let (first, second) = if small.len() < BINS {
+            (search(smaller, &small), search(larger, &large))
+        } else {
+            rayon::join(|| search(smaller, &small), || search(larger, &large))
+        };
+        for (child, histogram, found) in [(smaller, small, first), (larger, large, second)] {
+            match found {
+                Some(found) => self.open[child] = Some(Open { histogram, found }),
+                None => self.spare.push(histogram),
             }
         }
     }
@@ -233,16 +243,11 @@ impl<N: Numbers> Growing<'_, N> {
         histogram
     }
 
-    fn search(&mut self, leaf: usize, histogram: Histogram<N::Sum>) -> Option<Open<N::Sum>> {
+    /// The best split of a leaf.
+    fn best(&self, leaf: usize, histogram: &Histogram<N::Sum>) -> Option<Found<N::Sum>> {
         let totals = self.grown.leaves[leaf].totals;
         let features = self.grower.features_of(self.grown.splits.len() * 2 + leaf);
-        match self.grower.search.best(&histogram, &totals, &features) {
-            Some(found) => Some(Open { histogram, found }),
-            None => {
-                self.spare.push(histogram);
-                None
-            }
-        }
+        self.grower.search.best(histogram, &totals, &features)
     }
 }
 

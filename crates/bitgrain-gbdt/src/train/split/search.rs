@@ -8,8 +8,8 @@ use super::{Rules, Totals};
 use crate::feature::BinMap;
 use crate::train::grow::{Sides, Sum};
 
-/// Bins that are worth a thread.
-const BINS: usize = 1 << 13;
+/// Bins that are worth more threads than one.
+const BINS: usize = 1 << 16;
 
 /// Features that one thread searches at a time.
 const FEATURES: usize = 8;
