@@ -23,7 +23,7 @@ pub struct Field<'a> {
 /// records.next_into(&mut fields)?;
 /// assert_eq!(*fields[1].bytes, *b"b, \"c\"");
 /// let start = records.next_into(&mut fields)?;
-/// assert_eq!((start, &*fields[0].bytes), (Some(17), &b"1"[..]));
+/// assert_eq!((start, &*fields[0].bytes), (Some(16), &b"1"[..]));
 /// assert_eq!(records.next_into(&mut fields)?, None);
 /// # Ok::<(), bitgrain_formats::csv::CsvError>(())
 /// ```

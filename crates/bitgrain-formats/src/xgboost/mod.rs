@@ -23,6 +23,7 @@ pub fn begins_as_ubjson(bytes: &[u8]) -> bool {
 /// Whether a file begins as JSON objects do.
 #[must_use]
 pub fn begins_as_json(bytes: &[u8]) -> bool {
-    let mut seen = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
-    seen.next() == Some(&b'{') && matches!(seen.next(), Some(b'"' | b'}'))
+    let Some(inside) = bytes.trim_ascii_start().strip_prefix(b"{") else { return false };
+    let first = inside.trim_ascii_start();
+    [&b"\"learner\""[..], b"\"version\"", b"}"].iter().any(|key| first.starts_with(key))
 }
