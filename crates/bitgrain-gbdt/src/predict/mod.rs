@@ -18,6 +18,7 @@
 //! #     output: Output { objective: "squared".into(), link: Link::Identity, base_scores: vec![10.0],
 //! #         classes: vec![], average: false },
 //! #     trees: vec![Tree { splits: vec![split], leaves: vec![leaf(-1.0), leaf(1.0)] }],
+//! #     metadata: Default::default(),
 //! # };
 //! // A model of one tree: 10, less 1 up to 0.5, and 1 more above.
 //! let predictor = Predictor::new(&model)?;
