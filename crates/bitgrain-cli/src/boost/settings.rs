@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     /// Leaves of a tree at most.
     #[arg(long, value_name = "N", default_value_t = 31)]
     num_leaves: usize,
-    /// Splits from the root to a leaf at most; no bound if not given (6 for symmetric trees).
+    /// Splits from the root to a leaf at most; no bound but that of the leaves if not given.
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
     /// The order nodes are split in.

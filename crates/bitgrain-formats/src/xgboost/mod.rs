@@ -20,7 +20,7 @@ pub fn begins_as_ubjson(bytes: &[u8]) -> bool {
     matches!(bytes, [b'{', b'i' | b'U' | b'I' | b'l' | b'L' | b'#', ..])
 }
 
-/// Whether a file begins as JSON objects do.
+/// Whether a file begins as XGBoost's JSON does: an object whose first key is one of its two.
 #[must_use]
 pub fn begins_as_json(bytes: &[u8]) -> bool {
     let Some(inside) = bytes.trim_ascii_start().strip_prefix(b"{") else { return false };
