@@ -52,6 +52,7 @@ class LightGbm:
             "max_bin": job["bins"],
             "min_data_in_leaf": job["min_child_samples"],
             "num_threads": job["threads"],
+            "seed": job["seed"],
             "verbose": -1,
         }
         if quantized:
@@ -84,6 +85,7 @@ class XgBoost:
             "lambda": 0,
             "min_child_weight": 1e-3,
             "nthread": job["threads"],
+            "seed": job["seed"],
             "verbosity": 0,
         }
         by_leaf = {"max_leaves": job["leaves"], "max_depth": 0}
@@ -126,6 +128,7 @@ class CatBoost:
             leaf_estimation_iterations=1,
             boost_from_average=True,
             thread_count=job["threads"],
+            random_seed=job["seed"],
             allow_writing_files=False,
             verbose=False,
         )
@@ -169,6 +172,7 @@ class ScikitLearn:
             max_bins=job["bins"],
             min_samples_leaf=job["min_child_samples"],
             early_stopping=False,
+            random_state=job["seed"],
             categorical_features=job["categorical"] or None,
         )
 

@@ -108,7 +108,7 @@ impl Contest {
 /// Runs every contender, and again while the effort lasts.
 pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort, contest: &mut Contest) {
     let start = Instant::now();
-    let (mut answers, mut quality) = (BTreeMap::<&str, Vec<Answer>>::new(), BTreeMap::<&str, f64>::new());
+    let (mut answers, mut quality) = (BTreeMap::<&str, Vec<Answer>>::new(), BTreeMap::<&str, Vec<f64>>::new());
     let mut order = CONTENDERS.to_vec();
     let mut random = SplitMix::new(SEED);
     for repetition in 0..effort.repetitions.max(1) {
@@ -122,13 +122,14 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
                 continue;
             }
             eprintln!("measuring {}: {}, run {}", contest.title, contender.key, repetition + 1);
-            let job = Job { contender: contender.key.to_owned(), ..job.clone() };
+            let mut job = Job { contender: contender.key.to_owned(), ..job.clone() };
+            job.settings.seed = repetition as u64 + 1;
             let done = starter.run(contender.side, &job).and_then(|answer| Ok((answer, measure(&job, targets)?)));
             match done {
                 Ok((answer, found)) => {
                     eprintln!("  trained in {:.2} s, quality {found:.4}", answer.train.wall);
                     answers.entry(contender.key).or_default().push(answer);
-                    quality.insert(contender.key, found);
+                    quality.entry(contender.key).or_default().push(found);
                 }
                 Err(why) => {
                     eprintln!("going on without {}: {why}", contender.key);
@@ -138,7 +139,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
         }
         let entry = |contender: &Contender| {
             let answers = answers.get(contender.key)?;
-            Entry::new(*contender, answers, *quality.get(contender.key)?)
+            Entry::new(*contender, answers, median(quality.get(contender.key)?.clone()))
         };
         contest.entries = CONTENDERS.iter().filter_map(entry).collect();
     }

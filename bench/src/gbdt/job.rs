@@ -14,6 +14,8 @@ pub(crate) struct Settings {
     pub(crate) bins: u32,
     pub(crate) learning_rate: f64,
     pub(crate) min_child_samples: usize,
+    /// Another one for every run, so that the quality of none is luck.
+    pub(crate) seed: u64,
 }
 
 /// What is predicted, and how good predictions are.

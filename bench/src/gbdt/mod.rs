@@ -92,7 +92,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
 
 fn settings(pace: Pace) -> Settings {
     let rounds = if pace == Pace::Quick { 20 } else { 100 };
-    Settings { rounds, leaves: 63, depth: 6, bins: 255, learning_rate: 0.1, min_child_samples: 20 }
+    Settings { rounds, leaves: 63, depth: 6, bins: 255, learning_rate: 0.1, min_child_samples: 20, seed: 0 }
 }
 
 /// Calls of prediction go on for so long.
@@ -140,11 +140,11 @@ fn versions(contests: &[Contest]) -> String {
 }
 
 fn intro(pace: Pace) -> String {
-    let Settings { rounds, leaves, depth, bins, learning_rate, min_child_samples } = settings(pace);
+    let Settings { rounds, leaves, depth, bins, learning_rate, min_child_samples, .. } = settings(pace);
     format!(
         "Gradient boosting through `bitgrain::gbdt`, beside the libraries people use, as they come from PyPI. Every run \
          is a process of its own that reads the same f32 arrays, row after row, and the contenders take turns; numbers \
-         are medians of their runs. Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise). A rival that \
+         are medians of their runs, each with a seed of its own. Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise). A rival that \
          needs more than 1.5 times as long to train as the fastest runs once.\n\n\
          Equal for all: {rounds} rounds, {bins} bins, learning rate {learning_rate}, {leaves} leaves (depth {depth} for \
          CatBoost, for XGBoost by depth, and for our symmetric trees), no regularisation of leaves, no sampling of rows \

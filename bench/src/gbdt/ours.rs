@@ -69,6 +69,7 @@ fn params(job: &Job) -> Result<Params, Box<dyn Error + Send + Sync>> {
         growth: if symmetric { Growth::Symmetric } else { Growth::LeafWise },
         min_child_samples: settings.min_child_samples,
         precision: if symmetric { GradientPrecision::Pair8 } else { job.contender.parse()? },
+        seed: settings.seed,
         ..Params::default()
     })
 }

@@ -5,6 +5,7 @@
 mod boost;
 mod cmd;
 mod error;
+mod interrupt;
 mod printable;
 mod progress;
 mod size;

@@ -258,3 +258,41 @@ fn models_are_converted_to_json() {
     let read = |name: &str| std::fs::read(folder.join(name)).expect("read");
     assert_eq!(read("p.bitgrain"), read("q.bitgrain"));
 }
+
+#[test]
+fn a_column_to_leave_out_must_be_there() {
+    let folder = folder();
+    let said = error(folder.path(), "train train.csv --target price --model m.bitgrain --ignore id,prize");
+    assert!(said.contains("no column `prize`") && said.contains("`price`"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_keeps_the_model_so_far() {
+    use std::time::{Duration, Instant};
+
+    let folder = folder();
+    let folder = folder.path();
+    let arguments = "train train.csv --target price --model m.bitgrain --rounds 1000000 --num-leaves 15 --json";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bitgrain"));
+    command.current_dir(folder).args(arguments.split_whitespace());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let start = Instant::now();
+    // Until the handler is there, a signal would end it without a model; nobody says when, so it is asked again.
+    while child.try_wait().expect("a child").is_none() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not stop");
+        std::thread::sleep(Duration::from_secs(2));
+        let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(signal.expect("kill runs").success());
+        std::thread::sleep(Duration::from_secs(8));
+    }
+    let output = child.wait_with_output().expect("output");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("the model so far is kept"), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["settings"]["train.rounds"], "1000000");
+    let trees = report["trees"].as_u64().expect("a number");
+    assert!((1..1_000_000).contains(&trees), "{trees}");
+    assert!(printed(folder, "predict m.bitgrain test.csv -o p.csv").is_empty() || folder.join("p.csv").exists());
+}

@@ -72,6 +72,7 @@ impl Outcome<'_> {
             "reason": learned.reason,
             "classes": learned.classes,
             "precision": precision(training.precision),
+            "settings": training.model.metadata,
             "rounds": training.history.len(),
             "best_round": training.best_round.map(|round| round + 1),
             "trees": training.model.trees.len(),

@@ -11,6 +11,7 @@ use bitgrain::nn::digits;
 use super::data::{Prepared, Source};
 use super::settings::Settings;
 use crate::error::CliError;
+use crate::interrupt;
 use crate::progress::RoundBar;
 
 /// What a training came to.
@@ -51,6 +52,7 @@ pub(crate) fn train(
     let objective = objective::by_name(&learned.objective)?;
     let metrics = source.metrics(&*objective)?;
     let bar = RoundBar::new("training");
+    interrupt::ask_first();
     let mut trainer = Trainer::new(settings.params(), objective);
     for metric in metrics {
         trainer = trainer.metric(metric);
@@ -63,6 +65,10 @@ pub(crate) fn train(
     }
     let training = trainer.on_round(|round| show(&bar, round)).train(&mut data)?;
     bar.finish();
+    if interrupt::asked() {
+        let rounds = training.history.len();
+        eprintln!("stopped by Ctrl-C after {rounds} of {} rounds; the model so far is kept", settings.params().rounds);
+    }
     let stopped = training.best_round.filter(|_| settings.stops_early());
     let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
     Ok(Trained {
@@ -77,7 +83,7 @@ pub(crate) fn train(
 
 pub(crate) fn show(bar: &RoundBar, round: &Round<'_>) -> ControlFlow<()> {
     bar.at(round.index + 1, round.total, &written(round.metrics));
-    ControlFlow::Continue(())
+    if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// `valid auc 0.816  train auc 0.83`.

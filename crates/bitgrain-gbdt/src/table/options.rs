@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::TableError;
+
 /// How a file is read. The defaults find out by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -80,10 +82,22 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Which of the columns of a file are read.
-    pub(super) fn wanted(&self, names: &[String]) -> Vec<bool> {
+    /// Which of the columns of a file are read. Of nested ones (`a.list.element`), the outer name skips all.
+    ///
+    /// # Errors
+    /// [`TableError::MissingColumns`] if one that is to be skipped is not there.
+    pub(super) fn wanted(&self, names: &[String]) -> Result<Vec<bool>, TableError> {
+        let is_in = |name: &str, outer: &str| {
+            name.strip_prefix(outer).is_some_and(|inner| inner.is_empty() || inner.starts_with('.'))
+        };
+        let nowhere = |skipped: &&String| !names.iter().any(|name| is_in(name, skipped));
+        let missing: Vec<String> = self.skip.iter().filter(nowhere).cloned().collect();
+        if !missing.is_empty() {
+            return Err(TableError::MissingColumns { missing, found: names.to_vec() });
+        }
         let only = self.only.as_ref().filter(|only| only.iter().all(|name| names.contains(name)));
-        let wanted = |name: &String| !self.skip.contains(name) && only.is_none_or(|only| only.contains(name));
-        names.iter().map(wanted).collect()
+        let skipped = |name: &str| self.skip.iter().any(|skipped| is_in(name, skipped));
+        let wanted = |name: &String| !skipped(name) && only.is_none_or(|only| only.contains(name));
+        Ok(names.iter().map(wanted).collect())
     }
 }

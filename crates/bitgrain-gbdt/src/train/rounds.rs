@@ -125,14 +125,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let map = self.data.cuts.map();
             let search = Search { map, categorical: &self.categorical, rules: &rules };
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
-            let mut arrangement = Arrangement {
-                slots: &mut self.data.slots,
-                order: &mut self.order,
-                pairs: std::mem::take(&mut self.pairs),
-                along: along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores),
-            };
-            let grown = grower.grow::<N>(&mut arrangement, in_bag);
-            self.pairs = arrangement.pairs;
+            let along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
+            let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along);
+            let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
             let values = self.leaf_values(&grown, group, round, &rules)?;
             self.add_scores(&grown, group, &values, in_bag);
             let tree = self.tree(&grown, &values, &rules);
@@ -197,15 +192,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 largest.hess = largest.hess.max(pair.hess);
             }
         }
-        let mut arrangement = Arrangement {
-            slots: &mut self.data.slots,
-            order: &mut self.order,
-            pairs: std::mem::take(&mut self.pairs),
-            along: along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores),
-        };
-        let count = arrangement.bring_to_front(&chosen);
-        self.pairs = arrangement.pairs;
-        count
+        let along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
+        Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along).bring_to_front(&chosen)
     }
 
     /// What each leaf adds to the score of its rows, from gradients as they are.

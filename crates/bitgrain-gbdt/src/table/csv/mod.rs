@@ -20,7 +20,7 @@ const PART: usize = 4 << 20;
 pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
     let dialect = Dialect::of(bytes, path, options)?;
     let cells = Cells { path, data: bytes, dialect: &dialect, missing: &options.missing };
-    let wanted = options.wanted(&dialect.names);
+    let wanted = options.wanted(&dialect.names)?;
     let asked_text = |name: &String| options.text.contains(name);
     // First every column as numbers, until one holds something else; then those that do, as texts.
     let numeric: Vec<bool> =

@@ -69,7 +69,7 @@ fn chosen(path: &Path, metadata: &ParquetMetaData, options: &ReadOptions) -> Res
     let schema = metadata.file_metadata().schema_descr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().parts().join(".")).collect();
     let mut columns = Vec::new();
-    for (leaf, wanted) in options.wanted(&names).into_iter().enumerate() {
+    for (leaf, wanted) in options.wanted(&names)?.into_iter().enumerate() {
         let name = names[leaf].clone();
         if !wanted || is_pandas_index(&name) {
             continue;

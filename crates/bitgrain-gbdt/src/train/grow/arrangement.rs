@@ -6,7 +6,7 @@ use bitgrain_kernels::{Backend, flag_rows, swap_rows};
 use rayon::prelude::*;
 
 use crate::feature::BinMap;
-use crate::train::slots::{Place, Slots, TilePlan};
+use crate::train::slots::{Place, Plan, Slots, TilePlan};
 
 /// Rows whose side is asked for at a time; a multiple of 64.
 const CHUNK: usize = 1 << 14;
@@ -22,26 +22,80 @@ pub(crate) struct Sides {
     pub(crate) left: Vec<bool>,
 }
 
-/// Records of rows, and which row each is.
+/// Records of rows, and which row each is: all of them, or those of a node.
 #[derive(Debug)]
 pub(crate) struct Arrangement<'a, P> {
-    pub(crate) slots: &'a mut Slots,
+    pub(crate) plan: &'a Plan,
+    /// The records of each tile.
+    pub(crate) tiles: Vec<&'a mut [u8]>,
+    /// Columns of the wide features.
+    pub(crate) wide: Vec<&'a mut [u32]>,
     /// The row at each place.
-    pub(crate) order: &'a mut Vec<u32>,
+    pub(crate) order: &'a mut [u32],
     /// The gradients of the row at each place.
-    pub(crate) pairs: Vec<P>,
+    pub(crate) pairs: &'a mut [P],
     /// Other numbers of the row at each place.
     pub(crate) along: Vec<&'a mut [f32]>,
 }
 
-impl<P: Send + Sync + Copy> Arrangement<'_, P> {
-    /// Moves the rows of a node so that those that go left come first; returns where the others begin.
-    pub(crate) fn split(&mut self, rows: Range<usize>, sides: &Sides, map: &BinMap) -> usize {
-        let (flags, count) = self.flags(rows.clone(), sides, map);
-        let middle = rows.start + count;
-        let (left, right) = misplaced(&flags, count, rows.len());
-        self.trade(rows, middle, &left, &right);
-        middle
+impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
+    pub(crate) fn new(
+        slots: &'a mut Slots,
+        order: &'a mut [u32],
+        pairs: &'a mut [P],
+        along: Vec<&'a mut [f32]>,
+    ) -> Self {
+        let Slots { plan, tiles, wide, .. } = slots;
+        let tiles = tiles.iter_mut().map(Vec::as_mut_slice).collect();
+        let wide = wide.iter_mut().map(Vec::as_mut_slice).collect();
+        Self { plan, tiles, wide, order, pairs, along }
+    }
+
+    /// The rows of some nodes, which come one after another.
+    pub(crate) fn parts(&mut self, nodes: &[Range<usize>]) -> Vec<Arrangement<'_, P>> {
+        let mut columns = Arrangement {
+            plan: self.plan,
+            tiles: self.tiles.iter_mut().map(|tile| &mut **tile).collect(),
+            wide: self.wide.iter_mut().map(|column| &mut **column).collect(),
+            order: &mut *self.order,
+            pairs: &mut *self.pairs,
+            along: self.along.iter_mut().map(|column| &mut **column).collect(),
+        };
+        let mut at = 0;
+        let mut part = |node: &Range<usize>| {
+            let gap = node.start - at;
+            at = node.end;
+            columns.cut(gap, node.len())
+        };
+        nodes.iter().map(&mut part).collect()
+    }
+
+    /// The rows of one node.
+    pub(crate) fn part(&mut self, node: Range<usize>) -> Arrangement<'_, P> {
+        let mut parts = self.parts(&[node]);
+        // As many as were asked for.
+        parts.remove(0)
+    }
+
+    /// Takes the `len` rows behind the first `gap` away.
+    fn cut(&mut self, gap: usize, len: usize) -> Self {
+        let plan = self.plan;
+        let tile = |(tile, plan): (&mut &'a mut [u8], &TilePlan)| taken(tile, gap * plan.width, len * plan.width);
+        Self {
+            plan,
+            tiles: self.tiles.iter_mut().zip(&plan.tiles).map(tile).collect(),
+            wide: self.wide.iter_mut().map(|column| taken(column, gap, len)).collect(),
+            order: taken(&mut self.order, gap, len),
+            pairs: taken(&mut self.pairs, gap, len),
+            along: self.along.iter_mut().map(|column| taken(column, gap, len)).collect(),
+        }
+    }
+
+    /// Moves the rows so that those that go left come first; returns how many they are.
+    pub(crate) fn split(&mut self, sides: &Sides, map: &BinMap) -> usize {
+        let (flags, count) = self.flags(sides, map);
+        self.sort(&flags, count);
+        count
     }
 
     /// Moves some rows before all others; returns how many they are. `chosen` is by row, not by place.
@@ -51,22 +105,20 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
         });
         let flags: Vec<u64> = words.collect();
         let count = flags.iter().map(|word| word.count_ones() as usize).sum();
-        let n_rows = self.order.len();
-        let (left, right) = misplaced(&flags, count, n_rows);
-        self.trade(0..n_rows, count, &left, &right);
+        self.sort(&flags, count);
         count
     }
 
     /// A bit for each row: whether it goes left; and how many do.
-    fn flags(&self, rows: Range<usize>, sides: &Sides, map: &BinMap) -> (Vec<u64>, usize) {
-        let mut flags = vec![0_u64; rows.len().div_ceil(64)];
+    fn flags(&self, sides: &Sides, map: &BinMap) -> (Vec<u64>, usize) {
+        let n_rows = self.order.len();
+        let mut flags = vec![0_u64; n_rows.div_ceil(64)];
         let fill = |(chunk, flags): (usize, &mut [u64])| {
-            let start = rows.start + chunk * CHUNK;
-            self.flag(start..rows.end.min(start + CHUNK), sides, map, flags)
+            let start = chunk * CHUNK;
+            self.flag(start..n_rows.min(start + CHUNK), sides, map, flags)
         };
-        let chunks = flags.chunks_mut(CHUNK / 64).enumerate();
-        let count = if rows.len() <= 2 * CHUNK {
-            chunks.map(fill).sum()
+        let count = if n_rows <= 2 * CHUNK {
+            flags.chunks_mut(CHUNK / 64).enumerate().map(fill).sum()
         } else {
             flags.par_chunks_mut(CHUNK / 64).enumerate().map(fill).sum()
         };
@@ -74,20 +126,20 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
     }
 
     fn flag(&self, rows: Range<usize>, sides: &Sides, map: &BinMap, flags: &mut [u64]) -> usize {
-        match self.slots.plan.places[sides.feature] {
+        match self.plan.places[sides.feature] {
             Place::Constant => {
                 debug_assert!(map.n_bins(sides.feature) == 1, "only constant features are nowhere");
                 0
             }
             Place::Slot { tile, slot, member } => {
-                let width = self.slots.plan.tiles[tile].width;
-                let records = &self.slots.tiles[tile][rows.start * width..rows.end * width];
+                let width = self.plan.tiles[tile].width;
+                let records = &self.tiles[tile][rows.start * width..rows.end * width];
                 let mut table = [0; 256];
                 (0..).zip(&mut table).for_each(|(byte, left)| *left = u8::from(sides.left[member.bin(byte) as usize]));
                 flag_rows(Backend::best(), records, width, slot, &table, flags).unwrap_or(0)
             }
             Place::Wide { column } => {
-                let column = &self.slots.wide[column][rows];
+                let column = &self.wide[column][rows];
                 column.chunks(64).zip(flags).fold(0, |count, (bins, flags)| {
                     let bits = bins.iter().zip(0..);
                     *flags = bits.fold(0, |word, (&bin, bit)| word | u64::from(sides.left[bin as usize]) << bit);
@@ -97,33 +149,30 @@ impl<P: Send + Sync + Copy> Arrangement<'_, P> {
         }
     }
 
-    /// Row `left[i]` of those before the middle and row `right[i]` of those behind trade places.
-    fn trade(&mut self, rows: Range<usize>, middle: usize, left: &[u32], right: &[u32]) {
-        let Self { slots, order, pairs, along } = self;
-        let parts = |width: usize| [rows.start * width..middle * width, middle * width..rows.end * width];
-        let records = |(plan, tile): (&TilePlan, &mut Vec<u8>)| {
-            let [left_rows, right_rows] = two(tile, parts(plan.width));
+    /// Moves the flagged rows, which are `middle`, before the others: rows on the wrong side trade places.
+    fn sort(&mut self, flags: &[u64], middle: usize) {
+        let (left, right) = &misplaced(flags, middle, self.order.len());
+        let Self { plan, tiles, wide, order, pairs, along } = self;
+        let records = |(plan, tile): (&TilePlan, &mut &mut [u8])| {
+            let (left_rows, right_rows) = tile.split_at_mut(middle * plan.width);
             let swapped = swap_rows(plan.width, left_rows, right_rows, left, right);
             debug_assert!(swapped.is_ok(), "{swapped:?}");
         };
-        let Slots { plan, tiles, wide, .. } = &mut **slots;
         let tiles = plan.tiles.iter().zip(tiles);
-        let columns = wide.iter_mut();
         if left.len() < TRADES {
             tiles.for_each(records);
-            columns.for_each(|column| swap_items(two(column, parts(1)), left, right));
-            along.iter_mut().for_each(|column| swap_items(two(column, parts(1)), left, right));
-            swap_items(two(order, parts(1)), left, right);
-            swap_items(two(pairs, parts(1)), left, right);
+            wide.iter_mut().for_each(|column| swap_items(column, middle, left, right));
+            along.iter_mut().for_each(|column| swap_items(column, middle, left, right));
+            swap_items(order, middle, left, right);
+            swap_items(pairs, middle, left, right);
             return;
         }
-        let parts = &parts;
         rayon::scope(|scope| {
             tiles.for_each(|tile| scope.spawn(move |_| records(tile)));
-            columns.for_each(|column| scope.spawn(move |_| swap_items(two(column, parts(1)), left, right)));
-            along.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(two(column, parts(1)), left, right)));
-            scope.spawn(move |_| swap_items(two(order, parts(1)), left, right));
-            scope.spawn(move |_| swap_items(two(pairs, parts(1)), left, right));
+            wide.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(column, middle, left, right)));
+            along.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(column, middle, left, right)));
+            scope.spawn(move |_| swap_items(order, middle, left, right));
+            scope.spawn(move |_| swap_items(pairs, middle, left, right));
         });
     }
 }
@@ -162,14 +211,17 @@ fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
     }
 }
 
-fn swap_items<T>([left_rows, right_rows]: [&mut [T]; 2], left: &[u32], right: &[u32]) {
+/// Item `left[i]` of those before the middle and item `right[i]` of those behind trade places.
+fn swap_items<T>(items: &mut [T], middle: usize, left: &[u32], right: &[u32]) {
+    let (left_items, right_items) = items.split_at_mut(middle);
     for (&l, &r) in left.iter().zip(right) {
-        std::mem::swap(&mut left_rows[l as usize], &mut right_rows[r as usize]);
+        std::mem::swap(&mut left_items[l as usize], &mut right_items[r as usize]);
     }
 }
 
-/// Two parts of a list, the first before the second.
-fn two<T>(list: &mut [T], [first, second]: [Range<usize>; 2]) -> [&mut [T]; 2] {
-    let (before, behind) = list.split_at_mut(second.start);
-    [&mut before[first], &mut behind[..second.end - second.start]]
+/// The `len` items behind the first `gap`; what is behind them is left.
+fn taken<'a, T>(items: &mut &'a mut [T], gap: usize, len: usize) -> &'a mut [T] {
+    let (taken, rest) = std::mem::take(items)[gap..].split_at_mut(len);
+    *items = rest;
+    taken
 }

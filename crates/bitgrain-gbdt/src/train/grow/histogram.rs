@@ -5,10 +5,10 @@ use std::ops::Range;
 use bitgrain_kernels::{Slot, add_pairs};
 use rayon::prelude::*;
 
-use super::Numbers;
 use super::numbers::Sum;
+use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
-use crate::train::slots::{Slots, TilePlan};
+use crate::train::slots::TilePlan;
 
 /// Rows that are added on one thread, at least. Sums of floats depend on it, so it never depends on the threads.
 const CHUNK: usize = 1 << 15;
@@ -22,17 +22,17 @@ const ADDITIONS: usize = 1 << 18;
 /// Sums for every global bin.
 pub(crate) type Histogram<S> = Vec<S>;
 
-/// Adds up the rows of a node into `out`, which holds zeros.
+/// Adds up some rows of an arrangement into `out`, which holds zeros.
 pub(crate) fn build<N: Numbers>(
-    slots: &Slots,
+    arrangement: &Arrangement<'_, N::Pair>,
     map: &BinMap,
-    pairs: &[N::Pair],
     rows: Range<usize>,
     wanted: &[bool],
     out: &mut Histogram<N::Sum>,
 ) {
-    let tiles: Vec<usize> = (0..slots.plan.tiles.len())
-        .filter(|&tile| slots.plan.tiles[tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]))
+    let Arrangement { plan: all, pairs, wide, .. } = arrangement;
+    let tiles: Vec<usize> = (0..all.tiles.len())
+        .filter(|&tile| all.tiles[tile].slots.iter().flatten().any(|m| wanted[m.feature as usize]))
         .collect();
     let chunk = CHUNK.max(rows.len().div_ceil(MAX_CHUNKS));
     let chunks: Vec<Range<usize>> =
@@ -40,11 +40,11 @@ pub(crate) fn build<N: Numbers>(
     let tasks: Vec<(usize, Range<usize>)> =
         tiles.iter().flat_map(|&tile| chunks.iter().map(move |chunk| (tile, chunk.clone()))).collect();
     let one = |(tile, rows): (usize, Range<usize>)| {
-        let plan = &slots.plan.tiles[tile];
-        let records = &slots.tiles[tile][rows.start * plan.width..rows.end * plan.width];
+        let plan = &all.tiles[tile];
+        let records = &arrangement.tiles[tile][rows.start * plan.width..rows.end * plan.width];
         (tile, tile_sums::<N>(plan, records, &pairs[rows]))
     };
-    let few = rows.len() * slots.plan.row_bytes() < ADDITIONS;
+    let few = rows.len() * all.row_bytes() < ADDITIONS;
     let sums: Vec<(usize, Vec<N::Sum>)> = if few || tasks.len() == 1 {
         tasks.into_iter().map(one).collect()
     } else {
@@ -53,17 +53,17 @@ pub(crate) fn build<N: Numbers>(
     // In the order of the chunks, whichever was first.
     for (tile, sums) in sums {
         let mut at = sums.into_iter();
-        for member in slots.plan.tiles[tile].slots.iter().flatten() {
+        for member in all.tiles[tile].slots.iter().flatten() {
             let start = map.feature_offsets()[member.feature as usize] as usize;
             for (bin, sum) in out[start..start + member.bins as usize].iter_mut().zip(&mut at) {
                 *bin = bin.plus(sum);
             }
         }
     }
-    for (column, &feature) in slots.plan.wide.iter().enumerate() {
+    for (column, &feature) in all.wide.iter().enumerate() {
         let start = map.feature_offsets()[feature as usize] as usize;
         if wanted[feature as usize] {
-            add_column::<N>(&slots.wide[column][rows.clone()], &pairs[rows.clone()], &mut out[start..]);
+            add_column::<N>(&wide[column][rows.clone()], &pairs[rows.clone()], &mut out[start..]);
         }
     }
 }

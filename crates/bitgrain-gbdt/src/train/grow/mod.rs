@@ -1,6 +1,7 @@
 //! Growing one tree.
 
 mod arrangement;
+mod best_first;
 mod histogram;
 mod numbers;
 mod symmetric;
@@ -16,9 +17,7 @@ pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
 use super::split::{Found, Rules, Search, Totals};
 use super::{Growth, Params};
 use crate::model::Child;
-
-/// Bins whose search is worth more threads than one.
-const BINS: usize = 1 << 13;
+use crate::random::mixed;
 
 /// What a tree is grown with.
 pub(crate) struct Grower<'a> {
@@ -46,36 +45,31 @@ pub(crate) struct GrownSplit<S> {
     pub(crate) right: Child,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct GrownLeaf<S> {
     pub(crate) rows: Range<usize>,
     pub(crate) totals: Totals<S>,
     /// The split it hangs on, and whether to its left.
     parent: Option<(usize, bool)>,
     depth: usize,
-}
-
-/// A leaf that may be split.
-struct Open<S> {
-    histogram: Histogram<S>,
-    found: Found<S>,
+    /// A number that stands for its way from the root.
+    way: u64,
 }
 
 impl Grower<'_> {
-    /// Grows a tree on the first `n_rows` places of the arrangement.
-    pub(crate) fn grow<N: Numbers>(&self, rows: &mut Arrangement<'_, N::Pair>, n_rows: usize) -> Grown<N::Sum> {
-        let sum = sum_of::<N>(&rows.pairs[..n_rows]);
-        let root = GrownLeaf { rows: 0..n_rows, totals: Totals { sum, rows: n_rows }, parent: None, depth: 0 };
+    /// Grows a tree on the rows of the arrangement.
+    pub(crate) fn grow<N: Numbers>(&self, rows: &mut Arrangement<'_, N::Pair>) -> Grown<N::Sum> {
+        let n_rows = rows.order.len();
+        let totals = Totals { sum: sum_of::<N>(rows.pairs), rows: n_rows };
+        let root = GrownLeaf { rows: 0..n_rows, totals, parent: None, depth: 0, way: 1 };
         let mut growing = Growing::<N> {
             grower: self,
             grown: Grown { splits: Vec::new(), leaves: vec![root] },
-            open: Vec::new(),
-            spare: Vec::new(),
             wanted: self.wanted(),
         };
         match self.params.growth {
             Growth::Symmetric => symmetric::grow(&mut growing, rows),
-            Growth::LeafWise | Growth::DepthWise => growing.one_by_one(rows),
+            Growth::LeafWise | Growth::DepthWise => best_first::grow(&mut growing, rows),
         }
         growing.grown
     }
@@ -96,13 +90,13 @@ impl Grower<'_> {
         }
     }
 
-    /// The features a node may use.
-    fn features_of(&self, node: usize) -> Vec<usize> {
+    /// The features that a node may use, whose way from the root this is.
+    fn features_of(&self, way: u64) -> Vec<usize> {
         let share = self.params.feature_fraction_by_node;
         if share >= 1.0 {
             return self.features.to_vec();
         }
-        super::sampling::some_of(self.features, share, self.seed ^ (node as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+        super::sampling::some_of(self.features, share, self.seed ^ mixed(way))
     }
 }
 
@@ -110,145 +104,73 @@ impl Grower<'_> {
 struct Growing<'a, N: Numbers> {
     grower: &'a Grower<'a>,
     grown: Grown<N::Sum>,
-    /// For each leaf, what its split would be, if it may be split.
-    open: Vec<Option<Open<N::Sum>>>,
-    /// Histograms that nobody needs any more.
-    spare: Vec<Histogram<N::Sum>>,
     /// Features that histograms are needed of.
     wanted: Vec<bool>,
 }
 
 impl<N: Numbers> Growing<'_, N> {
-    /// Leaf after leaf, the best first.
-    fn one_by_one(&mut self, rows: &mut Arrangement<'_, N::Pair>) {
-        let root = self.histogram(rows, self.grown.leaves[0].rows.clone());
-        let found = self.may_split(0).then(|| self.best(0, &root)).flatten();
-        self.open.push(found.map(|found| Open { histogram: root, found }));
-        while self.grown.leaves.len() < self.grower.params.num_leaves {
-            let Some(leaf) = self.next() else { break };
-            let Some(open) = self.open[leaf].take() else { break };
-            self.split(leaf, open, rows);
-        }
-    }
-
-    /// The leaf to split next: the first of the best.
-    fn next(&self) -> Option<usize> {
-        let by_depth = self.grower.params.growth == Growth::DepthWise;
-        let key = |leaf: usize, open: &Open<N::Sum>| {
-            let depth = if by_depth { self.grown.leaves[leaf].depth } else { 0 };
-            (std::cmp::Reverse(depth), open.found.gain)
-        };
-        let open = self.open.iter().enumerate().filter_map(|(leaf, open)| Some((leaf, key(leaf, open.as_ref()?))));
-        let better = |a: (usize, (std::cmp::Reverse<usize>, f64)), b: (usize, (std::cmp::Reverse<usize>, f64))| {
-            if b.1.0 > a.1.0 || (b.1.0 == a.1.0 && b.1.1 > a.1.1) { b } else { a }
-        };
-        open.reduce(better).map(|(leaf, _)| leaf)
-    }
-
-    fn split(&mut self, leaf: usize, open: Open<N::Sum>, rows: &mut Arrangement<'_, N::Pair>) {
-        let Some((right, smaller_left)) = self.divide(leaf, open.found, rows) else {
-            self.spare.push(open.histogram);
-            self.open[leaf] = None;
-            return;
-        };
-        self.open.push(None);
-        let full = self.grown.leaves.len() >= self.grower.params.num_leaves;
-        let (left_may, right_may) = (self.may_split(leaf), self.may_split(right));
-        if full || !(left_may || right_may) {
-            self.spare.push(open.histogram);
-            return;
-        }
-        let (smaller, larger) = if smaller_left { (leaf, right) } else { (right, leaf) };
-        let small = self.histogram(rows, self.grown.leaves[smaller].rows.clone());
-        let mut large = open.histogram;
-        subtract(&mut large, &small);
-        let search = |child: usize, histogram: &Histogram<N::Sum>| {
-            self.may_split(child).then(|| self.best(child, histogram)).flatten()
-        };
-        let (first, second) = if small.len() < BINS {
-            (search(smaller, &small), search(larger, &large))
-        } else {
-            rayon::join(|| search(smaller, &small), || search(larger, &large))
-        };
-        for (child, histogram, found) in [(smaller, small, first), (larger, large, second)] {
-            match found {
-                Some(found) => self.open[child] = Some(Open { histogram, found }),
-                None => self.spare.push(histogram),
-            }
-        }
-    }
-
-    /// Makes a split of a leaf: the left child takes its place, the right child is a new leaf. Returns that, and
-    /// whether the left one has fewer rows. `None` if all rows went one way.
-    fn divide(
-        &mut self,
-        leaf: usize,
-        found: Found<N::Sum>,
-        rows: &mut Arrangement<'_, N::Pair>,
-    ) -> Option<(usize, bool)> {
-        let range = self.grown.leaves[leaf].rows.clone();
-        let middle = rows.split(range.clone(), &found.sides, self.grower.search.map);
-        if middle == range.start || middle == range.end {
-            return None;
-        }
-        Some(self.divide_at(leaf, found, middle, &rows.pairs))
-    }
-
-    fn divide_at(&mut self, leaf: usize, found: Found<N::Sum>, middle: usize, pairs: &[N::Pair]) -> (usize, bool) {
+    /// Makes a split of a leaf: the left child takes its place, the right child is a new leaf, which is returned.
+    fn divide(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2]) -> usize {
         let split = self.grown.splits.len();
         let new = self.grown.leaves.len();
-        let GrownLeaf { rows, totals, parent, depth } = &mut self.grown.leaves[leaf];
-        let (whole, range) = (*totals, rows.clone());
-        if let Some((parent, is_left)) = *parent {
+        let GrownLeaf { rows, totals, parent, depth, way } = self.grown.leaves[leaf].clone();
+        if let Some((parent, is_left)) = parent {
             let place = &mut self.grown.splits[parent];
             *(if is_left { &mut place.left } else { &mut place.right }) = Child::Split(index(split));
         }
-        let depth = *depth + 1;
-        let child = |rows: Range<usize>, sum: N::Sum, is_left: bool| GrownLeaf {
-            totals: Totals { sum, rows: rows.len() },
+        let child = |rows: Range<usize>, totals: Totals<N::Sum>, is_left: bool| GrownLeaf {
             rows,
+            totals,
             parent: Some((split, is_left)),
-            depth,
+            depth: depth + 1,
+            way: way_on(way, is_left),
         };
-        // Bins are sums of floats of few digits, of which rows that went the other way may leave nothing.
-        let smaller_left = middle - range.start <= range.end - middle;
-        let (left_sum, right_sum) = if !N::EXACT {
-            (found.left, whole.sum.minus(found.left))
-        } else if smaller_left {
-            let left = sum_of::<N>(&pairs[range.start..middle]);
-            (left, whole.sum.minus(left))
-        } else {
-            let right = sum_of::<N>(&pairs[middle..range.end]);
-            (whole.sum.minus(right), right)
-        };
-        self.grown.leaves[leaf] = child(range.start..middle, left_sum, true);
-        self.grown.leaves.push(child(middle..range.end, right_sum, false));
+        let middle = rows.start + left.rows;
+        self.grown.leaves[leaf] = child(rows.start..middle, left, true);
+        self.grown.leaves.push(child(middle..rows.end, right, false));
         let (left, right) = (Child::Leaf(index(leaf)), Child::Leaf(index(new)));
-        self.grown.splits.push(GrownSplit { found, totals: whole, left, right });
-        (new, smaller_left)
+        self.grown.splits.push(GrownSplit { found, totals, left, right });
+        new
     }
 
-    /// Whether it is worth looking for a split.
-    fn may_split(&self, leaf: usize) -> bool {
-        let GrownLeaf { rows, depth, .. } = &self.grown.leaves[leaf];
-        *depth < self.grower.max_depth() && rows.len() >= self.grower.params.min_child_samples.max(1).saturating_mul(2)
-    }
-
-    fn histogram(&mut self, rows: &Arrangement<'_, N::Pair>, range: Range<usize>) -> Histogram<N::Sum> {
+    /// Adds up some rows into a histogram of any content.
+    fn histogram(
+        &self,
+        rows: &Arrangement<'_, N::Pair>,
+        range: Range<usize>,
+        mut histogram: Histogram<N::Sum>,
+    ) -> Histogram<N::Sum> {
         let map = self.grower.search.map;
-        let mut histogram = self.spare.pop().unwrap_or_default();
         histogram.clear();
         histogram.resize(map.total_bins() as usize, N::Sum::default());
-        build::<N>(rows.slots, map, &rows.pairs, range, &self.wanted, &mut histogram);
+        build::<N>(rows, map, range, &self.wanted, &mut histogram);
         histogram
     }
+}
 
-    /// The best split of a leaf.
-    fn best(&self, leaf: usize, histogram: &Histogram<N::Sum>) -> Option<Found<N::Sum>> {
-        let totals = self.grown.leaves[leaf].totals;
-        let features = self.grower.features_of(self.grown.splits.len() * 2 + leaf);
-        self.grower.search.best(histogram, &totals, &features)
-    }
+/// The sums of both children, whose rows are those of a node up to the middle and behind it.
+fn children<N: Numbers>(
+    node: &Totals<N::Sum>,
+    found_left: N::Sum,
+    pairs: &[N::Pair],
+    middle: usize,
+) -> [Totals<N::Sum>; 2] {
+    // Bins are sums of floats of few digits, of which rows that went the other way may leave nothing.
+    let (left, right) = if !N::EXACT {
+        (found_left, node.sum.minus(found_left))
+    } else if middle <= pairs.len() - middle {
+        let left = sum_of::<N>(&pairs[..middle]);
+        (left, node.sum.minus(left))
+    } else {
+        let right = sum_of::<N>(&pairs[middle..]);
+        (node.sum.minus(right), right)
+    };
+    [Totals { sum: left, rows: middle }, Totals { sum: right, rows: pairs.len() - middle }]
+}
+
+/// The number of a child's way.
+fn way_on(way: u64, is_left: bool) -> u64 {
+    mixed(way.wrapping_mul(2) + u64::from(!is_left))
 }
 
 /// The sum of some rows, in parts that do not depend on the threads.

@@ -1,5 +1,7 @@
 //! Symmetric trees: every node of a level asks the same question.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum};
@@ -17,35 +19,64 @@ struct Question {
 pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
     let depth = growing.grower.max_depth().min(MAX_DEPTH);
     let all = growing.grown.leaves[0].rows.clone();
-    let mut histograms = vec![growing.histogram(rows, all)];
+    let mut histograms = vec![growing.histogram(rows, all, Vec::new())];
     for level in 0..depth {
         let Some(question) = ask(growing, &histograms) else { break };
-        let leaves = growing.grown.leaves.len();
-        for leaf in 0..leaves {
-            let range = growing.grown.leaves[leaf].rows.clone();
-            let map = growing.grower.search.map;
-            let left = left_sum(&histograms[leaf], &question.sides, map.feature_offsets());
-            let middle = if range.is_empty() { range.start } else { rows.split(range.clone(), &question.sides, map) };
-            let found = Found {
-                gain: gain_of(growing, &growing.grown.leaves[leaf].totals, left),
-                sides: question.sides.clone(),
-                how: question.how.clone(),
-                left,
-            };
-            let (right, smaller_left) = growing.divide_at(leaf, found, middle, &rows.pairs);
-            if level + 1 == depth {
-                continue;
-            }
-            let smaller = if smaller_left { leaf } else { right };
-            let small = growing.histogram(rows, growing.grown.leaves[smaller].rows.clone());
-            super::subtract(&mut histograms[leaf], &small);
-            histograms.push(small);
-            if smaller_left {
-                let last = histograms.len() - 1;
-                histograms.swap(leaf, last);
-            }
+        let last = level + 1 == depth;
+        let mut nodes: Vec<(usize, Histogram<N::Sum>)> = histograms.into_iter().enumerate().collect();
+        let place = |(leaf, _): &(usize, _)| growing.grown.leaves[*leaf].rows.clone();
+        nodes.sort_by_key(|node| (place(node).start, place(node).end));
+        let places: Vec<Range<usize>> = nodes.iter().map(place).collect();
+        let tasks: Vec<_> = nodes.into_iter().zip(rows.parts(&places)).collect();
+        let part = |((leaf, histogram), mut rows): ((usize, _), Arrangement<'_, N::Pair>)| {
+            (leaf, part(growing, leaf, histogram, &mut rows, &question, last))
+        };
+        let mut parted: Vec<_> = tasks.into_par_iter().map(part).collect();
+        parted.sort_unstable_by_key(|(leaf, _)| *leaf);
+        let mut of_right = Vec::new();
+        histograms = Vec::new();
+        for (leaf, Parted { found, totals, histograms: [left, right] }) in parted {
+            growing.divide(leaf, found, totals);
+            histograms.push(left);
+            of_right.push(right);
         }
+        histograms.append(&mut of_right);
     }
+}
+
+/// Both children of a node.
+struct Parted<S> {
+    found: Found<S>,
+    totals: [Totals<S>; 2],
+    histograms: [Histogram<S>; 2],
+}
+
+/// Moves the rows of a node to where its children will be. Those of the last level need no histograms.
+fn part<N: Numbers>(
+    growing: &Growing<'_, N>,
+    leaf: usize,
+    mut large: Histogram<N::Sum>,
+    rows: &mut Arrangement<'_, N::Pair>,
+    question: &Question,
+    last: bool,
+) -> Parted<N::Sum> {
+    let node = &growing.grown.leaves[leaf].totals;
+    let map = growing.grower.search.map;
+    let left = left_sum(&large, &question.sides, map.feature_offsets());
+    let n_rows = rows.order.len();
+    let middle = if n_rows == 0 { 0 } else { rows.split(&question.sides, map) };
+    let (sides, how) = (question.sides.clone(), question.how.clone());
+    let found = Found { gain: gain_of(growing, node, left), sides, how, left };
+    let totals = super::children::<N>(node, left, rows.pairs, middle);
+    if last {
+        return Parted { found, totals, histograms: [Vec::new(), Vec::new()] };
+    }
+    let smaller_left = middle <= n_rows - middle;
+    let smaller = if smaller_left { 0..middle } else { middle..n_rows };
+    let small = growing.histogram(rows, smaller, Vec::new());
+    super::subtract(&mut large, &small);
+    let histograms = if smaller_left { [small, large] } else { [large, small] };
+    Parted { found, totals, histograms }
 }
 
 /// Leaves double with every level.
@@ -53,7 +84,7 @@ const MAX_DEPTH: usize = 16;
 
 /// The question that gains most over all leaves.
 fn ask<N: Numbers>(growing: &Growing<'_, N>, histograms: &[Histogram<N::Sum>]) -> Option<Question> {
-    let features = growing.grower.features_of(growing.grown.splits.len());
+    let features = growing.grower.features_of(growing.grown.splits.len() as u64);
     let best = features.par_iter().filter_map(|&feature| of_feature(growing, histograms, feature));
     let better = |a: Question, b: Question| {
         let first = a.gain > b.gain || (a.gain == b.gain && a.sides.feature < b.sides.feature);

@@ -1,0 +1,170 @@
+//! Leaf-wise and depth-wise growth: leaf after leaf, the best first.
+//!
+//! Leaves do not wait for their turn to be parted. Whenever the best one is not parted yet, the next few are parted with
+//! it, each on a thread of its own: they are nearly always split later. Which ones these are does not depend on the
+//! threads, nor do the trees.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{Arrangement, Growing, Histogram, Numbers, Totals, children, subtract, way_on};
+use crate::train::Growth;
+use crate::train::split::Found;
+
+/// Leaves that are parted at once.
+const AT_ONCE: usize = 4;
+
+/// Bins whose search is worth more threads than one.
+const BINS: usize = 1 << 13;
+
+/// A leaf that may be split.
+struct Open<S> {
+    found: Found<S>,
+    state: State<S>,
+}
+
+enum State<S> {
+    Whole(Histogram<S>),
+    /// Its rows are where those of its children will be.
+    Parted(Box<[(Totals<S>, Option<Open<S>>); 2]>),
+}
+
+/// Leaves, as far as they are open, and histograms that nobody needs any more.
+struct Leaves<S> {
+    open: Vec<Option<Open<S>>>,
+    spare: Vec<Histogram<S>>,
+}
+
+pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
+    let params = growing.grower.params;
+    let root = &growing.grown.leaves[0];
+    let histogram = growing.histogram(rows, root.rows.clone(), Vec::new());
+    let mut spare = Vec::new();
+    let open = open::<N>(growing, &root.totals, (0, 1), histogram, &mut spare);
+    let mut leaves = Leaves { open: vec![open], spare };
+    while growing.grown.leaves.len() < params.num_leaves {
+        let Some(leaf) = leaves.best::<N>(growing).first().copied() else { break };
+        match leaves.open[leaf].take() {
+            Some(Open { found, state: State::Parted(children) }) => {
+                let [left, right] = *children;
+                growing.divide(leaf, found, [left.0, right.0]);
+                leaves.open[leaf] = left.1;
+                leaves.open.push(right.1);
+            }
+            whole => {
+                leaves.open[leaf] = whole;
+                leaves.part::<N>(growing, rows);
+            }
+        }
+    }
+}
+
+impl<S: super::Sum> Leaves<S> {
+    /// Open leaves, those first that are to be split first; of equal ones, the older.
+    fn best<N: Numbers<Sum = S>>(&self, growing: &Growing<'_, N>) -> Vec<usize> {
+        let by_depth = growing.grower.params.growth == Growth::DepthWise;
+        let key = |&leaf: &usize| {
+            let depth = if by_depth { growing.grown.leaves[leaf].depth } else { 0 };
+            (depth, Reverse(self.open[leaf].as_ref().map_or(0.0, |open| open.found.gain)))
+        };
+        let mut best: Vec<usize> = (0..self.open.len()).filter(|&leaf| self.open[leaf].is_some()).collect();
+        best.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(b)));
+        best
+    }
+
+    /// Parts the best leaves that are whole.
+    fn part<N: Numbers<Sum = S>>(&mut self, growing: &Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
+        let left = growing.grower.params.num_leaves - growing.grown.leaves.len();
+        let is_whole = |leaf: &usize| matches!(&self.open[*leaf], Some(Open { state: State::Whole(_), .. }));
+        // Those that are parted will be split before, or take their turns from others.
+        let mut nodes: Vec<usize> =
+            self.best::<N>(growing).into_iter().take(left).filter(is_whole).take(AT_ONCE).collect();
+        nodes.sort_unstable_by_key(|&leaf| growing.grown.leaves[leaf].rows.start);
+        let ranges: Vec<Range<usize>> = nodes.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
+        let opens: Vec<_> = nodes.iter().map(|&leaf| (self.open[leaf].take(), self.spare.pop())).collect();
+        let tasks: Vec<_> = nodes.iter().zip(rows.parts(&ranges)).zip(opens).collect();
+        let one = |((&leaf, mut rows), (open, spare)): ((&usize, Arrangement<'_, N::Pair>), (Option<Open<S>>, _))| {
+            let mut spares = Vec::from_iter(spare);
+            let parted = open.and_then(|open| part_leaf(growing, leaf, open, &mut rows, &mut spares));
+            (leaf, parted, spares)
+        };
+        let parted: Vec<_> = if tasks.len() == 1 {
+            tasks.into_iter().map(one).collect()
+        } else {
+            tasks.into_par_iter().map(one).collect()
+        };
+        for (leaf, open, spares) in parted {
+            self.open[leaf] = open;
+            self.spare.extend(spares);
+        }
+    }
+}
+
+/// Moves the rows of a leaf to where its children will be, and looks for the splits of these. `None` if all rows went
+/// one way.
+fn part_leaf<N: Numbers>(
+    growing: &Growing<'_, N>,
+    leaf: usize,
+    Open { found, state }: Open<N::Sum>,
+    rows: &mut Arrangement<'_, N::Pair>,
+    spares: &mut Vec<Histogram<N::Sum>>,
+) -> Option<Open<N::Sum>> {
+    let State::Whole(mut large) = state else { return Some(Open { found, state }) };
+    let middle = rows.split(&found.sides, growing.grower.search.map);
+    let n_rows = rows.order.len();
+    if middle == 0 || middle == n_rows {
+        spares.push(large);
+        return None;
+    }
+    let node = &growing.grown.leaves[leaf];
+    let [left, right] = children::<N>(&node.totals, found.left, rows.pairs, middle);
+    let ways = [true, false].map(|is_left| (node.depth + 1, way_on(node.way, is_left)));
+    // The last split of a tree needs nothing of its children.
+    let last = growing.grown.leaves.len() + 1 >= growing.grower.params.num_leaves;
+    if last || !(may_split(growing, &left, ways[0].0) || may_split(growing, &right, ways[1].0)) {
+        spares.push(large);
+        return Some(Open { found, state: State::Parted(Box::new([(left, None), (right, None)])) });
+    }
+    let smaller_left = middle <= n_rows - middle;
+    let smaller = if smaller_left { 0..middle } else { middle..n_rows };
+    let small = growing.histogram(rows, smaller, spares.pop().unwrap_or_default());
+    subtract(&mut large, &small);
+    let (of_left, of_right) = if smaller_left { (small, large) } else { (large, small) };
+    let mut more = Vec::new();
+    let (open_left, open_right) = if of_left.len() < BINS {
+        (open::<N>(growing, &left, ways[0], of_left, spares), open::<N>(growing, &right, ways[1], of_right, spares))
+    } else {
+        rayon::join(
+            || open::<N>(growing, &left, ways[0], of_left, spares),
+            || open::<N>(growing, &right, ways[1], of_right, &mut more),
+        )
+    };
+    spares.append(&mut more);
+    Some(Open { found, state: State::Parted(Box::new([(left, open_left), (right, open_right)])) })
+}
+
+/// A node with its best split, if it may be split and has one; else its histogram is spare.
+fn open<N: Numbers>(
+    growing: &Growing<'_, N>,
+    totals: &Totals<N::Sum>,
+    (depth, way): (usize, u64),
+    histogram: Histogram<N::Sum>,
+    spares: &mut Vec<Histogram<N::Sum>>,
+) -> Option<Open<N::Sum>> {
+    let search = || growing.grower.search.best(&histogram, totals, &growing.grower.features_of(way));
+    match may_split(growing, totals, depth).then(search).flatten() {
+        Some(found) => Some(Open { found, state: State::Whole(histogram) }),
+        None => {
+            spares.push(histogram);
+            None
+        }
+    }
+}
+
+/// Whether it is worth looking for a split.
+fn may_split<N: Numbers>(growing: &Growing<'_, N>, totals: &Totals<N::Sum>, depth: usize) -> bool {
+    let min_rows = growing.grower.params.min_child_samples.max(1).saturating_mul(2);
+    depth < growing.grower.max_depth() && totals.rows >= min_rows
+}
