@@ -1,0 +1,18 @@
+//! Tensors at rest: bits where the reads are, a bound for every tensor, nothing lost in a crash.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`backend`] | where the files are: a folder, or anything that can do the same few things |
+
+pub mod backend;
+mod clock;
+mod error;
+mod id;
+mod meta;
+mod tier;
+
+pub use clock::{Clock, SystemClock};
+pub use error::StoreError;
+pub use id::TensorId;
+pub use meta::{Provenance, TensorMeta};
+pub use tier::Tier;
