@@ -112,6 +112,12 @@ pub enum StoreError {
     /// The codec refused the values.
     #[error(transparent)]
     Codec(#[from] CodecErr),
+    /// Something the format has no place for.
+    #[error("it cannot be stored: {what}")]
+    Unwritable {
+        /// What and why.
+        what: String,
+    },
     /// Bytes that were good once are not any more.
     #[error("{segment} is damaged at byte {offset}{}: {what}", Named(.id.as_ref()))]
     Damaged {
