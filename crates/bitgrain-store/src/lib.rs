@@ -3,8 +3,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`backend`] | where the files are: a folder, or anything that can do the same few things |
-| [`reconstruct`] | tensors without data: what is added to a base, or made of a source |
-| [`temporal`] | frames that share scales and are differences where that is smaller |
+//! | [`reconstruct`] | tensors without data: what is added to a base, or made of a source |
+//! | [`temporal`] | frames that share scales and are differences where that is smaller |
 
 pub mod backend;
 mod clock;

@@ -96,8 +96,7 @@ mod tests {
 
     /// Links from pairs of a tensor and its base.
     fn links(pairs: &[(&str, &str)]) -> impl Links + use<> {
-        let map: HashMap<TensorId, TensorId> =
-            pairs.iter().map(|&(id, base)| (id.into(), base.into())).collect();
+        let map: HashMap<TensorId, TensorId> = pairs.iter().map(|&(id, base)| (id.into(), base.into())).collect();
         move |id: &TensorId| map.get(id).cloned()
     }
 
@@ -149,14 +148,21 @@ mod tests {
         // The same with one more at the near end, ...
         let four = [("z", "a"), ("a", "b"), ("b", "c"), ("c", "d")];
         let refused = check_drop(&links(&four[..3]), &dependents(&four), &"c".into(), &"d".into());
-        assert!(matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "z".into()), "{refused:?}");
+        assert!(
+            matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "z".into()),
+            "{refused:?}"
+        );
         // ... or with one more at the far end.
         let four = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")];
         let absent = links(&[("a", "b"), ("b", "c"), ("d", "e")]);
         let refused = check_drop(&absent, &dependents(&four), &"c".into(), &"d".into());
-        assert!(matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "a".into()), "{refused:?}");
+        assert!(
+            matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "a".into()),
+            "{refused:?}"
+        );
         // A dependent that still has data does not count.
-        check_drop(&links(&[("b", "c"), ("d", "e")]), &dependents(&four), &"c".into(), &"d".into()).expect("a has data");
+        check_drop(&links(&[("b", "c"), ("d", "e")]), &dependents(&four), &"c".into(), &"d".into())
+            .expect("a has data");
     }
 
     #[test]

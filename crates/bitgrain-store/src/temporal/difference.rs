@@ -58,7 +58,12 @@ impl<'a> Difference<'a> {
 
     /// The narrowest width with fewer than `budget` bytes that is as good as the frame by itself, with its scales and
     /// bound. Scales are as wide as that allows, less the share `drift`, so that later frames can use them.
-    pub(super) fn narrowest(&self, fewer: impl Fn(BitWidth, ScaleType) -> bool, wanted: ScaleType, drift: Drift) -> Option<Narrow> {
+    pub(super) fn narrowest(
+        &self,
+        fewer: impl Fn(BitWidth, ScaleType) -> bool,
+        wanted: ScaleType,
+        drift: Drift,
+    ) -> Option<Narrow> {
         let mut scales = Vec::with_capacity(self.plain.len());
         for width in BitWidth::ALL {
             if !fewer(width, wanted) {
@@ -69,7 +74,8 @@ impl<'a> Difference<'a> {
             if scales.len() < self.plain.len() {
                 continue;
             }
-            let scale_type = if wanted == ScaleType::F16 && self.round(width, &mut scales) { wanted } else { ScaleType::F32 };
+            let scale_type =
+                if wanted == ScaleType::F16 && self.round(width, &mut scales) { wanted } else { ScaleType::F32 };
             if let Some(bound) = self.bound_of(width, &scales).filter(|_| fewer(width, scale_type)) {
                 return Some(Narrow { width, scale_type, scales, bound });
             }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bitgrain_codec::{BitWidth, Fidelity, ScaleType, block_maxima, block_scale, bound_of_scale, encode_codes, scale_fits};
+use bitgrain_codec::{
+    BitWidth, Fidelity, ScaleType, block_maxima, block_scale, bound_of_scale, encode_codes, scale_fits,
+};
 
 use super::difference::{Difference, Narrow, rounded_up, subtract};
 use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
@@ -126,11 +128,8 @@ impl FrameEncoder {
         let fits = |(&scale, &max): (&f32, &f32)| scale_fits(width, scale, max, drift) || own(scale, max);
         let shared = run.key.scales.width == width && run.key.scales.values.iter().zip(maxima).all(fits);
         let bytes = |width: BitWidth, scale_type: ScaleType| self.packed(width) + self.blocks() * scale_type.bytes();
-        let (mut best, mut fewest) = if shared {
-            (Choice::Shared, self.packed(width))
-        } else {
-            (Choice::Key, bytes(width, scale_type))
-        };
+        let (mut best, mut fewest) =
+            if shared { (Choice::Shared, self.packed(width)) } else { (Choice::Key, bytes(width, scale_type)) };
         let difference = Difference::new(&run.key, values, maxima, width);
         if let Some(scales) = run.difference.as_ref().filter(|scales| self.packed(scales.width) < fewest)
             && let Some(bound) = difference.bound_at(scales)

@@ -21,12 +21,6 @@ impl FrameSettings {
     /// Codes of `width`, blocks of 64, f16 scales, a drift of a tenth, runs of at most 256 frames.
     #[must_use]
     pub fn new(width: BitWidth) -> Self {
-        Self {
-            width,
-            block: BlockLen::DEFAULT,
-            scale_type: ScaleType::F16,
-            drift: Drift::default(),
-            run_frames: 256,
-        }
+        Self { width, block: BlockLen::DEFAULT, scale_type: ScaleType::F16, drift: Drift::default(), run_frames: 256 }
     }
 }
