@@ -185,3 +185,6 @@ fn elements(shape: &[usize]) -> Result<usize, StoreError> {
     let product = product.filter(|&count| count <= isize::MAX as usize / size_of::<f32>());
     product.ok_or_else(|| StoreError::ShapeOverflow { shape: shape.to_vec() })
 }
+
+#[cfg(test)]
+mod tests;

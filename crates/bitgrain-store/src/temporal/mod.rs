@@ -3,7 +3,7 @@
 //! A **run** starts with a key frame, which has scales of its own. Frames after it are stored as codes at the key
 //! frame's scales while those fit, or as differences to the decoded key frame where that is fewer bytes. So any frame is
 //! read with at most two others: the key frame and the frame whose scales it shares. Nothing is ever clamped, and no
-//! difference has a larger bound than the frame would have had by itself. Bytes: `spec/segment.md`.
+//! difference has a larger bound than the frame would have had by itself. Bytes: `spec/blocks.md#scales-apart`.
 //!
 //! ```
 //! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
