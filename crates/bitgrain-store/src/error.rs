@@ -99,7 +99,9 @@ pub enum StoreError {
         max_error: f32,
     },
     /// User metadata beyond its limits.
-    #[error("user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept")]
+    #[error(
+        "user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept"
+    )]
     UserTooLarge {
         /// Pairs given.
         pairs: usize,

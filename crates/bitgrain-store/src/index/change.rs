@@ -68,7 +68,9 @@ impl Change {
                 entry.traits = traits;
                 entry.forget_facts();
                 entry.learn_if(facts);
-                if !traits.temporal && let Some(frames) = entry.frames.take() {
+                if !traits.temporal
+                    && let Some(frames) = entry.frames.take()
+                {
                     frames.iter().for_each(Place::count_out);
                 }
                 true

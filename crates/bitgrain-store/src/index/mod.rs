@@ -58,12 +58,7 @@ impl Index {
     }
 
     /// Counts an access at `now` while looking.
-    pub(crate) fn touch<T>(
-        &self,
-        key: &[u8],
-        count: impl FnOnce(&Entry),
-        look: impl FnOnce(&Entry) -> T,
-    ) -> Option<T> {
+    pub(crate) fn touch<T>(&self, key: &[u8], count: impl FnOnce(&Entry), look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let hash = self.hash(key);
         let shard = self.read(Self::shard_of(hash));
         let (slot, entry) = shard.find(hash, key)?;
@@ -81,7 +76,8 @@ impl Index {
         changes.iter().for_each(|(hash, _)| wanted[Self::shard_of(*hash)] = true);
         // Locked in one order by everybody, so no two wait for each other.
         let mut guards = wanted.iter().enumerate().map(|(shard, wanted)| wanted.then(|| self.write(shard)));
-        let mut guards: [Option<RwLockWriteGuard<'_, Shard>>; SHARDS] = std::array::from_fn(|_| guards.next().flatten());
+        let mut guards: [Option<RwLockWriteGuard<'_, Shard>>; SHARDS] =
+            std::array::from_fn(|_| guards.next().flatten());
         let applied = changes.into_iter().map(|(hash, change)| {
             let shard = guards[Self::shard_of(hash)].as_deref_mut();
             shard.is_some_and(|shard| change.apply(hash, shard, &self.hasher))

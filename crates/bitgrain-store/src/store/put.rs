@@ -60,7 +60,8 @@ impl TensorStore {
 pub(super) fn same(a: Option<&Found>, b: Option<&Found>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
-            a.place.sequence == b.place.sequence && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
+            a.place.sequence == b.place.sequence
+                && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
         }
         (None, None) => true,
         _ => false,

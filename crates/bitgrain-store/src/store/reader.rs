@@ -35,11 +35,7 @@ impl Lookup for Core {
 
 impl Core {
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader {
-            find: self,
-            check: self.config.mutant != Some(Mutant::ChecksumOff),
-            absent: self.config.absent_reads,
-        }
+        Reader { find: self, check: self.config.mutant != Some(Mutant::ChecksumOff), absent: self.config.absent_reads }
     }
 }
 
