@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "numbers made up for tests")]
+
 use super::*;
 use proptest::prelude::*;
 
