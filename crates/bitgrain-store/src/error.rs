@@ -141,8 +141,10 @@ pub enum StoreError {
         index: usize,
     },
     /// Others are reconstructed from this tensor.
-    #[error("{} tensors are reconstructed from {id}, {first} among them; delete or materialise them first",
-        dependents.len(), first = dependents.first().unwrap_or(id))]
+    #[error(
+        "{} tensors are reconstructed from {id}, {} among them; delete or materialise them first",
+        .dependents.len(), .dependents.first().unwrap_or(.id)
+    )]
     HasDependents {
         /// What was to go.
         id: TensorId,

@@ -56,7 +56,7 @@ impl<'a> Difference<'a> {
         (fits && bound <= self.plain[i]).then_some(bound)
     }
 
-    /// The narrowest width with fewer than `budget` bytes that is as good as the frame by itself, with its scales and
+    /// The narrowest width that is `fewer` bytes and as good as the frame by itself, with its scales and
     /// bound. Scales are as wide as that allows, less the share `drift`, so that later frames can use them.
     pub(super) fn narrowest(
         &self,
