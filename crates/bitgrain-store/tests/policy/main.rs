@@ -1,0 +1,9 @@
+//! The tier policy: thresholds, days of simulated use, the cap of warm bytes, and what holds for any tensor.
+
+mod cap;
+mod config;
+mod days;
+mod properties;
+mod thresholds;
+mod usage;
+mod world;
