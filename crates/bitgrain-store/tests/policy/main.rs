@@ -3,6 +3,7 @@
 mod cap;
 mod config;
 mod days;
+mod guide;
 mod properties;
 mod thresholds;
 mod usage;
