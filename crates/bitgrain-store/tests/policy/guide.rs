@@ -17,7 +17,7 @@ fn table(header: &str) -> Vec<Vec<String>> {
 
 fn time(time: Duration) -> String {
     let minutes = time.as_secs() / 60;
-    if minutes % 60 == 0 { format!("{} h", minutes / 60) } else { format!("{minutes} min") }
+    if minutes.is_multiple_of(60) { format!("{} h", minutes / 60) } else { format!("{minutes} min") }
 }
 
 #[test]
@@ -78,7 +78,8 @@ fn hours_to(busy_until: u64) -> Vec<(Tier, String)> {
     let mut world = World::new(PolicyConfig::default());
     world.add(Hot, 1000, START);
     let last = START + busy_until;
-    for now in (START..=last + 3 * DAY).step_by(MINUTE as usize) {
+    for minute in 0..(busy_until + 3 * DAY) / MINUTE {
+        let now = START + minute * MINUTE;
         if now <= last {
             world.read(0, now);
         }

@@ -12,7 +12,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::world::{DAY, HOUR, START, World};
+use crate::world::{DAY, HOUR, START, World, tensor};
 
 const NOW: u64 = START;
 
@@ -68,14 +68,14 @@ fn holds(config: &PolicyConfig, c: &Candidate, to: Tier, reason: Reason) -> Resu
         prop_assert_eq!((c.stored, to), (Warm, WarmAggressive));
         return Ok(());
     }
-    let (seen, residency) = (score(&c.usage, NOW, config), config.residency.as_millis() as u64);
-    prop_assert!(NOW - c.changed_at >= residency);
+    let seen = score(&c.usage, NOW, config);
+    prop_assert!(u128::from(NOW - c.changed_at) >= config.residency.as_millis());
     match to {
         Warm => prop_assert!(seen < config.hot_min),
         WarmAggressive | Cold => prop_assert!(seen < config.warm_min),
         _ => {
             prop_assert!(seen < config.absent_min_score);
-            prop_assert!(NOW - c.usage.last > config.absent_age_threshold.as_millis() as u64);
+            prop_assert!(u128::from(NOW - c.usage.last) > config.absent_age_threshold.as_millis());
             prop_assert!(
                 config.absent == AbsentRule::Any || config.absent == AbsentRule::Reconstructable && c.reconstructable
             );
@@ -237,16 +237,16 @@ proptest! {
 }
 
 #[test]
-#[ignore = "takes a while without optimisation; prints how long a plan for a million tensors takes"]
-fn a_million_tensors_are_planned_for_in_a_blink() {
+fn a_million_tensors_are_planned_for_in_a_moment() {
     let config = PolicyConfig { warm_byte_cap: 100 << 20, ..PolicyConfig::default() };
     let tensors: Vec<Candidate> = (0..1_000_000_u64)
-        .map(|i| {
+        .zip([Hot, Warm, WarmAggressive, Cold].into_iter().cycle())
+        .map(|(i, tier)| {
             let last = NOW - (i * 7_919) % (40 * HOUR);
             Candidate {
                 usage: Usage { accesses: 1 + i, last, window: i.wrapping_mul(0x9E37_79B9_7F4A_7C15), ema: 0.1 },
                 bytes: 1000,
-                ..crate::world::tensor([Hot, Warm, WarmAggressive, Cold][i as usize % 4])
+                ..tensor(tier)
             }
         })
         .collect();
@@ -254,5 +254,5 @@ fn a_million_tensors_are_planned_for_in_a_blink() {
     let made = plan(&config, NOW, tensors.iter().copied(), &CapState::default());
     let took = begun.elapsed();
     println!("{took:?}, {} moves, {} wishes", made.moves.len(), made.wishes.len());
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}"); // a third of a second, on a machine with nothing else to do
 }

@@ -11,7 +11,7 @@ use crate::world::{DAY, HOUR, MINUTE, SECOND, START};
 
 /// The score from a list of all accesses, period after period, as its definition has it.
 fn score_of_history(accesses: &[u64], now: u64, config: &PolicyConfig) -> f64 {
-    let period = config.period.as_millis() as u64;
+    let period = u64::try_from(config.period.as_millis()).expect("ten minutes");
     let (first, last) = (accesses[0] / period, accesses[accesses.len() - 1]);
     let used = |p: u64| accesses.iter().any(|t| t / period == p);
     // The period that is not over counts if it was used.

@@ -5,15 +5,15 @@ use bitgrain_store::policy::{
     Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, Usage, decide, estimated_bytes, plan,
 };
 
-pub const SECOND: u64 = 1000;
-pub const MINUTE: u64 = 60 * SECOND;
-pub const HOUR: u64 = 60 * MINUTE;
-pub const DAY: u64 = 24 * HOUR;
+pub(crate) const SECOND: u64 = 1000;
+pub(crate) const MINUTE: u64 = 60 * SECOND;
+pub(crate) const HOUR: u64 = 60 * MINUTE;
+pub(crate) const DAY: u64 = 24 * HOUR;
 /// Where simulated time begins: no multiple of any period.
-pub const START: u64 = 1_700_000_000_123;
+pub(crate) const START: u64 = 1_700_000_000_123;
 
 /// Error that one encoding of values up to 1 adds.
-pub fn step_of(tier: Tier) -> f32 {
+pub(crate) fn step_of(tier: Tier) -> f32 {
     match tier {
         Tier::Lossless => 0.0,
         Tier::Absent => 1.0,
@@ -22,12 +22,12 @@ pub fn step_of(tier: Tier) -> f32 {
 }
 
 /// Bounds after one more encoding of data that has `bound` already.
-pub fn bounds_after(bound: f32) -> TierBounds {
+pub(crate) fn bounds_after(bound: f32) -> TierBounds {
     TierBounds::new(Tier::ALL.map(|tier| bound + step_of(tier)))
 }
 
 /// A tensor at `tier` that nobody used yet.
-pub fn tensor(tier: Tier) -> Candidate {
+pub(crate) fn tensor(tier: Tier) -> Candidate {
     Candidate {
         usage: Usage::default(),
         stored: tier,
@@ -43,31 +43,31 @@ pub fn tensor(tier: Tier) -> Candidate {
 
 /// A move that was carried out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
-    pub time: u64,
-    pub index: usize,
-    pub from: Tier,
-    pub to: Tier,
-    pub reason: Reason,
+pub(crate) struct Moved {
+    pub(crate) time: u64,
+    pub(crate) index: usize,
+    pub(crate) from: Tier,
+    pub(crate) to: Tier,
+    pub(crate) reason: Reason,
 }
 
-pub struct World {
-    pub config: PolicyConfig,
-    pub tensors: Vec<Candidate>,
+pub(crate) struct World {
+    pub(crate) config: PolicyConfig,
+    pub(crate) tensors: Vec<Candidate>,
     /// Bound of the data as it is.
-    pub bounds: Vec<f32>,
-    pub state: CapState,
-    pub moved: Vec<Moved>,
+    pub(crate) bounds: Vec<f32>,
+    pub(crate) state: CapState,
+    pub(crate) moved: Vec<Moved>,
 }
 
 impl World {
-    pub fn new(config: PolicyConfig) -> Self {
+    pub(crate) fn new(config: PolicyConfig) -> Self {
         config.check().expect("a sound configuration");
         Self { config, tensors: Vec::new(), bounds: Vec::new(), state: CapState::default(), moved: Vec::new() }
     }
 
     /// Puts a new tensor that has `bytes` at its tier.
-    pub fn add(&mut self, tier: Tier, bytes: u64, now: u64) -> usize {
+    pub(crate) fn add(&mut self, tier: Tier, bytes: u64, now: u64) -> usize {
         let mut c = Candidate { changed_at: now, bytes, ..tensor(tier) };
         c.usage.touch(now, &self.config);
         self.tensors.push(c);
@@ -75,12 +75,12 @@ impl World {
         self.tensors.len() - 1
     }
 
-    pub fn read(&mut self, index: usize, now: u64) {
+    pub(crate) fn read(&mut self, index: usize, now: u64) {
         self.tensors[index].usage.touch(now, &self.config);
     }
 
     /// Replaces the values: the tier is the one that is wanted with this access counted.
-    pub fn put(&mut self, index: usize, now: u64) {
+    pub(crate) fn put(&mut self, index: usize, now: u64) {
         let c = &mut self.tensors[index];
         c.usage.touch(now, &self.config);
         let tier = decide(&self.config, now, c).wanted;
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Plans and carries it out.
-    pub fn tick(&mut self, now: u64) -> Plan {
+    pub(crate) fn tick(&mut self, now: u64) -> Plan {
         let plan = plan(&self.config, now, self.tensors.iter().copied(), &self.state);
         for m in &plan.moves {
             let c = &mut self.tensors[m.index];
@@ -111,12 +111,12 @@ impl World {
         plan
     }
 
-    pub fn warm_bytes(&self) -> u64 {
+    pub(crate) fn warm_bytes(&self) -> u64 {
         let warm = |c: &&Candidate| matches!(c.stored, Tier::Warm | Tier::WarmAggressive);
         self.tensors.iter().filter(warm).map(|c| c.bytes).sum()
     }
 
-    pub fn cap_moves(&self) -> usize {
+    pub(crate) fn cap_moves(&self) -> usize {
         self.moved.iter().filter(|m| m.reason == Reason::WarmCap).count()
     }
 }
