@@ -118,6 +118,28 @@ pub enum StoreError {
         /// The absent tensor.
         id: TensorId,
     },
+    /// A temporal tensor where one without frames is needed.
+    #[error("{id} has frames: append to it, or delete it first")]
+    Temporal {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// A tensor without frames where a temporal one is needed.
+    #[error("{id} has no frames: it was put as a whole")]
+    NotTemporal {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// Frames that the tensor does not have.
+    #[error("frames {start}..{end} do not lie in a tensor of {frames}")]
+    FramesOutOfRange {
+        /// First frame.
+        start: u64,
+        /// The frame after the last.
+        end: u64,
+        /// Frames there are.
+        frames: u64,
+    },
     /// A chain of reconstructions that is too long to follow.
     #[error("{id} is more than {limit} reconstructions away from data; put one of those between again")]
     ReconstructionDepthExceeded {

@@ -8,13 +8,15 @@ mod entry;
 mod shard;
 
 use std::hash::BuildHasher;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::DefaultHashBuilder;
 
 pub(crate) use change::Change;
 pub(crate) use entry::{Entry, Traits};
 pub(crate) use shard::Shard;
+
+use crate::segment::Place;
 
 /// Shards: enough that readers and writers of a few dozen threads rarely meet.
 pub(crate) const SHARDS: usize = 64;
@@ -89,7 +91,34 @@ impl Index {
     pub(crate) fn load(&self, shard: usize, changes: impl IntoIterator<Item = (u64, Change)>) -> usize {
         let shard = &mut *self.write(shard);
         let applied = changes.into_iter().map(|(hash, change)| change.apply(hash, shard, &self.hasher));
-        applied.filter(|applied| !applied).count()
+        let lost = applied.filter(|applied| !applied).count();
+        // Frames without a tensor: its record is damaged.
+        let headless: Vec<Box<[u8]>> = shard.entries().filter(|e| e.headless).map(|e| e.key.clone()).collect();
+        for key in headless {
+            let delete = Change::Delete { key };
+            let hash = self.hash(delete.key());
+            delete.apply(hash, shard, &self.hasher);
+        }
+        lost
+    }
+
+    /// Notes that a record is elsewhere now, if it still counts.
+    pub(crate) fn relocate(&self, key: &[u8], frame: Option<u64>, from: &Place, to: Place) {
+        let hash = self.hash(key);
+        let mut shard = self.write(Self::shard_of(hash));
+        let Some(entry) = shard.find_mut(hash, key) else { return };
+        let place = match frame {
+            None => Some(&mut entry.place),
+            Some(i) => entry.frames.as_mut().and_then(|frames| {
+                let at = usize::try_from(i).ok().filter(|at| frames.get(*at).is_some_and(|place| place.is(from)))?;
+                Arc::make_mut(frames).get_mut(at)
+            }),
+        };
+        if let Some(place) = place.filter(|place| place.is(from)) {
+            from.count_out();
+            to.count_in();
+            *place = to;
+        }
     }
 
     /// All shards at once, for a look at one moment.

@@ -16,7 +16,7 @@ use bitgrain_formats::segment::{
 
 use self::commit::Commit;
 pub(crate) use self::segments::Segments;
-pub(crate) use self::uses::usage_records;
+pub(crate) use self::uses::{usage_of, usage_records};
 use crate::backend::Backend;
 use crate::config::Mutant;
 use crate::index::Index;
