@@ -1,0 +1,86 @@
+//! Where the files are.
+//!
+//! A store needs very little: files that grow at their end until they are sealed, are read at any place and removed when
+//! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
+
+mod local;
+
+use std::io;
+use std::sync::Arc;
+
+pub use local::LocalFolder;
+
+/// A flat set of named files. After [`create_new`](Backend::create_new) and [`remove`](Backend::remove), the change of
+/// names survives a loss of power only once [`sync_folder`](Backend::sync_folder) returned.
+pub trait Backend: Send + Sync {
+    /// Names of all files, in any order.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// A new, empty file; an error of kind `AlreadyExists` if the name is taken.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>>;
+
+    /// An existing file.
+    ///
+    /// # Errors
+    /// Those of the system; kind `NotFound`.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>>;
+
+    /// Removes a name. Whoever has the file open may go on reading it.
+    ///
+    /// # Errors
+    /// Those of the system; kind `NotFound`.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes names durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync_folder(&self) -> io::Result<()>;
+}
+
+/// An open file. Reads and writes from several threads do not disturb each other.
+pub trait BackendFile: Send + Sync {
+    /// Fills `buffer` from `offset` on; an error of kind `UnexpectedEof` if the file ends before.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// Writes all of `bytes` at `offset`, the end of the file. After an error any part of them may be there.
+    ///
+    /// # Errors
+    /// Those of the system; kind `StorageFull`.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Length in bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn len(&self) -> io::Result<u64>;
+
+    /// True if there is nothing in it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Cuts the file to `len` bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Makes content and length durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn sync_data(&self) -> io::Result<()>;
+}
