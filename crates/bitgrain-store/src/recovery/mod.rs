@@ -20,6 +20,7 @@ use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
 use crate::backend::Backend;
 use crate::config::Mutant;
+use crate::id::Key;
 use crate::index::{Index, SHARDS};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
@@ -36,7 +37,7 @@ pub(crate) struct Recovered {
     pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
-    pub(crate) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pub(crate) needs: Vec<(Key, Key)>,
 }
 
 /// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.

@@ -205,7 +205,7 @@ impl Made {
             }
             Change::Append { shape, frame, time, id } => {
                 id.check()?;
-                super::put::check_shape(&shape, frame.len())?;
+                super::limits::check_shape(&shape, frame.len())?;
                 Self::Append { shape, frame, time }
             }
             Change::Delete(id) => {

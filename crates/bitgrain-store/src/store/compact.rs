@@ -61,10 +61,10 @@ impl TensorStore {
             segments.into_iter().filter(|segment| segment.sealed.get().is_some()).collect()
         };
         let segments = sealed(core.segments.all());
-        let runs = if options.all {
-            if segments.is_empty() { Vec::new() } else { vec![0..segments.len()] }
-        } else {
-            runs(&segments, f64::from(options.garbage), core.config.segment_bytes)
+        let all = 0..segments.len();
+        let runs = match options.all {
+            true => Vec::from_iter((!segments.is_empty()).then_some(all)),
+            false => runs(&segments, f64::from(options.garbage), core.config.segment_bytes),
         };
         let mut report = CompactReport::default();
         for run in runs {
