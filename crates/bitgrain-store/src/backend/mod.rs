@@ -3,6 +3,9 @@
 //! A store needs very little: files that grow at their end until they are sealed, are read at any place and removed when
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
 
+#[cfg(feature = "simulate")]
+pub mod simulated;
+
 use std::io;
 use std::sync::Arc;
 
