@@ -1,10 +1,9 @@
-//! Files of other people: containers of tensors, models of trees, tables as text. The only crate that parses bytes the
-//! project did not write.
+//! Files: containers of tensors, models of trees and tables as text of other people, and the segments of a store.
 //!
 //! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
 //! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
 //! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
-//! `spec/model.md`, `spec/tables.md`.
+//! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
 //!
 //! | module | reads | writes |
 //! |---|---|---|
@@ -16,6 +15,7 @@
 //! | [`xgboost`] | models in JSON and UBJSON | |
 //! | [`csv`] | records of fields, quoted or not | |
 //! | [`libsvm`] | labels, weights and sparse rows | |
+//! | [`segment`] | the files of a tensor store: segments and manifests | both |
 //!
 //! ```
 //! use bitgrain_formats::gguf::{Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -41,6 +41,7 @@ pub mod lightgbm;
 pub mod npy;
 pub mod npz;
 pub mod safetensors;
+pub mod segment;
 pub mod xgboost;
 
 mod crc;

@@ -5,7 +5,7 @@ use std::io;
 use bitgrain_codec::CodecErr;
 use thiserror::Error;
 
-use crate::TensorId;
+use crate::{TensorId, Tier};
 
 /// Why an operation of the store failed. Whatever the error, what was acknowledged before is still there.
 #[derive(Debug, Error)]
@@ -34,6 +34,9 @@ pub enum StoreError {
         /// The process, or 0 if it did not say.
         pid: u32,
     },
+    /// There is no store, and none was to be made.
+    #[error("there is no store here; open it with `create` to make one")]
+    NoStore,
     /// Shape and values do not go together.
     #[error("the shape has {expected} values, {got} were given")]
     ShapeMismatch {
@@ -48,9 +51,113 @@ pub enum StoreError {
         /// The axes.
         shape: Vec<usize>,
     },
+    /// A shape with too many axes.
+    #[error("a shape of {axes} axes has more than {limit}")]
+    TooManyAxes {
+        /// Axes given.
+        axes: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// Rows that the tensor does not have.
+    #[error("rows {start}..{end} do not lie in a tensor of {rows}")]
+    RowsOutOfRange {
+        /// First row.
+        start: usize,
+        /// The row after the last.
+        end: usize,
+        /// Length of the first axis; 1 for a tensor without axes.
+        rows: usize,
+    },
+    /// A NaN or an infinity, and the policy is to refuse them.
+    #[error("value at index {index} is not finite; choose a non-finite policy other than reject to store it")]
+    NonFinite {
+        /// Position of the first such value.
+        index: usize,
+    },
+    /// A tier whose error is larger than allowed.
+    #[error("the {} tier would be off by up to {got}, allowed are {wanted}; ask for more bits or store it lossless", .tier.name())]
+    BoundExceeded {
+        /// The tier.
+        tier: Tier,
+        /// The largest error allowed.
+        wanted: f32,
+        /// The bound of the tier.
+        got: f32,
+    },
+    /// A largest error that is negative or no number.
+    #[error("{max_error} is not a largest error: it must be 0 or more")]
+    InvalidMaxError {
+        /// What was given.
+        max_error: f32,
+    },
+    /// User metadata beyond its limits.
+    #[error("user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept")]
+    UserTooLarge {
+        /// Pairs given.
+        pairs: usize,
+        /// Their bytes.
+        bytes: usize,
+        /// The most pairs.
+        max_pairs: usize,
+        /// The most bytes.
+        max_bytes: usize,
+    },
+    /// The tensor has no data and nothing says how to reconstruct it.
+    #[error("{id} is absent and has nothing to be reconstructed from")]
+    TierZeroNoPolicy {
+        /// The tensor.
+        id: TensorId,
+    },
     /// The codec refused the values.
     #[error(transparent)]
     Codec(#[from] CodecErr),
+    /// Bytes that were good once are not any more.
+    #[error("{segment} is damaged at byte {offset}{}: {what}", Named(.id.as_ref()))]
+    Damaged {
+        /// File, relative to the store.
+        segment: String,
+        /// Where in it.
+        offset: u64,
+        /// The tensor, if it is known.
+        id: Option<TensorId>,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file of another store.
+    #[error("{name} belongs to another store")]
+    Foreign {
+        /// File, relative to the store.
+        name: String,
+    },
+    /// A file of a version this build does not read.
+    #[error("{name} has version {version} of the format, this build reads up to {known}; use a newer one")]
+    FutureVersion {
+        /// File, relative to the store.
+        name: String,
+        /// Its version.
+        version: u32,
+        /// The newest version known here.
+        known: u32,
+    },
+    /// A disk failed under a write, so that nobody knows what it holds.
+    #[error("a failed write left the store in doubt: reads go on, reopen it to write")]
+    Poisoned,
+    /// The disk is full. Nothing was changed.
+    #[error("{name}: no space is left on the device; nothing was changed")]
+    NoSpace {
+        /// File, relative to the store.
+        name: String,
+    },
+    /// The store was opened for reading.
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// A place for a backup that is not empty.
+    #[error("{path} is not empty, a backup goes to a new folder")]
+    NotEmpty {
+        /// The place.
+        path: String,
+    },
     /// The file system refused.
     #[error("{name}: {source}")]
     Io {
@@ -59,4 +166,24 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl StoreError {
+    /// What the system said about `name`.
+    pub(crate) fn io(name: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let name = name.into();
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { name },
+            _ => Self::Io { name, source },
+        }
+    }
+}
+
+/// ` (tensor x)`, or nothing.
+struct Named<'a>(Option<&'a TensorId>);
+
+impl std::fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.map_or(Ok(()), |id| write!(f, " (tensor {id})"))
+    }
 }

@@ -1,0 +1,76 @@
+//! Segments: the files in which a store keeps tensors, frames, deletions and their use. Spec: `spec/segment.md`.
+//!
+//! A segment is a [`SegmentHeader`], records back to back, and, once it is sealed, an index of the records and a
+//! [`Trailer`]. A record is a [`Head`], a checksum for each [`CHUNK`] of the body, and the body. The head has its own
+//! checksum, which also covers the others, so a reader may check the head alone and then only the chunks it touches.
+//! The checksum of a head begins with that of the segment's header: a record of another segment is never taken for one.
+//!
+//! A [`Manifest`] says which segments count.
+//!
+//! | to write | to read |
+//! |---|---|
+//! | [`Draft`] encodes a body in place and puts the head before it, [`write_record`] copies a body | [`RecordView`], [`Records`] |
+//! | [`IndexBuilder`] | [`Trailer`], [`Index`], [`Entries`] |
+//! | [`UsageList`] | [`UsageEntries`] |
+//!
+//! ```
+//! use bitgrain_formats::segment::*;
+//! let header = SegmentHeader { kind: SegmentKind::Log, store: [7; 16], number: 1, previous: 0, base_sequence: 1, base_time: 5 };
+//! let mut segment = header.encode().to_vec();
+//! let stamp = Stamp { sequence: 1, batch_left: 0, durable: None, time: 9 };
+//! let head = Head { stamp, content: Content::Delete(IdRef::Name("gone")) };
+//! let len = write_record(&mut segment, &header, &head, &[])?;
+//!
+//! let mut records = Records::new(&segment, &header);
+//! let (offset, record) = records.next().expect("one record");
+//! assert_eq!((offset, record.head), (64, head));
+//! assert!(records.next().is_none());
+//! assert_eq!(records.end(), &End::Clean { offset: 64 + len as u64 });
+//! # Ok::<(), SegmentError>(())
+//! ```
+
+mod accuracy;
+mod cursor;
+mod draft;
+mod entry;
+mod error;
+mod frame;
+mod head;
+mod header;
+mod id;
+mod index;
+mod manifest;
+mod prefix;
+mod put;
+mod reconstruct;
+mod record;
+mod records;
+mod tensor;
+mod trailer;
+mod usage;
+
+pub use accuracy::Accuracy;
+pub use draft::{Draft, write_record};
+pub use entry::{Entry, EntryKind};
+pub use error::SegmentError;
+pub use frame::{FrameHead, Role, ScaleType};
+pub use head::{Content, Head, Stamp};
+pub use header::{SegmentHeader, SegmentKind};
+pub use id::IdRef;
+pub use index::{Entries, Index, IndexBuilder};
+pub use manifest::{CompactedSegment, Manifest};
+pub use reconstruct::Reconstruct;
+pub use record::{Needed, RecordView};
+pub use records::{End, Records, find_record};
+pub use tensor::{BodyParts, Encoding, Form, TensorHead};
+pub use trailer::Trailer;
+pub use usage::{UsageEntries, UsageEntry, UsageList};
+
+/// Bytes of a body that share a checksum.
+pub const CHUNK: usize = 64 * 1024;
+
+/// Bytes a head may have: long ids and what users write down are in it, values are not.
+pub const MAX_HEAD: usize = 1 << 20;
+
+/// Version of segments and manifests this crate writes, and the latest it reads.
+pub const VERSION: u16 = 1;

@@ -1,0 +1,196 @@
+//! A folder on a local disk, locked by whoever may write to it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Backend, BackendFile};
+use crate::StoreError;
+
+/// The file whose lock says that a process writes; it holds that process's number as text.
+const LOCK: &str = "LOCK";
+
+/// Files of one folder. As long as a writable one exists, no second can be made for the same folder, in this process or
+/// another; the system drops the lock with the process.
+#[derive(Debug)]
+pub struct LocalFolder {
+    path: PathBuf,
+    /// Locked as long as it is open; none for readers.
+    lock: Option<File>,
+}
+
+impl LocalFolder {
+    /// The folder for reading and writing. With `create` it is made if it is not there, and its parents.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if it is in use, [`StoreError::ReadOnly`] if the system does not let this process write,
+    /// [`StoreError::Io`].
+    pub fn lock(path: impl AsRef<Path>, create: bool) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,
+            _ => StoreError::Io { name: path.display().to_string(), source },
+        };
+        if create {
+            create_durably(path).map_err(failed)?;
+        }
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path.join(LOCK)).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                // A process that has just locked has not written its number yet: then it is not known.
+                file.read_to_string(&mut pid).map_err(failed)?;
+                return Err(StoreError::Locked { pid: pid.trim().parse().unwrap_or(0) });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), lock: Some(file) })
+    }
+
+    /// The folder for reading, whether or not somebody writes to it.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if there is no such folder.
+    pub fn read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let failed = |source| StoreError::Io { name: path.display().to_string(), source };
+        fs::read_dir(path).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), lock: None })
+    }
+
+    fn writable(&self) -> io::Result<()> {
+        if self.lock.is_some() { Ok(()) } else { Err(io::ErrorKind::ReadOnlyFilesystem.into()) }
+    }
+}
+
+/// Makes a folder, and its name durable in the folder above.
+fn create_durably(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(path)?;
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => sync_names(parent),
+        _ => sync_names(Path::new(".")),
+    }
+}
+
+/// Makes the names in a folder durable. Windows does that by itself and cannot open folders.
+fn sync_names(folder: &Path) -> io::Result<()> {
+    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
+}
+
+impl Backend for LocalFolder {
+    fn list(&self) -> io::Result<Vec<String>> {
+        // A name that is not Unicode is none of ours.
+        fs::read_dir(&self.path)?.filter_map(|entry| entry.map(|e| e.file_name().into_string().ok()).transpose()).collect()
+    }
+
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+        self.writable()?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path.join(name))?;
+        Ok(Arc::new(LocalFile(file)))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+        let file = OpenOptions::new().read(true).write(self.lock.is_some()).open(self.path.join(name))?;
+        Ok(Arc::new(LocalFile(file)))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.writable()?;
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        sync_names(&self.path)
+    }
+}
+
+/// A file of the folder.
+#[derive(Debug)]
+struct LocalFile(File);
+
+impl BackendFile for LocalFile {
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => (buffer, offset) = (&mut buffer[read..], offset + read as u64),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => (bytes, offset) = (&bytes[written..], offset + written as u64),
+            }
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_locked_once_and_says_by_whom() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = LocalFolder::lock(folder.path(), true).expect("nobody else has it");
+        let Err(StoreError::Locked { pid }) = LocalFolder::lock(folder.path(), true) else { panic!("locked twice") };
+        assert_eq!(pid, std::process::id());
+        drop(first);
+        LocalFolder::lock(folder.path(), false).expect("free again");
+    }
+
+    #[test]
+    fn names_are_taken_once_and_readers_write_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let nested = folder.path().join("a/b");
+        let local = LocalFolder::lock(&nested, true).expect("made with its parents");
+        let file = local.create_new("x").expect("a new name");
+        assert_eq!(local.create_new("x").err().map(|e| e.kind()), Some(io::ErrorKind::AlreadyExists));
+        file.write_at(0, b"grain").expect("space");
+        let reader = LocalFolder::read_only(&nested).expect("while it is locked");
+        let mut bytes = [0; 3];
+        reader.open("x").and_then(|f| f.read_at(2, &mut bytes)).expect("five bytes are there");
+        assert_eq!(&bytes, b"ain");
+        let past = reader.open("x").and_then(|f| f.read_at(3, &mut bytes));
+        assert_eq!(past.err().map(|e| e.kind()), Some(io::ErrorKind::UnexpectedEof));
+        assert!(reader.create_new("y").is_err() && reader.remove("x").is_err());
+        assert!(LocalFolder::lock(folder.path().join("none"), false).is_err());
+    }
+}

@@ -1,0 +1,164 @@
+//! Values to the body of a record and back, with what it cost.
+//!
+//! Large tensors are cut into pieces of whole blocks for every core; the bytes do not depend on the pieces.
+
+use std::borrow::Cow;
+
+use bitgrain_codec::{BlockFormat, CodecErr, EncodeOptions, NonFinite};
+use rayon::prelude::*;
+
+use crate::StoreError;
+
+/// Values of a piece: what is read, its codes and what they decode to stay in the cache of a core.
+const PIECE: usize = 16 << 10;
+/// Values from which pieces go to several cores: 1 MiB of f32.
+const PARALLEL: usize = 256 << 10;
+
+/// A body that was encoded.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// No value is further off.
+    pub(crate) bound: f32,
+    /// The largest error there is.
+    pub(crate) measured: f32,
+}
+
+/// Encodes `values`, all finite, as blocks, and decodes every piece at once to see what it cost.
+///
+/// # Errors
+/// [`StoreError::NonFinite`] with the first value that is not finite.
+pub(crate) fn encode(format: BlockFormat, values: &[f32], options: &EncodeOptions) -> Result<Encoded, StoreError> {
+    let mut bytes = vec![0; format.encoded_len(values.len())];
+    let (piece, stride) = piece_of(format);
+    let one = |back: &mut Vec<f32>, (values, out): (&[f32], &mut [u8])| {
+        format.encode_into(values, options, out)?;
+        back.resize(values.len(), 0.0);
+        format.decode_into(out, back)?;
+        Ok((format.bound(out, values.len())?, largest_difference(values, back)))
+    };
+    let larger = |a: (f32, f32), b: (f32, f32)| (a.0.max(b.0), a.1.max(b.1));
+    let costs: Result<(f32, f32), CodecErr> = if values.len() < PARALLEL {
+        let mut back = Vec::new();
+        let pieces = values.chunks(piece).zip(bytes.chunks_mut(stride));
+        pieces.map(|p| one(&mut back, p)).try_fold((0.0, 0.0), |sum, cost| Ok(larger(sum, cost?)))
+    } else {
+        let pieces = values.par_chunks(piece).zip(bytes.par_chunks_mut(stride));
+        pieces.map_init(Vec::new, one).try_reduce(|| (0.0, 0.0), |a, b| Ok(larger(a, b)))
+    };
+    let (bound, measured) = costs.map_err(|error| first_non_finite(values).unwrap_or(StoreError::Codec(error)))?;
+    Ok(Encoded { bytes, bound, measured: measured.min(bound) })
+}
+
+/// Decodes blocks into `out`.
+///
+/// # Errors
+/// [`CodecErr`] for bytes that no writer makes.
+pub(crate) fn decode(format: BlockFormat, bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
+    if out.len() < PARALLEL {
+        return format.decode_into(bytes, out).map(drop);
+    }
+    let required = format.encoded_len(out.len());
+    let bytes = bytes.get(..required).ok_or(CodecErr::InputTooSmall { required })?;
+    let (piece, stride) = piece_of(format);
+    let pieces = out.par_chunks_mut(piece).zip(bytes.par_chunks(stride)).enumerate();
+    pieces.try_for_each(|(i, (out, bytes))| {
+        format.decode_into(bytes, out).map(drop).map_err(|error| error.shifted(i * piece))
+    })
+}
+
+/// The values as a lossless body.
+pub(crate) fn raw(values: &[f32]) -> Vec<u8> {
+    let mut bytes = vec![0; values.len() * 4];
+    for (out, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+        *out = value.to_le_bytes();
+    }
+    bytes
+}
+
+/// The values of a lossless body.
+pub(crate) fn unraw(bytes: &[u8], out: &mut [f32]) {
+    for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+        *value = f32::from_le_bytes(*bytes);
+    }
+}
+
+/// The values with what is not finite replaced as the policy says, block by block of `block` values.
+///
+/// # Errors
+/// [`StoreError::NonFinite`] if the policy is to reject.
+pub(crate) fn finite(values: &[f32], policy: NonFinite, block: usize) -> Result<Cow<'_, [f32]>, StoreError> {
+    let Some(error) = first_non_finite(values) else { return Ok(Cow::Borrowed(values)) };
+    if policy == NonFinite::Reject {
+        return Err(error);
+    }
+    let mut clean = values.to_vec();
+    clean.chunks_mut(block).for_each(|block| policy.sanitize(block));
+    Ok(Cow::Owned(clean))
+}
+
+/// Values and bytes of a piece of whole blocks.
+fn piece_of(format: BlockFormat) -> (usize, usize) {
+    let blocks = (PIECE / format.block_len().get()).max(1);
+    (blocks * format.block_len().get(), blocks * format.block_bytes())
+}
+
+fn first_non_finite(values: &[f32]) -> Option<StoreError> {
+    // In runs without a way out in the middle, which the compiler turns into vector instructions.
+    let dirty = values.chunks(PIECE).position(|run| !run.iter().fold(true, |all, v| all & v.is_finite()))?;
+    let index = values[dirty * PIECE..].iter().position(|v| !v.is_finite())?;
+    Some(StoreError::NonFinite { index: dirty * PIECE + index })
+}
+
+/// The largest `|a - b|` of finite values, as bits: those of positive floats have their order.
+pub(crate) fn largest_difference(a: &[f32], b: &[f32]) -> f32 {
+    f32::from_bits(a.iter().zip(b).fold(0, |max, (a, b)| max.max((a - b).abs().to_bits())))
+}
+
+#[cfg(test)]
+mod tests {
+    use bitgrain_codec::{BitWidth, BlockLen};
+
+    use super::*;
+
+    fn wave(len: usize) -> Vec<f32> {
+        (0..len).map(|i| (i as f32 * 0.37).sin() * (1.0 + (i % 1000) as f32)).collect()
+    }
+
+    #[test]
+    fn pieces_on_cores_are_the_bytes_of_the_whole() {
+        let values = wave(PARALLEL + 77);
+        for (width, block) in [(BitWidth::W8, 128), (BitWidth::W3, 24), (BitWidth::W5, 65_536)] {
+            let format = BlockFormat::new(width).with_block_len(BlockLen::new(block).expect("in range"));
+            let encoded = encode(format, &values, &EncodeOptions::default()).expect("finite");
+            assert!(encoded.bytes == format.encode(&values).expect("finite"), "{width:?}");
+            assert_eq!(encoded.bound, format.bound(&encoded.bytes, values.len()).expect("good blocks"));
+            let mut back = vec![0.0; values.len()];
+            decode(format, &encoded.bytes, &mut back).expect("good blocks");
+            assert_eq!(encoded.measured, largest_difference(&values, &back));
+            assert!(encoded.measured > 0.0 && encoded.measured <= encoded.bound);
+        }
+    }
+
+    #[test]
+    fn the_first_value_that_is_not_finite_is_named_at_every_size() {
+        for len in [10, PARALLEL + 10] {
+            let mut values = wave(len);
+            (values[7], values[len - 1]) = (f32::NAN, f32::INFINITY);
+            let error = encode(BlockFormat::new(BitWidth::W8), &values, &EncodeOptions::default());
+            assert!(matches!(error, Err(StoreError::NonFinite { index: 7 })), "{error:?}");
+            assert!(matches!(finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
+            let clean = finite(&values, NonFinite::Zero, 64).expect("replaced");
+            assert_eq!((clean[7], clean[len - 1]), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn raw_bodies_are_the_values() {
+        let values = [1.5, -0.0, f32::MIN_POSITIVE, f32::MAX];
+        let mut back = [0.0; 4];
+        unraw(&raw(&values), &mut back);
+        assert_eq!(values.map(f32::to_bits), back.map(f32::to_bits));
+    }
+}

@@ -1,0 +1,106 @@
+//! How a store is opened.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bitgrain_codec::BlockLen;
+
+use crate::{Clock, SystemClock};
+
+/// Settings of an open store. None of them is kept in the store.
+#[derive(Clone)]
+pub struct StoreConfig {
+    /// Make a new store where there is none. Else opening one that is not there is an error.
+    pub create: bool,
+    /// When a write is acknowledged.
+    pub sync: SyncMode,
+    /// Bytes after which a segment is sealed and the next begun.
+    pub segment_bytes: u64,
+    /// Values that share a scale, in tensors put from now on.
+    pub block_len: BlockLen,
+    /// What to do with a segment that was damaged after it was written.
+    pub on_damage: OnDamage,
+    /// What a read of an absent tensor gets that cannot be reconstructed.
+    pub absent_reads: AbsentReads,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// A fault to build in, so that tests can show that they would notice.
+    #[doc(hidden)]
+    pub mutant: Option<Mutant>,
+}
+
+/// Durable writes, segments of 64 MiB, blocks of 128 values, damage is an error.
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            create: true,
+            sync: SyncMode::default(),
+            segment_bytes: 64 << 20,
+            block_len: BlockLen::new(128).unwrap_or(BlockLen::DEFAULT),
+            on_damage: OnDamage::default(),
+            absent_reads: AbsentReads::default(),
+            clock: Arc::new(SystemClock),
+            mutant: None,
+        }
+    }
+}
+
+impl fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreConfig")
+            .field("create", &self.create)
+            .field("sync", &self.sync)
+            .field("segment_bytes", &self.segment_bytes)
+            .field("block_len", &self.block_len)
+            .field("on_damage", &self.on_damage)
+            .field("absent_reads", &self.absent_reads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a write waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum SyncMode {
+    /// Until it would survive a loss of power. Writers that wait at the same time share one wait for the disk.
+    #[default]
+    Always,
+    /// Until the system has it: it survives the end of the process, however sudden. A loss of power may take what was
+    /// written since the last [`flush`](crate::TensorStore::flush) or sealed segment.
+    OnSeal,
+}
+
+/// What opening does about bytes that were durable and are no longer what was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum OnDamage {
+    /// Refuse and say where.
+    #[default]
+    Refuse,
+    /// Open with what is left and say in the report what is not.
+    Salvage,
+}
+
+/// What a read of an absent tensor gets if nothing says how to reconstruct it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum AbsentReads {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// [`StoreError::TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
+    Refuse,
+}
+
+/// A fault that a test of crashes must notice.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mutant {
+    /// Files are not made durable.
+    SkipFsync,
+    /// Names are not made durable.
+    SkipFolderFsync,
+    /// Writes are acknowledged before they are durable.
+    EarlyAcknowledgement,
+    /// Checksums are not compared when tensors are read.
+    ChecksumOff,
+    /// A manifest counts segments that are not durable yet, and what they replace is removed before.
+    ManifestFirst,
+}

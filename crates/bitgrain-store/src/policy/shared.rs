@@ -1,0 +1,74 @@
+//! A tensor's use in atomics: readers count without a lock.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::{PolicyConfig, Usage};
+
+/// [`Usage`] that many threads may touch. An access within the period of the last one costs two relaxed operations.
+///
+/// Accesses are counted exactly. Window and average are written by the one thread whose access begins a new period; a
+/// thread that looks at that moment may see them a period old, which moves no tier.
+#[derive(Debug, Default)]
+pub struct SharedUsage {
+    accesses: AtomicU64,
+    last: AtomicU64,
+    window: AtomicU64,
+    ema: AtomicU32,
+}
+
+impl SharedUsage {
+    /// Shares what is known already.
+    #[must_use]
+    pub fn new(usage: Usage) -> Self {
+        Self {
+            accesses: AtomicU64::new(usage.accesses),
+            last: AtomicU64::new(usage.last),
+            window: AtomicU64::new(usage.window),
+            ema: AtomicU32::new(usage.ema.to_bits()),
+        }
+    }
+
+    /// Counts an access at `now`, as [`Usage::touch`] does.
+    pub fn touch(&self, now: u64, config: &PolicyConfig) {
+        let before = self.accesses.fetch_add(1, Relaxed);
+        let last = self.last.load(Relaxed);
+        let now = now.max(last);
+        if before > 0 && config.period_of(now) == config.period_of(last) {
+            self.last.fetch_max(now, Relaxed);
+            return;
+        }
+        let seen = Usage { accesses: before, last, window: self.window.load(Relaxed), ema: self.ema() };
+        // Whoever moves `last` into the new period does the sums; the others came within that period.
+        if before == 0 || self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok() {
+            self.last.fetch_max(now, Relaxed);
+            let (window, ema) = seen.in_new_period(now, config);
+            self.window.store(window, Relaxed);
+            self.ema.store(ema.to_bits(), Relaxed);
+        } else {
+            self.last.fetch_max(now, Relaxed);
+        }
+    }
+
+    /// The use as it is now.
+    #[must_use]
+    pub fn load(&self) -> Usage {
+        Usage {
+            accesses: self.accesses.load(Relaxed),
+            last: self.last.load(Relaxed),
+            window: self.window.load(Relaxed),
+            ema: self.ema(),
+        }
+    }
+
+    /// Replaces what is known, for example by what a file says.
+    pub fn store(&self, usage: Usage) {
+        self.accesses.store(usage.accesses, Relaxed);
+        self.last.store(usage.last, Relaxed);
+        self.window.store(usage.window, Relaxed);
+        self.ema.store(usage.ema.to_bits(), Relaxed);
+    }
+
+    fn ema(&self) -> f32 {
+        f32::from_bits(self.ema.load(Relaxed))
+    }
+}
