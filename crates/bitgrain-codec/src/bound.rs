@@ -47,6 +47,19 @@ impl Drift {
     pub fn new(share: f32) -> Result<Self, CodecErr> {
         if (0.0..1.0).contains(&share) { Ok(Self(share)) } else { Err(CodecErr::InvalidDrift { share }) }
     }
+
+    /// The share, from 0 to less than 1.
+    #[must_use]
+    pub const fn share(self) -> f32 {
+        self.0
+    }
+}
+
+/// A tenth.
+impl Default for Drift {
+    fn default() -> Self {
+        Self(0.1)
+    }
 }
 
 /// Largest possible error of a frame whose largest magnitude is `max_abs` when its block reuses a scale that

@@ -24,17 +24,20 @@ extern crate alloc;
 
 mod bound;
 mod codec_bits;
+mod codes;
 mod error;
 mod fidelity;
 mod format;
 mod non_finite;
 mod quant;
+mod scale_type;
 mod two_level;
 pub mod weight;
 
-pub use bitgrain_kernels::{BitWidth, BlockLen};
+pub use bitgrain_kernels::{BitWidth, BlockLen, block_scale};
 pub use bound::{Drift, bound, bound_of_scale, bound_with_drift, scale_fits};
 pub use codec_bits::{BitCodec, StandardBitCodec, pack_bits, unpack_bits};
+pub use codes::{block_maxima, decode_codes, encode_codes};
 pub use error::CodecErr;
 pub use fidelity::Fidelity;
 pub use format::{BlockFormat, EncodeOptions};
@@ -42,4 +45,5 @@ pub use non_finite::NonFinite;
 pub use quant::{
     BlockQuantizer, QuantConfig, QuantizedBlock, TensorQuantizer, dequantize, max_abs, quantize_bits, quantize_s8,
 };
+pub use scale_type::ScaleType;
 pub use two_level::TwoLevel;

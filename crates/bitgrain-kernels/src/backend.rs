@@ -19,7 +19,7 @@ pub struct Backend(Isa);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Isa {
     Scalar,
-    /// AVX2, FMA and F16C: Haswell, Zen and later.
+    /// AVX2, FMA, F16C and PCLMULQDQ: Haswell, Zen and later.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later. Older AVX-512 runs AVX2, because the byte

@@ -24,6 +24,7 @@ mod bin;
 mod blocks;
 mod cast;
 mod convert;
+mod crc32c;
 mod dot;
 mod error;
 mod error_sums;
@@ -54,6 +55,7 @@ pub use convert::{
     bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
     f16_from_f32, f16_to_f32,
 };
+pub use crc32c::crc32c;
 pub use dot::{dot_blocks, dot_i8};
 pub use error::KernelError;
 pub use error_sums::{ErrorSums, error_sums};

@@ -103,15 +103,116 @@ pub enum StoreError {
         /// The most bytes.
         max_bytes: usize,
     },
-    /// The tensor has no data and nothing says how to reconstruct it.
-    #[error("{id} is absent and has nothing to be reconstructed from")]
+    /// The data is gone and nothing says how to reconstruct it.
+    #[error("{id} has no data and no policy to reconstruct it; put it again, or allow zeros to be read")]
     TierZeroNoPolicy {
-        /// The tensor.
+        /// The absent tensor.
         id: TensorId,
+    },
+    /// A chain of reconstructions that is too long to follow.
+    #[error("{id} is more than {limit} reconstructions away from data; put one of those between again")]
+    ReconstructionDepthExceeded {
+        /// The tensor at the far end.
+        id: TensorId,
+        /// The most that are followed.
+        limit: u8,
+    },
+    /// A tensor that would be reconstructed from itself.
+    #[error("{id} cannot be reconstructed from {base}, which is reconstructed from it")]
+    ReconstructionCycle {
+        /// The tensor to be reconstructed.
+        id: TensorId,
+        /// What it would be reconstructed from.
+        base: TensorId,
+    },
+    /// A reconstruction with a result that is not finite.
+    #[error("the reconstructed value at index {index} is beyond the range of f32")]
+    ReconstructionOverflow {
+        /// Position of the first such value.
+        index: usize,
+    },
+    /// Others are reconstructed from this tensor.
+    #[error("{} tensors are reconstructed from {id}, {first} among them; delete or materialise them first",
+        dependents.len(), first = dependents.first().unwrap_or(id))]
+    HasDependents {
+        /// What was to go.
+        id: TensorId,
+        /// Who needs it, in order.
+        dependents: Vec<TensorId>,
+    },
+    /// A factor that does not go with its source.
+    #[error("the {what} is for {expected} rows, the source has {got}")]
+    FactorShape {
+        /// Permutation or projection.
+        what: &'static str,
+        /// Rows it is for.
+        expected: usize,
+        /// Rows of the source.
+        got: usize,
+    },
+    /// A permutation that repeats a row or names one that is not there.
+    #[error("entry {index} of the permutation is {row}, which is repeated or beyond its {len} rows")]
+    FactorPermutation {
+        /// The first such entry.
+        index: usize,
+        /// The row it names.
+        row: usize,
+        /// Entries of the permutation.
+        len: usize,
+    },
+    /// A factor with a scale or a projection that is not finite.
+    #[error("the factor's {what} is not finite at index {index}")]
+    FactorNonFinite {
+        /// Scale or projection.
+        what: &'static str,
+        /// Position of the first such number.
+        index: usize,
+    },
+    /// A projection whose numbers do not fill its rows and columns.
+    #[error("a projection of {rows} rows and {columns} columns does not have {got} numbers")]
+    ProjectionShape {
+        /// Rows of the result.
+        rows: usize,
+        /// Rows of the source.
+        columns: usize,
+        /// Numbers given.
+        got: usize,
+    },
+    /// A frame with another number of values than the frames before it.
+    #[error("frames of this tensor have {expected} values, {got} were given")]
+    FrameShape {
+        /// Values of a frame.
+        expected: usize,
+        /// Values given.
+        got: usize,
+    },
+    /// Bytes of a frame that are too few or too many for its head.
+    #[error("the frame has {got} bytes where its head asks for {expected}")]
+    FrameBody {
+        /// Bytes that the head asks for.
+        expected: usize,
+        /// Bytes that are there.
+        got: usize,
+    },
+    /// A frame decoded with a run that it is not of.
+    #[error("frame {index} needs frame {needed}, which is not the {what} at hand")]
+    FrameOutOfRun {
+        /// The frame.
+        index: u64,
+        /// The frame it needs, or its own index if its head contradicts itself.
+        needed: u64,
+        /// Key frame or difference key.
+        what: &'static str,
     },
     /// The codec refused the values.
     #[error(transparent)]
     Codec(#[from] CodecErr),
+    /// Something the format has no place for.
+    #[error("it cannot be stored: {what}")]
+    Unwritable {
+        /// What and why.
+        what: String,
+    },
     /// Bytes that were good once are not any more.
     #[error("{segment} is damaged at byte {offset}{}: {what}", Named(.id.as_ref()))]
     Damaged {

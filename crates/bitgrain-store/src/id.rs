@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use bitgrain_formats::segment::IdRef;
+
 use crate::StoreError;
 
 /// Name of a tensor: any text of 1 to 65,536 bytes, or a number. A text of digits is not the number.
@@ -33,6 +35,36 @@ impl TensorId {
                 Err(StoreError::IdTooLong { len: name.len(), limit: Self::MAX_LEN })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// As records have it.
+    pub(crate) fn as_id(&self) -> IdRef<'_> {
+        match self {
+            Self::Name(name) => IdRef::Name(name),
+            Self::Number(number) => IdRef::Number(*number),
+        }
+    }
+
+    /// The bytes it is looked up by, ordered as ids are.
+    pub(crate) fn key(&self) -> Box<[u8]> {
+        let mut key = Vec::with_capacity(self.as_id().key_len());
+        self.as_id().write_key(&mut key);
+        key.into_boxed_slice()
+    }
+
+    /// The id with this key, which the store made.
+    pub(crate) fn of_key(key: &[u8]) -> Self {
+        // A key is only ever made of an id, so there is one; the empty name is none that was put.
+        IdRef::from_key(key).map_or_else(|| Self::Name("".into()), Self::from)
+    }
+}
+
+impl From<IdRef<'_>> for TensorId {
+    fn from(id: IdRef<'_>) -> Self {
+        match id {
+            IdRef::Name(name) => Self::Name(name.into()),
+            IdRef::Number(number) => Self::Number(number),
         }
     }
 }

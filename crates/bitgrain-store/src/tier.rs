@@ -60,4 +60,14 @@ impl Tier {
             Self::Absent => "absent",
         }
     }
+
+    /// Its number in records: its place in [`ALL`](Self::ALL).
+    pub(crate) const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The tier of a number in records.
+    pub(crate) fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
 }

@@ -1,6 +1,8 @@
 //! `Draft`: a record whose body is encoded where it will be written from.
 
-use super::{Head, SegmentError, SegmentHeader};
+use super::record::CRC_LEN;
+use super::{CHUNK, Head, MAX_HEAD, SegmentError, SegmentHeader, put};
+use crate::crc::{crc32c, crc32c_after};
 
 /// A body with room for its head, so that both are written at once and the body is never copied.
 ///
@@ -30,26 +32,46 @@ pub struct Draft {
     head: Vec<u8>,
 }
 
+/// Room for the heads of most records; others move the body.
+const ROOM: usize = 192;
+
 impl Draft {
     /// Room for a record with a body of `len` zeros.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        todo!()
+        let body = body_start(len);
+        Self { buffer: vec![0; body + len], body, summed: false, head: Vec::new() }
     }
 
     /// The same for another body of `len` bytes, which begins as anything. Keeps the memory.
     pub fn reset(&mut self, len: usize) {
-        todo!()
+        self.body = body_start(len);
+        self.buffer.resize(self.body + len, 0);
+        self.summed = false;
     }
 
     /// The body, to be encoded.
     pub fn body_mut(&mut self) -> &mut [u8] {
-        todo!()
+        self.summed = false;
+        &mut self.buffer[self.body..]
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn body(&self) -> &[u8] {
+        &self.buffer[self.body..]
     }
 
     /// Computes the checksums of the body, which is most of the work of [`finish`](Self::finish).
     pub fn checksum(&mut self) {
-        todo!()
+        if !self.summed {
+            let (before, body) = self.buffer.split_at_mut(self.body);
+            let table = before.len() - table_len(body.len());
+            for (sum, chunk) in before[table..].as_chunks_mut().0.iter_mut().zip(body.chunks(CHUNK)) {
+                *sum = crc32c(chunk).to_le_bytes();
+            }
+            self.summed = true;
+        }
     }
 
     /// Puts the head before the body and returns the whole record. May be called again with another head.
@@ -58,7 +80,24 @@ impl Draft {
     /// [`SegmentError::Unwritable`], [`SegmentError::TooLong`], and [`SegmentError::Length`] if the body does not have the
     /// length that follows from the head.
     pub fn finish(&mut self, header: &SegmentHeader, head: &Head<'_>) -> Result<&[u8], SegmentError> {
-        todo!()
+        self.checksum();
+        let body_len = self.buffer.len() - self.body;
+        self.head.clear();
+        write_before_table(&mut self.head, header, head, body_len)?;
+        let table = self.body - table_len(body_len);
+        let start = match table.checked_sub(self.head.len()) {
+            Some(start) => start,
+            None => {
+                let more = self.head.len() - table;
+                self.buffer.splice(..0, std::iter::repeat_n(0, more));
+                self.body += more;
+                0
+            }
+        };
+        let record = &mut self.buffer[start..];
+        record[..self.head.len()].copy_from_slice(&self.head);
+        sign(&mut record[..self.body - start], header);
+        Ok(record)
     }
 }
 
@@ -72,5 +111,50 @@ pub fn write_record(
     head: &Head<'_>,
     body: &[u8],
 ) -> Result<usize, SegmentError> {
-    todo!()
+    let start = out.len();
+    if let Err(error) = write_before_table(out, header, head, body.len()) {
+        out.truncate(start);
+        return Err(error);
+    }
+    body.chunks(CHUNK).for_each(|chunk| out.extend_from_slice(&crc32c(chunk).to_le_bytes()));
+    sign(&mut out[start..], header);
+    out.extend_from_slice(body);
+    Ok(out.len() - start)
+}
+
+/// Everything before the checksums of the chunks, with zeros for the checksum of the head.
+fn write_before_table(
+    out: &mut Vec<u8>,
+    header: &SegmentHeader,
+    head: &Head<'_>,
+    body_len: usize,
+) -> Result<(), SegmentError> {
+    if let Some(expected) = head.content.body_len().filter(|&expected| expected != body_len) {
+        let (expected, found) = (expected as u64, body_len as u64);
+        return Err(SegmentError::Length { what: "the body", offset: 0, expected, found });
+    }
+    let mut content = Vec::with_capacity(64);
+    head.write(header, &mut content)?;
+    if content.len() > MAX_HEAD {
+        return Err(SegmentError::TooLong { what: "a head", len: content.len(), limit: MAX_HEAD });
+    }
+    out.extend_from_slice(&[0; CRC_LEN]);
+    put::varint(out, content.len() as u64);
+    put::varint(out, body_len as u64);
+    out.extend_from_slice(&content);
+    Ok(())
+}
+
+/// Writes the checksum of the rest to the beginning.
+fn sign(before_body: &mut [u8], header: &SegmentHeader) {
+    let (sum, rest) = before_body.split_at_mut(CRC_LEN);
+    sum.copy_from_slice(&crc32c_after(header.salt(), rest).to_le_bytes());
+}
+
+const fn table_len(body_len: usize) -> usize {
+    body_len.div_ceil(CHUNK) * CRC_LEN
+}
+
+const fn body_start(body_len: usize) -> usize {
+    ROOM + table_len(body_len)
 }

@@ -1,6 +1,9 @@
 //! `Entry`: what the index of a sealed segment says of a record.
 
-use super::{Form, IdRef};
+use super::cursor::Cursor;
+use super::prefix::PreviousId;
+use super::tensor::{read_form, read_limits, write_form, write_limits};
+use super::{Content, Form, Head, IdRef, SegmentError, SegmentHeader, put};
 
 /// What kind of record it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,4 +46,174 @@ pub struct Entry<'a> {
     pub max_error: Option<f32>,
     /// The tensor it would be reconstructed from.
     pub needs: Option<IdRef<'a>>,
+}
+
+/// Bits of the kind in the first byte.
+const KIND: u8 = 0b111;
+const TENSOR: u8 = 0;
+const FRAME: u8 = 1;
+const DELETE: u8 = 2;
+const USAGE: u8 = 3;
+const HOLE: u8 = 4;
+/// Flag: the sequence number is not the one after that of the record before.
+const OTHER_SEQUENCE: u8 = 1 << 3;
+/// Flag: the time is not that of the record before.
+const OTHER_TIME: u8 = 1 << 4;
+const PINNED: u8 = 1 << 5;
+const MAX_ERROR: u8 = 1 << 6;
+const NEEDS: u8 = 1 << 7;
+
+/// What an entry is told by the ones before.
+#[derive(Debug, Clone)]
+pub(super) struct Previous {
+    id: PreviousId,
+    sequence: u64,
+    time: u64,
+    /// Where the next record begins.
+    pub(super) end: u64,
+}
+
+impl Previous {
+    pub(super) fn new(header: &SegmentHeader) -> Self {
+        let sequence = header.base_sequence.wrapping_sub(1);
+        Self { id: PreviousId::default(), sequence, time: header.base_time, end: SegmentHeader::LEN as u64 }
+    }
+
+    pub(super) fn write_hole(&mut self, length: u64, out: &mut Vec<u8>) {
+        out.push(HOLE);
+        put::varint(out, length);
+        self.end = self.end.saturating_add(length);
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The entry of a record.
+    #[must_use]
+    pub fn of(head: &Head<'a>, offset: u64, length: u64) -> Self {
+        let (kind, tier, form) = match &head.content {
+            Content::Tensor(_, tensor) => (EntryKind::Tensor, tensor.tier, tensor.encoding.form()),
+            Content::Frame(_, frame) => (EntryKind::Frame(frame.index), frame.tier, Form::Blocks(frame.width)),
+            Content::Delete(_) => (EntryKind::Delete, 0, Form::Absent),
+            Content::Usage => (EntryKind::Usage, 0, Form::Absent),
+        };
+        let (pinned, max_error, needs) = match &head.content {
+            Content::Tensor(_, tensor) => {
+                (tensor.pinned, tensor.max_error, tensor.reconstruct.map(|policy| policy.needs()))
+            }
+            _ => (None, None, None),
+        };
+        let (id, sequence, time) = (head.content.id(), head.stamp.sequence, head.stamp.time);
+        Self { kind, id, offset, length, sequence, time, tier, form, pinned, max_error, needs }
+    }
+
+    pub(super) fn write(&self, previous: &mut Previous, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let kind = match self.kind {
+            EntryKind::Tensor => TENSOR,
+            EntryKind::Frame(_) => FRAME,
+            EntryKind::Delete => DELETE,
+            EntryKind::Usage => USAGE,
+            EntryKind::Hole => HOLE,
+        };
+        let expected = previous.sequence.wrapping_add(1);
+        out.push(
+            kind | flag(self.sequence != expected, OTHER_SEQUENCE)
+                | flag(self.time != previous.time, OTHER_TIME)
+                | flag(self.pinned.is_some(), PINNED)
+                | flag(self.max_error.is_some(), MAX_ERROR)
+                | flag(self.needs.is_some(), NEEDS),
+        );
+        put::varint(out, self.length);
+        if self.sequence != expected {
+            put::delta(out, self.sequence, expected);
+        }
+        if self.time != previous.time {
+            put::delta(out, self.time, previous.time);
+        }
+        if let EntryKind::Tensor | EntryKind::Frame(_) = self.kind {
+            write_form(self.tier, self.form, out)?;
+        }
+        if let EntryKind::Frame(index) = self.kind {
+            put::varint(out, index);
+        }
+        write_limits(self.pinned, self.max_error, out)?;
+        if let Some(needs) = self.needs {
+            needs.write(out)?;
+        }
+        if let Some(id) = self.id {
+            previous.id.write(id, out)?;
+        }
+        previous.sequence = self.sequence;
+        previous.time = self.time;
+        previous.end = previous.end.saturating_add(self.length);
+        Ok(())
+    }
+
+    /// Reads the next entry of a segment whose records end at `records_end`.
+    pub(super) fn read<'b: 'a>(
+        previous: &'a mut Previous,
+        cursor: &mut Cursor<'b>,
+        records_end: u64,
+    ) -> Result<Self, SegmentError> {
+        let at = cursor.offset();
+        let flags = cursor.u8("kind of the entry")?;
+        let has = |bit: u8| flags & bit != 0;
+        let kind = flags & KIND;
+        let allowed = match kind {
+            TENSOR => KIND | OTHER_SEQUENCE | OTHER_TIME | PINNED | MAX_ERROR | NEEDS,
+            FRAME | DELETE | USAGE => KIND | OTHER_SEQUENCE | OTHER_TIME,
+            _ => HOLE,
+        };
+        if flags & !allowed != 0 {
+            return Err(SegmentError::Value { what: "kind of the entry", offset: at });
+        }
+        let length_at = cursor.offset();
+        let (offset, length) = (previous.end, cursor.varint("length of the record")?);
+        let refuse = SegmentError::Value { what: "length of the record", offset: length_at };
+        previous.end = offset.checked_add(length).filter(|&end| end <= records_end).ok_or(refuse.clone())?;
+        let mut entry = Self {
+            kind: EntryKind::Hole,
+            id: None,
+            offset,
+            length,
+            sequence: previous.sequence,
+            time: previous.time,
+            tier: 0,
+            form: Form::Absent,
+            pinned: None,
+            max_error: None,
+            needs: None,
+        };
+        if kind == HOLE {
+            return Ok(entry);
+        }
+        entry.sequence = previous.sequence.wrapping_add(1);
+        if has(OTHER_SEQUENCE) {
+            entry.sequence = cursor.other("sequence number", entry.sequence)?;
+        }
+        if has(OTHER_TIME) {
+            entry.time = cursor.other("time", previous.time)?;
+        }
+        (previous.sequence, previous.time) = (entry.sequence, entry.time);
+        if kind == TENSOR || kind == FRAME {
+            (entry.tier, entry.form) = read_form(cursor)?;
+        }
+        entry.kind = match kind {
+            TENSOR => EntryKind::Tensor,
+            FRAME => EntryKind::Frame(cursor.varint("index of the frame")?),
+            DELETE => EntryKind::Delete,
+            _ => EntryKind::Usage,
+        };
+        (entry.pinned, entry.max_error) = read_limits(has(PINNED), has(MAX_ERROR), cursor)?;
+        entry.needs = if has(NEEDS) { Some(IdRef::read(cursor)?) } else { None };
+        if kind != USAGE {
+            previous.id.read(cursor)?;
+            entry.id = previous.id.id();
+        }
+        // A record has its id in it: ids that are put together here are never more bytes than the segment has.
+        if entry.id.is_some_and(|id| id.key_len() as u64 > length) {
+            return Err(refuse);
+        }
+        Ok(entry)
+    }
 }

@@ -2,7 +2,9 @@
 
 use bitgrain_codec::{BitWidth, BlockLen};
 
-use super::{Accuracy, SegmentError};
+use super::cursor::Cursor;
+use super::tensor::{Form, read_block, read_form, write_block, write_form};
+use super::{Accuracy, SegmentError, put, shape};
 
 /// What a frame's codes mean. Frames are named by their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +63,13 @@ pub struct FrameHead {
     pub time: u64,
 }
 
+/// Bits of the role in the flags.
+const ROLE: u8 = 0b11;
+/// Flag: scales are f32.
+const F32_SCALES: u8 = 1 << 2;
+/// Flag: the frame is not of the time at which it was written.
+const OTHER_TIME: u8 = 1 << 3;
+
 impl Role {
     /// True if the frame has scales of its own.
     #[must_use]
@@ -102,12 +111,71 @@ impl FrameHead {
     /// Bytes of the scales at the beginning of the body: 0 if it has none of its own.
     #[must_use]
     pub fn scales_len(&self) -> usize {
-        todo!()
+        let scales = if self.role.has_scales() { shape::count(&self.shape).div_ceil(self.block.get()) } else { 0 };
+        scales.saturating_mul(self.scales.bytes())
     }
 
     /// Bytes of the body; `usize::MAX` if so many values do not fit in memory.
     #[must_use]
     pub fn body_len(&self) -> usize {
-        todo!()
+        // Block lengths are multiples of 8, so full blocks end on a byte and all codes pack as if they were one block.
+        self.scales_len().saturating_add(self.width.packed_len(shape::count(&self.shape)))
+    }
+
+    pub(super) fn write(&self, time: u64, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+        let role = match self.role {
+            Role::Key => 0,
+            Role::Shared { .. } => 1,
+            Role::DifferenceKey { .. } => 2,
+            Role::DifferenceShared { .. } => 3,
+        };
+        let scales = if self.scales == ScaleType::F32 { F32_SCALES } else { 0 };
+        let other_time = if self.time == time { 0 } else { OTHER_TIME };
+        put::varint(out, self.index);
+        out.push(role | scales | other_time);
+        write_form(self.tier, Form::Blocks(self.width), out)?;
+        write_block(self.block, out);
+        shape::write(&self.shape, out)?;
+        for frame in [self.role.key(), self.role.base()].into_iter().flatten() {
+            let back = self.index.checked_sub(frame).filter(|&back| back > 0);
+            let must = "an earlier one";
+            put::varint(out, back.ok_or(SegmentError::Unwritable { what: "the frame another one needs", must })?);
+        }
+        self.accuracy.write(out)?;
+        if self.time != time {
+            put::delta(out, self.time, time);
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(time: u64, cursor: &mut Cursor<'_>) -> Result<Self, SegmentError> {
+        let index = cursor.varint("index of the frame")?;
+        let offset = cursor.offset();
+        let flags = cursor.u8("role of the frame")?;
+        if flags & !(ROLE | F32_SCALES | OTHER_TIME) != 0 {
+            return Err(SegmentError::Value { what: "role of the frame", offset });
+        }
+        let offset = cursor.offset();
+        let (tier, Form::Blocks(width)) = read_form(cursor)? else {
+            return Err(SegmentError::Value { what: "width of the frame", offset });
+        };
+        let block = read_block(cursor)?;
+        let shape = shape::read(cursor)?;
+        let mut earlier = || {
+            let offset = cursor.offset();
+            let back = cursor.varint("distance to a frame")?;
+            let frame = index.checked_sub(back).filter(|&frame| frame != index);
+            frame.ok_or(SegmentError::Value { what: "distance to a frame", offset })
+        };
+        let role = match flags & ROLE {
+            0 => Role::Key,
+            1 => Role::Shared { key: earlier()? },
+            2 => Role::DifferenceKey { base: earlier()? },
+            _ => Role::DifferenceShared { key: earlier()?, base: earlier()? },
+        };
+        let scales = if flags & F32_SCALES == 0 { ScaleType::F16 } else { ScaleType::F32 };
+        let accuracy = Accuracy::read(cursor)?;
+        let time = if flags & OTHER_TIME == 0 { time } else { cursor.other("time of the frame", time)? };
+        Ok(Self { index, role, shape, tier, width, block, scales, accuracy, time })
     }
 }

@@ -1,6 +1,7 @@
 //! `Head`: everything a record says before its body.
 
-use super::{FrameHead, IdRef, SegmentError, SegmentHeader, TensorHead};
+use super::cursor::Cursor;
+use super::{FrameHead, IdRef, SegmentError, SegmentHeader, TensorHead, put};
 
 /// Everything a record says before its body.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,4 +47,80 @@ impl<'a> Content<'a> {
             Self::Usage => None,
         }
     }
+
+    /// Bytes of the body that go with it; `None` if any number does, `usize::MAX` if they do not fit in memory.
+    pub(super) fn body_len(&self) -> Option<usize> {
+        match self {
+            Self::Tensor(_, tensor) => Some(tensor.parts().map_or(usize::MAX, |parts| parts.projection.end)),
+            Self::Frame(_, frame) => Some(frame.body_len()),
+            Self::Delete(_) => Some(0),
+            Self::Usage => None,
+        }
+    }
+}
+
+/// Bits of the kind in the first byte.
+const KIND: u8 = 0b111;
+/// Flag: more records of the batch follow.
+const BATCH: u8 = 1 << 3;
+/// Flag: it is said how many bytes are durable.
+const DURABLE: u8 = 1 << 4;
+
+impl<'a> Head<'a> {
+    pub(super) fn write(&self, header: &SegmentHeader, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+        let Stamp { sequence, batch_left, durable, time } = self.stamp;
+        let kind = match self.content {
+            Content::Tensor(..) => 0,
+            Content::Frame(..) => 1,
+            Content::Delete(_) => 2,
+            Content::Usage => 3,
+        };
+        let batch = if batch_left > 0 { BATCH } else { 0 };
+        out.push(kind | batch | if durable.is_some() { DURABLE } else { 0 });
+        put::varint(out, sequence.wrapping_sub(header.base_sequence));
+        put::varint(out, time.wrapping_sub(header.base_time));
+        if batch_left > 0 {
+            put::varint(out, u64::from(batch_left));
+        }
+        if let Some(durable) = durable {
+            put::varint(out, durable);
+        }
+        if let Some(id) = self.content.id() {
+            id.write(out)?;
+        }
+        match &self.content {
+            Content::Tensor(_, tensor) => tensor.write(time, out),
+            Content::Frame(_, frame) => frame.write(time, out),
+            Content::Delete(_) | Content::Usage => Ok(()),
+        }
+    }
+
+    /// Reads what `cursor` has, all of it.
+    pub(super) fn read(mut cursor: Cursor<'a>, header: &SegmentHeader) -> Result<Self, SegmentError> {
+        let offset = cursor.offset();
+        let flags = cursor.u8("kind of the record")?;
+        if flags & !(KIND | BATCH | DURABLE) != 0 || flags & KIND > 3 {
+            return Err(SegmentError::Value { what: "kind of the record", offset });
+        }
+        let sequence = cursor.varint("sequence number")?.wrapping_add(header.base_sequence);
+        let time = cursor.varint("time")?.wrapping_add(header.base_time);
+        let batch_left = if flags & BATCH == 0 { 0 } else { read_batch(&mut cursor)? };
+        let durable = if flags & DURABLE == 0 { None } else { Some(cursor.varint("durable bytes")?) };
+        let stamp = Stamp { sequence, batch_left, durable, time };
+        let content = match flags & KIND {
+            0 => Content::Tensor(IdRef::read(&mut cursor)?, TensorHead::read(time, &mut cursor)?),
+            1 => Content::Frame(IdRef::read(&mut cursor)?, FrameHead::read(time, &mut cursor)?),
+            2 => Content::Delete(IdRef::read(&mut cursor)?),
+            _ => Content::Usage,
+        };
+        cursor.end("end of the head")?;
+        Ok(Self { stamp, content })
+    }
+}
+
+/// Records that follow in the batch: if it is said, it is not 0.
+fn read_batch(cursor: &mut Cursor<'_>) -> Result<u32, SegmentError> {
+    let offset = cursor.offset();
+    let left = u32::try_from(cursor.varint("records left in the batch")?).ok().filter(|&left| left > 0);
+    left.ok_or(SegmentError::Value { what: "records left in the batch", offset })
 }

@@ -1,6 +1,8 @@
 //! `SegmentHeader`: the first 64 bytes of a segment.
 
+use super::cursor::Cursor;
 use super::{SegmentError, VERSION};
+use crate::crc::crc32c;
 
 /// How a segment came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +32,8 @@ pub struct SegmentHeader {
 
 const MAGIC: [u8; 8] = *b"BGSEGMT\0";
 const WHAT: &str = "segment";
+/// Where the checksum is.
+const CRC: usize = 60;
 
 impl SegmentHeader {
     /// Bytes of a header.
@@ -38,7 +42,22 @@ impl SegmentHeader {
     /// The header as bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::LEN] {
-        todo!()
+        let kind = match self.kind {
+            SegmentKind::Log => 0,
+            SegmentKind::Compacted => 1,
+        };
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[10] = kind;
+        bytes[12..28].copy_from_slice(&self.store);
+        let numbers = [self.number, self.previous, self.base_sequence, self.base_time];
+        for (field, number) in bytes[28..CRC].as_chunks_mut().0.iter_mut().zip(numbers) {
+            *field = number.to_le_bytes();
+        }
+        let crc = crc32c(&bytes[..CRC]);
+        bytes[CRC..].copy_from_slice(&crc.to_le_bytes());
+        bytes
     }
 
     /// Reads the header at the beginning of `bytes`.
@@ -47,6 +66,39 @@ impl SegmentHeader {
     /// [`SegmentError::Truncated`] if there are fewer than [`LEN`](Self::LEN) bytes, [`SegmentError::Foreign`],
     /// [`SegmentError::Checksum`], [`SegmentError::FutureVersion`], [`SegmentError::Value`].
     pub fn parse(bytes: &[u8]) -> Result<Self, SegmentError> {
-        todo!()
+        let bytes = Cursor::new(bytes, 0).array::<{ Self::LEN }>("header of the segment")?;
+        let mut cursor = Cursor::new(&bytes, 0);
+        let found = cursor.array(WHAT)?;
+        if found != MAGIC {
+            return Err(SegmentError::Foreign { what: WHAT, found });
+        }
+        // Before the version: a flipped bit is not a later version.
+        let (computed, stored) = (crc32c(&bytes[..CRC]), Cursor::new(&bytes[CRC..], 0).u32(WHAT)?);
+        if stored != computed {
+            return Err(SegmentError::Checksum { what: "the segment's header", offset: 0, stored, computed });
+        }
+        let found = cursor.u16(WHAT)?;
+        if found > VERSION {
+            return Err(SegmentError::FutureVersion { what: WHAT, found, known: VERSION });
+        }
+        let kind = match (found, cursor.array(WHAT)?) {
+            (1.., [0, 0]) => SegmentKind::Log,
+            (1.., [1, 0]) => SegmentKind::Compacted,
+            _ => return Err(SegmentError::Value { what: "version or kind of the segment", offset: 8 }),
+        };
+        Ok(Self {
+            kind,
+            store: cursor.array(WHAT)?,
+            number: cursor.u64(WHAT)?,
+            previous: cursor.u64(WHAT)?,
+            base_sequence: cursor.u64(WHAT)?,
+            base_time: cursor.u64(WHAT)?,
+        })
+    }
+
+    /// What the checksums of this segment begin with: that of its header.
+    pub(super) fn salt(&self) -> u32 {
+        let [.., a, b, c, d] = self.encode();
+        u32::from_le_bytes([a, b, c, d])
     }
 }

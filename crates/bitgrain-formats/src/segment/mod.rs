@@ -45,6 +45,7 @@ mod put;
 mod reconstruct;
 mod record;
 mod records;
+mod shape;
 mod tensor;
 mod trailer;
 mod usage;
@@ -71,6 +72,9 @@ pub const CHUNK: usize = 64 * 1024;
 
 /// Bytes a head may have: long ids and what users write down are in it, values are not.
 pub const MAX_HEAD: usize = 1 << 20;
+
+/// Axes a shape may have.
+pub const MAX_RANK: usize = 64;
 
 /// Version of segments and manifests this crate writes, and the latest it reads.
 pub const VERSION: u16 = 1;

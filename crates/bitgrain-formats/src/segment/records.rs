@@ -36,22 +36,29 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// The records of `segment`, the bytes of a segment from its first one to where the records end (the length of the
-    /// file if it is not sealed, [`Trailer::records_end`](super::Trailer::records_end) if it is).
+    /// file if it is not sealed, [`Trailer::index_offset`](super::Trailer::index_offset) if it is).
     #[must_use]
     pub fn new(segment: &'a [u8], header: &SegmentHeader) -> Self {
-        todo!()
+        Self::from(segment, header, SegmentHeader::LEN as u64)
     }
 
     /// The records from `offset` on.
     #[must_use]
     pub fn from(segment: &'a [u8], header: &SegmentHeader, offset: u64) -> Self {
-        todo!()
+        Self { segment, header: *header, end: End::Clean { offset } }
     }
 
-    /// Where and why it ended; [`End::Clean`] at the next record until then.
+    /// Where and why it ended; until then [`End::Clean`] where the next record begins.
     #[must_use]
     pub const fn end(&self) -> &End {
         &self.end
+    }
+
+    fn read(&self, offset: u64) -> Result<RecordView<'a>, SegmentError> {
+        let bytes = usize::try_from(offset).ok().and_then(|at| self.segment.get(at..)).unwrap_or_default();
+        let record = RecordView::parse(bytes, offset, &self.header)?;
+        record.check_body(record.body(bytes)?)?;
+        Ok(record)
     }
 }
 
@@ -60,12 +67,31 @@ impl<'a> Iterator for Records<'a> {
     type Item = (u64, RecordView<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        todo!()
+        let End::Clean { offset } = self.end else { return None };
+        if offset == self.segment.len() as u64 {
+            return None;
+        }
+        match self.read(offset) {
+            Ok(record) => {
+                self.end = End::Clean { offset: offset + record.total_len() };
+                return Some((offset, record));
+            }
+            Err(error @ SegmentError::Truncated { .. }) => self.end = End::Torn { offset, error },
+            Err(error) => self.end = End::Bad { offset, error },
+        }
+        None
     }
 }
 
 /// The first place from `offset` on at which a whole, correct record begins, whatever is before it.
 #[must_use]
 pub fn find_record(segment: &[u8], header: &SegmentHeader, offset: u64) -> Option<u64> {
-    todo!()
+    let salt = header.salt();
+    let whole = |&at: &usize| {
+        let bytes = &segment[at..];
+        RecordView::find(bytes, header, salt)
+            .and_then(|record| record.check_body(record.body(bytes)?))
+            .is_ok()
+    };
+    (usize::try_from(offset).ok()?..segment.len()).find(whole).map(|at| at as u64)
 }

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use bitgrain_codec::{BitWidth, BlockFormat};
+use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
 
-use super::{Accuracy, Reconstruct, SegmentError};
+use super::accuracy::is_bound;
+use super::cursor::Cursor;
+use super::{Accuracy, Reconstruct, SegmentError, put, shape};
 
 /// How a body holds the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,16 +74,244 @@ pub struct BodyParts {
     pub projection: Range<usize>,
 }
 
-impl TensorHead<'_> {
+impl Encoding {
+    /// The encoding without the length of its blocks.
+    #[must_use]
+    pub const fn form(self) -> Form {
+        match self {
+            Self::Raw => Form::Raw,
+            Self::Blocks(format) if format.is_two_level() => Form::TwoLevel,
+            Self::Blocks(format) => Form::Blocks(format.width()),
+            Self::Absent => Form::Absent,
+            Self::Frames => Form::Frames,
+        }
+    }
+
+    /// Bytes of `count` values.
+    const fn bytes(self, count: usize) -> usize {
+        match self {
+            Self::Raw => count.saturating_mul(4),
+            Self::Blocks(format) => format.encoded_len(count),
+            Self::Absent | Self::Frames => 0,
+        }
+    }
+}
+
+impl Form {
+    /// Bits of a value, without scales: 32 if raw, 0 if there are none or they are elsewhere.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::Raw => 32,
+            Self::Blocks(width) => width.bits(),
+            Self::TwoLevel => BitWidth::W3.bits(),
+            Self::Absent | Self::Frames => 0,
+        }
+    }
+}
+
+/// Flag: the id was first put earlier than the record was written.
+const CREATED: u8 = 1 << 0;
+/// Flag: the values were last put earlier than the record was written.
+const UPDATED: u8 = 1 << 1;
+const PINNED: u8 = 1 << 2;
+const MAX_ERROR: u8 = 1 << 3;
+const USER: u8 = 1 << 4;
+const RECONSTRUCT: u8 = 1 << 5;
+
+impl<'a> TensorHead<'a> {
     /// Number of values.
     #[must_use]
     pub fn count(&self) -> usize {
-        todo!()
+        shape::count(&self.shape)
     }
 
     /// Where the parts of the body are; the last one ends where the body does. `None` if they do not fit in memory.
     #[must_use]
     pub fn parts(&self) -> Option<BodyParts> {
-        todo!()
+        let count = self.count();
+        let [delta, permutation, projection] = self.reconstruct.map_or([0; 3], |policy| policy.lengths(count));
+        let mut end = 0usize;
+        let mut next = |len: usize| {
+            let start = end;
+            end = start.checked_add(len).filter(|&end| isize::try_from(end).is_ok())?;
+            Some(start..end)
+        };
+        Some(BodyParts {
+            data: next(self.encoding.bytes(count))?,
+            delta: next(delta)?,
+            permutation: next(permutation)?,
+            projection: next(projection)?,
+        })
     }
+
+    pub(super) fn write(&self, time: u64, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        out.push(
+            flag(self.created != time, CREATED)
+                | flag(self.updated != time, UPDATED)
+                | flag(self.pinned.is_some(), PINNED)
+                | flag(self.max_error.is_some(), MAX_ERROR)
+                | flag(!self.user.is_empty(), USER)
+                | flag(self.reconstruct.is_some(), RECONSTRUCT),
+        );
+        write_form(self.tier, self.encoding.form(), out)?;
+        if let Encoding::Blocks(format) = self.encoding {
+            write_block(format.block_len(), out);
+        }
+        shape::write(&self.shape, out)?;
+        self.accuracy.write(out)?;
+        for other in [self.created, self.updated].into_iter().filter(|&other| other != time) {
+            put::delta(out, other, time);
+        }
+        write_limits(self.pinned, self.max_error, out)?;
+        if !self.user.is_empty() {
+            put::varint(out, self.user.len() as u64);
+            for text in self.user.iter().flat_map(|&(key, value)| [key, value]) {
+                put::text(out, text);
+            }
+        }
+        self.reconstruct.map_or(Ok(()), |policy| policy.write(out))
+    }
+
+    pub(super) fn read(time: u64, cursor: &mut Cursor<'a>) -> Result<Self, SegmentError> {
+        let offset = cursor.offset();
+        let flags = cursor.u8("flags of the tensor")?;
+        if flags & !(CREATED | UPDATED | PINNED | MAX_ERROR | USER | RECONSTRUCT) != 0 {
+            return Err(SegmentError::Value { what: "flags of the tensor", offset });
+        }
+        let has = |bit| flags & bit != 0;
+        let (tier, form) = read_form(cursor)?;
+        let encoding = match form {
+            Form::Raw => Encoding::Raw,
+            Form::Blocks(width) => Encoding::Blocks(BlockFormat::new(width).with_block_len(read_block(cursor)?)),
+            Form::TwoLevel => Encoding::Blocks(BlockFormat::two_level().with_block_len(read_block(cursor)?)),
+            Form::Absent => Encoding::Absent,
+            Form::Frames => Encoding::Frames,
+        };
+        let shape = shape::read(cursor)?;
+        let accuracy = Accuracy::read(cursor)?;
+        let created = if has(CREATED) { cursor.other("creation time", time)? } else { time };
+        let updated = if has(UPDATED) { cursor.other("time of the values", time)? } else { time };
+        let (pinned, max_error) = read_limits(has(PINNED), has(MAX_ERROR), cursor)?;
+        let user = if has(USER) { read_user(cursor)? } else { Vec::new() };
+        let reconstruct = if has(RECONSTRUCT) { Some(Reconstruct::read(cursor)?) } else { None };
+        Ok(Self { shape, tier, encoding, accuracy, created, updated, pinned, max_error, user, reconstruct })
+    }
+}
+
+fn read_user<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, &'a str)>, SegmentError> {
+    let offset = cursor.offset();
+    let pairs = cursor.varint("number of pairs")?;
+    // A pair has at least the lengths of its two texts.
+    if pairs == 0 || pairs > cursor.left() as u64 / 2 {
+        return Err(SegmentError::Value { what: "number of pairs", offset });
+    }
+    (0..pairs).map(|_| Ok((cursor.text("key of the user")?, cursor.text("value of the user")?))).collect()
+}
+
+/// Pinned tier and largest error, where they are there.
+pub(super) fn write_limits(
+    pinned: Option<u8>,
+    max_error: Option<f32>,
+    out: &mut Vec<u8>,
+) -> Result<(), SegmentError> {
+    if let Some(tier) = pinned {
+        check_tier(tier)?;
+        out.push(tier);
+    }
+    if let Some(error) = max_error {
+        if !is_bound(error) {
+            return Err(SegmentError::Unwritable { what: "the largest error", must: "finite and not negative" });
+        }
+        out.extend_from_slice(&error.to_le_bytes());
+    }
+    Ok(())
+}
+
+pub(super) fn read_limits(
+    pinned: bool,
+    max_error: bool,
+    cursor: &mut Cursor<'_>,
+) -> Result<(Option<u8>, Option<f32>), SegmentError> {
+    let offset = cursor.offset();
+    let pinned = if pinned { Some(cursor.u8("pinned tier")?) } else { None };
+    if pinned.is_some_and(|tier| tier > LAST_TIER) {
+        return Err(SegmentError::Value { what: "pinned tier", offset });
+    }
+    let offset = cursor.offset();
+    let max_error = if max_error { Some(cursor.f32("largest error")?) } else { None };
+    if max_error.is_some_and(|error| !is_bound(error)) {
+        return Err(SegmentError::Value { what: "largest error", offset });
+    }
+    Ok((pinned, max_error))
+}
+
+/// The tier with the fewest bits.
+const LAST_TIER: u8 = 5;
+const TWO_LEVEL: u8 = 9;
+const RAW: u8 = 10;
+
+fn check_tier(tier: u8) -> Result<(), SegmentError> {
+    if tier > LAST_TIER { Err(SegmentError::Unwritable { what: "a tier", must: "0 to 5" }) } else { Ok(()) }
+}
+
+/// Tier in the low three bits, form in the others.
+pub(super) fn write_form(tier: u8, form: Form, out: &mut Vec<u8>) -> Result<(), SegmentError> {
+    check_tier(tier)?;
+    let form = match form {
+        Form::Absent => 0,
+        Form::Frames => 1,
+        Form::Blocks(width) => width.bits(),
+        Form::TwoLevel => TWO_LEVEL,
+        Form::Raw => RAW,
+    };
+    out.push(tier | form << 3);
+    Ok(())
+}
+
+pub(super) fn read_form(cursor: &mut Cursor<'_>) -> Result<(u8, Form), SegmentError> {
+    let offset = cursor.offset();
+    let byte = cursor.u8("tier and encoding")?;
+    let form = match byte >> 3 {
+        0 => Some(Form::Absent),
+        1 => Some(Form::Frames),
+        TWO_LEVEL => Some(Form::TwoLevel),
+        RAW => Some(Form::Raw),
+        bits => BitWidth::new(bits).ok().map(Form::Blocks),
+    };
+    let tier = byte & 0b111;
+    form.filter(|_| tier <= LAST_TIER)
+        .map(|form| (tier, form))
+        .ok_or(SegmentError::Value { what: "tier and encoding", offset })
+}
+
+/// A block length in units of 8 values.
+pub(super) fn write_block(block: BlockLen, out: &mut Vec<u8>) {
+    put::varint(out, block.get() as u64 / 8);
+}
+
+pub(super) fn read_block(cursor: &mut Cursor<'_>) -> Result<BlockLen, SegmentError> {
+    let offset = cursor.offset();
+    let eights = cursor.size("length of the blocks")?;
+    let block = eights.checked_mul(8).and_then(|len| BlockLen::new(len).ok());
+    block.ok_or(SegmentError::Value { what: "length of the blocks", offset })
+}
+
+/// Layout of blocks without a tier.
+pub(super) fn write_format(format: BlockFormat, out: &mut Vec<u8>) {
+    out.push(if format.is_two_level() { TWO_LEVEL } else { format.width().bits() });
+    write_block(format.block_len(), out);
+}
+
+pub(super) fn read_format(cursor: &mut Cursor<'_>) -> Result<BlockFormat, SegmentError> {
+    let offset = cursor.offset();
+    let format = match cursor.u8("layout of the blocks")? {
+        TWO_LEVEL => BlockFormat::two_level(),
+        bits => match BitWidth::new(bits) {
+            Ok(width) => BlockFormat::new(width),
+            Err(_) => return Err(SegmentError::Value { what: "layout of the blocks", offset }),
+        },
+    };
+    Ok(format.with_block_len(read_block(cursor)?))
 }

@@ -1,6 +1,9 @@
 //! Lists of how tensors were used: the bodies of usage records.
 
-use super::{IdRef, SegmentError};
+use super::accuracy::is_bound;
+use super::cursor::Cursor;
+use super::prefix::PreviousId;
+use super::{IdRef, SegmentError, put};
 
 /// How a tensor was used.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,19 +21,46 @@ pub struct UsageEntry<'a> {
 }
 
 /// Collects the body of a usage record.
+///
+/// ```
+/// use bitgrain_formats::segment::{IdRef, UsageEntries, UsageEntry, UsageList};
+/// let entry = UsageEntry { id: IdRef::Name("a"), accesses: 3, last: 10, window: 0b101, ema: 0.5 };
+/// let mut list = UsageList::default();
+/// list.push(&entry)?;
+/// let body = list.into_bytes();
+/// assert_eq!(UsageEntries::new(&body).next()?, Some(entry));
+/// # Ok::<(), bitgrain_formats::segment::SegmentError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct UsageList {
     bytes: Vec<u8>,
+    previous: PreviousId,
+    last: u64,
 }
 
 impl UsageList {
     /// Adds a tensor. Ids in order take the fewest bytes.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`] for an id without characters or an average that is not finite,
+    /// [`SegmentError::Unwritable`] for an id without characters or an average that is negative or not finite,
     /// [`SegmentError::TooLong`].
     pub fn push(&mut self, entry: &UsageEntry<'_>) -> Result<(), SegmentError> {
-        todo!()
+        if !is_bound(entry.ema) {
+            return Err(SegmentError::Unwritable { what: "an average use", must: "finite and not negative" });
+        }
+        self.previous.write(entry.id, &mut self.bytes)?;
+        put::varint(&mut self.bytes, entry.accesses);
+        put::delta(&mut self.bytes, entry.last, self.last);
+        self.bytes.extend_from_slice(&entry.window.to_le_bytes());
+        self.bytes.extend_from_slice(&entry.ema.to_le_bytes());
+        self.last = entry.last;
+        Ok(())
+    }
+
+    /// True if nothing was added.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     /// The body.
@@ -41,23 +71,40 @@ impl UsageList {
 }
 
 /// The entries of a usage record's body one after another.
+///
+/// Not an iterator: an entry borrows its id, which is put together from the one before.
 #[derive(Debug, Clone)]
 pub struct UsageEntries<'a> {
-    bytes: &'a [u8],
+    cursor: Cursor<'a>,
+    previous: PreviousId,
+    last: u64,
 }
 
 impl<'a> UsageEntries<'a> {
     /// The entries in `body`.
     #[must_use]
     pub fn new(body: &'a [u8]) -> Self {
-        todo!()
+        Self { cursor: Cursor::new(body, 0), previous: PreviousId::default(), last: 0 }
     }
 
     /// The next entry; `None` behind the last one.
     ///
     /// # Errors
     /// [`SegmentError::Value`], [`SegmentError::Truncated`]. Ask no further then.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<UsageEntry<'_>>, SegmentError> {
-        todo!()
+        if self.cursor.left() == 0 {
+            return Ok(None);
+        }
+        self.previous.read(&mut self.cursor)?;
+        let accesses = self.cursor.varint("accesses")?;
+        self.last = self.cursor.delta("last access", self.last)?;
+        let window = self.cursor.u64("window of accesses")?;
+        let offset = self.cursor.offset();
+        let ema = self.cursor.f32("average use")?;
+        let (Some(id), true) = (self.previous.id(), is_bound(ema)) else {
+            return Err(SegmentError::Value { what: "average use", offset });
+        };
+        Ok(Some(UsageEntry { id, accesses, last: self.last, window, ema }))
     }
 }

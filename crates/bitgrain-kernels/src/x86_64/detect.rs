@@ -17,7 +17,8 @@ impl Cpu {
         }
         let leaf1 = __cpuid(1);
         const OSXSAVE: u32 = 1 << 27;
-        const FMA_AVX_F16C: u32 = 1 << 12 | 1 << 28 | 1 << 29;
+        // Carry-less products came three generations earlier, so asking for them too excludes no processor.
+        const PCLMUL_FMA_AVX_F16C: u32 = 1 << 1 | 1 << 12 | 1 << 28 | 1 << 29;
         if leaf1.ecx & OSXSAVE == 0 {
             return none;
         }
@@ -32,7 +33,7 @@ impl Cpu {
         const AVX512_ECX: u32 = 1 << 1 | 1 << 6;
         let all = |word: u32, bits: u32| word & bits == bits;
         Self {
-            avx2: xcr0 & XMM_YMM == XMM_YMM && all(leaf1.ecx, FMA_AVX_F16C) && all(leaf7.ebx, AVX2),
+            avx2: xcr0 & XMM_YMM == XMM_YMM && all(leaf1.ecx, PCLMUL_FMA_AVX_F16C) && all(leaf7.ebx, AVX2),
             avx512: xcr0 & XMM_YMM_ZMM == XMM_YMM_ZMM && all(leaf7.ebx, AVX512_EBX) && all(leaf7.ecx, AVX512_ECX),
         }
     }
@@ -54,7 +55,7 @@ mod tests {
     fn agrees_with_the_standard_library() {
         extern crate std;
         use std::is_x86_feature_detected as has;
-        let avx2 = has!("avx2") && has!("fma") && has!("f16c");
+        let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("pclmulqdq");
         let avx512 = has!("avx512f")
             && has!("avx512dq")
             && has!("avx512bw")

@@ -2,6 +2,7 @@
 
 pub(crate) mod avx2;
 pub(crate) mod avx512;
+mod crc32c;
 pub(crate) mod detect;
 mod divisor;
 mod fours;

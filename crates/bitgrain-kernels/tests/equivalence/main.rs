@@ -10,6 +10,7 @@ mod best_cut;
 mod bin;
 mod blocks;
 mod convert;
+mod crc32c;
 mod dot;
 mod error_sums;
 mod exp;

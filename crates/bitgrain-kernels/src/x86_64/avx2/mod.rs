@@ -41,3 +41,5 @@ pub(crate) use search::search;
 pub(crate) use softmax::softmax_gradients;
 pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
+
+pub(crate) use super::crc32c::crc32c;

@@ -1,0 +1,169 @@
+//! Scales apart from their codes: as f32, or as f16 where a half has full precision. Spec: `spec/blocks.md#scales-apart`.
+
+use bitgrain_kernels::{Backend, BitWidth, f16_from_f32, f16_to_f32};
+
+use crate::CodecErr;
+use crate::bound::usable_scale;
+
+/// Smallest scale that an f16 holds with all its bits: below it, halves are subnormal.
+const F16_MIN: f32 = 6.103_515_6e-5;
+/// Largest scale that an f16 holds.
+const F16_MAX: f32 = 65_504.0;
+/// Bits of an f32's mantissa that an f16 has no room for.
+const F16_CUT: u32 = 0x1FFF;
+/// Scales converted at once.
+const CHUNK: usize = 64;
+
+/// How scales are stored apart from their codes. Values are quantized with the scale that is stored, so a reader needs
+/// no more than that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ScaleType {
+    /// IEEE half precision, 2 bytes: rounded up by at most a thousandth.
+    #[default]
+    F16,
+    /// Single precision, 4 bytes.
+    F32,
+}
+
+impl ScaleType {
+    /// Bytes of a scale.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
+    /// The smallest scale of this type that is not below `scale`, so that no value is clamped. None if there is none:
+    /// the halves between 2^-14 and 65504 and zero stand for scales, subnormal ones are too coarse to.
+    ///
+    /// ```
+    /// use bitgrain_codec::ScaleType;
+    /// assert_eq!(ScaleType::F16.at_least(1.000_1), Some(1.000_976_6)); // 1 + 2^-10
+    /// assert_eq!(ScaleType::F16.at_least(1e-7), None);
+    /// assert_eq!(ScaleType::F32.at_least(1e-7), Some(1e-7));
+    /// ```
+    #[must_use]
+    pub fn at_least(self, scale: f32) -> Option<f32> {
+        let up = f32::from_bits(scale.to_bits().saturating_add(F16_CUT) & !F16_CUT);
+        self.checked(scale, up)
+    }
+
+    /// The largest scale of this type that is not above `scale`. None as for [`at_least`](Self::at_least).
+    #[must_use]
+    pub fn at_most(self, scale: f32) -> Option<f32> {
+        self.checked(scale, f32::from_bits(scale.to_bits() & !F16_CUT))
+    }
+
+    fn checked(self, scale: f32, half: f32) -> Option<f32> {
+        match self {
+            Self::F32 => Some(scale),
+            Self::F16 if scale == 0.0 => Some(0.0),
+            Self::F16 => (F16_MIN..=F16_MAX).contains(&half).then_some(half),
+        }
+    }
+
+    /// Writes scales that this type holds exactly. Returns the bytes written.
+    ///
+    /// # Errors
+    /// [`CodecErr::OutputTooSmall`].
+    pub fn write(self, scales: &[f32], out: &mut [u8]) -> Result<usize, CodecErr> {
+        let required = scales.len().saturating_mul(self.bytes());
+        let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
+        match self {
+            Self::F32 => {
+                for (out, scale) in out.as_chunks_mut().0.iter_mut().zip(scales) {
+                    *out = scale.to_le_bytes();
+                }
+            }
+            Self::F16 => {
+                let mut halves = [0; CHUNK];
+                for (scales, out) in scales.chunks(CHUNK).zip(out.chunks_mut(2 * CHUNK)) {
+                    f16_from_f32(Backend::best(), scales, &mut halves)?;
+                    for (out, half) in out.as_chunks_mut().0.iter_mut().zip(&halves) {
+                        *out = half.to_le_bytes();
+                    }
+                }
+            }
+        }
+        Ok(required)
+    }
+
+    /// Reads `out.len()` scales of codes of `width`. Returns the bytes read.
+    ///
+    /// # Errors
+    /// [`CodecErr::InputTooSmall`]; [`CodecErr::InvalidScale`] with the number of the first scale that is negative, not
+    /// finite, or would decode to an infinity.
+    pub fn read(self, width: BitWidth, bytes: &[u8], out: &mut [f32]) -> Result<usize, CodecErr> {
+        let required = out.len().saturating_mul(self.bytes());
+        let bytes = bytes.get(..required).ok_or(CodecErr::InputTooSmall { required })?;
+        match self {
+            Self::F32 => {
+                for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+                    *out = f32::from_le_bytes(*bytes);
+                }
+            }
+            Self::F16 => {
+                let mut halves = [0; CHUNK];
+                for (out, bytes) in out.chunks_mut(CHUNK).zip(bytes.chunks(2 * CHUNK)) {
+                    for (half, bytes) in halves.iter_mut().zip(bytes.as_chunks().0) {
+                        *half = u16::from_le_bytes(*bytes);
+                    }
+                    f16_to_f32(Backend::best(), &halves[..out.len()], out)?;
+                }
+            }
+        }
+        match out.iter().position(|&scale| !usable_scale(width, scale)) {
+            Some(index) => Err(CodecErr::InvalidScale { index }),
+            None => Ok(required),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_enclose_every_scale_they_stand_for() {
+        let scales = (0..40_000).map(|k| f32::from_bits(F16_MIN.to_bits() + k * 6_553));
+        for scale in scales.take_while(|&scale| scale <= F16_MAX) {
+            let (up, down) = (ScaleType::F16.at_least(scale), ScaleType::F16.at_most(scale));
+            let (up, down) = (up.expect("in range"), down.expect("in range"));
+            assert!(down <= scale && scale <= up && up <= scale * (1.0 + 1.0 / 1024.0), "{scale:e}");
+            let mut bytes = [0; 4];
+            ScaleType::F16.write(&[up, down], &mut bytes).expect("fits");
+            let mut back = [0.0; 2];
+            ScaleType::F16.read(BitWidth::W8, &bytes, &mut back).expect("just written");
+            assert_eq!(back, [up, down], "{scale:e}");
+        }
+    }
+
+    #[test]
+    fn scales_that_halves_cannot_hold_are_none() {
+        for odd in [F16_MIN.next_down() * 0.99, 65_505.0, 1e-45, f32::MAX, f32::INFINITY, f32::NAN, -1.0] {
+            assert_eq!(ScaleType::F16.at_least(odd), None, "{odd}");
+        }
+        assert_eq!(ScaleType::F16.at_most(F16_MIN.next_down()), None);
+        assert_eq!(ScaleType::F16.at_most(65_520.0), Some(65_504.0));
+        assert_eq!(ScaleType::F16.at_least(0.0), Some(0.0));
+    }
+
+    #[test]
+    fn scales_that_no_writer_makes_are_refused() {
+        let mut out = [0.0; 2];
+        for half in [0x7C00_u16, 0x7E00, 0x8000, 0xBC00] {
+            let bytes = [[0, 0], half.to_le_bytes()].concat();
+            let refused = ScaleType::F16.read(BitWidth::W3, &bytes, &mut out);
+            assert_eq!(refused, Err(CodecErr::InvalidScale { index: 1 }), "{half:x}");
+        }
+        let large = [0.0_f32.to_le_bytes(), 1e38_f32.to_le_bytes()].concat();
+        assert!(ScaleType::F32.read(BitWidth::W8, &large, &mut out).is_err());
+        assert!(ScaleType::F32.read(BitWidth::W2, &large, &mut out).is_ok());
+        assert_eq!(
+            ScaleType::F32.read(BitWidth::W2, &large[1..], &mut out),
+            Err(CodecErr::InputTooSmall { required: 8 })
+        );
+    }
+}

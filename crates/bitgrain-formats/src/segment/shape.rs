@@ -1,0 +1,43 @@
+//! Shapes: lengths of axes.
+
+use super::cursor::Cursor;
+use super::{MAX_RANK, SegmentError, put};
+
+/// Number of values; `usize::MAX` for shapes that cannot be written.
+pub(super) fn count(shape: &[usize]) -> usize {
+    match largest_product(shape) {
+        Some(_) if shape.contains(&0) => 0,
+        Some(count) => count,
+        None => usize::MAX,
+    }
+}
+
+/// Product of the axes that are not 0, so that no order of multiplying can overflow; `None` if so many f32 do not fit in
+/// memory.
+fn largest_product(shape: &[usize]) -> Option<usize> {
+    let product = shape.iter().filter(|&&axis| axis != 0).try_fold(1usize, |product, &axis| product.checked_mul(axis))?;
+    product.checked_mul(4).and_then(|bytes| isize::try_from(bytes).ok()).map(|_| product)
+}
+
+pub(super) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), SegmentError> {
+    if shape.len() > MAX_RANK {
+        return Err(SegmentError::Unwritable { what: "a shape", must: "of at most 64 axes" });
+    }
+    if largest_product(shape).is_none() {
+        return Err(SegmentError::Unwritable { what: "a shape", must: "of values that fit in memory" });
+    }
+    put::varint(out, shape.len() as u64);
+    shape.iter().for_each(|&axis| put::varint(out, axis as u64));
+    Ok(())
+}
+
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Vec<usize>, SegmentError> {
+    let offset = cursor.offset();
+    let axes = cursor.size("number of axes")?;
+    if axes > MAX_RANK.min(cursor.left()) {
+        return Err(SegmentError::Value { what: "number of axes", offset });
+    }
+    let shape = (0..axes).map(|_| cursor.size("length of an axis")).collect::<Result<Vec<_>, _>>()?;
+    largest_product(&shape).ok_or(SegmentError::Value { what: "number of values", offset })?;
+    Ok(shape)
+}

@@ -1,0 +1,57 @@
+//! CRC-32C, eight bytes at a time through eight tables.
+
+use crate::crc32c::POLYNOMIAL;
+
+static TABLES: [[u32; 256]; 8] = tables();
+
+/// Table `i` holds the remainders of the 256 bytes with `i` zeros behind them.
+const fn tables() -> [[u32; 256]; 8] {
+    let mut tables = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut remainder, mut i) = (byte as u32, 0);
+        while i < 8 {
+            let mut bit = 0;
+            while bit < 8 {
+                remainder = (remainder >> 1) ^ (POLYNOMIAL * (remainder & 1));
+                bit += 1;
+            }
+            tables[i][byte] = remainder;
+            i += 1;
+        }
+        byte += 1;
+    }
+    tables
+}
+
+/// The remainder after `bytes`, from the remainder before them.
+pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let crc = chunks.iter().fold(crc, |crc, chunk| {
+        let mixed = (u64::from_le_bytes(*chunk) ^ u64::from(crc)).to_le_bytes();
+        mixed.iter().zip(TABLES.iter().rev()).fold(0, |sum, (&byte, table)| sum ^ table[usize::from(byte)])
+    });
+    rest.iter().fold(crc, |crc, &byte| {
+        let [low, ..] = crc.to_le_bytes();
+        (crc >> 8) ^ TABLES[0][usize::from(low ^ byte)]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One bit at a time, by the definition.
+    fn by_bits(crc: u32, bytes: &[u8]) -> u32 {
+        let bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| u32::from(byte >> bit & 1)));
+        bits.fold(crc, |crc, bit| (crc >> 1) ^ (POLYNOMIAL * ((crc ^ bit) & 1)))
+    }
+
+    #[test]
+    fn eight_bytes_at_a_time_are_one_bit_at_a_time() {
+        let bytes: [u8; 100] = core::array::from_fn(|i| (i as u8).wrapping_mul(37) ^ 0x5a);
+        for len in 0..=bytes.len() {
+            assert_eq!(crc32c(!0, &bytes[..len]), by_bits(!0, &bytes[..len]), "{len} bytes");
+        }
+    }
+}

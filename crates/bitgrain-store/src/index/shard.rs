@@ -1,0 +1,96 @@
+//! A part of the index: a hash table of numbers into a slab of entries.
+
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::Entry;
+
+/// A part of the index.
+#[derive(Debug, Default)]
+pub(crate) struct Shard {
+    table: HashTable<u32>,
+    slab: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// Slots whose use was not written down. May name slots that were emptied since.
+    soiled: Mutex<Vec<u32>>,
+}
+
+impl Shard {
+    /// The entry with `key`, and its slot.
+    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<(u32, &Entry)> {
+        let slot = *self.table.find(hash, |&slot| self.at(slot).is_some_and(|entry| *entry.key == *key))?;
+        self.at(slot).map(|entry| (slot, entry))
+    }
+
+    /// The entry with `key`, to be changed.
+    pub(crate) fn find_mut(&mut self, hash: u64, key: &[u8]) -> Option<&mut Entry> {
+        let (slot, _) = self.find(hash, key)?;
+        self.slab.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Puts in an entry whose key is not there. Its use counts as not written down.
+    #[expect(clippy::cast_possible_truncation, reason = "a shard of four billion entries has no place in memory")]
+    pub(crate) fn insert(&mut self, hash: u64, entry: Entry, hasher: &DefaultHashBuilder) {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slab[slot as usize] = Some(entry);
+                slot
+            }
+            None => {
+                self.slab.push(Some(entry));
+                (self.slab.len() - 1) as u32
+            }
+        };
+        let Self { table, slab, .. } = self;
+        table.insert_unique(hash, slot, |&slot| {
+            slab[slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(&*entry.key))
+        });
+    }
+
+    /// Takes out the entry with `key`.
+    pub(crate) fn remove(&mut self, hash: u64, key: &[u8]) -> Option<Entry> {
+        let Self { table, slab, free, .. } = self;
+        let is = |&slot: &u32| slab[slot as usize].as_ref().is_some_and(|entry: &Entry| *entry.key == *key);
+        let (slot, _) = table.find_entry(hash, is).ok()?.remove();
+        free.push(slot);
+        slab[slot as usize].take()
+    }
+
+    /// Makes room for `more` entries.
+    pub(crate) fn reserve(&mut self, more: usize, hasher: &DefaultHashBuilder) {
+        let Self { table, slab, .. } = self;
+        slab.reserve(more);
+        table.reserve(more, |&slot| slab[slot as usize].as_ref().map_or(0, |entry| hasher.hash_one(&*entry.key)));
+    }
+
+    /// Notes that the use of an entry is to be written down.
+    pub(crate) fn soil(&self, slot: u32, entry: &Entry) {
+        if entry.soil() {
+            self.soiled.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+        }
+    }
+
+    /// Entries whose use is to be written down; they count as written down from now on.
+    pub(crate) fn take_soiled(&self, mut take: impl FnMut(&Entry)) {
+        let slots = std::mem::take(&mut *self.soiled.lock().unwrap_or_else(PoisonError::into_inner));
+        for entry in slots.into_iter().filter_map(|slot| self.at(slot)) {
+            entry.clean();
+            take(entry);
+        }
+    }
+
+    /// All entries, in no order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.slab.iter().flatten()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    fn at(&self, slot: u32) -> Option<&Entry> {
+        self.slab.get(slot as usize)?.as_ref()
+    }
+}

@@ -1,0 +1,325 @@
+//! The log: records are appended to one segment until it is full, sealed and followed by the next.
+//!
+//! Bodies are encoded before the lock is taken; under it a record gets its place, its head and its bytes on their way. Waiting
+//! for the disk is done without it, by one for all.
+
+mod commit;
+mod segments;
+mod uses;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bitgrain_formats::segment::{
+    Content, Draft, Head, IndexBuilder, SegmentError, SegmentHeader, SegmentKind, Stamp, Trailer,
+};
+
+use self::commit::Commit;
+pub(crate) use self::segments::Segments;
+pub(crate) use self::uses::usage_records;
+use crate::backend::Backend;
+use crate::config::Mutant;
+use crate::index::Index;
+use crate::names::FileName;
+use crate::segment::{Place, Sealed, Segment};
+use crate::{StoreConfig, StoreError, SyncMode};
+
+/// A record that lacks nothing but its place.
+#[derive(Debug)]
+pub(crate) struct Record<'a> {
+    /// Its body.
+    pub(crate) draft: Draft,
+    /// What it is about.
+    pub(crate) content: Content<'a>,
+    /// When its data got the form it has.
+    pub(crate) time: u64,
+}
+
+/// The end of the history of a store, where it goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Tip {
+    /// The segment that is written to; none if the last one is sealed.
+    pub(crate) active: Option<Active>,
+    /// The last sequence number that was given.
+    pub(crate) sequence: u64,
+    /// Number of the last sealed log segment.
+    pub(crate) previous: u64,
+}
+
+/// A segment that is written to.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) segment: Arc<Segment>,
+    /// What will be its index; knows its length.
+    pub(crate) index: IndexBuilder,
+    /// Bytes that records already say to be durable.
+    said: u64,
+}
+
+impl Active {
+    pub(crate) fn new(segment: Arc<Segment>, index: IndexBuilder) -> Self {
+        Self { segment, index, said: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.index.end() <= SegmentHeader::LEN as u64
+    }
+}
+
+/// The log of a store that is open for writing.
+pub(crate) struct Log {
+    backend: Arc<dyn Backend>,
+    store: [u8; 16],
+    sync: SyncMode,
+    segment_bytes: u64,
+    mutant: Option<Mutant>,
+    /// The next number of a file.
+    numbers: AtomicU64,
+    index: Arc<Index>,
+    segments: Arc<Segments>,
+    tip: Mutex<Tip>,
+    commit: Commit,
+}
+
+impl Log {
+    pub(crate) fn new(
+        backend: Arc<dyn Backend>,
+        config: &StoreConfig,
+        store: [u8; 16],
+        next_number: u64,
+        tip: Tip,
+        index: Arc<Index>,
+        segments: Arc<Segments>,
+    ) -> Self {
+        // What was recovered is durable: whoever opened the store saw to it.
+        let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
+        Self {
+            backend,
+            store,
+            sync: config.sync,
+            segment_bytes: config.segment_bytes,
+            mutant: config.mutant,
+            numbers: AtomicU64::new(next_number),
+            index,
+            segments,
+            tip: Mutex::new(tip),
+            commit: Commit::new(durable, config.mutant),
+        }
+    }
+
+    /// A number for a new file.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Relaxed)
+    }
+
+    /// Appends records as one batch and returns their places. They do not count before
+    /// [`acknowledge`](Self::acknowledge) returned.
+    pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Vec<Place>, StoreError> {
+        let size: u64 = records.iter_mut().map(|record| record.draft.body_mut().len() as u64).sum();
+        let mut tip = self.tip();
+        self.commit.check()?;
+        if tip.active.as_ref().is_some_and(|a| !a.is_empty() && a.index.end() + size > self.segment_bytes) {
+            self.seal_active(&mut tip, now)?;
+        }
+        if tip.active.is_none() {
+            self.begin(&mut tip, now)?;
+        }
+        self.write(&mut tip, records)
+    }
+
+    /// Waits until a batch that ends with `last` may be acknowledged.
+    pub(crate) fn acknowledge(&self, last: &Place) -> Result<(), StoreError> {
+        if self.sync == SyncMode::OnSeal || self.mutant == Some(Mutant::EarlyAcknowledgement) {
+            return Ok(());
+        }
+        self.commit.wait((last.segment.number(), last.offset + last.len), || self.written())
+    }
+
+    /// Makes everything that was written durable.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.commit.check()?;
+        let Some((segment, end)) = self.written() else { return Ok(()) };
+        self.commit.wait((segment.number(), end), || self.written())
+    }
+
+    /// Seals the segment that is written to, if anything is in it. The next record begins a new one.
+    pub(crate) fn seal(&self, now: u64) -> Result<(), StoreError> {
+        let mut tip = self.tip();
+        self.commit.check()?;
+        if tip.active.as_ref().is_some_and(|active| !active.is_empty()) {
+            self.seal_active(&mut tip, now)?;
+        }
+        Ok(())
+    }
+
+    /// Writes down how tensors were used since that was last done. False if there was nothing.
+    pub(crate) fn write_uses(&self, now: u64) -> Result<bool, StoreError> {
+        let mut tip = self.tip();
+        self.commit.check()?;
+        let mut uses = usage_records(&self.index, now)?;
+        if uses.is_empty() {
+            return Ok(false);
+        }
+        if tip.active.is_none() {
+            self.begin(&mut tip, now)?;
+        }
+        self.write(&mut tip, &mut uses)?;
+        Ok(true)
+    }
+
+    /// Number of the segment that is written to or would be next: all log segments before it are sealed.
+    pub(crate) fn active_number(&self) -> u64 {
+        let tip = self.tip();
+        tip.active.as_ref().map_or_else(|| self.numbers.load(Relaxed), |active| active.segment.number())
+    }
+
+    /// Refuses all further writes: nobody knows what the disk holds.
+    pub(crate) fn poison(&self) {
+        self.commit.poison();
+    }
+
+    /// # Errors
+    /// [`StoreError::Poisoned`].
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.commit.check()
+    }
+
+    /// Makes names durable.
+    pub(crate) fn sync_folder(&self) -> Result<(), StoreError> {
+        if self.mutant == Some(Mutant::SkipFolderFsync) {
+            return Ok(());
+        }
+        self.backend.sync_folder().map_err(|source| {
+            self.poison();
+            StoreError::Io { name: ".".into(), source }
+        })
+    }
+
+    /// Makes a segment durable.
+    pub(crate) fn sync_segment(&self, segment: &Segment) -> Result<(), StoreError> {
+        self.commit.sync(segment)
+    }
+
+    fn written(&self) -> Option<(Arc<Segment>, u64)> {
+        self.tip().active.as_ref().map(|active| (Arc::clone(&active.segment), active.index.end()))
+    }
+
+    /// Begins a segment. Its header and its name are durable before the first record: so a header that is not whole, with
+    /// something behind it, is damage and never a crash.
+    fn begin(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
+        let header = SegmentHeader {
+            kind: SegmentKind::Log,
+            store: self.store,
+            number: self.next_number(),
+            previous: tip.previous,
+            base_sequence: tip.sequence + 1,
+            base_time: now,
+        };
+        let segment = self.create(header)?;
+        self.segments.insert(Arc::clone(&segment));
+        tip.active = Some(Active::new(segment, IndexBuilder::new(&header)));
+        Ok(())
+    }
+
+    /// A new segment with a durable header and name.
+    pub(crate) fn create(&self, header: SegmentHeader) -> Result<Arc<Segment>, StoreError> {
+        let name = FileName::Segment(header.number).to_string();
+        let file = self.backend.create_new(&name).map_err(StoreError::io(&*name))?;
+        let segment = Segment::new(header, file, SegmentHeader::LEN as u64);
+        if let Err(source) = segment.file.write_at(0, &header.encode()) {
+            // If this fails as well, the next one to open the store does it.
+            let _ = self.backend.remove(&name);
+            return Err(StoreError::io(name)(source));
+        }
+        self.commit.sync(&segment)?;
+        self.sync_folder()?;
+        Ok(segment)
+    }
+
+    /// Writes records behind each other, as one batch.
+    fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Vec<Place>, StoreError> {
+        let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Vec::new()) };
+        let header = active.segment.header;
+        let durable = match self.commit.durable() {
+            (number, bytes) if number == header.number && bytes > active.said => Some(bytes),
+            _ => None,
+        };
+        let (mut heads, mut joined) = (Vec::with_capacity(records.len()), Vec::new());
+        let count = records.len();
+        let mut single: &[u8] = &[];
+        for (i, record) in records.iter_mut().enumerate() {
+            let stamp = Stamp {
+                sequence: *sequence + 1 + i as u64,
+                batch_left: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
+                durable: durable.filter(|_| i == 0),
+                time: record.time,
+            };
+            let head = Head { stamp, content: record.content.clone() };
+            let bytes = record.draft.finish(&header, &head).map_err(unwritable)?;
+            heads.push((head, bytes.len() as u64));
+            if count == 1 { single = bytes } else { joined.extend_from_slice(bytes) }
+        }
+        let start = active.index.end();
+        let bytes = if count == 1 { single } else { &joined };
+        if let Err(source) = active.segment.file.write_at(start, bytes) {
+            return Err(self.undo(&active.segment, start, source));
+        }
+        *sequence += count as u64;
+        active.said = durable.unwrap_or(active.said);
+        let mut places = Vec::with_capacity(count);
+        for (head, len) in &heads {
+            let (segment, offset) = (Arc::clone(&active.segment), active.index.end());
+            active.index.push(head, *len).map_err(|error| {
+                self.poison(); // a record without a place in the index: cannot be, as its head could be written
+                unwritable(error)
+            })?;
+            places.push(Place { segment, offset, len: *len, sequence: head.stamp.sequence });
+        }
+        active.segment.end.store(active.index.end(), Relaxed);
+        Ok(places)
+    }
+
+    /// Cuts off what a failed write left.
+    fn undo(&self, segment: &Segment, end: u64, source: std::io::Error) -> StoreError {
+        if segment.file.set_len(end).is_err() {
+            self.poison();
+        }
+        StoreError::io(segment.name())(source)
+    }
+
+    /// Writes down uses, index and trailer, and makes all of it durable.
+    fn seal_active(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
+        let mut uses = usage_records(&self.index, now)?;
+        if !uses.is_empty() {
+            self.write(tip, &mut uses)?;
+        }
+        let Some(active) = &tip.active else { return Ok(()) };
+        seal(&active.segment, &active.index).map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
+        self.commit.sync(&active.segment)?;
+        self.commit.advance((active.segment.number(), u64::MAX));
+        tip.previous = active.segment.number();
+        tip.active = None;
+        Ok(())
+    }
+
+    fn tip(&self) -> MutexGuard<'_, Tip> {
+        self.tip.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes index and trailer behind the last record.
+pub(crate) fn seal(segment: &Segment, index: &IndexBuilder) -> std::io::Result<()> {
+    let bytes = index.finish(&segment.header);
+    segment.file.write_at(index.end(), &bytes)?;
+    let len = index.end() + bytes.len() as u64;
+    let trailer = bytes.last_chunk().and_then(|tail| Trailer::parse(tail, &segment.header, len).ok().flatten());
+    let index_crc = trailer.map_or(0, |trailer| trailer.index_crc);
+    // Only ever sealed once: a second value would be the same.
+    let _ = segment.sealed.set(Sealed { len, index_crc });
+    Ok(())
+}
+
+/// The error for a record that the format has no place for.
+pub(crate) fn unwritable(error: SegmentError) -> StoreError {
+    StoreError::Unwritable { what: error.to_string() }
+}

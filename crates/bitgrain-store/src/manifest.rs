@@ -1,0 +1,51 @@
+//! Manifests on their way to and from files.
+
+use bitgrain_formats::segment::{Manifest, SegmentError};
+
+use crate::StoreError;
+use crate::backend::Backend;
+use crate::config::Mutant;
+use crate::names::FileName;
+
+/// Largest manifest: a hundred million segments. A longer file is none.
+const MAX_LEN: u64 = 1 << 31;
+
+/// Writes a manifest; it is durable and counts when this returns.
+pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest, mutant: Option<Mutant>) -> Result<(), StoreError> {
+    let name = FileName::Manifest(manifest.number).to_string();
+    let file = backend.create_new(&name).map_err(StoreError::io(&*name))?;
+    let written = file.write_at(0, &manifest.encode()).and_then(|()| match mutant {
+        Some(Mutant::SkipFsync) => Ok(()),
+        _ => file.sync_data(),
+    });
+    let written = written.and_then(|()| match mutant {
+        Some(Mutant::SkipFolderFsync) => Ok(()),
+        _ => backend.sync_folder(),
+    });
+    written.map_err(StoreError::io(name))
+}
+
+/// What the file of a manifest holds.
+pub(crate) enum Stored {
+    /// A manifest.
+    Whole(Manifest),
+    /// Something that is not all of a manifest.
+    Torn(SegmentError),
+}
+
+/// Reads the manifest with this number.
+pub(crate) fn read(backend: &dyn Backend, number: u64) -> Result<Stored, StoreError> {
+    let name = FileName::Manifest(number).to_string();
+    let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+    let len = file.len().map_err(StoreError::io(&*name))?.min(MAX_LEN);
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    file.read_at(0, &mut bytes).map_err(StoreError::io(&*name))?;
+    match Manifest::parse(&bytes) {
+        Ok(manifest) if manifest.number == number => Ok(Stored::Whole(manifest)),
+        Ok(_) => Err(StoreError::Foreign { name }),
+        Err(SegmentError::FutureVersion { found, known, .. }) => {
+            Err(StoreError::FutureVersion { name, version: found.into(), known: known.into() })
+        }
+        Err(error) => Ok(Stored::Torn(error)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Which tensors a reconstruction goes through, how many at most, and that it ends.
+
+use super::DependentIndex;
+use crate::{StoreError, TensorId};
+
+/// Reconstructions that are followed one after another.
+pub const MAX_DEPTH: u8 = 3;
+
+/// What tensors are reconstructed from.
+///
+/// What counts as a link depends on the question: to read, only tensors without data have one; to look for cycles,
+/// whatever has a policy does. A closure will do.
+pub trait Links {
+    /// The tensor that `id` is reconstructed from, if it is.
+    fn link(&self, id: &TensorId) -> Option<TensorId>;
+}
+
+impl<F: Fn(&TensorId) -> Option<TensorId>> Links for F {
+    fn link(&self, id: &TensorId) -> Option<TensorId> {
+        self(id)
+    }
+}
+
+/// The tensors that `id` is reconstructed from, nearest first; the last one has data. Empty if `id` itself has.
+///
+/// `links` are those of tensors without data.
+///
+/// # Errors
+/// [`StoreError::ReconstructionDepthExceeded`] if there are more than [`MAX_DEPTH`].
+pub fn chain(links: &impl Links, id: &TensorId) -> Result<Vec<TensorId>, StoreError> {
+    let mut chain = Vec::new();
+    while let Some(base) = links.link(chain.last().unwrap_or(id)) {
+        if chain.len() == usize::from(MAX_DEPTH) {
+            return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
+        }
+        chain.push(base);
+    }
+    Ok(chain)
+}
+
+/// Whether `id` may be given a policy that reconstructs it from `base`.
+///
+/// `links` are those of all tensors with a policy, data or not. They have no cycle yet, so the walk ends, however long.
+///
+/// # Errors
+/// [`StoreError::ReconstructionCycle`] if `base` is `id` or leads to it.
+pub fn check_link(links: &impl Links, id: &TensorId, base: &TensorId) -> Result<(), StoreError> {
+    let mut at = Some(base.clone());
+    while let Some(next) = at {
+        if next == *id {
+            return Err(StoreError::ReconstructionCycle { id: id.clone(), base: base.clone() });
+        }
+        at = links.link(&next);
+    }
+    Ok(())
+}
+
+/// Whether the data of `id`, which is reconstructed from `base`, may go without any tensor ending up more than
+/// [`MAX_DEPTH`] reconstructions away from data.
+///
+/// `links` are those of tensors without data, `dependents` has all of them.
+///
+/// # Errors
+/// [`StoreError::ReconstructionDepthExceeded`] naming the tensor that would be too far.
+pub fn check_drop(
+    links: &impl Links,
+    dependents: &DependentIndex,
+    id: &TensorId,
+    base: &TensorId,
+) -> Result<(), StoreError> {
+    let below = 1 + chain(links, base)?.len();
+    if below > usize::from(MAX_DEPTH) {
+        return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
+    }
+    // Tensors without data that need `id`, level by level; there are at most three levels.
+    let mut level = vec![id.clone()];
+    for _ in below..usize::from(MAX_DEPTH) {
+        level = above(links, dependents, &level);
+    }
+    match above(links, dependents, &level).into_iter().next() {
+        Some(id) => Err(StoreError::ReconstructionDepthExceeded { id, limit: MAX_DEPTH }),
+        None => Ok(()),
+    }
+}
+
+/// Tensors that are reconstructed from one of `level` right now.
+fn above(links: &impl Links, dependents: &DependentIndex, level: &[TensorId]) -> Vec<TensorId> {
+    let needing = level.iter().flat_map(|id| dependents.of(id));
+    needing.filter(|&id| links.link(id).is_some()).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Links from pairs of a tensor and its base.
+    fn links(pairs: &[(&str, &str)]) -> impl Links + use<> {
+        let map: HashMap<TensorId, TensorId> = pairs.iter().map(|&(id, base)| (id.into(), base.into())).collect();
+        move |id: &TensorId| map.get(id).cloned()
+    }
+
+    fn dependents(pairs: &[(&str, &str)]) -> DependentIndex {
+        let mut index = DependentIndex::default();
+        pairs.iter().for_each(|&(id, base)| index.add(id.into(), base.into()));
+        index
+    }
+
+    const THREE: [(&str, &str); 3] = [("a", "b"), ("b", "c"), ("c", "d")];
+
+    #[test]
+    fn a_chain_of_three_is_followed_and_one_of_four_is_not() {
+        let ids = |names: &[&str]| names.iter().map(|&name| TensorId::from(name)).collect::<Vec<_>>();
+        assert_eq!(chain(&links(&THREE), &"a".into()).expect("three"), ids(&["b", "c", "d"]));
+        assert_eq!(chain(&links(&THREE), &"d".into()).expect("none"), ids(&[]));
+        let four = links(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")]);
+        let far = chain(&four, &"a".into());
+        assert!(matches!(far, Err(StoreError::ReconstructionDepthExceeded { limit: 3, .. })));
+        assert!(chain(&four, &"b".into()).is_ok());
+    }
+
+    #[test]
+    fn a_cycle_that_got_in_anyway_ends_as_too_deep() {
+        let round = links(&[("a", "b"), ("b", "a")]);
+        assert!(matches!(chain(&round, &"a".into()), Err(StoreError::ReconstructionDepthExceeded { .. })));
+    }
+
+    #[test]
+    fn cycles_of_any_length_are_refused_when_written() {
+        let cycle = |id: &str, base: &str| {
+            let found = check_link(&links(&THREE), &id.into(), &base.into());
+            matches!(found, Err(StoreError::ReconstructionCycle { .. }))
+        };
+        assert!(cycle("a", "a"));
+        assert!(cycle("d", "a") && cycle("d", "c") && cycle("c", "a"));
+        assert!(!cycle("a", "d") && !cycle("e", "a") && !cycle("d", "e"));
+        let long: Vec<(String, String)> = (0..1000).map(|i| (i.to_string(), (i + 1).to_string())).collect();
+        let long: Vec<(&str, &str)> = long.iter().map(|(id, base)| (&id[..], &base[..])).collect();
+        assert!(check_link(&links(&long), &"1000".into(), &"0".into()).is_err());
+        assert!(check_link(&links(&long), &"1001".into(), &"0".into()).is_ok());
+    }
+
+    #[test]
+    fn data_stays_if_a_dependent_would_be_out_of_reach() {
+        // a needs b needs c; c has data and could be had from d.
+        let (absent, all) = (links(&THREE[..2]), dependents(&THREE));
+        check_drop(&absent, &all, &"c".into(), &"d".into()).expect("three in all");
+        // The same with one more at the near end, ...
+        let four = [("z", "a"), ("a", "b"), ("b", "c"), ("c", "d")];
+        let refused = check_drop(&links(&four[..3]), &dependents(&four), &"c".into(), &"d".into());
+        assert!(
+            matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "z".into()),
+            "{refused:?}"
+        );
+        // ... or with one more at the far end.
+        let four = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")];
+        let absent = links(&[("a", "b"), ("b", "c"), ("d", "e")]);
+        let refused = check_drop(&absent, &dependents(&four), &"c".into(), &"d".into());
+        assert!(
+            matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "a".into()),
+            "{refused:?}"
+        );
+        // A dependent that still has data does not count.
+        check_drop(&links(&[("b", "c"), ("d", "e")]), &dependents(&four), &"c".into(), &"d".into())
+            .expect("a has data");
+    }
+
+    #[test]
+    fn a_base_at_the_limit_takes_no_more() {
+        let refused = check_drop(&links(&THREE), &dependents(&THREE), &"z".into(), &"a".into());
+        assert!(matches!(refused, Err(StoreError::ReconstructionDepthExceeded { .. })));
+        check_drop(&links(&THREE), &dependents(&THREE), &"z".into(), &"b".into()).expect("z, b, c, d");
+    }
+}

@@ -1,0 +1,113 @@
+//! A base and what is added to it.
+
+use super::{Approximate, UNIT, bound_of, checked_max};
+use crate::StoreError;
+
+/// Adds `delta` to `base`. The bound of the sum is that of the base, that of the delta, and a rounding.
+///
+/// ```
+/// use bitgrain_store::reconstruct::{Approximate, apply_delta};
+/// let base = Approximate { values: vec![1.0, 2.0], bound: 0.25 };
+/// let sum = apply_delta(base, &Approximate { values: vec![0.5, -0.5], bound: 0.125 })?;
+/// assert_eq!(sum.values, [1.5, 1.5]);
+/// assert!((sum.bound - 0.375).abs() < 1e-6);
+/// # Ok::<(), bitgrain_store::StoreError>(())
+/// ```
+///
+/// # Errors
+/// [`StoreError::ShapeMismatch`], [`StoreError::ReconstructionOverflow`].
+pub fn apply_delta(mut base: Approximate, delta: &Approximate) -> Result<Approximate, StoreError> {
+    same_len(base.values.len(), delta.values.len())?;
+    for (value, delta) in base.values.iter_mut().zip(&delta.values) {
+        *value += delta;
+    }
+    let rounding = f64::from(checked_max(&base.values)?) * UNIT;
+    base.bound = bound_of(f64::from(base.bound) + f64::from(delta.bound) + rounding);
+    Ok(base)
+}
+
+/// The delta that leads from `base` to `wanted`; its bound is what rounding costs, before it is encoded.
+///
+/// `base` are the values as they are read now, so that their error so far is part of the delta and not of the result.
+///
+/// # Errors
+/// [`StoreError::ShapeMismatch`]; [`StoreError::ReconstructionOverflow`] if the two are further apart than f32 reaches.
+pub fn delta_between(wanted: &[f32], base: &[f32]) -> Result<Approximate, StoreError> {
+    same_len(base.len(), wanted.len())?;
+    let values: Vec<f32> = wanted.iter().zip(base).map(|(wanted, base)| wanted - base).collect();
+    let bound = bound_of(f64::from(checked_max(&values)?) * UNIT);
+    Ok(Approximate { values, bound })
+}
+
+fn same_len(expected: usize, got: usize) -> Result<(), StoreError> {
+    if expected == got { Ok(()) } else { Err(StoreError::ShapeMismatch { expected, got }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bitgrain_codec::{BitWidth, BlockFormat};
+    use proptest::prelude::*;
+
+    fn error(a: f32, b: f32) -> f64 {
+        (f64::from(a) - f64::from(b)).abs()
+    }
+
+    /// Encoded and decoded: what a store gives back, with its bound.
+    fn stored(width: BitWidth, values: &[f32]) -> Approximate {
+        let format = BlockFormat::new(width);
+        let bytes = format.encode(values).expect("finite");
+        let bound = format.bound(&bytes, values.len()).expect("just written");
+        Approximate { values: format.decode(&bytes, values.len()).expect("just written"), bound }
+    }
+
+    proptest! {
+        #[test]
+        fn a_tensor_comes_back_from_base_and_delta_within_its_bound(
+            pairs in prop::collection::vec((-1e3_f32..1e3, -1.0_f32..1.0), 1..300), exponent in -120..120_i32,
+        ) {
+            let size = 2.0_f32.powi(exponent);
+            let original: Vec<f32> = pairs.iter().map(|(base, _)| base * size).collect();
+            let wanted: Vec<f32> = pairs.iter().map(|(base, delta)| (base + delta) * size).collect();
+            let base = stored(BitWidth::W8, &original);
+            let exact = delta_between(&wanted, &base.values).expect("in range");
+            let mut delta = stored(BitWidth::W5, &exact.values);
+            delta.bound += exact.bound;
+            let sum = apply_delta(base, &delta).expect("in range");
+            // The delta took up the base's error: the base's bound is not needed here, so this is far below.
+            for (wanted, got) in wanted.iter().zip(&sum.values) {
+                prop_assert!(error(*wanted, *got) <= f64::from(sum.bound));
+            }
+            // The base gets coarser later: its bound has grown by as much as its values may have moved.
+            let coarser = stored(BitWidth::W3, &original);
+            let sum = apply_delta(coarser, &delta).expect("in range");
+            for (wanted, got) in wanted.iter().zip(&sum.values) {
+                prop_assert!(error(*wanted, *got) <= f64::from(sum.bound) + f64::from(stored(BitWidth::W8, &original).bound));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_beyond_f32_are_refused_and_named() {
+        let base = Approximate { values: vec![0.0, f32::MAX], bound: 0.0 };
+        let delta = Approximate { values: vec![1.0, f32::MAX], bound: 0.0 };
+        assert!(matches!(apply_delta(base, &delta), Err(StoreError::ReconstructionOverflow { index: 1 })));
+        let apart = delta_between(&[f32::MAX], &[f32::MIN]);
+        assert!(matches!(apart, Err(StoreError::ReconstructionOverflow { index: 0 })));
+    }
+
+    #[test]
+    fn different_lengths_are_refused() {
+        let one = Approximate { values: vec![1.0], bound: 0.0 };
+        let none = Approximate { values: vec![], bound: 0.0 };
+        assert!(matches!(apply_delta(one, &none), Err(StoreError::ShapeMismatch { expected: 1, got: 0 })));
+        assert!(delta_between(&[], &[1.0]).is_err());
+    }
+
+    #[test]
+    fn rounding_is_part_of_the_bound() {
+        let base = Approximate { values: vec![16_777_216.0], bound: 0.0 };
+        let sum = apply_delta(base, &Approximate { values: vec![1.0], bound: 0.0 }).expect("in range");
+        assert!(error(sum.values[0], 16_777_217.0) == 0.0 || sum.bound >= 1.0, "{sum:?}");
+    }
+}

@@ -1,0 +1,96 @@
+//! Who is reconstructed from whom.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{StoreError, TensorId};
+
+/// For every tensor, those that need it. Small: only tensors that others need are in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DependentIndex {
+    needing: HashMap<TensorId, BTreeSet<TensorId>>,
+}
+
+impl DependentIndex {
+    /// Notes that `id` is reconstructed from `base`. Once is enough.
+    pub fn add(&mut self, id: TensorId, base: TensorId) {
+        self.needing.entry(base).or_default().insert(id);
+    }
+
+    /// Forgets that `id` is reconstructed from `base`; false if that was not known.
+    pub fn remove(&mut self, id: &TensorId, base: &TensorId) -> bool {
+        let Some(needing) = self.needing.get_mut(base) else { return false };
+        let known = needing.remove(id);
+        if needing.is_empty() {
+            self.needing.remove(base);
+        }
+        known
+    }
+
+    /// Notes that `id` is reconstructed from `to` instead of `from`.
+    pub fn change(&mut self, id: &TensorId, from: Option<&TensorId>, to: Option<&TensorId>) {
+        if from == to {
+            return;
+        }
+        if let Some(from) = from {
+            self.remove(id, from);
+        }
+        if let Some(to) = to {
+            self.add(id.clone(), to.clone());
+        }
+    }
+
+    /// The tensors reconstructed from `base`, in order.
+    pub fn of(&self, base: &TensorId) -> impl Iterator<Item = &TensorId> {
+        self.needing.get(base).into_iter().flatten()
+    }
+
+    /// True if some tensor is reconstructed from `base`.
+    #[must_use]
+    pub fn has(&self, base: &TensorId) -> bool {
+        self.needing.contains_key(base)
+    }
+
+    /// True if no tensor is reconstructed from another.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.needing.is_empty()
+    }
+
+    /// Whether nobody needs `id`.
+    ///
+    /// # Errors
+    /// [`StoreError::HasDependents`].
+    pub fn check_free(&self, id: &TensorId) -> Result<(), StoreError> {
+        let dependents: Vec<TensorId> = self.of(id).cloned().collect();
+        if dependents.is_empty() { Ok(()) } else { Err(StoreError::HasDependents { id: id.clone(), dependents }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_and_removed_leaves_nothing_behind() {
+        let mut index = DependentIndex::default();
+        let [a, b, base] = ["a", "b", "base"].map(TensorId::from);
+        index.add(b.clone(), base.clone());
+        index.add(a.clone(), base.clone());
+        index.add(a.clone(), base.clone());
+        assert_eq!(index.of(&base).collect::<Vec<_>>(), [&a, &b]);
+        let refused = index.check_free(&base).expect_err("two need it");
+        assert_eq!(
+            refused.to_string(),
+            "2 tensors are reconstructed from base, a among them; delete or materialise them first"
+        );
+        index.check_free(&a).expect("nobody needs it");
+        assert!(index.remove(&a, &base) && !index.remove(&a, &base) && !index.remove(&a, &b));
+        index.change(&b, Some(&base), Some(&a));
+        assert!(!index.has(&base) && index.has(&a));
+        index.change(&b, Some(&a), Some(&a));
+        assert!(index.has(&a));
+        index.change(&b, Some(&a), None);
+        assert!(index.is_empty());
+        assert_eq!(index, DependentIndex::default());
+    }
+}

@@ -1,0 +1,195 @@
+//! Which files of a store count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+
+use bitgrain_formats::segment::{CompactedSegment, Manifest, SegmentError, SegmentHeader, SegmentKind};
+
+use super::{Damage, RecoveryReport};
+use crate::backend::{Backend, BackendFile};
+use crate::manifest::{self, Stored};
+use crate::names::FileName;
+use crate::segment::Segment;
+use crate::{OnDamage, StoreError};
+
+/// The files of a store by number.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub(super) manifests: BTreeSet<u64>,
+    segments: BTreeSet<u64>,
+    /// Segments that count.
+    live: BTreeSet<u64>,
+}
+
+/// A segment that counts, and what the manifest says of it.
+pub(super) struct Found {
+    pub(super) segment: Arc<Segment>,
+    /// Bytes of the file.
+    pub(super) len: u64,
+    /// What the manifest says, if it is a compacted one.
+    pub(super) compacted: Option<CompactedSegment>,
+}
+
+impl Files {
+    pub(super) fn list(backend: &dyn Backend) -> Result<Self, StoreError> {
+        let mut files = Self::default();
+        for name in backend.list().map_err(StoreError::io("."))? {
+            match FileName::parse(&name) {
+                Some(FileName::Manifest(number)) => files.manifests.insert(number),
+                Some(FileName::Segment(number)) => files.segments.insert(number),
+                None => false,
+            };
+        }
+        Ok(files)
+    }
+
+    /// A number that no file has.
+    pub(super) fn next_number(&self) -> u64 {
+        self.manifests.iter().chain(&self.segments).max().map_or(1, |last| last + 1)
+    }
+
+    /// The manifest that counts: the highest that is whole. None if there never was a store.
+    pub(super) fn newest_manifest(&self, backend: &dyn Backend) -> Result<Option<Manifest>, StoreError> {
+        let mut torn = None;
+        for &number in self.manifests.iter().rev() {
+            match manifest::read(backend, number)? {
+                Stored::Whole(manifest) => return Ok(Some(manifest)),
+                Stored::Torn(error) => torn = torn.or(Some((number, error))),
+            }
+        }
+        match (torn, self.segments.first()) {
+            // The first manifest is durable before there is a segment: this is no crash while a store was made.
+            (Some((number, error)), Some(_)) => Err(StoreError::Damaged {
+                segment: FileName::Manifest(number).to_string(),
+                offset: 0,
+                id: None,
+                what: error.to_string(),
+            }),
+            (None, Some(_)) => Err(StoreError::Damaged {
+                segment: "manifest".into(),
+                offset: 0,
+                id: None,
+                what: "there are segments and no manifest that says which count".into(),
+            }),
+            (_, None) => Ok(None),
+        }
+    }
+
+    /// Opens the segments that count, in the order of their records.
+    pub(super) fn classify(
+        &mut self,
+        backend: &dyn Backend,
+        manifest: &Manifest,
+        on_damage: OnDamage,
+        report: &mut RecoveryReport,
+    ) -> Result<Vec<Found>, StoreError> {
+        let listed: BTreeMap<u64, CompactedSegment> = manifest.compacted.iter().map(|c| (c.number, *c)).collect();
+        let mut found = Vec::new();
+        let numbers = self.segments.iter().chain(listed.keys().filter(|number| !self.segments.contains(number)));
+        for &number in numbers {
+            let compacted = listed.get(&number).copied();
+            if compacted.is_none() && number < manifest.log_from {
+                continue; // compacted since
+            }
+            let opened = match open(backend, number, &manifest.store) {
+                Ok(opened) => opened,
+                // The header is durable before there is anything behind it.
+                Err(Unusable::Torn) if compacted.is_none() => continue,
+                Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment is empty")?,
+                Err(Unusable::Damaged(what)) => return_or_note(on_damage, report, number, &what)?,
+                Err(Unusable::Failed(error)) => return Err(error),
+            };
+            let Some((segment, len)) = opened else { continue };
+            if compacted.is_some() || segment.is_log() {
+                self.live.insert(number);
+                found.push(Found { segment, len, compacted });
+            }
+        }
+        found.sort_by_key(|f| (f.segment.is_log(), f.segment.header.base_sequence, f.segment.number()));
+        self.check_chain(&found, manifest, on_damage, report)?;
+        Ok(found)
+    }
+
+    /// Every log segment names the one before it, so that a missing one is noticed.
+    fn check_chain(
+        &self,
+        found: &[Found],
+        manifest: &Manifest,
+        on_damage: OnDamage,
+        report: &mut RecoveryReport,
+    ) -> Result<(), StoreError> {
+        for segment in found.iter().map(|f| &f.segment).filter(|segment| segment.is_log()) {
+            let previous = segment.header.previous;
+            if previous >= manifest.log_from && !self.live.contains(&previous) {
+                return_or_note(on_damage, report, previous, "the segment is missing")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of the files that do not count.
+    pub(super) fn leftovers(&self, manifest: &Manifest) -> Vec<String> {
+        let manifests = self.manifests.iter().filter(|number| **number != manifest.number);
+        let segments = self.segments.difference(&self.live);
+        let names = manifests.map(|n| FileName::Manifest(*n)).chain(segments.map(|n| FileName::Segment(*n)));
+        names.map(|name| name.to_string()).collect()
+    }
+}
+
+/// Why a segment cannot be opened.
+enum Unusable {
+    /// It was being made when a crash came.
+    Torn,
+    /// It is not what was written.
+    Damaged(String),
+    Failed(StoreError),
+}
+
+/// A segment and the length of its file.
+type Opened = (Arc<Segment>, u64);
+
+fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Option<Opened>, Unusable> {
+    let name = FileName::Segment(number).to_string();
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => Unusable::Damaged("the segment is missing".into()),
+        _ => Unusable::Failed(StoreError::io(&*name)(source)),
+    };
+    let file: Arc<dyn BackendFile> = backend.open(&name).map_err(failed)?;
+    let len = file.len().map_err(failed)?;
+    let mut bytes = [0; SegmentHeader::LEN];
+    if len < bytes.len() as u64 {
+        return Err(Unusable::Torn);
+    }
+    file.read_at(0, &mut bytes).map_err(failed)?;
+    let header = match SegmentHeader::parse(&bytes) {
+        Ok(header) => header,
+        Err(SegmentError::FutureVersion { found, known, .. }) => {
+            let error = StoreError::FutureVersion { name, version: found.into(), known: known.into() };
+            return Err(Unusable::Failed(error));
+        }
+        Err(_) if len == bytes.len() as u64 => return Err(Unusable::Torn),
+        Err(error) => return Err(Unusable::Damaged(error.to_string())),
+    };
+    if header.store != *store || header.number != number {
+        return Err(Unusable::Failed(StoreError::Foreign { name }));
+    }
+    Ok(Some((Segment::new(header, file, len), len)))
+}
+
+/// Damage is an error or a line in the report.
+fn return_or_note<T>(
+    on_damage: OnDamage,
+    report: &mut RecoveryReport,
+    number: u64,
+    what: &str,
+) -> Result<Option<T>, StoreError> {
+    let (segment, what) = (FileName::Segment(number).to_string(), what.to_owned());
+    match on_damage {
+        OnDamage::Refuse => Err(StoreError::Damaged { segment, offset: 0, id: None, what }),
+        OnDamage::Salvage => {
+            report.damages.push(Damage { segment, offset: 0, id: None, what });
+            Ok(None)
+        }
+    }
+}

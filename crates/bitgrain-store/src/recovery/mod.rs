@@ -1,0 +1,184 @@
+//! From the files of a store to its index: what counts, what a crash left, what is damaged.
+//!
+//! Sealed segments are known by their index; only the last log segment can lack one, and is read from end to end. What a
+//! crash cut short was never acknowledged and is cut off; what was durable once and is not readable is damage, and damage is
+//! an error unless the caller wants what is left.
+
+mod files;
+mod load;
+mod report;
+mod scan;
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use bitgrain_formats::segment::{Manifest, UsageEntries};
+use rayon::prelude::*;
+
+use self::files::Files;
+use self::load::Loaded;
+pub use self::report::{Damage, RecoveryReport};
+use crate::backend::Backend;
+use crate::config::Mutant;
+use crate::index::{Index, SHARDS};
+use crate::log::{Active, Segments, Tip};
+use crate::names::FileName;
+use crate::policy::Usage;
+use crate::segment::Place;
+use crate::{OnDamage, StoreConfig, StoreError, TensorId, manifest, read};
+
+/// A store as it was found.
+pub(crate) struct Recovered {
+    pub(crate) manifest: Manifest,
+    pub(crate) tip: Tip,
+    pub(crate) next_number: u64,
+    pub(crate) report: RecoveryReport,
+    /// Tensors that would be reconstructed, each with what it needs.
+    pub(crate) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+}
+
+/// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.
+pub(crate) fn recover(
+    backend: &dyn Backend,
+    config: &StoreConfig,
+    writable: bool,
+    index: &Index,
+    segments: &Segments,
+) -> Result<Recovered, StoreError> {
+    let mut report = RecoveryReport::default();
+    let mut files = Files::list(backend)?;
+    let manifest = match files.newest_manifest(backend)? {
+        Some(manifest) => manifest,
+        None if writable && config.create => {
+            report.created = true;
+            create(backend, &mut files, config.mutant)?
+        }
+        None => return Err(StoreError::NoStore),
+    };
+    let found = files.classify(backend, &manifest, config.on_damage, &mut report)?;
+
+    // The last log segment is the only one that may lack an index.
+    let count = found.len();
+    let load = |(i, segment): (usize, &files::Found)| {
+        let open_end = i + 1 == count && segment.segment.is_log();
+        Loaded::of(segment, open_end, config.on_damage, index)
+    };
+    let loaded: Vec<Result<Loaded, StoreError>> = found.par_iter().enumerate().map(load).collect();
+    let mut loaded = loaded.into_iter().collect::<Result<Vec<Loaded>, StoreError>>()?;
+
+    fill(index, &mut loaded);
+    let mut tip = Tip::default();
+    let mut needs = Vec::new();
+    let mut uses = Vec::new();
+    for one in loaded {
+        tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
+        report.torn_bytes += one.torn_bytes;
+        report.torn_records += one.torn_records;
+        report.damages.extend(one.damages);
+        if one.scanned {
+            report.scanned.push(one.segment.name());
+        }
+        if one.segment.is_log() {
+            match one.open {
+                Some(builder) => tip.active = Some(Active::new(Arc::clone(&one.segment), builder)),
+                None => tip.previous = one.segment.number(),
+            }
+        }
+        needs.extend(one.needs);
+        uses.extend(one.uses);
+        segments.insert(one.segment);
+        report.segments += 1;
+    }
+    load_uses(index, &uses)?;
+    report.tensors = index.len();
+    report.leftovers = files.leftovers(&manifest);
+    if writable {
+        settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
+    }
+    Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
+}
+
+/// Makes a new store: a manifest without segments.
+fn create(backend: &dyn Backend, files: &mut Files, mutant: Option<Mutant>) -> Result<Manifest, StoreError> {
+    let number = files.next_number();
+    let new = Manifest { store: random(), number, log_from: number + 1, compacted: Vec::new() };
+    manifest::write(backend, &new, mutant)?;
+    files.manifests.insert(number);
+    Ok(new)
+}
+
+/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system.
+fn random() -> [u8; 16] {
+    let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, std::process::id())).to_le_bytes());
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(words.as_flattened()).for_each(|(byte, word)| *byte = *word);
+    bytes
+}
+
+/// Applies what segments say, shard by shard, each in the order of the segments.
+fn fill(index: &Index, loaded: &mut [Loaded]) {
+    let mut by_shard: Vec<Vec<_>> = (0..SHARDS).map(|_| Vec::new()).collect();
+    for one in loaded.iter_mut() {
+        for (shard, changes) in by_shard.iter_mut().zip(std::mem::take(&mut one.changes)) {
+            shard.push(changes);
+        }
+    }
+    by_shard.into_par_iter().enumerate().for_each(|(shard, changes)| {
+        index.reserve(shard, changes.iter().map(Vec::len).sum());
+        index.load(shard, changes.into_iter().flatten());
+    });
+}
+
+/// Reads how tensors were used. A damaged list is no reason to refuse a store: use only says which tier is next.
+fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
+    let mut buffer = Vec::new();
+    for place in uses {
+        let record = match read::record(place, None, true, &mut buffer) {
+            Ok(record) => record,
+            Err(StoreError::Damaged { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let mut entries = UsageEntries::new(record.body);
+        while let Ok(Some(entry)) = entries.next() {
+            let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
+            index.with(&TensorId::from(entry.id).key(), |found| found.usage.store(usage));
+        }
+    }
+    Ok(())
+}
+
+/// Makes durable what was found and removes what does not count. After a sudden end of a process the system may still hold
+/// what the disk does not.
+fn settle(
+    backend: &dyn Backend,
+    mutant: Option<Mutant>,
+    manifest: &Manifest,
+    tip: &Tip,
+    segments: &Segments,
+    report: &RecoveryReport,
+) -> Result<(), StoreError> {
+    let sync = mutant != Some(Mutant::SkipFsync);
+    if let Some(active) = &tip.active {
+        let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
+        let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
+        cut.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
+    } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && sync) {
+        last.file.sync_data().map_err(StoreError::io(last.name()))?;
+    }
+    if report.created {
+        return Ok(());
+    }
+    let name = FileName::Manifest(manifest.number).to_string();
+    let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+    if sync {
+        file.sync_data().map_err(StoreError::io(name))?;
+    }
+    if mutant != Some(Mutant::SkipFolderFsync) {
+        backend.sync_folder().map_err(StoreError::io("."))?;
+    }
+    for name in &report.leftovers {
+        backend.remove(name).map_err(StoreError::io(&**name))?;
+    }
+    Ok(())
+}

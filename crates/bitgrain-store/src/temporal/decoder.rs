@@ -1,0 +1,138 @@
+//! Frames of one run back to values.
+
+use std::sync::Arc;
+
+use super::FrameHead;
+use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
+use crate::StoreError;
+use crate::temporal::FrameRole;
+
+/// Decodes the frames of one run. The key frame is decoded once, when it is made; frames may then be read in any order
+/// and from several threads. Frames that share the scales of a difference need these loaded before.
+#[derive(Debug, Clone)]
+pub struct RunDecoder {
+    pub(super) run: Run,
+}
+
+impl RunDecoder {
+    /// A decoder from the key frame of a run, which has `count` values. Allocates only if the bytes for them are there.
+    ///
+    /// # Errors
+    /// [`StoreError::FrameOutOfRun`] if it is no key frame, [`StoreError::FrameBody`], or what is wrong with its bytes.
+    pub fn new(index: u64, head: &FrameHead, body: &[u8], count: usize) -> Result<Self, StoreError> {
+        if head.role != FrameRole::Key {
+            return Err(StoreError::FrameOutOfRun { index, needed: head.key_index(index), what: "key frame" });
+        }
+        let (scales, codes) = read(index, head, body, count)?;
+        let mut values = vec![0.0; count];
+        decode(head, &scales.values, codes, None, &mut values)?;
+        Ok(Self { run: Run { key: Arc::new(Key::new(head.block, scales, values)), difference: None } })
+    }
+
+    /// Index of the key frame.
+    #[must_use]
+    pub fn key_index(&self) -> u64 {
+        self.run.key.scales.index
+    }
+
+    /// Index of the frame whose scales were loaded last.
+    #[must_use]
+    pub fn scales_index(&self) -> Option<u64> {
+        self.run.difference.as_ref().map(|scales| scales.index)
+    }
+
+    /// Loads the scales of a [`FrameRole::DifferenceKey`] in place of those loaded before.
+    ///
+    /// # Errors
+    /// [`StoreError::FrameOutOfRun`] if it is no such frame of this run, [`StoreError::FrameBody`], or what is wrong
+    /// with its scales.
+    pub fn load_scales(&mut self, index: u64, head: &FrameHead, body: &[u8]) -> Result<(), StoreError> {
+        self.check_key(index, head)?;
+        if head.role != FrameRole::DifferenceKey {
+            return Err(StoreError::FrameOutOfRun { index, needed: index, what: "difference key" });
+        }
+        let (scales, _) = read(index, head, body, self.run.key.values.len())?;
+        self.run.difference = Some(Arc::new(scales));
+        Ok(())
+    }
+
+    /// Decodes any frame of the run, whose values are as many as `out` has. What it returns is finite.
+    ///
+    /// # Errors
+    /// [`StoreError::FrameShape`] if `out` has another length than the key frame; [`StoreError::FrameOutOfRun`] if the
+    /// frame is of another run or its scales are not loaded; [`StoreError::FrameBody`], or what is wrong with its bytes.
+    pub fn decode_into(&self, index: u64, head: &FrameHead, body: &[u8], out: &mut [f32]) -> Result<(), StoreError> {
+        let key = &self.run.key;
+        let count = key.values.len();
+        if out.len() != count {
+            return Err(StoreError::FrameShape { expected: count, got: out.len() });
+        }
+        self.check_key(index, head)?;
+        match head.role {
+            FrameRole::Key => {
+                head.split(body, count)?;
+                out.copy_from_slice(&key.values);
+                Ok(())
+            }
+            FrameRole::Shared => {
+                let (_, codes) = head.split(body, count)?;
+                check_scales(index, head, &key.scales, "key frame")?;
+                decode(head, &key.scales.values, codes, None, out)
+            }
+            FrameRole::DifferenceKey => {
+                let (scales, codes) = read(index, head, body, count)?;
+                decode(head, &scales.values, codes, Some(&key.values), out)
+            }
+            FrameRole::DifferenceShared => {
+                let (_, codes) = head.split(body, count)?;
+                let (needed, what) = (head.scales_index(index), "difference key");
+                let loaded = self.run.difference.as_ref();
+                let scales = loaded.ok_or(StoreError::FrameOutOfRun { index, needed, what })?;
+                check_scales(index, head, scales, what)?;
+                decode(head, &scales.values, codes, Some(&key.values), out)
+            }
+        }
+    }
+
+    fn check_key(&self, index: u64, head: &FrameHead) -> Result<(), StoreError> {
+        let (needed, key) = (head.key_index(index), &self.run.key);
+        if needed != key.scales.index || head.block != key.block || (head.role == FrameRole::Key) != (needed == index) {
+            return Err(StoreError::FrameOutOfRun { index, needed, what: "key frame" });
+        }
+        Ok(())
+    }
+}
+
+/// Scales made for another width may decode to an infinity.
+fn check_scales(index: u64, head: &FrameHead, scales: &Scales, what: &'static str) -> Result<(), StoreError> {
+    let needed = head.scales_index(index);
+    if needed != scales.index || head.width != scales.width {
+        return Err(StoreError::FrameOutOfRun { index, needed, what });
+    }
+    Ok(())
+}
+
+/// A frame's own scales and its codes.
+fn read<'a>(index: u64, head: &FrameHead, body: &'a [u8], count: usize) -> Result<(Scales, &'a [u8]), StoreError> {
+    let (scales, codes) = head.split(body, count)?;
+    let mut values = vec![0.0; count.div_ceil(head.block.get())];
+    head.scale_type.read(head.width, scales, &mut values)?;
+    Ok((Scales { index, width: head.width, scale_type: head.scale_type, values }, codes))
+}
+
+fn decode(
+    head: &FrameHead,
+    scales: &[f32],
+    codes: &[u8],
+    key: Option<&[f32]>,
+    out: &mut [f32],
+) -> Result<(), StoreError> {
+    for (values, blocks) in groups(head.block, out.len()) {
+        let codes = &codes[code_bytes(head.width, &values)];
+        let key = key.map(|key| &key[values.clone()]);
+        let start = values.start;
+        decode_group(head.width, head.block, &scales[blocks], codes, key, &mut out[values])
+            .map_err(|error| error.shifted(start))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! Frames to bytes, as few as keep the bound.
+
+use std::sync::Arc;
+
+use bitgrain_codec::{
+    BitWidth, Fidelity, ScaleType, block_maxima, block_scale, bound_of_scale, encode_codes, scale_fits,
+};
+
+use super::difference::{Difference, Narrow, rounded_up, subtract};
+use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
+use super::{EncodedFrame, FrameHead, FrameRole, FrameSettings, RunDecoder};
+use crate::StoreError;
+
+/// Encodes the frames of one temporal tensor.
+///
+/// It holds the decoded key frame of the open run. A clone shares it and costs next to nothing: encode with a clone and
+/// keep that once the frame is stored, so that no frame refers to one that never was.
+#[derive(Debug, Clone)]
+pub struct FrameEncoder {
+    settings: FrameSettings,
+    count: usize,
+    /// Index of the next frame. Only the distance between indices matters.
+    next: u64,
+    run: Option<Run>,
+    /// Fewest bytes of codes of a frame of this run after the key frame.
+    least: usize,
+    /// Bytes of codes beyond `least`, of all frames of this run.
+    excess: usize,
+}
+
+/// How a frame is to be stored.
+enum Choice {
+    Key,
+    Shared,
+    DifferenceShared { scales: Arc<Scales>, bound: f32 },
+    DifferenceKey(Narrow),
+}
+
+impl FrameEncoder {
+    /// For frames of `count` values, the first of which will be a key frame.
+    #[must_use]
+    pub const fn new(settings: FrameSettings, count: usize) -> Self {
+        Self { settings, count, next: 0, run: None, least: usize::MAX, excess: 0 }
+    }
+
+    /// Goes on with a run that was read back. `next` is the index of the frame to come.
+    #[must_use]
+    pub fn resume(settings: FrameSettings, run: &RunDecoder, next: u64) -> Self {
+        let count = run.run.key.values.len();
+        Self { settings, count, next, run: Some(run.run.clone()), least: usize::MAX, excess: 0 }
+    }
+
+    /// Values of a frame.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How frames are encoded.
+    #[must_use]
+    pub const fn settings(&self) -> FrameSettings {
+        self.settings
+    }
+
+    /// Encodes the frames to come in another way. The run goes on if the block length is the same.
+    pub const fn set_settings(&mut self, settings: FrameSettings) {
+        self.settings = settings;
+    }
+
+    /// Starts a new run with the next frame.
+    pub fn end_run(&mut self) {
+        self.run = None;
+    }
+
+    /// Bytes of memory it holds, clones and decoders of the same run included.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let scales = |scales: &Scales| scales.values.len();
+        let run = |run: &Run| {
+            run.key.values.len() + 2 * scales(&run.key.scales) + run.difference.as_deref().map_or(0, scales)
+        };
+        size_of::<Self>() + size_of::<f32>() * self.run.as_ref().map_or(0, run)
+    }
+
+    /// Encodes the next frame. After an error nothing has changed.
+    ///
+    /// # Errors
+    /// [`StoreError::FrameShape`]; [`CodecErr::NonFinite`](bitgrain_codec::CodecErr::NonFinite) with the first NaN or infinity.
+    pub fn encode(&mut self, values: &[f32]) -> Result<EncodedFrame, StoreError> {
+        if values.len() != self.count {
+            return Err(StoreError::FrameShape { expected: self.count, got: values.len() });
+        }
+        let mut maxima = vec![0.0; self.blocks()];
+        block_maxima(self.settings.block, values, &mut maxima)?;
+        let choice = self.choose(values, &maxima);
+        let codes = self.packed(match &choice {
+            Choice::Key | Choice::Shared => self.settings.width,
+            Choice::DifferenceShared { scales, .. } => scales.width,
+            Choice::DifferenceKey(narrow) => narrow.width,
+        });
+        let least = self.least.min(codes);
+        let excess = self.excess + (codes - least);
+        // Rent or buy: once the frames of this run have cost a key frame more than its best one did, it is time for one.
+        let key_bytes = self.packed(self.settings.width) + self.blocks() * self.settings.scale_type.bytes();
+        let frame = match (choice, &self.run) {
+            (Choice::Key, _) | (_, None) => self.key(values, &maxima)?,
+            _ if excess >= key_bytes => self.key(values, &maxima)?,
+            (choice, Some(run)) => {
+                let run = run.clone();
+                let frame = self.later(values, choice, run)?;
+                (self.least, self.excess) = (least, excess);
+                frame
+            }
+        };
+        debug_assert!(frame.head.measured <= frame.head.bound, "{:?}", frame.head);
+        self.next += 1;
+        Ok(frame)
+    }
+
+    /// The way with the fewest bytes. Of two with the same number, the one that needs fewer other frames.
+    fn choose(&self, values: &[f32], maxima: &[f32]) -> Choice {
+        let FrameSettings { width, block, scale_type, drift, run_frames } = self.settings;
+        let Some(run) = self.run.as_ref().filter(|run| run.key.block == block) else { return Choice::Key };
+        if self.next - run.key.scales.index >= u64::from(run_frames) {
+            return Choice::Key;
+        }
+        let own = |scale: f32, max: f32| run.key.scales.scale_type.at_least(block_scale(width, max)) == Some(scale);
+        let fits = |(&scale, &max): (&f32, &f32)| scale_fits(width, scale, max, drift) || own(scale, max);
+        let shared = run.key.scales.width == width && run.key.scales.values.iter().zip(maxima).all(fits);
+        let bytes = |width: BitWidth, scale_type: ScaleType| self.packed(width) + self.blocks() * scale_type.bytes();
+        let (mut best, mut fewest) =
+            if shared { (Choice::Shared, self.packed(width)) } else { (Choice::Key, bytes(width, scale_type)) };
+        let difference = Difference::new(&run.key, values, maxima, width);
+        if let Some(scales) = run.difference.as_ref().filter(|scales| self.packed(scales.width) < fewest)
+            && let Some(bound) = difference.bound_at(scales)
+        {
+            fewest = self.packed(scales.width);
+            best = Choice::DifferenceShared { scales: Arc::clone(scales), bound };
+        }
+        let fewer = |width, scale_type| bytes(width, scale_type) < fewest;
+        difference.narrowest(fewer, scale_type, drift).map_or(best, Choice::DifferenceKey)
+    }
+
+    /// A key frame, which starts a run.
+    fn key(&mut self, values: &[f32], maxima: &[f32]) -> Result<EncodedFrame, StoreError> {
+        let FrameSettings { width, block, scale_type: wanted, .. } = self.settings;
+        let plain = maxima.iter().map(|&max| block_scale(width, max));
+        let stored: Option<Vec<f32>> = plain.clone().map(|scale| wanted.at_least(scale)).collect();
+        let (scale_type, stored) = match stored {
+            Some(stored) => (wanted, stored),
+            None => (ScaleType::F32, plain.collect()),
+        };
+        let bound = bound_of_scale(width, stored.iter().copied().fold(0.0, f32::max));
+        let (role, key_back, scales_back, measured) = (FrameRole::Key, 0, 0, 0.0);
+        let mut head = FrameHead { role, width, block, scale_type, key_back, scales_back, bound, measured };
+        let mut decoded = vec![0.0; self.count];
+        let body = body_of(&mut head, &stored, values, None, Some(&mut decoded))?;
+        let scales = Scales { index: self.next, width, scale_type, values: stored };
+        self.run = Some(Run { key: Arc::new(Key::new(block, scales, decoded)), difference: None });
+        (self.least, self.excess) = (usize::MAX, 0);
+        Ok(EncodedFrame { head, body })
+    }
+
+    /// A frame that is no key frame.
+    fn later(&mut self, values: &[f32], choice: Choice, mut run: Run) -> Result<EncodedFrame, StoreError> {
+        let key = Arc::clone(&run.key);
+        let mut own = None;
+        let (role, bound, scales, base) = match choice {
+            Choice::Key | Choice::Shared => {
+                let scales = &key.scales;
+                let bound = bound_of_scale(scales.width, scales.values.iter().copied().fold(0.0, f32::max));
+                (FrameRole::Shared, bound, scales, None)
+            }
+            Choice::DifferenceShared { scales, bound } => {
+                (FrameRole::DifferenceShared, bound, &**own.insert(scales), Some(&key.values[..]))
+            }
+            Choice::DifferenceKey(Narrow { width, scale_type, scales: values, bound }) => {
+                let scales = own.insert(Arc::new(Scales { index: self.next, width, scale_type, values }));
+                (FrameRole::DifferenceKey, bound, &**scales, Some(&key.values[..]))
+            }
+        };
+        let mut head = FrameHead {
+            role,
+            width: scales.width,
+            block: key.block,
+            scale_type: scales.scale_type,
+            key_back: self.back_to(key.scales.index),
+            scales_back: self.back_to(scales.index),
+            bound,
+            measured: 0.0,
+        };
+        let body = body_of(&mut head, &scales.values, values, base, None)?;
+        if role == FrameRole::DifferenceKey {
+            run.difference = own;
+            self.run = Some(run);
+        }
+        Ok(EncodedFrame { head, body })
+    }
+
+    /// A run has at most 2^32 - 1 frames, so this never saturates.
+    fn back_to(&self, index: u64) -> u32 {
+        u32::try_from(self.next - index).unwrap_or(u32::MAX)
+    }
+
+    const fn blocks(&self) -> usize {
+        self.count.div_ceil(self.settings.block.get())
+    }
+
+    const fn packed(&self, width: BitWidth) -> usize {
+        width.packed_len(self.count)
+    }
+}
+
+/// Scales and codes of a frame; measures the error into its head. `base` is the key frame of a difference. What a
+/// reader will get goes to `decoded`.
+fn body_of(
+    head: &mut FrameHead,
+    scales: &[f32],
+    values: &[f32],
+    base: Option<&[f32]>,
+    mut decoded: Option<&mut [f32]>,
+) -> Result<Vec<u8>, StoreError> {
+    let (width, block) = (head.width, head.block);
+    let mut body = vec![0; head.body_len(values.len())];
+    let (scale_bytes, codes) = body.split_at_mut(head.scales_len(values.len()));
+    if head.role.has_scales() {
+        head.scale_type.write(scales, scale_bytes)?;
+    }
+    let (mut difference, mut scratch) = (Vec::new(), Vec::new());
+    let mut largest = 0.0_f64;
+    for (range, blocks) in groups(block, values.len()) {
+        let (values, scales) = (&values[range.clone()], &scales[blocks]);
+        let codes = &mut codes[code_bytes(width, &range)];
+        let base = base.map(|base| &base[range.clone()]);
+        if let Some(base) = base {
+            subtract(values, base, &mut difference);
+            encode_codes(width, block, scales, &difference, codes)?;
+        } else {
+            encode_codes(width, block, scales, values, codes)?;
+        }
+        let back = match &mut decoded {
+            Some(decoded) => &mut decoded[range],
+            None => {
+                scratch.resize(range.len(), 0.0);
+                &mut scratch[..]
+            }
+        };
+        decode_group(width, block, scales, codes, base, back)?;
+        largest = largest.max(Fidelity::measure(values, back)?.max_error);
+    }
+    head.measured = rounded_up(largest);
+    Ok(body)
+}

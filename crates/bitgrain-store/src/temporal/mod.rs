@@ -1,0 +1,37 @@
+//! Frames of a temporal tensor as bytes: tensors of one shape, one after another, that share what they can.
+//!
+//! A **run** starts with a key frame, which has scales of its own. Frames after it are stored as codes at the key
+//! frame's scales while those fit, or as differences to the decoded key frame where that is fewer bytes. So any frame is
+//! read with at most two others: the key frame and the frame whose scales it shares. Nothing is ever clamped, and no
+//! difference has a larger bound than the frame would have had by itself. Bytes: `spec/blocks.md#scales-apart`.
+//!
+//! ```
+//! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+//! use bitgrain_codec::BitWidth;
+//! // Temperatures in kelvin: far from zero, close to each other.
+//! let frame = |t: f32| (0..256).map(|i| 290.0 + (i as f32 * 0.1 + t).sin()).collect::<Vec<f32>>();
+//! let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 256);
+//! let key = encoder.encode(&frame(0.0))?;
+//! let next = encoder.encode(&frame(0.1))?;
+//! assert_eq!((key.head.role, key.body.len()), (FrameRole::Key, 4 * 2 + 256)); // four f16 scales, codes of 8 bits
+//! assert_eq!((next.head.role, next.body.len()), (FrameRole::DifferenceKey, 4 * 2 + 64)); // codes of 2 bits
+//! assert!(next.head.bound <= key.head.bound);
+//!
+//! let decoder = RunDecoder::new(0, &key.head, &key.body, 256)?;
+//! let mut back = vec![0.0; 256];
+//! decoder.decode_into(1, &next.head, &next.body, &mut back)?;
+//! assert!(frame(0.1).iter().zip(&back).all(|(x, y)| (x - y).abs() <= next.head.measured));
+//! # Ok::<(), bitgrain_store::StoreError>(())
+//! ```
+
+mod decoder;
+mod difference;
+mod encoder;
+mod frame;
+mod run;
+mod settings;
+
+pub use decoder::RunDecoder;
+pub use encoder::FrameEncoder;
+pub use frame::{EncodedFrame, FrameHead, FrameRole};
+pub use settings::FrameSettings;

@@ -1,0 +1,116 @@
+//! Series of frames of every temper, the same for the same seed.
+
+use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+
+/// A series of one temper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Temper {
+    /// Each value takes small steps of its own.
+    Walk,
+    /// A walk with sudden changes of level.
+    Jumps,
+    /// Everything grows by a few per cent a frame.
+    Growth,
+    /// Signs flip from frame to frame.
+    Flips,
+    /// Far from zero, close to each other.
+    Kelvin,
+    /// Blocks that become zero and come back.
+    Zeros,
+    /// Multiples of the smallest number.
+    Subnormals,
+    /// Up to the largest number, with differences beyond it.
+    Huge,
+    /// Blocks of very different sizes, each at rest but for a millionth.
+    Mixed,
+    /// Any finite bits at all.
+    Anything,
+}
+
+impl Temper {
+    pub const ALL: [Self; 10] = [
+        Self::Walk,
+        Self::Jumps,
+        Self::Growth,
+        Self::Flips,
+        Self::Kelvin,
+        Self::Zeros,
+        Self::Subnormals,
+        Self::Huge,
+        Self::Mixed,
+        Self::Anything,
+    ];
+
+    /// `frames` frames of `count` values.
+    pub fn series(self, seed: u64, count: usize, frames: usize) -> Vec<Vec<f32>> {
+        let mut random = Random(seed);
+        let mut level: Vec<f32> = (0..count).map(|_| random.signed()).collect();
+        let mut series = Vec::new();
+        for t in 0..frames {
+            for value in &mut level {
+                *value += 0.05 * random.signed();
+            }
+            if self == Self::Jumps && random.below(4) == 0 {
+                let jump = 10.0 * random.signed();
+                level.iter_mut().for_each(|value| *value += jump);
+            }
+            let frame = level.iter().enumerate().map(|(i, &level)| self.value(level, i, t, &mut random));
+            series.push(frame.collect());
+        }
+        series
+    }
+
+    fn value(self, level: f32, i: usize, t: usize, random: &mut Random) -> f32 {
+        match self {
+            Self::Walk | Self::Jumps => level,
+            Self::Growth => level * 1.04_f32.powf(t as f32),
+            Self::Flips => level * if t.is_multiple_of(2) { 1.0 } else { -1.0 },
+            Self::Kelvin => 290.0 + level,
+            Self::Zeros => level * if (i / 8 + t / 3).is_multiple_of(3) { 0.0 } else { 1.0 },
+            Self::Subnormals => f32::from_bits((level.abs() * 300.0) as u32).copysign(level),
+            Self::Huge => 3.4e38 * (level * if t % 4 == 3 { -0.9 } else { 0.9 }).clamp(-1.0, 1.0),
+            Self::Mixed => 10.0_f32.powi((i / 8 % 12) as i32 * 3 - 18) * (1.0 + 1e-6 * level),
+            Self::Anything => f32::from_bits(random.bits() & 0xFF7F_FFFF),
+        }
+    }
+}
+
+/// A generator that is good enough to spread values.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 32) as u32
+    }
+
+    pub fn below(&mut self, limit: u32) -> u32 {
+        self.bits() % limit
+    }
+
+    /// From -1 to 1.
+    pub fn signed(&mut self) -> f32 {
+        (self.bits() >> 8) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+/// All frames encoded, one after another.
+pub fn encoded(settings: FrameSettings, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
+    let mut encoder = FrameEncoder::new(settings, series.first().map_or(0, Vec::len));
+    series.iter().map(|frame| encoder.encode(frame).expect("finite and of one length")).collect()
+}
+
+/// Frame `index` decoded by itself, with nothing read but the frames it says it needs.
+pub fn decoded(frames: &[EncodedFrame], index: usize, count: usize) -> Vec<f32> {
+    let EncodedFrame { head, body } = &frames[index];
+    let at = |index: u64| &frames[usize::try_from(index).expect("small")];
+    let (index, key) = (index as u64, head.key_index(index as u64));
+    let mut decoder = RunDecoder::new(key, &at(key).head, &at(key).body, count).expect("a key frame");
+    if head.role == FrameRole::DifferenceShared {
+        let scales = head.scales_index(index);
+        decoder.load_scales(scales, &at(scales).head, &at(scales).body).expect("a difference key");
+    }
+    let mut out = vec![f32::NAN; count];
+    decoder.decode_into(index, head, body, &mut out).expect("a frame of the run");
+    out
+}
