@@ -14,23 +14,26 @@ const PIECE: usize = 16 << 10;
 /// Values from which pieces go to several cores: 1 MiB of f32.
 const PARALLEL: usize = 256 << 10;
 
-/// A body that was encoded.
-#[derive(Debug)]
-pub(crate) struct Encoded {
-    /// Its bytes.
-    pub(crate) bytes: Vec<u8>,
+/// What an encoding cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
     /// No value is further off.
     pub(crate) bound: f32,
     /// The largest error there is.
     pub(crate) measured: f32,
 }
 
-/// Encodes `values`, all finite, as blocks, and decodes every piece at once to see what it cost.
+/// Encodes `values`, all finite, as blocks, and decodes every piece at once to see what it cost. `bytes` has the length
+/// that they fill.
 ///
 /// # Errors
 /// [`StoreError::NonFinite`] with the first value that is not finite.
-pub(crate) fn encode(format: BlockFormat, values: &[f32], options: &EncodeOptions) -> Result<Encoded, StoreError> {
-    let mut bytes = vec![0; format.encoded_len(values.len())];
+pub(crate) fn encode(
+    format: BlockFormat,
+    values: &[f32],
+    options: &EncodeOptions,
+    bytes: &mut [u8],
+) -> Result<Cost, StoreError> {
     let (piece, stride) = piece_of(format);
     let one = |back: &mut Vec<f32>, (values, out): (&[f32], &mut [u8])| {
         format.encode_into(values, options, out)?;
@@ -48,7 +51,7 @@ pub(crate) fn encode(format: BlockFormat, values: &[f32], options: &EncodeOption
         pieces.map_init(Vec::new, one).try_reduce(|| (0.0, 0.0), |a, b| Ok(larger(a, b)))
     };
     let (bound, measured) = costs.map_err(|error| first_non_finite(values).unwrap_or(StoreError::Codec(error)))?;
-    Ok(Encoded { bytes, bound, measured: measured.min(bound) })
+    Ok(Cost { bound, measured: measured.min(bound) })
 }
 
 /// Decodes blocks into `out`.
@@ -69,12 +72,10 @@ pub(crate) fn decode(format: BlockFormat, bytes: &[u8], out: &mut [f32]) -> Resu
 }
 
 /// The values as a lossless body.
-pub(crate) fn raw(values: &[f32]) -> Vec<u8> {
-    let mut bytes = vec![0; values.len() * 4];
+pub(crate) fn raw(values: &[f32], bytes: &mut [u8]) {
     for (out, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
         *out = value.to_le_bytes();
     }
-    bytes
 }
 
 /// The values of a lossless body.
@@ -131,13 +132,14 @@ mod tests {
         let values = wave(PARALLEL + 77);
         for (width, block) in [(BitWidth::W8, 128), (BitWidth::W3, 24), (BitWidth::W5, 65_536)] {
             let format = BlockFormat::new(width).with_block_len(BlockLen::new(block).expect("in range"));
-            let encoded = encode(format, &values, &EncodeOptions::default()).expect("finite");
-            assert!(encoded.bytes == format.encode(&values).expect("finite"), "{width:?}");
-            assert_eq!(encoded.bound, format.bound(&encoded.bytes, values.len()).expect("good blocks"));
+            let mut bytes = vec![0; format.encoded_len(values.len())];
+            let cost = encode(format, &values, &EncodeOptions::default(), &mut bytes).expect("finite");
+            assert!(bytes == format.encode(&values).expect("finite"), "{width:?}");
+            assert_eq!(cost.bound, format.bound(&bytes, values.len()).expect("good blocks"));
             let mut back = vec![0.0; values.len()];
-            decode(format, &encoded.bytes, &mut back).expect("good blocks");
-            assert_eq!(encoded.measured, largest_difference(&values, &back));
-            assert!(encoded.measured > 0.0 && encoded.measured <= encoded.bound);
+            decode(format, &bytes, &mut back).expect("good blocks");
+            assert_eq!(cost.measured, largest_difference(&values, &back));
+            assert!(cost.measured > 0.0 && cost.measured <= cost.bound);
         }
     }
 
@@ -146,7 +148,9 @@ mod tests {
         for len in [10, PARALLEL + 10] {
             let mut values = wave(len);
             (values[7], values[len - 1]) = (f32::NAN, f32::INFINITY);
-            let error = encode(BlockFormat::new(BitWidth::W8), &values, &EncodeOptions::default());
+            let format = BlockFormat::new(BitWidth::W8);
+            let mut bytes = vec![0; format.encoded_len(len)];
+            let error = encode(format, &values, &EncodeOptions::default(), &mut bytes);
             assert!(matches!(error, Err(StoreError::NonFinite { index: 7 })), "{error:?}");
             assert!(matches!(finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
             let clean = finite(&values, NonFinite::Zero, 64).expect("replaced");
@@ -157,8 +161,9 @@ mod tests {
     #[test]
     fn raw_bodies_are_the_values() {
         let values = [1.5, -0.0, f32::MIN_POSITIVE, f32::MAX];
-        let mut back = [0.0; 4];
-        unraw(&raw(&values), &mut back);
+        let (mut bytes, mut back) = ([0; 16], [0.0; 4]);
+        raw(&values, &mut bytes);
+        unraw(&bytes, &mut back);
         assert_eq!(values.map(f32::to_bits), back.map(f32::to_bits));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bitgrain_codec::BlockLen;
 
+use crate::policy::PolicyConfig;
 use crate::{Clock, SystemClock};
 
 /// Settings of an open store. None of them is kept in the store.
@@ -22,6 +23,8 @@ pub struct StoreConfig {
     pub on_damage: OnDamage,
     /// What a read of an absent tensor gets that cannot be reconstructed.
     pub absent_reads: AbsentReads,
+    /// Which tier a tensor gets.
+    pub policy: PolicyConfig,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// A fault to build in, so that tests can show that they would notice.
@@ -39,6 +42,7 @@ impl Default for StoreConfig {
             block_len: BlockLen::new(128).unwrap_or(BlockLen::DEFAULT),
             on_damage: OnDamage::default(),
             absent_reads: AbsentReads::default(),
+            policy: PolicyConfig::default(),
             clock: Arc::new(SystemClock),
             mutant: None,
         }
@@ -54,6 +58,7 @@ impl fmt::Debug for StoreConfig {
             .field("block_len", &self.block_len)
             .field("on_damage", &self.on_damage)
             .field("absent_reads", &self.absent_reads)
+            .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use bitgrain_codec::CodecErr;
 use thiserror::Error;
 
+use crate::policy::PolicyError;
 use crate::{TensorId, Tier};
 
 /// Why an operation of the store failed. Whatever the error, what was acknowledged before is still there.
@@ -85,8 +86,14 @@ pub enum StoreError {
         /// The bound of the tier.
         got: f32,
     },
+    /// Values for a tier that keeps none.
+    #[error("values cannot be put at the absent tier, which keeps none; say how to reconstruct them with `put_absent`")]
+    AbsentValues,
+    /// A policy with a setting out of range.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A largest error that is negative or no number.
-    #[error("{max_error} is not a largest error: it must be 0 or more")]
+    #[error("{max_error} is not a largest error: it must be finite and not negative")]
     InvalidMaxError {
         /// What was given.
         max_error: f32,

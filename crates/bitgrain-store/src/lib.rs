@@ -35,4 +35,5 @@ pub use error::StoreError;
 pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
+pub use store::{Dependents, PutOptions, Tensor, TensorStore};
 pub use tier::Tier;

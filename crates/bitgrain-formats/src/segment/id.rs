@@ -68,7 +68,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    pub(super) const fn check(self) -> Result<(), SegmentError> {
+    pub(super) fn check(self) -> Result<(), SegmentError> {
         match self {
             Self::Name("") => Err(SegmentError::Unwritable { what: "an id", must: "at least one character" }),
             Self::Name(name) if name.len() > Self::MAX_LEN => {

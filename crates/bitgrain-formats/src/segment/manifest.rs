@@ -44,7 +44,8 @@ impl Manifest {
     pub fn encode(&self) -> Result<Vec<u8>, SegmentError> {
         let len = self.compacted.len();
         let count = u32::try_from(len);
-        let count = count.map_err(|_| SegmentError::TooLong { what: "a list of segments", len, limit: u32::MAX as usize })?;
+        let count =
+            count.map_err(|_| SegmentError::TooLong { what: "a list of segments", len, limit: u32::MAX as usize })?;
         let mut out = Vec::with_capacity(FIXED + len * LISTED + CRC);
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());

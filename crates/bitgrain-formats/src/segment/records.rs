@@ -89,9 +89,7 @@ pub fn find_record(segment: &[u8], header: &SegmentHeader, offset: u64) -> Optio
     let salt = header.salt();
     let whole = |&at: &usize| {
         let bytes = &segment[at..];
-        RecordView::find(bytes, header, salt)
-            .and_then(|record| record.check_body(record.body(bytes)?))
-            .is_ok()
+        RecordView::find(bytes, header, salt).and_then(|record| record.check_body(record.body(bytes)?)).is_ok()
     };
     (usize::try_from(offset).ok()?..segment.len()).find(whole).map(|at| at as u64)
 }

@@ -15,7 +15,8 @@ pub(super) fn count(shape: &[usize]) -> usize {
 /// Product of the axes that are not 0, so that no order of multiplying can overflow; `None` if so many f32 do not fit in
 /// memory.
 fn largest_product(shape: &[usize]) -> Option<usize> {
-    let product = shape.iter().filter(|&&axis| axis != 0).try_fold(1usize, |product, &axis| product.checked_mul(axis))?;
+    let product =
+        shape.iter().filter(|&&axis| axis != 0).try_fold(1usize, |product, &axis| product.checked_mul(axis))?;
     product.checked_mul(4).and_then(|bytes| isize::try_from(bytes).ok()).map(|_| product)
 }
 

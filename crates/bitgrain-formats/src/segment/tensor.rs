@@ -211,11 +211,7 @@ fn read_user<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, &'a str)>, Seg
 }
 
 /// Pinned tier and largest error, where they are there.
-pub(super) fn write_limits(
-    pinned: Option<u8>,
-    max_error: Option<f32>,
-    out: &mut Vec<u8>,
-) -> Result<(), SegmentError> {
+pub(super) fn write_limits(pinned: Option<u8>, max_error: Option<f32>, out: &mut Vec<u8>) -> Result<(), SegmentError> {
     if let Some(tier) = pinned {
         check_tier(tier)?;
         out.push(tier);

@@ -40,7 +40,11 @@ impl Trailer {
     ///
     /// # Errors
     /// [`SegmentError::Checksum`], [`SegmentError::Value`], [`SegmentError::Length`] if it is sealed but damaged.
-    pub fn parse(tail: &[u8; Self::LEN], header: &SegmentHeader, segment_len: u64) -> Result<Option<Self>, SegmentError> {
+    pub fn parse(
+        tail: &[u8; Self::LEN],
+        header: &SegmentHeader,
+        segment_len: u64,
+    ) -> Result<Option<Self>, SegmentError> {
         let offset = segment_len.saturating_sub(Self::LEN as u64);
         let mut cursor = Cursor::new(tail, offset);
         let what = "trailer";

@@ -3,11 +3,14 @@
 //! A store needs very little: files that grow at their end until they are sealed, are read at any place and removed when
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
 
+mod local;
 #[cfg(feature = "simulate")]
 pub mod simulated;
 
 use std::io;
 use std::sync::Arc;
+
+pub use local::LocalFolder;
 
 /// A flat set of named files. After [`create_new`](Backend::create_new) and [`remove`](Backend::remove), the change of
 /// names survives a loss of power only once [`sync_folder`](Backend::sync_folder) returned.

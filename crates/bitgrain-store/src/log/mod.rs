@@ -115,7 +115,7 @@ impl Log {
     /// Appends records as one batch and returns their places. They do not count before
     /// [`acknowledge`](Self::acknowledge) returned.
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Vec<Place>, StoreError> {
-        let size: u64 = records.iter_mut().map(|record| record.draft.body_mut().len() as u64).sum();
+        let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
         self.commit.check()?;
         if tip.active.as_ref().is_some_and(|a| !a.is_empty() && a.index.end() + size > self.segment_bytes) {
@@ -294,6 +294,8 @@ impl Log {
             self.write(tip, &mut uses)?;
         }
         let Some(active) = &tip.active else { return Ok(()) };
+        // An index that is there says that every record is: so these come first.
+        self.commit.sync(&active.segment)?;
         seal(&active.segment, &active.index).map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
         self.commit.sync(&active.segment)?;
         self.commit.advance((active.segment.number(), u64::MAX));

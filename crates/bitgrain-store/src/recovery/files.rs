@@ -20,6 +20,8 @@ pub(super) struct Files {
     segments: BTreeSet<u64>,
     /// Segments that count.
     live: BTreeSet<u64>,
+    /// Segments that should count and are damaged: they stay where they are.
+    damaged: BTreeSet<u64>,
 }
 
 /// A segment that counts, and what the manifest says of it.
@@ -93,14 +95,17 @@ impl Files {
                 continue; // compacted since
             }
             let opened = match open(backend, number, &manifest.store) {
-                Ok(opened) => opened,
+                Ok(opened) => Some(opened),
                 // The header is durable before there is anything behind it.
                 Err(Unusable::Torn) if compacted.is_none() => continue,
                 Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment is empty")?,
                 Err(Unusable::Damaged(what)) => return_or_note(on_damage, report, number, &what)?,
                 Err(Unusable::Failed(error)) => return Err(error),
             };
-            let Some((segment, len)) = opened else { continue };
+            let Some((segment, len)) = opened else {
+                self.damaged.insert(number);
+                continue;
+            };
             if compacted.is_some() || segment.is_log() {
                 self.live.insert(number);
                 found.push(Found { segment, len, compacted });
@@ -131,7 +136,7 @@ impl Files {
     /// Names of the files that do not count.
     pub(super) fn leftovers(&self, manifest: &Manifest) -> Vec<String> {
         let manifests = self.manifests.iter().filter(|number| **number != manifest.number);
-        let segments = self.segments.difference(&self.live);
+        let segments = self.segments.difference(&self.live).filter(|number| !self.damaged.contains(number));
         let names = manifests.map(|n| FileName::Manifest(*n)).chain(segments.map(|n| FileName::Segment(*n)));
         names.map(|name| name.to_string()).collect()
     }
@@ -149,7 +154,7 @@ enum Unusable {
 /// A segment and the length of its file.
 type Opened = (Arc<Segment>, u64);
 
-fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Option<Opened>, Unusable> {
+fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Opened, Unusable> {
     let name = FileName::Segment(number).to_string();
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Unusable::Damaged("the segment is missing".into()),
@@ -174,7 +179,7 @@ fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Option<O
     if header.store != *store || header.number != number {
         return Err(Unusable::Failed(StoreError::Foreign { name }));
     }
-    Ok(Some((Segment::new(header, file, len), len)))
+    Ok((Segment::new(header, file, len), len))
 }
 
 /// Damage is an error or a line in the report.

@@ -9,7 +9,6 @@ mod load;
 mod report;
 mod scan;
 
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -26,13 +25,15 @@ use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::Usage;
 use crate::segment::Place;
-use crate::{OnDamage, StoreConfig, StoreError, TensorId, manifest, read};
+use crate::{StoreConfig, StoreError, TensorId, manifest, read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
     pub(crate) tip: Tip,
     pub(crate) next_number: u64,
+    /// The latest time that was written down.
+    pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
     pub(crate) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
@@ -69,10 +70,11 @@ pub(crate) fn recover(
 
     fill(index, &mut loaded);
     let mut tip = Tip::default();
-    let mut needs = Vec::new();
+    let (mut needs, mut last_time) = (Vec::new(), 0);
     let mut uses = Vec::new();
     for one in loaded {
         tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
+        last_time = last_time.max(one.last_time);
         report.torn_bytes += one.torn_bytes;
         report.torn_records += one.torn_records;
         report.damages.extend(one.damages);
@@ -96,7 +98,7 @@ pub(crate) fn recover(
     if writable {
         settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
     }
-    Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
+    Ok(Recovered { manifest, tip, next_number: files.next_number(), last_time, report, needs })
 }
 
 /// Makes a new store: a manifest without segments.

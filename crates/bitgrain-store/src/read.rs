@@ -1,0 +1,151 @@
+//! Records from segments: whole with one read, or the head and the chunks that are needed.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use bitgrain_formats::segment::{CHUNK, Content, FrameHead, RecordView, SegmentError, TensorHead};
+use rayon::prelude::*;
+
+use crate::segment::Place;
+use crate::{StoreError, TensorId};
+
+/// Bytes that are read in the hope that a head is no longer.
+const HEAD_GUESS: usize = 1024;
+/// Bytes that a thread keeps for its next read.
+const KEPT: usize = 16 << 20;
+/// Bytes of a body from which its checksums go to several cores.
+const PARALLEL: usize = 1 << 20;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `work` with the buffer that this thread reads into.
+pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    // Taken out, as `work` may wait for other threads and do some of their work, which reads as well.
+    let mut buffer = BUFFER.take();
+    let result = work(&mut buffer);
+    if buffer.len() <= KEPT {
+        BUFFER.set(buffer);
+    }
+    result
+}
+
+/// A record in memory.
+pub(crate) struct Whole<'a> {
+    pub(crate) view: RecordView<'a>,
+    pub(crate) body: &'a [u8],
+}
+
+/// Reads a record with its body. Without `check` the checksums of the body are not compared.
+pub(crate) fn record<'b>(
+    place: &Place,
+    id: Option<&TensorId>,
+    check: bool,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Whole<'b>, StoreError> {
+    let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
+    let len = usize::try_from(place.len).unwrap_or(usize::MAX);
+    let bytes = fill(place, 0, len, buffer)?;
+    let view = RecordView::parse(bytes, place.offset, &place.segment.header).map_err(damaged)?;
+    let body = view.body(bytes).map_err(damaged)?;
+    if check {
+        check_body(&view, body).map_err(damaged)?;
+    }
+    Ok(Whole { view, body })
+}
+
+/// Reads the head of a record. The body is read by [`part`].
+pub(crate) fn head<'b>(
+    place: &Place,
+    id: Option<&TensorId>,
+    buffer: &'b mut Vec<u8>,
+) -> Result<RecordView<'b>, StoreError> {
+    let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
+    let len = usize::try_from(place.len).unwrap_or(usize::MAX);
+    let guess = len.min(HEAD_GUESS);
+    let needed = RecordView::needed(fill(place, 0, guess, buffer)?).map_err(damaged)?;
+    let needed = usize::try_from(needed.head).unwrap_or(usize::MAX).min(len);
+    if needed > guess {
+        fill(place, 0, needed, buffer)?;
+    }
+    RecordView::parse(&buffer[..needed.max(guess)], place.offset, &place.segment.header).map_err(damaged)
+}
+
+/// Reads a part of a body, with all of the chunks it touches; returns where in the body the bytes begin.
+pub(crate) fn part<'b>(
+    place: &Place,
+    view: &RecordView<'_>,
+    id: &TensorId,
+    part: Range<usize>,
+    check: bool,
+    buffer: &'b mut Vec<u8>,
+) -> Result<(usize, &'b [u8]), StoreError> {
+    let chunks = view.chunks_of(part);
+    let bytes = fill(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
+    if check {
+        let checked = view.check_chunks(chunks.start, bytes);
+        checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
+    }
+    Ok((chunks.start, bytes))
+}
+
+/// The head of a tensor, of a record that must be one.
+pub(crate) fn tensor_of<'v, 'a>(
+    view: &'v RecordView<'a>,
+    place: &Place,
+    id: &TensorId,
+) -> Result<&'v TensorHead<'a>, StoreError> {
+    match &view.head.content {
+        Content::Tensor(found, head) if *found == id.as_id() => Ok(head),
+        _ => Err(other_record(place, id)),
+    }
+}
+
+/// The head of a frame, of a record that must be one.
+pub(crate) fn frame_of<'v>(
+    view: &'v RecordView<'_>,
+    place: &Place,
+    id: &TensorId,
+) -> Result<&'v FrameHead, StoreError> {
+    match &view.head.content {
+        Content::Frame(found, head) if *found == id.as_id() => Ok(head),
+        _ => Err(other_record(place, id)),
+    }
+}
+
+fn other_record(place: &Place, id: &TensorId) -> StoreError {
+    let what = "the record is about something else than the index says".into();
+    StoreError::Damaged { segment: place.segment.name(), offset: place.offset, id: Some(id.clone()), what }
+}
+
+/// Checks all chunks, on several cores if they are many.
+fn check_body(view: &RecordView<'_>, body: &[u8]) -> Result<(), SegmentError> {
+    if body.len() < PARALLEL {
+        return view.check_body(body);
+    }
+    let pieces = body.par_chunks(8 * CHUNK).enumerate();
+    let checked: Vec<_> = pieces.map(|(i, bytes)| view.check_chunks(i * 8 * CHUNK, bytes)).collect();
+    checked.into_iter().collect()
+}
+
+/// Fills the beginning of `buffer` with `len` bytes of a record from `start` on.
+fn fill<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
+    let file = place.segment.len();
+    let from = place.offset.saturating_add(start);
+    if from.checked_add(len as u64).is_none_or(|end| end > file) {
+        let error = SegmentError::Truncated {
+            what: "a record",
+            offset: place.offset,
+            needed: len as u64,
+            left: file.saturating_sub(from),
+        };
+        return Err(place.segment.damaged(place.offset, None, &error));
+    }
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    let bytes = &mut buffer[..len];
+    place.segment.read(from, bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,166 @@
+//! One segment as changes of the index.
+
+use std::sync::Arc;
+
+use bitgrain_formats::segment::{Entry, EntryKind, Form, Index as SegmentIndex, IndexBuilder, SegmentError, Trailer};
+
+use super::Damage;
+use super::files::Found;
+use super::scan::{Scan, Tail};
+use crate::index::{Change, Index, SHARDS, Traits};
+use crate::segment::{Place, Sealed, Segment};
+use crate::{OnDamage, StoreError, TensorId, Tier};
+
+/// What a segment says.
+pub(super) struct Loaded {
+    pub(super) segment: Arc<Segment>,
+    /// Changes of each shard, in the order of the records, with their hashes.
+    pub(super) changes: Vec<Vec<(u64, Change)>>,
+    /// Lists of uses.
+    pub(super) uses: Vec<Place>,
+    /// Tensors that would be reconstructed, each with what it needs.
+    pub(super) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pub(super) last_sequence: u64,
+    pub(super) last_time: u64,
+    /// The index so far, if the segment is not sealed.
+    pub(super) open: Option<IndexBuilder>,
+    pub(super) scanned: bool,
+    pub(super) torn_bytes: u64,
+    pub(super) torn_records: u64,
+    pub(super) damages: Vec<Damage>,
+}
+
+impl Loaded {
+    /// Reads a segment: its index, or all of it if that is bad or, with `open_end`, not there.
+    pub(super) fn of(
+        found: &Found,
+        open_end: bool,
+        on_damage: OnDamage,
+        index: &Index,
+    ) -> Result<Self, StoreError> {
+        let mut loaded = Self {
+            segment: Arc::clone(&found.segment),
+            changes: (0..SHARDS).map(|_| Vec::new()).collect(),
+            uses: Vec::new(),
+            needs: Vec::new(),
+            last_sequence: 0,
+            last_time: 0,
+            open: None,
+            scanned: false,
+            torn_bytes: 0,
+            torn_records: 0,
+            damages: Vec::new(),
+        };
+        if let Ok(Some(sealed)) = loaded.read_index(found, index)? {
+            let _ = found.segment.sealed.set(sealed); // a segment is loaded once
+            return Ok(loaded);
+        }
+        // An index is only missing, or in part, where a crash may have come before it was durable.
+        let tail = if open_end { Tail::Open } else { Tail::Sealed };
+        loaded.scan(found, tail, on_damage, index)?;
+        Ok(loaded)
+    }
+
+    /// Takes the entries of the segment's index. None if there is none, an error inside if it is bad.
+    fn read_index(&mut self, found: &Found, index: &Index) -> Result<Result<Option<Sealed>, SegmentError>, StoreError> {
+        let (segment, len) = (&found.segment, found.len);
+        let mut tail = [0; Trailer::LEN];
+        let Some(at) = len.checked_sub(tail.len() as u64) else { return Ok(Ok(None)) };
+        segment.read(at, &mut tail)?;
+        let trailer = match Trailer::parse(&tail, &segment.header, len) {
+            Ok(Some(trailer)) => trailer,
+            Ok(None) => return Ok(Ok(None)),
+            Err(error) => return Ok(Err(error)),
+        };
+        // The trailer was checked against the length of the file.
+        let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+        segment.read(trailer.index_offset, &mut bytes)?;
+        segment.end.store(trailer.index_offset, std::sync::atomic::Ordering::Relaxed);
+        if found.compacted.is_some_and(|c| c.len != len || c.index_crc != trailer.index_crc) {
+            let error = SegmentError::Length { what: "the segment", offset: 0, expected: 0, found: len };
+            return Ok(Err(error));
+        }
+        let taken = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|parsed| {
+            let mut entries = parsed.entries();
+            while let Some(entry) = entries.next()? {
+                self.take(&entry, index);
+            }
+            Ok(Some(Sealed { len, index_crc: trailer.index_crc }))
+        });
+        if taken.is_err() {
+            self.forget();
+        }
+        Ok(taken)
+    }
+
+    /// Reads a segment from end to end.
+    fn scan(&mut self, found: &Found, tail: Tail, on_damage: OnDamage, index: &Index) -> Result<(), StoreError> {
+        let segment = Arc::clone(&found.segment);
+        let mut bytes = vec![0; usize::try_from(found.len).unwrap_or(usize::MAX)];
+        segment.read(0, &mut bytes)?;
+        let scan = Scan::of(&segment, &bytes, tail, on_damage)?;
+        segment.end.store(scan.end, std::sync::atomic::Ordering::Relaxed);
+        self.scanned = !(tail == Tail::Open && scan.records.is_empty() && scan.torn_bytes == 0);
+        for record in &scan.records {
+            self.take(&record.entry(), index);
+        }
+        self.torn_bytes = scan.torn_bytes;
+        self.torn_records = scan.torn_records;
+        self.damages = scan.damages;
+        match tail {
+            Tail::Open => self.open = Some(scan.builder),
+            Tail::Sealed => {
+                let index_crc = found.compacted.map_or(0, |compacted| compacted.index_crc);
+                let _ = segment.sealed.set(Sealed { len: found.len, index_crc }); // a segment is loaded once
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what is said of one record.
+    fn take(&mut self, entry: &Entry<'_>, index: &Index) {
+        self.last_sequence = self.last_sequence.max(entry.sequence);
+        self.last_time = self.last_time.max(entry.time);
+        let place = Place {
+            segment: Arc::clone(&self.segment),
+            offset: entry.offset,
+            len: entry.length,
+            sequence: entry.sequence,
+        };
+        let Some(id) = entry.id else {
+            if entry.kind == EntryKind::Usage {
+                self.uses.push(place);
+            }
+            return;
+        };
+        let mut key = Vec::with_capacity(id.key_len());
+        id.write_key(&mut key);
+        let key = key.into_boxed_slice();
+        let hash = index.hash(&key);
+        let change = match entry.kind {
+            EntryKind::Tensor => {
+                if let Some(base) = entry.needs {
+                    self.needs.push((key.clone(), TensorId::from(base).key()));
+                }
+                let traits = Traits {
+                    tier: Tier::of_code(entry.tier).unwrap_or(Tier::Absent),
+                    pinned: entry.pinned.and_then(Tier::of_code),
+                    reconstructable: entry.needs.is_some(),
+                    temporal: entry.form == Form::Frames,
+                    max_error: entry.max_error,
+                };
+                Change::Tensor { key, place, changed_at: entry.time, traits, facts: None }
+            }
+            EntryKind::Frame(index) => Change::Frame { key, place, index },
+            EntryKind::Delete => Change::Delete { key },
+            EntryKind::Usage | EntryKind::Hole => return,
+        };
+        self.changes[Index::shard_of(hash)].push((hash, change));
+    }
+
+    fn forget(&mut self) {
+        self.changes.iter_mut().for_each(Vec::clear);
+        self.uses.clear();
+        self.needs.clear();
+    }
+}

@@ -1,0 +1,151 @@
+//! A segment read from end to end: which records count, where a crash cut it short, what is damaged.
+
+use bitgrain_formats::segment::{
+    Content, End, Entry, EntryKind, Form, Head, IndexBuilder, RecordView, Records, SegmentHeader, find_record,
+};
+
+use super::Damage;
+use crate::log::unwritable;
+use crate::segment::Segment;
+use crate::{OnDamage, StoreError};
+
+/// What may come behind the last record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Nothing, or what a crash cut short.
+    Open,
+    /// An index, which is bad.
+    Sealed,
+}
+
+/// What is in a segment.
+pub(super) struct Scan<'a> {
+    /// Records of whole batches.
+    pub(super) records: Vec<Scanned<'a>>,
+    /// The index of these.
+    pub(super) builder: IndexBuilder,
+    /// Where they end.
+    pub(super) end: u64,
+    /// Bytes behind that, of an open segment.
+    pub(super) torn_bytes: u64,
+    /// Whole records among them.
+    pub(super) torn_records: u64,
+    pub(super) damages: Vec<Damage>,
+}
+
+/// A record that was found.
+pub(super) struct Scanned<'a> {
+    offset: u64,
+    len: u64,
+    head: Head<'a>,
+}
+
+impl<'a> Scan<'a> {
+    /// Reads all of `bytes`, a segment.
+    pub(super) fn of(segment: &Segment, bytes: &'a [u8], tail: Tail, on_damage: OnDamage) -> Result<Self, StoreError> {
+        let header = &segment.header;
+        let start = SegmentHeader::LEN as u64;
+        let mut scan = Self {
+            records: Vec::new(),
+            builder: IndexBuilder::new(header),
+            end: start,
+            torn_bytes: 0,
+            torn_records: 0,
+            damages: Vec::new(),
+        };
+        let mut batch = Vec::new();
+        let mut from = start;
+        loop {
+            let mut records = Records::from(bytes, header, from);
+            for (offset, view) in records.by_ref() {
+                scan.push(&mut batch, offset, view)?;
+            }
+            let (offset, error) = match records.end() {
+                End::Clean { .. } => break,
+                End::Torn { offset, error } | End::Bad { offset, error } => (*offset, error),
+            };
+            // A crash leaves nothing behind itself that knew the place to be durable.
+            let Some(next) = rotten(bytes, header, offset, tail) else { break };
+            if on_damage == OnDamage::Refuse {
+                return Err(segment.damaged(offset, None, error));
+            }
+            let damage = Damage { segment: segment.name(), offset, id: None, what: error.to_string() };
+            scan.damages.push(damage);
+            batch.clear();
+            from = next;
+        }
+        if tail == Tail::Open {
+            scan.torn_bytes = (bytes.len() as u64).saturating_sub(scan.end);
+            scan.torn_records = batch.len() as u64;
+        }
+        Ok(scan)
+    }
+
+    /// Takes a record; a batch counts with its last one.
+    fn push(&mut self, batch: &mut Vec<Scanned<'a>>, offset: u64, view: RecordView<'a>) -> Result<(), StoreError> {
+        let left = view.head.stamp.batch_left;
+        if batch.last().is_some_and(|last| last.head.stamp.batch_left != left.wrapping_add(1)) {
+            batch.clear(); // its end was damaged
+        }
+        let len = view.total_len();
+        batch.push(Scanned { offset, len, head: view.head });
+        if left > 0 {
+            return Ok(());
+        }
+        for record in batch.drain(..) {
+            if let Some(hole) = record.offset.checked_sub(self.builder.end()).filter(|hole| *hole > 0) {
+                self.builder.push_hole(hole);
+            }
+            self.builder.push(&record.head, record.len).map_err(unwritable)?;
+            self.records.push(record);
+        }
+        self.end = self.builder.end();
+        Ok(())
+    }
+}
+
+/// The next good record behind a bad one at `bad`, if that one is damaged and was not cut short by a crash.
+fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<u64> {
+    let first = find_record(bytes, header, bad + 1)?;
+    if tail == Tail::Sealed {
+        return Some(first); // sealed after all of it was durable
+    }
+    let mut at = Some(first);
+    while let Some(offset) = at {
+        let record = usize::try_from(offset).ok().and_then(|at| bytes.get(at..))?;
+        let view = RecordView::parse(record, offset, header).ok()?;
+        if view.head.stamp.durable.is_some_and(|durable| durable > bad) {
+            return Some(first);
+        }
+        at = find_record(bytes, header, offset + view.total_len());
+    }
+    None
+}
+
+impl Scanned<'_> {
+    /// What an index would say of it.
+    pub(super) fn entry(&self) -> Entry<'_> {
+        let (kind, tier, form, pinned, max_error, needs) = match &self.head.content {
+            Content::Tensor(_, t) => {
+                let needs = t.reconstruct.map(|policy| policy.needs());
+                (EntryKind::Tensor, t.tier, t.encoding.form(), t.pinned, t.max_error, needs)
+            }
+            Content::Frame(_, f) => (EntryKind::Frame(f.index), f.tier, Form::Blocks(f.width), None, None, None),
+            Content::Delete(_) => (EntryKind::Delete, 0, Form::Absent, None, None, None),
+            Content::Usage => (EntryKind::Usage, 0, Form::Absent, None, None, None),
+        };
+        Entry {
+            kind,
+            id: self.head.content.id(),
+            offset: self.offset,
+            length: self.len,
+            sequence: self.head.stamp.sequence,
+            time: self.head.stamp.time,
+            tier,
+            form,
+            pinned,
+            max_error,
+            needs,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Values at a tier, as the body of a record.
+
+use bitgrain_codec::{BlockFormat, EncodeOptions, QuantConfig, TwoLevel};
+use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
+
+use crate::body;
+use crate::{Provenance, StoreError, Tier};
+
+/// How values are encoded, beside the tier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coding {
+    pub(super) block: bitgrain_codec::BlockLen,
+    pub(super) two_level: TwoLevel,
+}
+
+/// Values at a tier.
+pub(super) struct Coded {
+    pub(super) tier: Tier,
+    pub(super) encoding: Encoding,
+    /// What this encoding cost, for itself.
+    pub(super) accuracy: Accuracy,
+    pub(super) draft: Draft,
+}
+
+impl Coding {
+    /// Encodes finite values at `tier`, with `more` bytes of body behind them.
+    pub(super) fn encode(self, tier: Tier, values: &[f32], more: &[u8]) -> Result<Coded, StoreError> {
+        let Some(width) = tier.width() else { return Ok(plain(tier, values, more)) };
+        let format = BlockFormat::choose(width, self.block, self.two_level, values)?;
+        let options = EncodeOptions::from(&QuantConfig { two_level: self.two_level, ..QuantConfig::default() });
+        let len = format.encoded_len(values.len());
+        let mut draft = Draft::new(len + more.len());
+        let (data, rest) = draft.body_mut().split_at_mut(len);
+        rest.copy_from_slice(more);
+        let cost = body::encode(format, values, &options, data)?;
+        let accuracy = Accuracy::new(cost.bound, cost.measured);
+        draft.checksum();
+        Ok(Coded { tier, encoding: Encoding::Blocks(format), accuracy, draft })
+    }
+}
+
+/// Values as they are, or none at all.
+fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
+    let (encoding, len) =
+        if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
+    let mut draft = Draft::new(len + more.len());
+    let (data, rest) = draft.body_mut().split_at_mut(len);
+    body::raw(values, data);
+    rest.copy_from_slice(more);
+    draft.checksum();
+    Coded { tier, encoding, accuracy: Accuracy::EXACT, draft }
+}
+
+/// What is known of values that were stored.
+pub(super) fn provenance(tier: Tier, encoding: Encoding, accuracy: Accuracy) -> Provenance {
+    let (bits, bound) = (encoding.form().bits(), accuracy.bound());
+    Provenance { tier, bits, bound, measured: accuracy.measured(), depth: 0 }
+}
+
+/// The error of two encodings, one after another.
+pub(super) fn summed(a: Accuracy, b: Accuracy) -> Accuracy {
+    let up = |a: f32, b: f32| {
+        let exact = f64::from(a) + f64::from(b);
+        #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
+        let near = exact as f32;
+        let sum = if f64::from(near) < exact { near.next_up() } else { near };
+        sum.min(f32::MAX)
+    };
+    Accuracy::new(up(a.bound(), b.bound()), up(a.measured(), b.measured()))
+}

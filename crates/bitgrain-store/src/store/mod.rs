@@ -1,0 +1,165 @@
+//! The store: what users call, a file for each noun.
+
+mod encode;
+mod get;
+mod open;
+mod options;
+mod put;
+mod reader;
+mod remove;
+mod view;
+mod write;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bitgrain_formats::segment::Manifest;
+
+pub use self::get::Tensor;
+pub use self::options::PutOptions;
+pub use self::remove::Dependents;
+use self::view::Found;
+use crate::backend::Backend;
+use crate::index::Index;
+use crate::log::{Log, Segments};
+use crate::recovery::RecoveryReport;
+use crate::{StoreConfig, StoreError, TensorId};
+
+/// An open store of tensors.
+///
+/// May be shared by threads: readers do not wait for each other or for writers, and writers only share the wait for the disk.
+/// What a method acknowledged with `Ok` is there after a crash, as [`SyncMode`](crate::SyncMode) says.
+///
+/// ```
+/// use bitgrain_store::{StoreConfig, TensorStore};
+/// # let folder = tempfile::tempdir()?;
+/// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
+/// let values: Vec<f32> = (0..1000).map(|i| (i as f32 * 0.1).sin()).collect();
+/// let cost = store.put("waves", &[10, 100], &values)?;
+/// let tensor = store.get("waves")?;
+/// assert_eq!(tensor.shape, [10, 100]);
+/// let worst = values.iter().zip(&tensor.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+/// assert!(worst <= cost.measured && cost.measured <= cost.bound && cost.bound < 0.004);
+/// store.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TensorStore {
+    core: Core,
+}
+
+/// What there is of an open store.
+struct Core {
+    backend: Arc<dyn Backend>,
+    config: StoreConfig,
+    index: Arc<Index>,
+    segments: Arc<Segments>,
+    /// None if it is open for reading only.
+    log: Option<Log>,
+    manifest: Mutex<Manifest>,
+    /// One of these is held from looking at a tensor until the change that follows from it is in the index.
+    stripes: Vec<Mutex<()>>,
+    /// The latest time that was seen.
+    time: AtomicU64,
+    report: RecoveryReport,
+}
+
+/// Locks of writers: enough that two tensors rarely have the same.
+const STRIPES: usize = 1024;
+
+impl TensorStore {
+    /// What was found when the store was opened.
+    #[must_use]
+    pub fn recovery(&self) -> &RecoveryReport {
+        &self.core.report
+    }
+
+    /// Settings it was opened with.
+    #[must_use]
+    pub fn config(&self) -> &StoreConfig {
+        &self.core.config
+    }
+
+    /// Number of tensors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.core.index.len()
+    }
+
+    /// True if there are no tensors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes everything that was written durable, whatever the [`SyncMode`](crate::SyncMode).
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::Io`].
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.core.log()?.flush()
+    }
+
+    /// Writes down how tensors were used, seals the log and makes all of it durable. Dropping the store does the same, but
+    /// cannot say if that failed.
+    ///
+    /// # Errors
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`].
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.core.close()
+    }
+}
+
+impl Drop for TensorStore {
+    fn drop(&mut self) {
+        let _ = self.core.close(); // whoever wants to know calls `close`
+    }
+}
+
+impl Core {
+    fn close(&mut self) -> Result<(), StoreError> {
+        let now = self.now();
+        let Some(log) = self.log.take() else { return Ok(()) };
+        log.write_uses(now)?;
+        log.seal(now)
+    }
+
+    /// The log.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] if the store is open for reading only.
+    fn log(&self) -> Result<&Log, StoreError> {
+        self.log.as_ref().ok_or(StoreError::ReadOnly)
+    }
+
+    /// The time. It never goes backwards, whatever the clock does.
+    fn now(&self) -> u64 {
+        let now = self.config.clock.now();
+        self.time.fetch_max(now, Relaxed).max(now)
+    }
+
+    /// What the index has of a tensor.
+    fn find(&self, key: &[u8]) -> Option<Found> {
+        self.index.with(key, Found::of)
+    }
+
+    /// As [`find`](Self::find), for a tensor that must be there.
+    fn found(&self, id: &TensorId, key: &[u8]) -> Result<Found, StoreError> {
+        self.find(key).ok_or_else(|| StoreError::NotFound { id: id.clone() })
+    }
+
+    /// Counts an access.
+    fn touch(&self, key: &[u8]) -> Option<Found> {
+        let now = self.now();
+        self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), Found::of)
+    }
+
+    /// Holds the writers' locks of some tensors.
+    fn hold(&self, keys: &[&[u8]]) -> Vec<std::sync::MutexGuard<'_, ()>> {
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of stripes")]
+        let mut stripes: Vec<usize> = keys.iter().map(|key| self.index.hash(key) as usize % STRIPES).collect();
+        // In one order for everybody, each once: no two wait for each other.
+        stripes.sort_unstable();
+        stripes.dedup();
+        stripes.iter().map(|&stripe| self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! Opening a store.
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use super::{Core, STRIPES, TensorStore};
+use crate::backend::{Backend, LocalFolder};
+use crate::index::Index;
+use crate::log::{Log, Segments};
+use crate::recovery::recover;
+use crate::{StoreConfig, StoreError};
+
+impl TensorStore {
+    /// Opens the store in a folder for reading and writing; makes both if they are not there and the configuration says so.
+    /// No other process, and nobody else in this one, can open it for writing meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`]; [`StoreError::NoStore`]; [`StoreError::Damaged`] if something that was durable is not
+    /// readable and the configuration does not say to salvage the rest; [`StoreError::Foreign`],
+    /// [`StoreError::FutureVersion`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
+    pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        if !config.create && !path.is_dir() {
+            return Err(StoreError::NoStore);
+        }
+        let folder = LocalFolder::lock(path, config.create)?;
+        Self::open_on(Arc::new(folder), config)
+    }
+
+    /// Opens a store for reading only, whether or not somebody writes to it. It is seen as it is now: what others write
+    /// later is not.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let config = StoreConfig { create: false, ..StoreConfig::default() };
+        let path = path.as_ref();
+        if !path.is_dir() {
+            return Err(StoreError::NoStore);
+        }
+        // A writer may compact while the files are looked at: then they are looked at again.
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match Self::on(Arc::new(LocalFolder::read_only(path)?), config.clone(), false) {
+                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Opens a store that is kept on `backend`, for reading and writing. Nothing else may write to it meanwhile.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_on(backend: Arc<dyn Backend>, config: StoreConfig) -> Result<Self, StoreError> {
+        Self::on(backend, config, true)
+    }
+
+    fn on(backend: Arc<dyn Backend>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
+        config.policy.check()?;
+        let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
+        let found = recover(&*backend, &config, writable, &index, &segments)?;
+        let log = writable.then(|| {
+            let (backend, store) = (Arc::clone(&backend), found.manifest.store);
+            let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
+            Log::new(backend, &config, store, found.next_number, found.tip, index, segments)
+        });
+        let core = Core {
+            backend,
+            config,
+            index,
+            segments,
+            log,
+            manifest: Mutex::new(found.manifest),
+            stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
+            time: AtomicU64::new(found.last_time),
+            report: found.report,
+        };
+        Ok(Self { core })
+    }
+}

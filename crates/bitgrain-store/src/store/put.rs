@@ -1,0 +1,257 @@
+//! Putting tensors.
+
+use std::borrow::Cow;
+
+use bitgrain_formats::segment::{Content, MAX_RANK, TensorHead};
+
+use super::encode::{Coded, Coding, provenance};
+use super::view::Found;
+use super::{Core, PutOptions, TensorStore};
+use crate::log::Record;
+use crate::policy::{Candidate, TierBounds, decide};
+use crate::{Provenance, StoreError, TensorId, Tier, body, read};
+
+impl TensorStore {
+    /// Puts a tensor, in place of what had the id. Returns what it cost.
+    ///
+    /// A new tensor is encoded at the first tier of the policy (8 bits); one that was there at the tier that its use asks
+    /// for now. What was pinned, allowed or written down for the id stays. A tensor with an axis of 0 is fine.
+    ///
+    /// # Errors
+    /// [`StoreError::IdEmpty`], [`StoreError::IdTooLong`]; [`StoreError::ShapeMismatch`], [`StoreError::ShapeOverflow`],
+    /// [`StoreError::TooManyAxes`]; [`StoreError::NonFinite`]; [`StoreError::BoundExceeded`];
+    /// [`StoreError::HasDependents`] if others are reconstructed from what is there; [`StoreError::ReadOnly`],
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`].
+    pub fn put(&self, id: impl Into<TensorId>, shape: &[usize], values: &[f32]) -> Result<Provenance, StoreError> {
+        self.put_with(id, shape, values, &PutOptions::default())
+    }
+
+    /// As [`put`](Self::put), with choices.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn put_with(
+        &self,
+        id: impl Into<TensorId>,
+        shape: &[usize],
+        values: &[f32],
+        options: &PutOptions,
+    ) -> Result<Provenance, StoreError> {
+        let id = id.into();
+        let core = &self.core;
+        core.log()?.check()?;
+        let mut put = Put::new(core, &id, shape, values, options)?;
+        loop {
+            // Encoded without a lock; if somebody else was quicker, what he changed may ask for another tier.
+            let seen = core.find(&put.key);
+            put.encode(core, seen.as_ref())?;
+            let _held = core.hold(&[&put.key]);
+            if !same(core.find(&put.key).as_ref(), seen.as_ref()) {
+                continue;
+            }
+            let cost = put.commit(core, seen.as_ref())?;
+            core.touch(&put.key);
+            return Ok(cost);
+        }
+    }
+}
+
+/// True if nobody changed a tensor between two looks at it.
+pub(super) fn same(a: Option<&Found>, b: Option<&Found>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            a.place.sequence == b.place.sequence && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// A tensor on its way in.
+pub(super) struct Put<'a> {
+    pub(super) id: &'a TensorId,
+    pub(super) key: Box<[u8]>,
+    shape: &'a [usize],
+    values: Cow<'a, [f32]>,
+    options: &'a PutOptions,
+    coded: Option<Coded>,
+    /// What is kept of the tensor that was there.
+    kept: Kept,
+}
+
+/// What a `put` keeps of the tensor that was there.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    created: Option<u64>,
+    user: Vec<(String, String)>,
+}
+
+impl<'a> Put<'a> {
+    pub(super) fn new(
+        core: &Core,
+        id: &'a TensorId,
+        shape: &'a [usize],
+        values: &'a [f32],
+        options: &'a PutOptions,
+    ) -> Result<Self, StoreError> {
+        id.check()?;
+        check_shape(shape, values.len())?;
+        if let Some(max_error) = options.max_error {
+            check_max_error(max_error)?;
+        }
+        if options.tier == Some(Tier::Absent) {
+            return Err(StoreError::AbsentValues);
+        }
+        let values = body::finite(values, options.non_finite, core.config.block_len.get())?;
+        Ok(Self { id, key: id.key(), shape, values, options, coded: None, kept: Kept::default() })
+    }
+
+    /// Encodes at the tier that follows from what is there, unless that was done already.
+    pub(super) fn encode(&mut self, core: &Core, seen: Option<&Found>) -> Result<(), StoreError> {
+        self.kept = match seen {
+            Some(found) => Kept::read(found, self.id)?,
+            None => Kept::default(),
+        };
+        let (tier, asked) = self.tier(core, seen);
+        let limit = self.max_error(seen);
+        let coding = Coding { block: core.config.block_len, two_level: self.options.two_level };
+        // More bits until the error is small enough; 5 bits are between 7 and 3.
+        for tier in Tier::ALL.into_iter().rev().filter(|other| *other <= tier && (!asked || *other == tier)) {
+            if tier == Tier::Lossless && !asked {
+                break;
+            }
+            let coded = match self.coded.take().filter(|coded| coded.tier == tier) {
+                Some(coded) => coded,
+                None => coding.encode(tier, &self.values, &[])?,
+            };
+            let bound = coded.accuracy.bound();
+            self.coded = Some(coded);
+            match limit {
+                Some(wanted) if bound > wanted => {
+                    if asked || tier == Tier::Hot {
+                        return Err(StoreError::BoundExceeded { tier, wanted, got: bound });
+                    }
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The record, once encoded.
+    pub(super) fn record(&mut self, seen: Option<&Found>, now: u64) -> Option<(Record<'_>, Provenance)> {
+        let coded = self.coded.take()?;
+        let user = self.options.user.as_ref().unwrap_or(&self.kept.user);
+        let pinned = self.options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
+        let head = TensorHead {
+            shape: self.shape.to_vec(),
+            tier: coded.tier.code(),
+            encoding: coded.encoding,
+            accuracy: coded.accuracy,
+            created: self.kept.created.unwrap_or(now),
+            updated: now,
+            pinned: pinned.map(Tier::code),
+            max_error: self.max_error(seen),
+            user: user.iter().map(|(key, value)| (&**key, &**value)).collect(),
+            reconstruct: None, // it would bring back the old values
+        };
+        let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
+        Some((Record { draft: coded.draft, content: Content::Tensor(self.id.as_id(), head), time: now }, cost))
+    }
+
+    fn commit(&mut self, core: &Core, seen: Option<&Found>) -> Result<Provenance, StoreError> {
+        let id = self.id;
+        let Some((record, cost)) = self.record(seen, core.now()) else {
+            return Err(StoreError::NotFound { id: id.clone() });
+        };
+        core.commit(&mut [record])?;
+        Ok(cost)
+    }
+
+    /// The tier to encode at, and whether it was asked for by name.
+    fn tier(&self, core: &Core, seen: Option<&Found>) -> (Tier, bool) {
+        if let Some(tier) = self.options.tier {
+            return (tier, true);
+        }
+        if self.options.lossless {
+            return (Tier::Lossless, true);
+        }
+        let pinned = self.options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
+        match (pinned.filter(|pin| *pin != Tier::Absent), seen) {
+            (Some(pin), _) => (pin, true),
+            (None, Some(found)) => match core.wanted_for_write(found) {
+                Tier::Lossless => (Tier::Lossless, true),
+                tier => (tier, false),
+            },
+            (None, None) => (core.config.policy.first_tier, core.config.policy.first_tier == Tier::Lossless),
+        }
+    }
+
+    fn max_error(&self, seen: Option<&Found>) -> Option<f32> {
+        self.options.max_error.or_else(|| seen.and_then(|found| found.traits.max_error))
+    }
+}
+
+impl Kept {
+    fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
+        read::with_buffer(|buffer| {
+            let view = read::head(&found.place, Some(id), buffer)?;
+            let head = read::tensor_of(&view, &found.place, id)?;
+            let user = head.user.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+            Ok(Self { created: Some(head.created), user })
+        })
+    }
+}
+
+impl Core {
+    /// The tier that a tensor's use asks for, a write right now counted.
+    pub(super) fn wanted_for_write(&self, found: &Found) -> Tier {
+        let now = self.now();
+        let mut usage = found.usage;
+        usage.touch(now, &self.config.policy);
+        let candidate = Candidate {
+            usage,
+            stored: found.traits.tier,
+            wanted: found.wanted,
+            changed_at: found.changed_at,
+            pinned: found.traits.pinned,
+            max_error: found.traits.max_error,
+            bounds: TierBounds::default(),
+            reconstructable: found.traits.reconstructable,
+            bytes: found.bytes(),
+        };
+        match decide(&self.config.policy, now, &candidate).wanted {
+            Tier::Absent => Tier::Cold,
+            tier => tier,
+        }
+    }
+}
+
+/// Whether a shape has as many values as were given.
+pub(super) fn check_shape(shape: &[usize], got: usize) -> Result<(), StoreError> {
+    if shape.len() > MAX_RANK {
+        return Err(StoreError::TooManyAxes { axes: shape.len(), limit: MAX_RANK });
+    }
+    let expected = elements(shape)?;
+    if expected == got { Ok(()) } else { Err(StoreError::ShapeMismatch { expected, got }) }
+}
+
+/// Product of the axes.
+pub(super) fn elements(shape: &[usize]) -> Result<usize, StoreError> {
+    // Zeros come last, so that no order of the axes overflows.
+    let product = shape.iter().filter(|axis| **axis != 0).try_fold(4_usize, |bytes, axis| bytes.checked_mul(*axis));
+    match product.filter(|bytes| isize::try_from(*bytes).is_ok()) {
+        Some(_) if shape.contains(&0) => Ok(0),
+        Some(bytes) => Ok(bytes / 4),
+        None => Err(StoreError::ShapeOverflow { shape: shape.to_vec() }),
+    }
+}
+
+/// Whether an error may be a limit.
+pub(super) fn check_max_error(max_error: f32) -> Result<(), StoreError> {
+    if max_error.is_finite() && max_error.is_sign_positive() {
+        Ok(())
+    } else {
+        Err(StoreError::InvalidMaxError { max_error })
+    }
+}

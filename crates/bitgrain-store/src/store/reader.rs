@@ -1,0 +1,201 @@
+//! From records to values, for the store as it is now and for a view of it.
+
+use std::ops::Range;
+
+use bitgrain_formats::segment::{Encoding, RecordView, TensorHead};
+
+use super::Core;
+use super::encode::provenance;
+use super::get::Tensor;
+use super::view::Found;
+use crate::config::Mutant;
+use crate::segment::Place;
+use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
+
+/// Reads tensors. Does not count accesses.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    /// Finds the tensors that others are reconstructed from.
+    pub(super) find: &'a dyn Lookup,
+    /// Whether checksums are compared.
+    pub(super) check: bool,
+    pub(super) absent: AbsentReads,
+}
+
+/// Something that knows where tensors are.
+pub(super) trait Lookup {
+    fn lookup(&self, id: &TensorId) -> Option<Found>;
+}
+
+impl Lookup for Core {
+    fn lookup(&self, id: &TensorId) -> Option<Found> {
+        self.find(&id.key())
+    }
+}
+
+impl Core {
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader {
+            find: self,
+            check: self.config.mutant != Some(Mutant::ChecksumOff),
+            absent: self.config.absent_reads,
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn get(&self, found: &Found, id: &TensorId) -> Result<Tensor, StoreError> {
+        let (shape, values, provenance) = self.decode(found, id, |head| Ok(vec![0.0; head.count()]))?;
+        Ok(Tensor { shape, values, provenance })
+    }
+
+    pub(super) fn get_into(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+        let place_for = |head: &TensorHead<'_>| {
+            let (expected, got) = (head.count(), out.len());
+            if expected == got { Ok(out) } else { Err(StoreError::ShapeMismatch { expected, got }) }
+        };
+        self.decode(found, id, place_for).map(|(_, _, provenance)| provenance)
+    }
+
+    /// Reads a tensor into what `place_for` makes of its head. Returns its shape as well.
+    fn decode<M: AsMut<[f32]>>(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        place_for: impl FnOnce(&TensorHead<'_>) -> Result<M, StoreError>,
+    ) -> Result<(Vec<usize>, M, Provenance), StoreError> {
+        let place = &found.place;
+        let (shape, mut out, provenance, encoding) = read::with_buffer(|buffer| {
+            let whole = read::record(place, Some(id), self.check, buffer)?;
+            let head = read::tensor_of(&whole.view, place, id)?;
+            let mut out = place_for(head)?;
+            decode_data(head, whole.body, out.as_mut(), place, id)?;
+            let provenance = provenance_of(head);
+            Ok::<_, StoreError>((head.shape.clone(), out, provenance, head.encoding))
+        })?;
+        let provenance = match encoding {
+            Encoding::Raw | Encoding::Blocks(_) => provenance,
+            Encoding::Absent => self.absent(found, id, out.as_mut())?,
+            Encoding::Frames => self.last_frame(found, id, out.as_mut())?,
+        };
+        Ok((shape, out, provenance))
+    }
+
+    /// Reads rows of a tensor.
+    pub(super) fn get_rows(&self, found: &Found, id: &TensorId, rows: Range<usize>) -> Result<Tensor, StoreError> {
+        let place = &found.place;
+        let part = read::with_buffer(|buffer| {
+            let view = read::head(place, Some(id), buffer)?;
+            let head = read::tensor_of(&view, place, id)?;
+            let (values, shape) = values_of_rows(&head.shape, &rows)?;
+            let mut out = vec![0.0; values.len()];
+            let read = self.decode_part(head, &view, place, id, values.clone(), &mut out)?;
+            Ok::<_, StoreError>((shape, values, out, read.then(|| provenance_of(head))))
+        })?;
+        match part {
+            (shape, _, values, Some(provenance)) => Ok(Tensor { shape, values, provenance }),
+            // Reconstructed, or a frame: all of it is needed for a part.
+            (shape, range, _, None) => {
+                let whole = self.get(found, id)?;
+                Ok(Tensor { shape, values: whole.values[range].to_vec(), provenance: whole.provenance })
+            }
+        }
+    }
+
+    /// Reads the values in `range`; false if the record does not have them.
+    fn decode_part(
+        &self,
+        head: &TensorHead<'_>,
+        view: &RecordView<'_>,
+        place: &Place,
+        id: &TensorId,
+        range: Range<usize>,
+        out: &mut [f32],
+    ) -> Result<bool, StoreError> {
+        let mut chunks = Vec::new();
+        match head.encoding {
+            Encoding::Absent | Encoding::Frames => return Ok(false),
+            _ if range.is_empty() => {}
+            Encoding::Raw => {
+                let bytes = 4 * range.start..4 * range.end;
+                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, &mut chunks)?;
+                body::unraw(&read[bytes.start - start..], out);
+            }
+            Encoding::Blocks(format) => {
+                // The blocks that the range touches are a tensor by themselves.
+                let (block, stride) = (format.block_len().get(), format.block_bytes());
+                let first = range.start / block;
+                let values = first * block..range.end.next_multiple_of(block).min(head.count());
+                let bytes = first * stride..first * stride + format.encoded_len(values.len());
+                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, &mut chunks)?;
+                let range = range.start - values.start..range.end - values.start;
+                let blocks = &read[bytes.start - start..];
+                let decoded = format.decode_range(blocks, values.len(), range, out);
+                decoded.map_err(|error| damaged_blocks(place, id, &error.shifted(values.start)))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The values of an absent tensor.
+    fn absent(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+        if self.absent == AbsentReads::Refuse {
+            return Err(StoreError::TierZeroNoPolicy { id: id.clone() });
+        }
+        let _ = found;
+        out.fill(0.0);
+        Ok(Provenance { tier: Tier::Absent, bits: 0, bound: f32::INFINITY, measured: f32::INFINITY, depth: 0 })
+    }
+
+    /// The values of the last frame.
+    fn last_frame(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+        let _ = found;
+        out.fill(0.0);
+        Err(StoreError::TierZeroNoPolicy { id: id.clone() })
+    }
+}
+
+/// Decodes the values that a record has itself, if it has any.
+pub(super) fn decode_data(
+    head: &TensorHead<'_>,
+    bytes: &[u8],
+    out: &mut [f32],
+    place: &Place,
+    id: &TensorId,
+) -> Result<(), StoreError> {
+    match head.encoding {
+        Encoding::Raw => body::unraw(bytes, out),
+        Encoding::Blocks(format) => {
+            body::decode(format, bytes, out).map_err(|error| damaged_blocks(place, id, &error))?;
+        }
+        Encoding::Absent | Encoding::Frames => {}
+    }
+    Ok(())
+}
+
+/// Blocks that no writer makes, under a checksum that is right.
+fn damaged_blocks(place: &Place, id: &TensorId, error: &bitgrain_codec::CodecErr) -> StoreError {
+    let (segment, what) = (place.segment.name(), error.to_string());
+    StoreError::Damaged { segment, offset: place.offset, id: Some(id.clone()), what }
+}
+
+/// What is known of a tensor's own data.
+pub(super) fn provenance_of(head: &TensorHead<'_>) -> Provenance {
+    provenance(Tier::of_code(head.tier).unwrap_or(Tier::Absent), head.encoding, head.accuracy)
+}
+
+/// The values that are in some rows, and the shape of these.
+fn values_of_rows(shape: &[usize], rows: &Range<usize>) -> Result<(Range<usize>, Vec<usize>), StoreError> {
+    let (count, inner) = match shape.split_first() {
+        Some((rows, inner)) => (*rows, inner),
+        None => (1, shape),
+    };
+    if rows.start > rows.end || rows.end > count {
+        return Err(StoreError::RowsOutOfRange { start: rows.start, end: rows.end, rows: count });
+    }
+    // Not above the values of the whole tensor, which fit in memory.
+    let row: usize = if inner.contains(&0) { 0 } else { inner.iter().product() };
+    let mut shape = shape.to_vec();
+    shape.first_mut().into_iter().for_each(|axis| *axis = rows.len());
+    Ok((rows.start * row..rows.end * row, shape))
+}

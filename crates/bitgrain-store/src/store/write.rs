@@ -1,0 +1,55 @@
+//! From records to the index: appended, durable, then seen.
+
+use bitgrain_formats::segment::{Content, Encoding, TensorHead};
+
+use super::Core;
+use crate::index::{Change, Traits};
+use crate::log::Record;
+use crate::segment::Place;
+use crate::{StoreError, Tier};
+
+impl Core {
+    /// Appends records as one batch and applies what they say once they may be acknowledged. Whoever calls this holds the
+    /// locks of all tensors in them.
+    pub(super) fn commit(&self, records: &mut [Record<'_>]) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let log = self.log()?;
+        let places = log.append(records, self.now())?;
+        if let Some(last) = places.last() {
+            log.acknowledge(last)?;
+        }
+        let changes = records.iter().zip(places).filter_map(|(record, place)| change_of(record, place));
+        self.index.apply(changes.collect());
+        Ok(())
+    }
+}
+
+/// What a record changes in the index.
+fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
+    let id = record.content.id()?;
+    let mut key = Vec::with_capacity(id.key_len());
+    id.write_key(&mut key);
+    let key = key.into_boxed_slice();
+    Some(match &record.content {
+        Content::Tensor(_, head) => {
+            let facts = Some((head.count() as u64, head.accuracy.bound()));
+            Change::Tensor { key, place, changed_at: record.time, traits: traits_of(head), facts }
+        }
+        Content::Frame(_, head) => Change::Frame { key, place, index: head.index },
+        Content::Delete(_) => Change::Delete { key },
+        Content::Usage => return None,
+    })
+}
+
+/// What the index keeps of a tensor's head.
+fn traits_of(head: &TensorHead<'_>) -> Traits {
+    Traits {
+        tier: Tier::of_code(head.tier).unwrap_or(Tier::Absent),
+        pinned: head.pinned.and_then(Tier::of_code),
+        reconstructable: head.reconstruct.is_some(),
+        temporal: head.encoding == Encoding::Frames,
+        max_error: head.max_error,
+    }
+}
