@@ -129,10 +129,11 @@ fn the_writer_that_is_killed() {
     let seed: u64 = seed.parse().expect("a number");
     let sync = if lines.next() == Some("Always") { SyncMode::Always } else { SyncMode::OnSeal };
     let store = TensorStore::open(folder, config(sync)).unwrap_or_else(|error| {
-        say(&format!("error opening: {error}"));
+        say(&format!("\nerror opening: {error}"));
         std::process::exit(1);
     });
     let store = &store;
+    say(""); // ends the line that the test harness began
     thread::scope(|scope| {
         for (writer, next) in lines.enumerate() {
             let next: usize = next.parse().expect("a number");

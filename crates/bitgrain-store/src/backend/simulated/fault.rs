@@ -7,7 +7,7 @@ use std::io;
 pub enum Fault {
     /// The device reports an error. A write leaves some of its first bytes, a sync leaves everything in doubt.
     Device,
-    /// There is no room: creating, writing and syncing fail, a write after some of its first bytes.
+    /// There is no room: creating, writing and syncing files fail, a write after some of its first bytes.
     NoSpace,
     /// The process was killed before the operation: nothing of it happens.
     Killed,

@@ -20,7 +20,7 @@ pub(super) enum Change {
 pub(super) enum Outcome {
     /// Everything before it is durable.
     Durable,
-    /// It failed: what was not durable by then may never be, though a later request succeeds.
+    /// It failed: of a file, what was not durable by then may never be, though a later request succeeds.
     Failed,
     /// It was said to have succeeded, and nothing happened.
     Lied,
@@ -99,12 +99,7 @@ struct File {
 }
 
 /// A change of names: the file that a name is given, or none.
-#[derive(Debug, Clone)]
-struct Renamed {
-    name: Arc<str>,
-    file: Option<usize>,
-    doubtful: bool,
-}
+type Renamed = (Arc<str>, Option<usize>);
 
 /// A disk after the first operations of a [`Journal`].
 #[derive(Debug, Clone)]
@@ -135,7 +130,7 @@ impl Walk<'_> {
     #[must_use]
     pub fn power_cut(&self, loss: Loss, dice: &mut Dice) -> Image {
         let mut names = self.names.clone();
-        for Renamed { name, file, .. } in &self.renamed {
+        for (name, file) in &self.renamed {
             if loss.keeps_name(dice) {
                 match file {
                     Some(file) => names.insert(Arc::clone(name), *file),
@@ -177,11 +172,9 @@ impl Walk<'_> {
         match entry {
             Entry::Create { name, file } => {
                 self.files.resize_with(self.files.len().max(file + 1), File::default);
-                self.renamed.push(Renamed { name: Arc::clone(name), file: Some(*file), doubtful: false });
+                self.renamed.push((Arc::clone(name), Some(*file)));
             }
-            Entry::Remove { name } => {
-                self.renamed.push(Renamed { name: Arc::clone(name), file: None, doubtful: false });
-            }
+            Entry::Remove { name } => self.renamed.push((Arc::clone(name), None)),
             Entry::Change { file, change } => self.files[*file].pending.push(change.clone()),
             Entry::SyncFile { file, outcome: Outcome::Durable } => self.files[*file].settle(),
             Entry::SyncFile { file, outcome: Outcome::Failed } => {
@@ -189,20 +182,16 @@ impl Walk<'_> {
                 file.doubtful.append(&mut file.pending);
             }
             Entry::SyncFolder { outcome: Outcome::Durable } => {
-                let (doubtful, settled) = self.renamed.drain(..).partition(|renamed: &Renamed| renamed.doubtful);
-                self.renamed = doubtful;
-                for Renamed { name, file, .. } in settled {
-                    self.renamed.retain(|doubtful| doubtful.name != name);
+                for (name, file) in self.renamed.drain(..) {
                     match file {
                         Some(file) => self.names.insert(name, file),
                         None => self.names.remove(&name),
                     };
                 }
             }
-            Entry::SyncFolder { outcome: Outcome::Failed } => {
-                self.renamed.iter_mut().for_each(|renamed| renamed.doubtful = true);
-            }
-            Entry::SyncFile { outcome: Outcome::Lied, .. } | Entry::SyncFolder { outcome: Outcome::Lied } => {}
+            // A folder whose sync failed is tried again by the next: file systems keep a journal of names.
+            Entry::SyncFolder { outcome: Outcome::Failed | Outcome::Lied } => {}
+            Entry::SyncFile { outcome: Outcome::Lied, .. } => {}
         }
     }
 }

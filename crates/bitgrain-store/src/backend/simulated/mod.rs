@@ -3,7 +3,7 @@
 //! [`SimulatedDisk`] is a [`Backend`] that keeps a [`Journal`] of everything done to it. From the journal follows what
 //! a disk can hold if the power goes after any operation: of all that was not synced, any part may be there. Content
 //! is kept, dropped or torn per write, by bytes or by sectors and in any order; names come and go apart from content;
-//! lengths are written apart from bytes; a sync that failed leaves its bytes in doubt for ever. [`Loss`] says which of
+//! lengths are written apart from bytes; a sync of a file that failed leaves its bytes in doubt for ever. [`Loss`] says which of
 //! this happens, [`Dice`] decide the rest, so that a seed repeats a crash. Operations fail on request ([`Plan`]), syncs
 //! can lie, bits rot ([`Image::flip`]).
 //!
@@ -228,6 +228,7 @@ impl Backend for SimulatedDisk {
 
     fn sync_folder(&self) -> io::Result<()> {
         let (mut disk, fault) = self.operation(Counted::Changes)?;
+        let fault = fault.filter(|fault| *fault == Fault::Device);
         disk.sync(fault, |outcome| Entry::SyncFolder { outcome })
     }
 }
