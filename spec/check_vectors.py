@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A second implementation of spec/blocks.md and spec/model.md, in plain Python, that checks the golden vectors in both
-directions.
+"""A second implementation of spec/blocks.md, spec/model.md and spec/segment.md, in plain Python, that checks the golden
+vectors, but for segments in both directions.
 
 It shares no code with the Rust library: it was written from the words of the specification. Run it without
 arguments; it needs nothing but Python 3.
@@ -13,6 +13,7 @@ import struct
 import sys
 
 import model_file
+import segment_file
 
 FORMATS = {f"b{bits}": (bits, False) for bits in range(2, 9)} | {"b3x2": (3, True)}
 
@@ -170,13 +171,43 @@ def check_model(vector, data):
         raise AssertionError(f"a flipped bit of byte {at} was not refused")
 
 
+def check_segment(vector, data):
+    """Everything that is said, and that no flipped bit or cut goes unnoticed."""
+    assert segment_file.read(data) == vector, "reading differs"
+    for at in range(len(data)):
+        broken = data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
+        try:
+            read = segment_file.read(broken)
+        except segment_file.Refused:
+            continue
+        # The tail of a torn segment is not looked at, and a broken record ends it.
+        assert not vector["sealed"], f"a flipped bit of byte {at} was not refused"
+        count = len(read["records"])
+        hit = [record["offset"] for record in vector["records"] if record["offset"] <= at]
+        torn = at >= len(data) - vector["torn"]
+        assert read["records"] == vector["records"][:count] and count == len(hit) - (not torn), f"byte {at}"
+
+
+def check_manifest(vector, data):
+    assert segment_file.read_manifest(data) == vector, "reading differs"
+    for bit in range(len(data) * 8):
+        broken = data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
+        try:
+            segment_file.read_manifest(broken)
+        except segment_file.Refused:
+            continue
+        raise AssertionError(f"flipped bit {bit} was not refused")
+
+
 CHECKS = {"model": check_model, "blocks": check_blocks, "packed": check_packed, "refused": check_refused}
+CHECKS |= {"segment": check_segment, "manifest": check_manifest}
 ENDINGS = {"model": ".bitgrain"}
 
 
 def main():
     folder = pathlib.Path(__file__).parent / "vectors"
     paths = sorted(folder.glob("*.json")) + sorted(folder.glob("models/*.json"))
+    paths += sorted(folder.glob("segments/*.json"))
     if not paths:
         sys.exit(f"no vectors in {folder}")
     failed = 0

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use bitgrain_formats::npz::Archive;
 use bitgrain_formats::safetensors::Index;
+use bitgrain_formats::segment::{Manifest, RecordView, Records, SegmentHeader, UsageEntries};
 use bitgrain_formats::{gguf, lightgbm, npy, safetensors, xgboost};
 
 struct Measuring;
@@ -170,6 +171,34 @@ fn broken_npz_archives_are_errors_or_members() {
         mutations(&bytes, bytes.len(), check);
         huge_lengths(&bytes, bytes.len(), check);
     }
+}
+
+/// The rest of what can be broken about segments is in `tests/segment/hostile.rs`.
+#[test]
+fn broken_segments_take_memory_in_proportion() {
+    let bytes = vector("../segments/v1_sealed.bin");
+    let header = SegmentHeader::parse(&bytes).expect("whole");
+    let salt = bitgrain_formats::crc32c(&bytes[..60]);
+    let signed = |record: &[u8]| {
+        let Some(len) = RecordView::needed(record).ok().and_then(|needed| usize::try_from(needed.head).ok()) else {
+            return;
+        };
+        let mut record = record.to_vec();
+        let Some(head) = record.get(4..len) else { return };
+        let sum = bitgrain_kernels::crc32c(bitgrain_kernels::Backend::best(), salt, head);
+        record[..4].copy_from_slice(&sum.to_le_bytes());
+        bounded(&record, |record| RecordView::parse(record, 0, &header).map(drop));
+    };
+    for (offset, record) in Records::new(&bytes, &header) {
+        let start = usize::try_from(offset).expect("small");
+        let end = start + usize::try_from(record.total_len()).expect("small");
+        mutations(&bytes[start..end], record.head_len, signed);
+        huge_lengths(&bytes[start..end], record.head_len, signed);
+    }
+    let manifest = vector("../segments/v1_manifest.bin");
+    huge_lengths(&manifest, manifest.len(), |bytes| drop(bounded(bytes, Manifest::parse)));
+    let list = vec![0xff; 1000];
+    bounded(&list, |list| UsageEntries::new(list).next().map(drop));
 }
 
 #[test]

@@ -1,11 +1,15 @@
-//! The tables of `spec/containers.md` and `spec/tables.md` are what the code does.
+//! The tables of `spec/containers.md`, `spec/tables.md` and `spec/segment.md` are what the code does.
 
 use std::collections::BTreeSet;
 
 use bitgrain_formats::gguf::TensorType;
 use bitgrain_formats::safetensors::Dtype;
 
-const SPEC: &str = concat!(include_str!("../../../spec/containers.md"), include_str!("../../../spec/tables.md"));
+const SPEC: &str = concat!(
+    include_str!("../../../spec/containers.md"),
+    include_str!("../../../spec/tables.md"),
+    include_str!("../../../spec/segment.md")
+);
 
 /// Cells of the rows of the first table behind `heading` whose header starts with `first`.
 fn rows(heading: &str, first: &str) -> Vec<Vec<&'static str>> {
@@ -46,6 +50,7 @@ fn every_error_answers_a_rule() {
         ("## npz", include_str!("../src/npz/error.rs")),
         ("## CSV", include_str!("../src/csv/error.rs")),
         ("## libsvm", include_str!("../src/libsvm/error.rs")),
+        ("## What segments may not have", include_str!("../src/segment/error.rs")),
     ] {
         let listed: BTreeSet<&str> = rows(heading, "| rule |").into_iter().map(|row| row[1]).collect();
         assert_eq!(listed, variants(source), "{heading}");

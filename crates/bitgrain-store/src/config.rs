@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bitgrain_codec::BlockLen;
+use bitgrain_codec::{BitWidth, BlockLen, TwoLevel};
 
 use crate::policy::PolicyConfig;
+use crate::temporal::FrameSettings;
 use crate::{Clock, SystemClock};
 
 /// Settings of an open store. None of them is kept in the store.
@@ -19,6 +20,10 @@ pub struct StoreConfig {
     pub segment_bytes: u64,
     /// Values that share a scale, in tensors put from now on.
     pub block_len: BlockLen,
+    /// How frames are encoded. Width and block length are those of the tier and of `block_len`.
+    pub frames: FrameSettings,
+    /// Whether 3-bit blocks may have a second scale, when the policy sends a tensor there.
+    pub two_level: TwoLevel,
     /// What to do with a segment that was damaged after it was written.
     pub on_damage: OnDamage,
     /// What a read of an absent tensor gets that cannot be reconstructed.
@@ -40,6 +45,8 @@ impl Default for StoreConfig {
             sync: SyncMode::default(),
             segment_bytes: 64 << 20,
             block_len: BlockLen::new(128).unwrap_or(BlockLen::DEFAULT),
+            frames: FrameSettings::new(BitWidth::W8),
+            two_level: TwoLevel::Off,
             on_damage: OnDamage::default(),
             absent_reads: AbsentReads::default(),
             policy: PolicyConfig::default(),
@@ -56,6 +63,8 @@ impl fmt::Debug for StoreConfig {
             .field("sync", &self.sync)
             .field("segment_bytes", &self.segment_bytes)
             .field("block_len", &self.block_len)
+            .field("frames", &self.frames)
+            .field("two_level", &self.two_level)
             .field("on_damage", &self.on_damage)
             .field("absent_reads", &self.absent_reads)
             .field("policy", &self.policy)

@@ -99,7 +99,9 @@ pub enum StoreError {
         max_error: f32,
     },
     /// User metadata beyond its limits.
-    #[error("user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept")]
+    #[error(
+        "user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept"
+    )]
     UserTooLarge {
         /// Pairs given.
         pairs: usize,
@@ -115,6 +117,28 @@ pub enum StoreError {
     TierZeroNoPolicy {
         /// The absent tensor.
         id: TensorId,
+    },
+    /// A temporal tensor where one without frames is needed.
+    #[error("{id} has frames: append to it, or delete it first")]
+    Temporal {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// A tensor without frames where a temporal one is needed.
+    #[error("{id} has no frames: it was put as a whole")]
+    NotTemporal {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// Frames that the tensor does not have.
+    #[error("frames {start}..{end} do not lie in a tensor of {frames}")]
+    FramesOutOfRange {
+        /// First frame.
+        start: u64,
+        /// The frame after the last.
+        end: u64,
+        /// Frames there are.
+        frames: u64,
     },
     /// A chain of reconstructions that is too long to follow.
     #[error("{id} is more than {limit} reconstructions away from data; put one of those between again")]
@@ -139,8 +163,10 @@ pub enum StoreError {
         index: usize,
     },
     /// Others are reconstructed from this tensor.
-    #[error("{} tensors are reconstructed from {id}, {first} among them; delete or materialise them first",
-        dependents.len(), first = dependents.first().unwrap_or(id))]
+    #[error(
+        "{} tensors are reconstructed from {id}, {} among them; delete or materialise them first",
+        .dependents.len(), .dependents.first().unwrap_or(.id)
+    )]
     HasDependents {
         /// What was to go.
         id: TensorId,

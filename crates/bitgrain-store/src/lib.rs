@@ -10,6 +10,7 @@
 pub mod backend;
 mod body;
 mod clock;
+mod compaction;
 mod config;
 mod error;
 mod id;
@@ -35,5 +36,8 @@ pub use error::StoreError;
 pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
-pub use store::{Dependents, PutOptions, Tensor, TensorStore};
+pub use store::{
+    Batch, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot, Stats,
+    Tensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport,
+};
 pub use tier::Tier;

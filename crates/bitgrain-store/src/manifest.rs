@@ -5,6 +5,7 @@ use bitgrain_formats::segment::{Manifest, SegmentError};
 use crate::StoreError;
 use crate::backend::Backend;
 use crate::config::Mutant;
+use crate::log::unwritable;
 use crate::names::FileName;
 
 /// Largest manifest: a hundred million segments. A longer file is none.
@@ -13,8 +14,9 @@ const MAX_LEN: u64 = 1 << 31;
 /// Writes a manifest; it is durable and counts when this returns.
 pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest, mutant: Option<Mutant>) -> Result<(), StoreError> {
     let name = FileName::Manifest(manifest.number).to_string();
+    let bytes = manifest.encode().map_err(unwritable)?;
     let file = backend.create_new(&name).map_err(StoreError::io(&*name))?;
-    let written = file.write_at(0, &manifest.encode()).and_then(|()| match mutant {
+    let written = file.write_at(0, &bytes).and_then(|()| match mutant {
         Some(Mutant::SkipFsync) => Ok(()),
         _ => file.sync_data(),
     });

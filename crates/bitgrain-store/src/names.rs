@@ -42,7 +42,13 @@ mod tests {
         for file in [FileName::Manifest(1), FileName::Segment(u64::MAX)] {
             assert_eq!(FileName::parse(&file.to_string()), Some(file));
         }
-        for other in ["LOCK", "segment-1", "segment-00000000000000AB", "segment-0000000000000001.tmp", "manifest-+000000000000001"] {
+        for other in [
+            "LOCK",
+            "segment-1",
+            "segment-00000000000000AB",
+            "segment-0000000000000001.tmp",
+            "manifest-+000000000000001",
+        ] {
             assert_eq!(FileName::parse(other), None, "{other}");
         }
     }

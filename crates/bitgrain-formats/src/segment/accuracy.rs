@@ -30,7 +30,9 @@ impl Accuracy {
         let share = if bound > 0.0 { (f64::from(measured) * 255.0 / f64::from(bound)).ceil() } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limited to 0..=255, NaN is 0")]
         let share = share.clamp(0.0, 255.0) as u8;
-        Self { bound, share }
+        // What was rounded up once is not rounded up again.
+        let below = Self { bound, share: share.saturating_sub(1) };
+        if below.measured() >= measured { below } else { Self { bound, share } }
     }
 
     /// No value is further away than this.
@@ -47,6 +49,12 @@ impl Accuracy {
         let near = exact as f32;
         let up = if f64::from(near) < exact { near.next_up() } else { near };
         up.min(self.bound)
+    }
+
+    /// The measured error in 255ths of the bound, as it is stored.
+    #[must_use]
+    pub const fn share(self) -> u8 {
+        self.share
     }
 
     pub(super) fn write(self, out: &mut Vec<u8>) -> Result<(), SegmentError> {

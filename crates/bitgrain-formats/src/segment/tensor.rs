@@ -207,7 +207,11 @@ fn read_user<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, &'a str)>, Seg
     if pairs == 0 || pairs > cursor.left() as u64 / 2 {
         return Err(SegmentError::Value { what: "number of pairs", offset });
     }
-    (0..pairs).map(|_| Ok((cursor.text("key of the user")?, cursor.text("value of the user")?))).collect()
+    let mut user = Vec::with_capacity(usize::try_from(pairs).unwrap_or(0));
+    for _ in 0..pairs {
+        user.push((cursor.text("key of the user")?, cursor.text("value of the user")?));
+    }
+    Ok(user)
 }
 
 /// Pinned tier and largest error, where they are there.

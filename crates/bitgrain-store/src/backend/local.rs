@@ -88,7 +88,9 @@ fn sync_names(folder: &Path) -> io::Result<()> {
 impl Backend for LocalFolder {
     fn list(&self) -> io::Result<Vec<String>> {
         // A name that is not Unicode is none of ours.
-        fs::read_dir(&self.path)?.filter_map(|entry| entry.map(|e| e.file_name().into_string().ok()).transpose()).collect()
+        fs::read_dir(&self.path)?
+            .filter_map(|entry| entry.map(|e| e.file_name().into_string().ok()).transpose())
+            .collect()
     }
 
     fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::DefaultHashBuilder;
 
 use super::{Entry, Shard, Traits};
+use crate::Tier;
 use crate::policy::Usage;
 use crate::segment::Place;
 
@@ -61,6 +62,7 @@ impl Change {
                 };
                 entry.place.count_out();
                 entry.place = place;
+                entry.headless = false;
                 entry.changed_at = changed_at;
                 if entry.traits.tier != traits.tier {
                     entry.want(traits.tier);
@@ -68,12 +70,17 @@ impl Change {
                 entry.traits = traits;
                 entry.forget_facts();
                 entry.learn_if(facts);
-                if !traits.temporal && let Some(frames) = entry.frames.take() {
+                if !traits.temporal
+                    && let Some(frames) = entry.frames.take()
+                {
                     frames.iter().for_each(Place::count_out);
                 }
                 true
             }
             Self::Frame { key, place, index } => {
+                if index == 0 && shard.find(hash, &key).is_none() {
+                    shard.insert(hash, headless(key.clone(), place.clone()), hasher);
+                }
                 let Some(entry) = shard.find_mut(hash, &key).filter(|entry| entry.traits.temporal) else {
                     return false;
                 };
@@ -96,4 +103,13 @@ impl Change {
             }
         }
     }
+}
+
+/// An entry for frames whose tensor comes later.
+fn headless(key: Box<[u8]>, place: Place) -> Entry {
+    place.count_in(); // counted out when the tensor comes
+    let traits = Traits { tier: Tier::Hot, pinned: None, reconstructable: false, temporal: true, max_error: None };
+    let mut entry = Entry::new(key, place, 0, traits, Usage::default());
+    entry.headless = true;
+    entry
 }

@@ -28,6 +28,9 @@ pub(crate) struct Entry {
     clean: AtomicBool,
     /// Records of its frames, if it is temporal.
     pub(crate) frames: Option<Arc<Vec<Place>>>,
+    /// True if only frames were seen so far, while a store is opened: the record of the tensor comes later where it was
+    /// written anew. `place` is that of a frame until then.
+    pub(super) headless: bool,
 }
 
 /// What an index of a segment says of a tensor beside where it is.
@@ -64,6 +67,7 @@ impl Entry {
             wanted: AtomicU8::new(traits.tier.code()),
             clean: AtomicBool::new(true),
             frames: None,
+            headless: false,
         }
     }
 

@@ -8,13 +8,15 @@ mod entry;
 mod shard;
 
 use std::hash::BuildHasher;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::DefaultHashBuilder;
 
 pub(crate) use change::Change;
 pub(crate) use entry::{Entry, Traits};
 pub(crate) use shard::Shard;
+
+use crate::segment::Place;
 
 /// Shards: enough that readers and writers of a few dozen threads rarely meet.
 pub(crate) const SHARDS: usize = 64;
@@ -58,12 +60,7 @@ impl Index {
     }
 
     /// Counts an access at `now` while looking.
-    pub(crate) fn touch<T>(
-        &self,
-        key: &[u8],
-        count: impl FnOnce(&Entry),
-        look: impl FnOnce(&Entry) -> T,
-    ) -> Option<T> {
+    pub(crate) fn touch<T>(&self, key: &[u8], count: impl FnOnce(&Entry), look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let hash = self.hash(key);
         let shard = self.read(Self::shard_of(hash));
         let (slot, entry) = shard.find(hash, key)?;
@@ -81,7 +78,8 @@ impl Index {
         changes.iter().for_each(|(hash, _)| wanted[Self::shard_of(*hash)] = true);
         // Locked in one order by everybody, so no two wait for each other.
         let mut guards = wanted.iter().enumerate().map(|(shard, wanted)| wanted.then(|| self.write(shard)));
-        let mut guards: [Option<RwLockWriteGuard<'_, Shard>>; SHARDS] = std::array::from_fn(|_| guards.next().flatten());
+        let mut guards: [Option<RwLockWriteGuard<'_, Shard>>; SHARDS] =
+            std::array::from_fn(|_| guards.next().flatten());
         let applied = changes.into_iter().map(|(hash, change)| {
             let shard = guards[Self::shard_of(hash)].as_deref_mut();
             shard.is_some_and(|shard| change.apply(hash, shard, &self.hasher))
@@ -93,7 +91,34 @@ impl Index {
     pub(crate) fn load(&self, shard: usize, changes: impl IntoIterator<Item = (u64, Change)>) -> usize {
         let shard = &mut *self.write(shard);
         let applied = changes.into_iter().map(|(hash, change)| change.apply(hash, shard, &self.hasher));
-        applied.filter(|applied| !applied).count()
+        let lost = applied.filter(|applied| !applied).count();
+        // Frames without a tensor: its record is damaged.
+        let headless: Vec<Box<[u8]>> = shard.entries().filter(|e| e.headless).map(|e| e.key.clone()).collect();
+        for key in headless {
+            let delete = Change::Delete { key };
+            let hash = self.hash(delete.key());
+            delete.apply(hash, shard, &self.hasher);
+        }
+        lost
+    }
+
+    /// Notes that a record is elsewhere now, if it still counts.
+    pub(crate) fn relocate(&self, key: &[u8], frame: Option<u64>, from: &Place, to: Place) {
+        let hash = self.hash(key);
+        let mut shard = self.write(Self::shard_of(hash));
+        let Some(entry) = shard.find_mut(hash, key) else { return };
+        let place = match frame {
+            None => Some(&mut entry.place),
+            Some(i) => entry.frames.as_mut().and_then(|frames| {
+                let at = usize::try_from(i).ok().filter(|at| frames.get(*at).is_some_and(|place| place.is(from)))?;
+                Arc::make_mut(frames).get_mut(at)
+            }),
+        };
+        if let Some(place) = place.filter(|place| place.is(from)) {
+            from.count_out();
+            to.count_in();
+            *place = to;
+        }
     }
 
     /// All shards at once, for a look at one moment.

@@ -16,7 +16,7 @@ use bitgrain_formats::segment::{
 
 use self::commit::Commit;
 pub(crate) use self::segments::Segments;
-pub(crate) use self::uses::usage_records;
+pub(crate) use self::uses::{usage_of, usage_records};
 use crate::backend::Backend;
 use crate::config::Mutant;
 use crate::index::Index;
@@ -296,7 +296,8 @@ impl Log {
         let Some(active) = &tip.active else { return Ok(()) };
         // An index that is there says that every record is: so these come first.
         self.commit.sync(&active.segment)?;
-        seal(&active.segment, &active.index).map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
+        seal(&active.segment, &active.index)
+            .map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
         self.commit.sync(&active.segment)?;
         self.commit.advance((active.segment.number(), u64::MAX));
         tip.previous = active.segment.number();

@@ -16,11 +16,11 @@ pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'stati
     for shard in 0..SHARDS {
         index.read(shard).take_soiled(|entry| uses.push((entry.key.clone(), entry.usage.load())));
     }
-    records_of(uses, now)
+    usage_of(uses, now)
 }
 
 /// Records of these uses.
-pub(crate) fn records_of(mut uses: Vec<(Box<[u8]>, Usage)>, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
+pub(crate) fn usage_of(mut uses: Vec<(Box<[u8]>, Usage)>, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
     uses.sort_unstable_by(|a, b| a.0.cmp(&b.0)); // takes the fewest bytes, and no chance has a part in it
     uses.chunks(PER_RECORD).map(|uses| record_of(uses, now)).collect()
 }

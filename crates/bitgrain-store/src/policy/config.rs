@@ -41,7 +41,7 @@ pub struct PolicyConfig {
     pub warm_min: f32,
     /// A tensor has to be this share below a threshold to fall, having been above it. 0.2.
     pub score_hysteresis: f32,
-    /// A tensor stays in a tier for at least this long before it steps down. 1 hour.
+    /// A tensor stays in a tier for at least this long before it steps down. 2 hours.
     pub residency: Duration,
     /// Only a score below this lets go of the data. 1.
     pub absent_min_score: f32,
@@ -73,7 +73,7 @@ impl Default for PolicyConfig {
             hot_min: 512.0,
             warm_min: 64.0,
             score_hysteresis: 0.2,
-            residency: Duration::from_secs(HOUR),
+            residency: Duration::from_secs(2 * HOUR),
             absent_min_score: 1.0,
             absent_age_threshold: Duration::from_secs(24 * HOUR),
             absent: AbsentRule::Any,

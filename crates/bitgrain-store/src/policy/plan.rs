@@ -16,7 +16,8 @@ pub struct CapState {
 /// What is to be done, tensors being named by their place among the candidates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// Data to re-encode with fewer bits: by use in the order of the candidates, then for the cap, least recently used first.
+    /// Data to re-encode with fewer bits: by use in the order of the candidates, then for the cap, least recently
+    /// used first.
     pub moves: Vec<Move>,
     /// Tensors whose wanted tier is to become another, in the order of the candidates.
     pub wishes: Vec<Wish>,
@@ -61,8 +62,8 @@ pub struct Wish {
 /// same millisecond: there the earlier candidate is taken first.
 ///
 /// Warm tensors are those at 7 and 5 bits. While they have more bytes than the cap, the least recently used go from 7 to 5,
-/// at most once in the interval. From 5 back to 7, and from 3 to 7, is wanted only for as many as leave the hysteresis' share
-/// of the cap free, the most recently used first.
+/// whatever their residency, at most once in the interval. From 5 back to 7, and from 3 to 7, is wanted only for as many as
+/// leave the hysteresis' share of the cap free, the most recently used first.
 #[must_use]
 pub fn plan(
     config: &PolicyConfig,
@@ -195,7 +196,6 @@ const fn is_warm(tier: Tier) -> bool {
 /// Bytes up to which 7 bits are given back.
 fn clear_of_cap(config: &PolicyConfig) -> u64 {
     #[expect(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of the cap, at least 0; a byte more or less does not matter"

@@ -24,19 +24,17 @@ pub fn score(usage: &Usage, now: u64, config: &PolicyConfig) -> f32 {
     if usage.accesses == 0 {
         return 0.0;
     }
-    let average = config.weight_ema * usage.ema_at(now, config);
-    let recency = config.weight_recency * halved(usage.age(now), millis(config.recency_half_life).max(1));
-    #[expect(clippy::cast_precision_loss, reason = "at most 64")]
-    let periods = usage.window_at(now, config).count_ones() as f32;
-    let window = config.weight_window * periods / 64.0;
-    (average + recency + window).clamp(0.0, MAX_SCORE)
+    let (window, ema) = usage.seen_at(now, config);
+    let recency = halved(usage.age(now), millis(config.recency_half_life).max(1));
+    let periods = window.count_ones() as f32 / 64.0;
+    let sum = config.weight_ema * ema + config.weight_recency * recency + config.weight_window * periods;
+    sum.clamp(0.0, MAX_SCORE)
 }
 
 /// 1 halved after every `half_life`, a straight line between: within 7 % of the exponential, and the same on every machine.
 fn halved(age: u64, half_life: u64) -> f32 {
     let Some(exponent) = u32::try_from(age / half_life).ok().and_then(|n| 127_u32.checked_sub(n)) else { return 0.0 };
     let start = f32::from_bits(exponent << 23); // 2^-n; 0 at n = 127
-    #[expect(clippy::cast_precision_loss, reason = "a share of the half-life needs no more than 24 bits")]
     let share = (age % half_life) as f32 / half_life as f32;
     start * (1.0 - 0.5 * share)
 }

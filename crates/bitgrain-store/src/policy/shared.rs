@@ -39,13 +39,13 @@ impl SharedUsage {
         }
         let seen = Usage { accesses: before, last, window: self.window.load(Relaxed), ema: self.ema() };
         // Whoever moves `last` into the new period does the sums; the others came within that period.
-        if before == 0 || self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok() {
-            self.last.fetch_max(now, Relaxed);
+        let mine = self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
+        self.last.fetch_max(now, Relaxed);
+        if mine || before == 0 {
             let (window, ema) = seen.in_new_period(now, config);
-            self.window.store(window, Relaxed);
-            self.ema.store(ema.to_bits(), Relaxed);
-        } else {
-            self.last.fetch_max(now, Relaxed);
+            // Held up for so long that another period began: the newer sums stay.
+            let _ = self.window.compare_exchange(seen.window, window, Relaxed, Relaxed);
+            let _ = self.ema.compare_exchange(seen.ema.to_bits(), ema.to_bits(), Relaxed, Relaxed);
         }
     }
 

@@ -47,15 +47,10 @@ impl Usage {
         (window | 1, (faded + config.ema_weight).min(1.0))
     }
 
-    /// Periods with an access, seen at `now`. A period that is not over yet does not count as one without.
-    pub(super) fn window_at(&self, now: u64, config: &PolicyConfig) -> u64 {
-        shifted(self.window, self.periods_since(now, config).saturating_sub(1))
-    }
-
-    /// The average, seen at `now`. A period that is not over yet does not count as one without an access.
-    pub(super) fn ema_at(&self, now: u64, config: &PolicyConfig) -> f32 {
+    /// Window and average, seen at `now`. A period that is not over yet does not count as one without an access.
+    pub(super) fn seen_at(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
         let over = self.periods_since(now, config).saturating_sub(1);
-        self.sound_ema() * power(1.0 - config.ema_weight, over)
+        (shifted(self.window, over), self.sound_ema() * power(1.0 - config.ema_weight, over))
     }
 
     /// Milliseconds since the last access.
@@ -67,9 +62,9 @@ impl Usage {
         config.period_of(now.max(self.last)) - config.period_of(self.last)
     }
 
-    /// The average, whatever was read from a file. (`max` first: it takes the 0 if the other is NaN.)
+    /// The average, whatever was read from a file.
     fn sound_ema(&self) -> f32 {
-        self.ema.max(0.0).min(1.0)
+        if self.ema.is_nan() { 0.0 } else { self.ema.clamp(0.0, 1.0) }
     }
 }
 

@@ -64,7 +64,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_tensor_comes_back_from_base_and_delta_within_its_bound(
-            pairs in prop::collection::vec((-1e3_f32..1e3, -1.0_f32..1.0), 1..300), exponent in -120..120_i32,
+            pairs in prop::collection::vec((-1e3_f32..1e3, -1.0_f32..1.0), 1..300), exponent in -120..116_i32,
         ) {
             let size = 2.0_f32.powi(exponent);
             let original: Vec<f32> = pairs.iter().map(|(base, _)| base * size).collect();
@@ -108,6 +108,7 @@ mod tests {
     fn rounding_is_part_of_the_bound() {
         let base = Approximate { values: vec![16_777_216.0], bound: 0.0 };
         let sum = apply_delta(base, &Approximate { values: vec![1.0], bound: 0.0 }).expect("in range");
-        assert!(error(sum.values[0], 16_777_217.0) == 0.0 || sum.bound >= 1.0, "{sum:?}");
+        // The exact sum is halfway between two numbers.
+        assert_eq!((sum.values[0], sum.bound), (16_777_216.0, 1.0));
     }
 }

@@ -136,7 +136,7 @@ pub fn apply_factor(
     }
     let count = elements(&result)?;
     let rows = shape.first().copied().unwrap_or(1);
-    let columns = if rows == 0 { 0 } else { expected / rows };
+    let columns = expected.checked_div(rows).unwrap_or(0);
     let row = |i: usize| {
         let i = factor.permutation.as_ref().map_or(i, |permutation| permutation[i] as usize);
         &source.values[i * columns..(i + 1) * columns]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use bitgrain_formats::segment::{CompactedSegment, Manifest, SegmentError, SegmentHeader, SegmentKind};
+use bitgrain_formats::segment::{CompactedSegment, Manifest, SegmentError, SegmentHeader};
 
 use super::{Damage, RecoveryReport};
 use crate::backend::{Backend, BackendFile};
@@ -127,7 +127,7 @@ impl Files {
         for segment in found.iter().map(|f| &f.segment).filter(|segment| segment.is_log()) {
             let previous = segment.header.previous;
             if previous >= manifest.log_from && !self.live.contains(&previous) {
-                return_or_note(on_damage, report, previous, "the segment is missing")?;
+                return_or_note::<()>(on_damage, report, previous, "the segment is missing")?;
             }
         }
         Ok(())

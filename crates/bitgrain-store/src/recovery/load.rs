@@ -32,12 +32,7 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Reads a segment: its index, or all of it if that is bad or, with `open_end`, not there.
-    pub(super) fn of(
-        found: &Found,
-        open_end: bool,
-        on_damage: OnDamage,
-        index: &Index,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn of(found: &Found, open_end: bool, on_damage: OnDamage, index: &Index) -> Result<Self, StoreError> {
         let mut loaded = Self {
             segment: Arc::clone(&found.segment),
             changes: (0..SHARDS).map(|_| Vec::new()).collect(),

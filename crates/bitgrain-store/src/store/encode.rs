@@ -41,8 +41,7 @@ impl Coding {
 
 /// Values as they are, or none at all.
 fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
-    let (encoding, len) =
-        if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
+    let (encoding, len) = if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
     let mut draft = Draft::new(len + more.len());
     let (data, rest) = draft.body_mut().split_at_mut(len);
     body::raw(values, data);

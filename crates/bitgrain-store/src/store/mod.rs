@@ -1,27 +1,54 @@
 //! The store: what users call, a file for each noun.
 
+mod absent;
+mod backup;
+mod batch;
+mod compact;
+mod describe;
 mod encode;
+mod frame_head;
+mod frames;
 mod get;
+mod links;
 mod open;
 mod options;
 mod put;
 mod reader;
+mod rebuild;
 mod remove;
+mod retier;
+mod rewrite;
+mod run;
+mod snapshot;
+mod stats;
+mod tick;
+mod verify;
 mod view;
 mod write;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bitgrain_formats::segment::Manifest;
 
+pub use self::batch::Batch;
+pub use self::compact::{CompactOptions, CompactReport};
+pub use self::describe::Scan;
+use self::frames::Encoders;
+pub use self::frames::{Frame, FrameProvenance};
 pub use self::get::Tensor;
+use self::links::LinkTable;
 pub use self::options::PutOptions;
 pub use self::remove::Dependents;
+pub use self::snapshot::Snapshot;
+pub use self::stats::{Stats, TierStats};
+pub use self::tick::{TickPlan, TickReport, TierMove};
+pub use self::verify::VerifyReport;
 use self::view::Found;
 use crate::backend::Backend;
 use crate::index::Index;
 use crate::log::{Log, Segments};
+use crate::policy::CapState;
 use crate::recovery::RecoveryReport;
 use crate::{StoreConfig, StoreError, TensorId};
 
@@ -58,6 +85,15 @@ struct Core {
     manifest: Mutex<Manifest>,
     /// One of these is held from looking at a tensor until the change that follows from it is in the index.
     stripes: Vec<Mutex<()>>,
+    /// Who is reconstructed from whom.
+    links: Mutex<LinkTable>,
+    /// Held by whoever adds to that, so that no two make a circle together.
+    linking: Mutex<()>,
+    encoders: Mutex<Encoders>,
+    /// What the policy remembers of its last tick.
+    cap: Mutex<CapState>,
+    /// Held by whoever compacts, or wants the segments to stay.
+    compacting: Mutex<()>,
     /// The latest time that was seen.
     time: AtomicU64,
     report: RecoveryReport,
@@ -153,8 +189,32 @@ impl Core {
         self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), Found::of)
     }
 
+    fn links(&self) -> MutexGuard<'_, LinkTable> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn linking(&self) -> MutexGuard<'_, ()> {
+        self.linking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cap(&self) -> MutexGuard<'_, CapState> {
+        self.cap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compacting(&self) -> MutexGuard<'_, ()> {
+        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn manifest(&self) -> MutexGuard<'_, Manifest> {
+        self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn encoders(&self) -> MutexGuard<'_, Encoders> {
+        self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Holds the writers' locks of some tensors.
-    fn hold(&self, keys: &[&[u8]]) -> Vec<std::sync::MutexGuard<'_, ()>> {
+    fn hold(&self, keys: &[&[u8]]) -> Vec<MutexGuard<'_, ()>> {
         #[expect(clippy::cast_possible_truncation, reason = "below the number of stripes")]
         let mut stripes: Vec<usize> = keys.iter().map(|key| self.index.hash(key) as usize % STRIPES).collect();
         // In one order for everybody, each once: no two wait for each other.

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use super::links::LinkTable;
 use super::{Core, STRIPES, TensorStore};
 use crate::backend::{Backend, LocalFolder};
 use crate::index::Index;
 use crate::log::{Log, Segments};
 use crate::recovery::recover;
-use crate::{StoreConfig, StoreError};
+use crate::{StoreConfig, StoreError, TensorId};
 
 impl TensorStore {
     /// Opens the store in a folder for reading and writing; makes both if they are not there and the configuration says so.
@@ -67,6 +68,13 @@ impl TensorStore {
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
             Log::new(backend, &config, store, found.next_number, found.tip, index, segments)
         });
+        let mut links = LinkTable::default();
+        for (key, base) in found.needs {
+            // What later records say comes later; a tensor without a policy has none any more.
+            if index.with(&key, |entry| entry.traits.reconstructable) == Some(true) {
+                links.set(&TensorId::of_key(&key), Some(TensorId::of_key(&base)));
+            }
+        }
         let core = Core {
             backend,
             config,
@@ -75,6 +83,11 @@ impl TensorStore {
             log,
             manifest: Mutex::new(found.manifest),
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
+            links: Mutex::new(links),
+            linking: Mutex::new(()),
+            encoders: Mutex::default(),
+            cap: Mutex::default(),
+            compacting: Mutex::new(()),
             time: AtomicU64::new(found.last_time),
             report: found.report,
         };

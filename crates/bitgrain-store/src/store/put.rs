@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bitgrain_formats::segment::{Content, MAX_RANK, TensorHead};
 
 use super::encode::{Coded, Coding, provenance};
+use super::rewrite::check_user;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
 use crate::log::Record;
@@ -49,6 +50,7 @@ impl TensorStore {
             if !same(core.find(&put.key).as_ref(), seen.as_ref()) {
                 continue;
             }
+            core.links().check_free(&id)?;
             let cost = put.commit(core, seen.as_ref())?;
             core.touch(&put.key);
             return Ok(cost);
@@ -60,7 +62,8 @@ impl TensorStore {
 pub(super) fn same(a: Option<&Found>, b: Option<&Found>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
-            a.place.sequence == b.place.sequence && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
+            a.place.sequence == b.place.sequence
+                && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
         }
         (None, None) => true,
         _ => false,
@@ -81,9 +84,9 @@ pub(super) struct Put<'a> {
 
 /// What a `put` keeps of the tensor that was there.
 #[derive(Debug, Clone, Default)]
-struct Kept {
-    created: Option<u64>,
-    user: Vec<(String, String)>,
+pub(super) struct Kept {
+    pub(super) created: Option<u64>,
+    pub(super) user: Vec<(String, String)>,
 }
 
 impl<'a> Put<'a> {
@@ -99,6 +102,7 @@ impl<'a> Put<'a> {
         if let Some(max_error) = options.max_error {
             check_max_error(max_error)?;
         }
+        options.user.as_deref().map_or(Ok(()), check_user)?;
         if options.tier == Some(Tier::Absent) {
             return Err(StoreError::AbsentValues);
         }
@@ -138,33 +142,18 @@ impl<'a> Put<'a> {
         Ok(())
     }
 
-    /// The record, once encoded.
-    pub(super) fn record(&mut self, seen: Option<&Found>, now: u64) -> Option<(Record<'_>, Provenance)> {
-        let coded = self.coded.take()?;
-        let user = self.options.user.as_ref().unwrap_or(&self.kept.user);
-        let pinned = self.options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
-        let head = TensorHead {
-            shape: self.shape.to_vec(),
-            tier: coded.tier.code(),
-            encoding: coded.encoding,
-            accuracy: coded.accuracy,
-            created: self.kept.created.unwrap_or(now),
-            updated: now,
-            pinned: pinned.map(Tier::code),
-            max_error: self.max_error(seen),
-            user: user.iter().map(|(key, value)| (&**key, &**value)).collect(),
-            reconstruct: None, // it would bring back the old values
-        };
-        let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
-        Some((Record { draft: coded.draft, content: Content::Tensor(self.id.as_id(), head), time: now }, cost))
+    /// What was encoded.
+    pub(super) fn take_coded(&mut self) -> Option<Coded> {
+        self.coded.take()
     }
 
     fn commit(&mut self, core: &Core, seen: Option<&Found>) -> Result<Provenance, StoreError> {
-        let id = self.id;
-        let Some((record, cost)) = self.record(seen, core.now()) else {
-            return Err(StoreError::NotFound { id: id.clone() });
-        };
-        core.commit(&mut [record])?;
+        let Some(coded) = self.coded.take() else { return Err(StoreError::NotFound { id: self.id.clone() }) };
+        let now = core.now();
+        let head = head_of(&coded, self.shape, self.options, seen, &self.kept, now);
+        let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
+        let content = Content::Tensor(self.id.as_id(), head);
+        core.commit(&mut [Record { draft: coded.draft, content, time: now }])?;
         Ok(cost)
     }
 
@@ -188,12 +177,41 @@ impl<'a> Put<'a> {
     }
 
     fn max_error(&self, seen: Option<&Found>) -> Option<f32> {
-        self.options.max_error.or_else(|| seen.and_then(|found| found.traits.max_error))
+        max_error(self.options, seen)
+    }
+}
+
+fn max_error(options: &PutOptions, seen: Option<&Found>) -> Option<f32> {
+    options.max_error.or_else(|| seen.and_then(|found| found.traits.max_error))
+}
+
+/// The head of a tensor that is put in place of `seen`.
+pub(super) fn head_of<'a>(
+    coded: &Coded,
+    shape: &[usize],
+    options: &'a PutOptions,
+    seen: Option<&Found>,
+    kept: &'a Kept,
+    now: u64,
+) -> TensorHead<'a> {
+    let user = options.user.as_ref().unwrap_or(&kept.user);
+    let pinned = options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
+    TensorHead {
+        shape: shape.to_vec(),
+        tier: coded.tier.code(),
+        encoding: coded.encoding,
+        accuracy: coded.accuracy,
+        created: kept.created.unwrap_or(now),
+        updated: now,
+        pinned: pinned.map(Tier::code),
+        max_error: max_error(options, seen),
+        user: user.iter().map(|(key, value)| (&**key, &**value)).collect(),
+        reconstruct: None, // it would bring back the old values
     }
 }
 
 impl Kept {
-    fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
+    pub(super) fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
         read::with_buffer(|buffer| {
             let view = read::head(&found.place, Some(id), buffer)?;
             let head = read::tensor_of(&view, &found.place, id)?;

@@ -35,11 +35,7 @@ impl Lookup for Core {
 
 impl Core {
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader {
-            find: self,
-            check: self.config.mutant != Some(Mutant::ChecksumOff),
-            absent: self.config.absent_reads,
-        }
+        Reader { find: self, check: self.config.mutant != Some(Mutant::ChecksumOff), absent: self.config.absent_reads }
     }
 }
 
@@ -137,21 +133,12 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// The values of an absent tensor.
-    fn absent(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
-        if self.absent == AbsentReads::Refuse {
-            return Err(StoreError::TierZeroNoPolicy { id: id.clone() });
-        }
-        let _ = found;
-        out.fill(0.0);
-        Ok(Provenance { tier: Tier::Absent, bits: 0, bound: f32::INFINITY, measured: f32::INFINITY, depth: 0 })
-    }
-
-    /// The values of the last frame.
-    fn last_frame(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
-        let _ = found;
-        out.fill(0.0);
-        Err(StoreError::TierZeroNoPolicy { id: id.clone() })
+    /// Shape of a tensor.
+    pub(super) fn shape(&self, found: &Found, id: &TensorId) -> Result<Vec<usize>, StoreError> {
+        read::with_buffer(|buffer| {
+            let view = read::head(&found.place, Some(id), buffer)?;
+            Ok(read::tensor_of(&view, &found.place, id)?.shape.clone())
+        })
     }
 }
 

@@ -1,18 +1,21 @@
 //! Deleting tensors.
 
-use bitgrain_formats::segment::{Content, Draft};
+use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
 
-use super::TensorStore;
+use super::encode::{Coding, summed};
+use super::put::same;
+use super::view::Found;
+use super::{Core, TensorStore};
 use crate::log::Record;
-use crate::{StoreError, TensorId};
+use crate::{StoreError, TensorId, Tier, read};
 
 /// What to do about tensors that would be reconstructed from the one that goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dependents {
-    /// Keep it.
+    /// Keep it, and say that they need it.
     #[default]
     Refuse,
-    /// Reconstruct them now, and keep what comes out.
+    /// Reconstruct those without data, and keep what comes out at 8 bits. None of them is reconstructed any more.
     Materialise,
 }
 
@@ -21,17 +24,73 @@ impl TensorStore {
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::HasDependents`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
-    /// [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// [`StoreError::NoSpace`], [`StoreError::Io`]; and what can go wrong when others are reconstructed.
     pub fn delete(&self, id: impl Into<TensorId>, dependents: Dependents) -> Result<(), StoreError> {
-        let id = id.into();
-        let _ = dependents;
-        let key = id.key();
-        let core = &self.core;
-        core.log()?;
-        let _held = core.hold(&[&key]);
-        core.found(&id, &key)?;
-        let mut draft = Draft::new(0);
-        draft.checksum();
-        core.commit(&mut [Record { draft, content: Content::Delete(id.as_id()), time: core.now() }])
+        let (id, core) = (id.into(), &self.core);
+        core.log()?.check()?;
+        loop {
+            let needing = core.links().of(&id);
+            if dependents == Dependents::Refuse {
+                core.links().check_free(&id)?;
+            }
+            let mut buffers: Vec<Vec<u8>> = needing.iter().map(|_| Vec::new()).collect();
+            let mut freed = Vec::new();
+            for (id, buffer) in needing.iter().zip(&mut buffers) {
+                freed.push(core.freed(id, buffer)?);
+            }
+            let keys: Vec<Box<[u8]>> = needing.iter().chain([&id]).map(TensorId::key).collect();
+            let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+            core.found(&id, &id.key())?;
+            let unchanged = |(key, freed): (&Box<[u8]>, &Freed<'_>)| same(core.find(key).as_ref(), Some(&freed.seen));
+            if core.links().of(&id) != needing || !keys.iter().zip(&freed).all(unchanged) {
+                continue; // somebody else was quicker
+            }
+            let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
+            records.push(deletion(&id, core.now()));
+            return core.commit(&mut records);
+        }
+    }
+}
+
+/// The record that says that a tensor is gone.
+pub(super) fn deletion(id: &TensorId, now: u64) -> Record<'_> {
+    let mut draft = Draft::new(0);
+    draft.checksum();
+    Record { draft, content: Content::Delete(id.as_id()), time: now }
+}
+
+/// A tensor that needs no other any more.
+struct Freed<'a> {
+    seen: Found,
+    record: Record<'a>,
+}
+
+impl Core {
+    /// A tensor with data and without a reconstruction policy.
+    fn freed<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
+        let seen = self.found(id, &id.key())?;
+        let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
+        let whole = read::record(&seen.place, Some(id), true, buffer)?;
+        let head = read::tensor_of(&whole.view, &seen.place, id)?.clone();
+        let (head, draft, time) = match rebuilt {
+            Some(tensor) => {
+                let coding = Coding { block: self.config.block_len, two_level: self.config.two_level };
+                let coded = coding.encode(Tier::Hot, &tensor.values, &[])?;
+                let (bound, measured) = (tensor.provenance.bound, tensor.provenance.measured);
+                let accuracy = summed(Accuracy::new(bound, measured), coded.accuracy);
+                let tier = coded.tier.code();
+                (TensorHead { tier, encoding: coded.encoding, accuracy, ..head }, coded.draft, self.now())
+            }
+            None => {
+                let data = head.parts().map_or(0, |parts| parts.data.end);
+                let mut draft = Draft::new(data);
+                draft.body_mut().copy_from_slice(&whole.body[..data]);
+                draft.checksum();
+                (head, draft, whole.view.head.stamp.time)
+            }
+        };
+        debug_assert_ne!(head.encoding, Encoding::Frames, "frames are not reconstructed");
+        let head = TensorHead { reconstruct: None, ..head };
+        Ok(Freed { seen, record: Record { draft, content: Content::Tensor(id.as_id(), head), time } })
     }
 }

@@ -6,7 +6,7 @@ use super::Core;
 use crate::index::{Change, Traits};
 use crate::log::Record;
 use crate::segment::Place;
-use crate::{StoreError, Tier};
+use crate::{StoreError, TensorId, Tier};
 
 impl Core {
     /// Appends records as one batch and applies what they say once they may be acknowledged. Whoever calls this holds the
@@ -22,6 +22,17 @@ impl Core {
         }
         let changes = records.iter().zip(places).filter_map(|(record, place)| change_of(record, place));
         self.index.apply(changes.collect());
+        let mut links = self.links();
+        for record in records.iter() {
+            let (id, base) = match &record.content {
+                Content::Tensor(id, head) => (id, head.reconstruct.map(|policy| policy.needs())),
+                Content::Delete(id) => (id, None),
+                Content::Frame(..) | Content::Usage => continue,
+            };
+            if base.is_some() || !links.is_empty() {
+                links.set(&TensorId::from(*id), base.map(TensorId::from));
+            }
+        }
         Ok(())
     }
 }

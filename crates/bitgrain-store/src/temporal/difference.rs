@@ -5,7 +5,7 @@
 //! two sums, at most 2^-24 of what they are the rounding of. That total is compared block by block with the bound of the
 //! frame by itself: so small blocks next to large ones do not suffer.
 
-use bitgrain_codec::{BitWidth, BlockLen, Drift, ScaleType, bound, max_abs};
+use bitgrain_codec::{BitWidth, Drift, ScaleType, bound, max_abs};
 
 use super::run::{Key, Scales, groups};
 
@@ -42,7 +42,7 @@ impl<'a> Difference<'a> {
     }
 
     fn bound_of(&self, width: BitWidth, scales: &[f32]) -> Option<f32> {
-        let bounds = scales.iter().enumerate().map(|(i, &scale)| self.block_bound(width, i, scale));
+        let mut bounds = scales.iter().enumerate().map(|(i, &scale)| self.block_bound(width, i, scale));
         bounds.try_fold(0.0_f32, |worst, bound| bound.map(|bound| worst.max(bound)))
     }
 
@@ -56,7 +56,7 @@ impl<'a> Difference<'a> {
         (fits && bound <= self.plain[i]).then_some(bound)
     }
 
-    /// The narrowest width with fewer than `budget` bytes that is as good as the frame by itself, with its scales and
+    /// The narrowest width that is `fewer` bytes and as good as the frame by itself, with its scales and
     /// bound. Scales are as wide as that allows, less the share `drift`, so that later frames can use them.
     pub(super) fn narrowest(
         &self,

@@ -139,7 +139,7 @@ fn every_role_occurs_in_the_series_that_are_tested() {
 #[test]
 fn scales_that_halves_cannot_hold_are_stored_as_f32() {
     for size in [1e-40, 1e-7, 1e7, 3e38] {
-        let values: Vec<f32> = (0..64).map(|i| size * (i as f32 - 31.0) / 32.0).collect();
+        let values: Vec<f32> = (0..64).map(|i| size * ((i as f32 - 31.0) / 32.0)).collect();
         let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W3), 64);
         assert_eq!(encoder.encode(&values).expect("finite").head.scale_type, ScaleType::F32, "{size:e}");
     }

@@ -39,7 +39,7 @@ fn bodies_of_the_wrong_length_are_refused() {
     let (decoder, mut out) = (decoder(&frames, count), vec![0.0; count]);
     for (i, EncodedFrame { head, body }) in frames.iter().enumerate() {
         let long = [&body[..], &[0]].concat();
-        for wrong in [&body[..body.len() - 1], &[], &long] {
+        for wrong in [&body[..body.len() - 1], &[][..], &long[..]] {
             let refused = decoder.decode_into(i as u64, head, wrong, &mut out);
             assert!(matches!(refused, Err(StoreError::FrameBody { .. })), "frame {i}: {refused:?}");
         }

@@ -4,7 +4,7 @@ use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSetti
 
 /// A series of one temper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Temper {
+pub(crate) enum Temper {
     /// Each value takes small steps of its own.
     Walk,
     /// A walk with sudden changes of level.
@@ -23,12 +23,14 @@ pub enum Temper {
     Huge,
     /// Blocks of very different sizes, each at rest but for a millionth.
     Mixed,
+    /// Values change places within a block, and all of them shrink a little: the scales stay good.
+    Shuffled,
     /// Any finite bits at all.
     Anything,
 }
 
 impl Temper {
-    pub const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Walk,
         Self::Jumps,
         Self::Growth,
@@ -38,17 +40,20 @@ impl Temper {
         Self::Subnormals,
         Self::Huge,
         Self::Mixed,
+        Self::Shuffled,
         Self::Anything,
     ];
 
     /// `frames` frames of `count` values.
-    pub fn series(self, seed: u64, count: usize, frames: usize) -> Vec<Vec<f32>> {
+    pub(crate) fn series(self, seed: u64, count: usize, frames: usize) -> Vec<Vec<f32>> {
         let mut random = Random(seed);
         let mut level: Vec<f32> = (0..count).map(|_| random.signed()).collect();
         let mut series = Vec::new();
         for t in 0..frames {
-            for value in &mut level {
-                *value += 0.05 * random.signed();
+            if self == Self::Shuffled {
+                level.chunks_mut(8).for_each(|values| values.rotate_left(1));
+            } else {
+                level.iter_mut().for_each(|value| *value += 0.05 * random.signed());
             }
             if self == Self::Jumps && random.below(4) == 0 {
                 let jump = 10.0 * random.signed();
@@ -70,38 +75,39 @@ impl Temper {
             Self::Subnormals => f32::from_bits((level.abs() * 300.0) as u32).copysign(level),
             Self::Huge => 3.4e38 * (level * if t % 4 == 3 { -0.9 } else { 0.9 }).clamp(-1.0, 1.0),
             Self::Mixed => 10.0_f32.powi((i / 8 % 12) as i32 * 3 - 18) * (1.0 + 1e-6 * level),
+            Self::Shuffled => level * if t == 0 { 1.0 } else { 1.0 - 0.03 * (t % 3) as f32 },
             Self::Anything => f32::from_bits(random.bits() & 0xFF7F_FFFF),
         }
     }
 }
 
 /// A generator that is good enough to spread values.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn bits(&mut self) -> u32 {
+    pub(crate) fn bits(&mut self) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 32) as u32
     }
 
-    pub fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
         self.bits() % limit
     }
 
     /// From -1 to 1.
-    pub fn signed(&mut self) -> f32 {
+    pub(crate) fn signed(&mut self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 23) as f32 - 1.0
     }
 }
 
 /// All frames encoded, one after another.
-pub fn encoded(settings: FrameSettings, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
+pub(crate) fn encoded(settings: FrameSettings, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
     let mut encoder = FrameEncoder::new(settings, series.first().map_or(0, Vec::len));
     series.iter().map(|frame| encoder.encode(frame).expect("finite and of one length")).collect()
 }
 
 /// Frame `index` decoded by itself, with nothing read but the frames it says it needs.
-pub fn decoded(frames: &[EncodedFrame], index: usize, count: usize) -> Vec<f32> {
+pub(crate) fn decoded(frames: &[EncodedFrame], index: usize, count: usize) -> Vec<f32> {
     let EncodedFrame { head, body } = &frames[index];
     let at = |index: u64| &frames[usize::try_from(index).expect("small")];
     let (index, key) = (index as u64, head.key_index(index as u64));

@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "numbers made up for tests")]
+
 use super::*;
 use proptest::prelude::*;
 
@@ -95,10 +97,13 @@ proptest! {
         for (i, row) in result.values.chunks(columns).enumerate() {
             for (c, &got) in row.iter().enumerate() {
                 let at = |j: usize| original[permutation.get(j).map_or(j, |&row| row as usize) * columns + c];
-                let sum = factor.projection.as_ref().map_or(at(i), |projection| {
-                    let weights = &projection.values()[i * rows..(i + 1) * rows];
-                    weights.iter().enumerate().map(|(j, &weight)| f64::from(weight) * at(j)).sum()
-                });
+                let sum = match &factor.projection {
+                    None => at(i),
+                    Some(projection) => {
+                        let weights = &projection.values()[i * rows..(i + 1) * rows];
+                        weights.iter().enumerate().map(|(j, &weight)| f64::from(weight) * at(j)).sum()
+                    }
+                };
                 let error = (f64::from(scale) * sum - f64::from(got)).abs();
                 prop_assert!(error <= f64::from(result.bound), "{error:e} beyond {:e}", result.bound);
             }

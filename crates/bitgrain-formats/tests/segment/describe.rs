@@ -1,0 +1,159 @@
+//! What is in a file, as the JSON of the golden vectors.
+
+use bitgrain_formats::segment::*;
+use serde_json::{Value, json};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bits(value: f32) -> String {
+    format!("{:08x}", value.to_bits())
+}
+
+fn id(id: IdRef<'_>) -> Value {
+    match id {
+        IdRef::Name(name) => json!(name),
+        IdRef::Number(number) => json!({ "number": format!("{number:032x}") }),
+    }
+}
+
+fn form(form: Form) -> String {
+    match form {
+        Form::Raw => "f32".into(),
+        Form::Blocks(width) => format!("b{}", width.bits()),
+        Form::TwoLevel => "b3x2".into(),
+        Form::Absent => "none".into(),
+        Form::Frames => "frames".into(),
+    }
+}
+
+fn reconstruct(policy: Reconstruct<'_>) -> Value {
+    match policy {
+        Reconstruct::Delta { base, format } => json!({
+            "kind": "delta",
+            "base": id(base),
+            "form": form(Encoding::Blocks(format).form()),
+            "block_len": format.block_len().get(),
+        }),
+        Reconstruct::Factor { source, scale, permutation, projection } => json!({
+            "kind": "factor",
+            "source": id(source),
+            "scale": bits(scale),
+            "permutation": permutation,
+            "projection": projection.map(|(rows, columns)| [rows, columns]),
+        }),
+    }
+}
+
+fn tensor(tensor: &TensorHead<'_>) -> Value {
+    let block_len = match tensor.encoding {
+        Encoding::Blocks(format) => Some(format.block_len().get()),
+        _ => None,
+    };
+    json!({
+        "shape": tensor.shape,
+        "tier": tensor.tier,
+        "form": form(tensor.encoding.form()),
+        "block_len": block_len,
+        "bound": bits(tensor.accuracy.bound()),
+        "measured": tensor.accuracy.share(),
+        "created": tensor.created,
+        "updated": tensor.updated,
+        "pinned": tensor.pinned,
+        "max_error": tensor.max_error.map(bits),
+        "user": tensor.user,
+        "reconstruct": tensor.reconstruct.map(reconstruct),
+    })
+}
+
+fn frame(frame: &FrameHead) -> Value {
+    json!({
+        "index": frame.index,
+        "scales": if frame.scales == ScaleType::F16 { "f16" } else { "f32" },
+        "scales_of": frame.role.key(),
+        "difference_to": frame.role.base(),
+        "shape": frame.shape,
+        "tier": frame.tier,
+        "form": form(Form::Blocks(frame.width)),
+        "block_len": frame.block.get(),
+        "bound": bits(frame.accuracy.bound()),
+        "measured": frame.accuracy.share(),
+        "time": frame.time,
+    })
+}
+
+fn usage(body: &[u8]) -> Value {
+    let mut entries = UsageEntries::new(body);
+    let mut list = Vec::new();
+    while let Some(entry) = entries.next().expect("a good list") {
+        list.push(json!({
+            "id": id(entry.id),
+            "accesses": entry.accesses,
+            "last": entry.last,
+            "window": entry.window,
+            "average": bits(entry.ema),
+        }));
+    }
+    list.into()
+}
+
+fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {
+    let body = record.body(bytes).expect("checked");
+    let Stamp { sequence, batch_left, durable, time } = record.head.stamp;
+    let (kind, content) = match &record.head.content {
+        Content::Tensor(_, head) => ("tensor", tensor(head)),
+        Content::Frame(_, head) => ("frame", frame(head)),
+        Content::Delete(_) => ("deletion", Value::Null),
+        Content::Usage => ("usage", usage(body)),
+    };
+    json!({
+        "offset": offset,
+        "kind": kind,
+        "sequence": sequence,
+        "time": time,
+        "batch_left": batch_left,
+        "durable": durable,
+        "id": record.head.content.id().map(id),
+        "content": content,
+        "body": hex(body),
+    })
+}
+
+pub(crate) fn segment(bytes: &[u8]) -> Value {
+    let header = SegmentHeader::parse(bytes).expect("a good header");
+    let tail = bytes.last_chunk().expect("longer than a trailer");
+    let trailer = Trailer::parse(tail, &header, bytes.len() as u64).expect("a good trailer or none");
+    let end = trailer.map_or(bytes.len(), |trailer| trailer.index_offset as usize);
+    let mut records = Records::new(&bytes[..end], &header);
+    let described: Vec<_> = records.by_ref().map(|(at, view)| record(at, &view, &bytes[at as usize..])).collect();
+    let (End::Clean { offset } | End::Torn { offset, .. } | End::Bad { offset, .. }) = *records.end();
+    json!({
+        "kind": "segment",
+        "header": {
+            "kind": if header.kind == SegmentKind::Log { "log" } else { "compacted" },
+            "store": hex(&header.store),
+            "number": header.number,
+            "previous": header.previous,
+            "base_sequence": header.base_sequence,
+            "base_time": header.base_time,
+        },
+        "records": described,
+        "sealed": trailer.is_some(),
+        "torn": end as u64 - offset,
+    })
+}
+
+pub(crate) fn manifest(bytes: &[u8]) -> Value {
+    let manifest = Manifest::parse(bytes).expect("a good manifest");
+    let compacted = |segment: &CompactedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });
+    json!({
+        "kind": "manifest",
+        "manifest": {
+            "store": hex(&manifest.store),
+            "number": manifest.number,
+            "log_from": manifest.log_from,
+            "compacted": manifest.compacted.iter().map(compacted).collect::<Vec<_>>(),
+        },
+    })
+}

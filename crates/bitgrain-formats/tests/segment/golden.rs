@@ -1,0 +1,82 @@
+//! The golden vectors, read and written again byte for byte.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bitgrain_formats::segment::*;
+use serde_json::Value;
+
+use crate::{describe, samples};
+
+fn path(name: &str, ending: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/segments").join(format!("{name}.{ending}"))
+}
+
+fn vector(name: &str) -> (Vec<u8>, Value) {
+    let read = |ending| {
+        let path = path(name, ending);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    (read("bin"), serde_json::from_slice(&read("json")).expect("JSON"))
+}
+
+/// Writes everything that was read once more, the index too.
+fn rewritten(segment: &[u8]) -> Vec<u8> {
+    let header = SegmentHeader::parse(segment).expect("a good header");
+    let mut bytes = header.encode().to_vec();
+    let mut index = IndexBuilder::new(&header);
+    for (offset, record) in Records::new(segment, &header) {
+        let body = record.body(&segment[offset as usize..]).expect("checked");
+        let len = write_record(&mut bytes, &header, &record.head, body).expect("what was read can be written");
+        index.push(&record.head, len as u64).expect("what was read can be written");
+    }
+    bytes.extend(index.finish(&header));
+    bytes
+}
+
+#[test]
+fn the_sealed_segment_is_read_and_written_as_it_is() {
+    let (bytes, description) = vector("v1_sealed");
+    assert_eq!(describe::segment(&bytes), description);
+    assert_eq!(rewritten(&bytes), bytes);
+    assert_eq!(samples::segment(true).0, bytes);
+}
+
+#[test]
+fn the_torn_segment_is_read_up_to_the_tear() {
+    let (bytes, description) = vector("v1_torn");
+    assert_eq!(describe::segment(&bytes), description);
+    let whole = bytes.len() - description["torn"].as_u64().expect("a number") as usize;
+    assert_eq!(rewritten(&bytes)[..whole], bytes[..whole]);
+    assert_eq!(samples::segment(false).0[..bytes.len()], bytes);
+}
+
+#[test]
+fn the_manifest_is_read_and_written_as_it_is() {
+    let (bytes, description) = vector("v1_manifest");
+    assert_eq!(describe::manifest(&bytes), description);
+    assert_eq!(Manifest::parse(&bytes).expect("a good manifest").encode(), Ok(bytes));
+}
+
+/// The vectors were written with this once. It never replaces one.
+#[test]
+#[ignore = "writes files"]
+fn write_vectors_that_are_not_there() {
+    let (sealed, _) = samples::segment(true);
+    let (unsealed, end) = samples::segment(false);
+    let torn = &unsealed[..end - 31];
+    let manifest = samples::manifest().encode().expect("a short list");
+    for (name, bytes, description) in [
+        ("v1_sealed", &sealed[..], describe::segment(&sealed)),
+        ("v1_torn", torn, describe::segment(torn)),
+        ("v1_manifest", &manifest, describe::manifest(&manifest)),
+    ] {
+        let text = serde_json::to_string_pretty(&description).expect("JSON") + "\n";
+        for (ending, content) in [("bin", bytes), ("json", text.as_bytes())] {
+            if let Ok(mut file) = File::create_new(path(name, ending)) {
+                file.write_all(content).expect("a writable folder");
+            }
+        }
+    }
+}

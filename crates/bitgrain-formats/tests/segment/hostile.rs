@@ -1,0 +1,202 @@
+//! Every cut and every flipped bit: an error, never a panic, never other data.
+
+use bitgrain_formats::crc32c;
+use bitgrain_formats::segment::*;
+use bitgrain_kernels::Backend;
+
+use crate::samples::{self, HEADER};
+use crate::{read_sealed, read_unsealed};
+
+fn for_every_bit(bytes: &[u8], mut check: impl FnMut(usize, &[u8])) {
+    let mut copy = bytes.to_vec();
+    for bit in 0..bytes.len() * 8 {
+        copy[bit / 8] ^= 1 << (bit % 8);
+        check(bit / 8, &copy);
+        copy[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_a_sealed_segment_is_noticed() {
+    let (bytes, _) = samples::segment(true);
+    assert_eq!(read_sealed(&bytes).map(|records| records.len()), Ok(samples::records().len()));
+    for_every_bit(&bytes, |at, broken| {
+        // Where the index is whole, the records are read against it, so a broken one stops with a panic of the test: ask
+        // them first.
+        if SegmentHeader::parse(broken).is_ok() && at < samples::segment(false).1 {
+            assert!(read_unsealed(broken).is_ok_and(|read| read.len() < samples::records().len()), "byte {at}");
+        } else {
+            assert!(read_sealed(broken).is_err(), "byte {at}");
+        }
+    });
+}
+
+#[test]
+fn a_broken_record_of_an_open_segment_hides_no_other_and_is_never_read() {
+    let (bytes, end) = samples::segment(false);
+    let whole = read_unsealed(&bytes).expect("a good segment");
+    for_every_bit(&bytes, |at, broken| {
+        let Ok(read) = read_unsealed(broken) else {
+            assert!(at < SegmentHeader::LEN, "byte {at} of {end}");
+            return;
+        };
+        let hit = whole.iter().skip(1).filter(|next| next.0 <= at as u64).count();
+        assert_eq!(read[..], whole[..hit], "byte {at}");
+    });
+}
+
+#[test]
+fn every_cut_leaves_the_records_before_it() {
+    let (bytes, end) = samples::segment(false);
+    let whole = read_unsealed(&bytes).expect("a good segment");
+    for len in 0..end {
+        let cut = &bytes[..len];
+        let Ok(header) = SegmentHeader::parse(cut) else {
+            assert!(len < SegmentHeader::LEN);
+            continue;
+        };
+        let read = read_unsealed(cut).expect("the header is there");
+        assert_eq!(read[..], whole[..read.len()], "{len} bytes");
+        let mut records = Records::new(cut, &header);
+        let count = records.by_ref().count();
+        let next = whole.get(count).map(|record| record.0);
+        match records.end() {
+            End::Clean { offset } => assert_eq!((*offset, next), (len as u64, Some(len as u64))),
+            End::Torn { offset, .. } => assert_eq!(Some(*offset), next, "{len} bytes"),
+            other => panic!("{len} bytes: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_cut_of_a_sealed_segment_is_an_open_one() {
+    let (bytes, end) = samples::segment(true);
+    for len in end..bytes.len() {
+        let cut = &bytes[..len];
+        let tail = cut.last_chunk().expect("longer than a trailer");
+        assert_eq!(Trailer::parse(tail, &HEADER, len as u64), Ok(None), "{len} bytes");
+        assert_eq!(read_unsealed(cut).map(|read| read.len()), Ok(samples::records().len()), "{len} bytes");
+    }
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_of_a_manifest_is_noticed() {
+    let bytes = samples::manifest().encode().expect("a short list");
+    assert_eq!(Manifest::parse(&bytes), Ok(samples::manifest()));
+    for_every_bit(&bytes, |at, broken| assert!(Manifest::parse(broken).is_err(), "byte {at}"));
+    for len in 0..bytes.len() {
+        assert!(Manifest::parse(&bytes[..len]).is_err(), "{len} bytes");
+    }
+}
+
+fn sum_after(salt: u32, bytes: &[u8]) -> [u8; 4] {
+    bitgrain_kernels::crc32c(Backend::best(), salt, bytes).to_le_bytes()
+}
+
+fn salt() -> u32 {
+    crc32c(&HEADER.encode()[..60])
+}
+
+/// With checksums that fit, broken heads are refused for what they say, or are what a writer would have written.
+#[test]
+fn a_head_with_a_checksum_that_fits_is_refused_or_written_as_it_is() {
+    for (head, body) in samples::records() {
+        let mut record = Vec::new();
+        write_record(&mut record, &HEADER, &head, &body).expect("a good record");
+        let head_len = record.len() - body.len();
+        let (mut taken, mut refused) = (0, 0);
+        for at in 4..head_len {
+            for new in 0..=255 {
+                let mut broken = record.clone();
+                broken[at] = new;
+                // Where the length is broken, the end of the head is elsewhere.
+                let Some(len) = RecordView::needed(&broken).ok().and_then(|n| usize::try_from(n.head).ok()) else {
+                    continue;
+                };
+                let Some(signed) = broken.get(4..len) else { continue };
+                let sum = sum_after(salt(), signed);
+                broken[..4].copy_from_slice(&sum);
+                let Ok(view) = RecordView::parse(&broken, 0, &HEADER) else {
+                    refused += 1;
+                    continue;
+                };
+                taken += 1;
+                let Ok(body) = view.body(&broken) else { continue };
+                let mut again = Vec::new();
+                write_record(&mut again, &HEADER, &view.head, body).expect("what was read can be written");
+                // The checksums of the body may be the broken ones.
+                let table = body.len().div_ceil(CHUNK) * 4;
+                let fields = 4..view.head_len - table;
+                assert_eq!(again[fields.clone()], broken[fields], "byte {at} is {new}");
+            }
+        }
+        assert!(taken > 100 && refused > 100, "{taken} taken, {refused} refused of {head:?}");
+    }
+}
+
+#[test]
+fn an_index_with_checksums_that_fit_is_refused_or_read_within_the_segment() {
+    let (bytes, end) = samples::segment(true);
+    let index_end = bytes.len() - Trailer::LEN;
+    for at in end..index_end {
+        for new in 0..=255 {
+            let mut index = bytes[end..index_end].to_vec();
+            index[at - end] = new;
+            let index_crc = u32::from_le_bytes(sum_after(salt(), &index));
+            let trailer = Trailer { index_offset: end as u64, index_len: index.len() as u64, index_crc };
+            let mut entries = Index::parse(&index, &trailer, &HEADER).expect("signed").entries();
+            let mut place = SegmentHeader::LEN as u64;
+            while let Ok(Some(entry)) = entries.next() {
+                assert_eq!(entry.offset, place);
+                place += entry.length;
+                assert!(place <= end as u64, "byte {at} is {new}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
+    let body = samples::records().pop().expect("the last is a list").1;
+    for at in 0..body.len() {
+        for new in 0..=255 {
+            let mut broken = body.clone();
+            broken[at] = new;
+            let mut entries = UsageEntries::new(&broken);
+            while let Ok(Some(_)) = entries.next() {}
+        }
+        let mut entries = UsageEntries::new(&body[..at]);
+        while let Ok(Some(_)) = entries.next() {}
+    }
+}
+
+/// What a later version or another program wrote is told apart from damage.
+#[test]
+fn later_versions_and_foreign_files_are_named_as_such() {
+    let mut later = HEADER.encode();
+    later[8] = 2;
+    assert!(matches!(SegmentHeader::parse(&later), Err(SegmentError::Checksum { .. })));
+    let sum = crc32c(&later[..60]);
+    later[60..].copy_from_slice(&sum.to_le_bytes());
+    let future = |what| SegmentError::FutureVersion { what, found: 2, known: 1 };
+    assert_eq!(SegmentHeader::parse(&later), Err(future("segment")));
+    let foreign = [b"PK\x03\x04....", &[0; 100][..]].concat();
+    assert!(matches!(SegmentHeader::parse(&foreign), Err(SegmentError::Foreign { what: "segment", .. })));
+    assert!(matches!(Manifest::parse(&foreign), Err(SegmentError::Foreign { what: "manifest", .. })));
+    let mut later = samples::manifest().encode().expect("a short list");
+    later[8] = 2;
+    let end = later.len() - 4;
+    let sum = crc32c(&later[..end]);
+    later[end..].copy_from_slice(&sum.to_le_bytes());
+    assert_eq!(Manifest::parse(&later), Err(future("manifest")));
+}
+
+#[test]
+fn records_of_another_segment_are_not_taken() {
+    let (bytes, _) = samples::segment(false);
+    for other in [SegmentHeader { number: 6, ..HEADER }, SegmentHeader { store: [0; 16], ..HEADER }] {
+        let mut records = Records::new(&bytes, &other);
+        assert!(records.next().is_none());
+        assert!(matches!(records.end(), End::Bad { offset: 64, error: SegmentError::Checksum { .. } }));
+    }
+}

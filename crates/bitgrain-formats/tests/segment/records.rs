@@ -1,0 +1,161 @@
+//! Records one at a time: drafts, partial reads, what is refused when writing, finding records behind damage.
+
+use bitgrain_formats::segment::*;
+
+use crate::samples::{self, HEADER};
+
+fn stamp(sequence: u64) -> Stamp {
+    Stamp { sequence, batch_left: 0, durable: None, time: HEADER.base_time }
+}
+
+fn usage(sequence: u64) -> Head<'static> {
+    Head { stamp: stamp(sequence), content: Content::Usage }
+}
+
+#[test]
+fn a_draft_is_the_record_that_would_be_written_whatever_it_held_before() {
+    let mut draft = Draft::new(3 * CHUNK);
+    draft.body_mut().fill(7);
+    let long = "n".repeat(IdRef::MAX_LEN);
+    let deletion = Head { stamp: stamp(1), content: Content::Delete(IdRef::Name(&long)) };
+    let others = [(deletion, vec![]), (usage(2), vec![3; CHUNK]), (usage(3), vec![4; CHUNK + 1])];
+    for (head, body) in samples::records().into_iter().chain(others) {
+        let mut wanted = Vec::new();
+        write_record(&mut wanted, &HEADER, &head, &body).expect("a good record");
+        draft.reset(body.len());
+        draft.body_mut().copy_from_slice(&body);
+        draft.checksum();
+        // The first one is thrown away, as when a segment was full.
+        let other = SegmentHeader { number: 77, ..HEADER };
+        assert_ne!(draft.finish(&other, &head).expect("a good record"), wanted);
+        assert_eq!(draft.finish(&HEADER, &head).expect("a good record"), wanted);
+        assert_eq!(draft.body(), body);
+    }
+}
+
+#[test]
+fn a_draft_that_was_changed_gets_new_checksums() {
+    let mut draft = Draft::new(10);
+    draft.checksum();
+    draft.body_mut()[3] = 1;
+    let bytes = draft.finish(&HEADER, &usage(1)).expect("a good record");
+    let view = RecordView::parse(bytes, 0, &HEADER).expect("a good record");
+    assert_eq!(view.check_body(view.body(bytes).expect("all there")), Ok(()));
+}
+
+#[test]
+fn the_first_bytes_tell_how_many_there_are() {
+    for (head, body) in samples::records() {
+        let mut record = Vec::new();
+        write_record(&mut record, &HEADER, &head, &body).expect("a good record");
+        let needed = RecordView::needed(&record[..record.len().min(RecordView::PREFIX)]).expect("enough");
+        assert_eq!((needed.head, needed.total), ((record.len() - body.len()) as u64, record.len() as u64));
+        // The head alone is enough to know what it is.
+        let view = RecordView::parse(&record[..record.len() - body.len()], 0, &HEADER).expect("the head is there");
+        assert_eq!(view.head, head);
+        assert_eq!(view.check_body(&body), Ok(()));
+    }
+    let longest = Needed { head: 4 + 3 + 10 + (1 << 20) + (4 << 48), total: u64::MAX };
+    let prefix = [&[0; 4][..], &[0x80, 0x80, 0x40], &[0xff; 9], &[1]].concat();
+    assert_eq!(prefix.len(), RecordView::PREFIX);
+    assert_eq!(RecordView::needed(&prefix), Ok(longest));
+}
+
+#[test]
+fn a_part_of_a_body_is_checked_by_the_chunks_it_is_in() {
+    let body: Vec<u8> = (0..3 * CHUNK + 100).map(|i| (i % 251) as u8).collect();
+    let mut record = Vec::new();
+    write_record(&mut record, &HEADER, &usage(1), &body).expect("a good record");
+    let view = RecordView::parse(&record, 0, &HEADER).expect("a good record");
+    assert_eq!(view.chunks_of(0..1), 0..CHUNK);
+    assert_eq!(view.chunks_of(CHUNK - 1..CHUNK + 1), 0..2 * CHUNK);
+    assert_eq!(view.chunks_of(3 * CHUNK + 5..3 * CHUNK + 6), 3 * CHUNK..body.len());
+    assert_eq!(view.chunks_of(5..5), 0..CHUNK);
+    let mut broken = body.clone();
+    broken[2 * CHUNK + 9] ^= 1;
+    for (part, fine) in [
+        (0..5, true),
+        (CHUNK..2 * CHUNK, true),
+        (2 * CHUNK - 1..2 * CHUNK + 1, false),
+        (3 * CHUNK..3 * CHUNK + 1, true),
+    ] {
+        let chunks = view.chunks_of(part);
+        let checked = view.check_chunks(chunks.start, &broken[chunks]);
+        assert_eq!(checked.is_ok(), fine, "{checked:?}");
+    }
+    let offset = (view.head_len + 2 * CHUNK) as u64;
+    assert!(matches!(view.check_body(&broken), Err(SegmentError::Checksum { offset: at, .. }) if at == offset));
+    assert!(matches!(view.check_chunks(1, &body[1..CHUNK]), Err(SegmentError::Length { .. })));
+    assert!(matches!(view.check_chunks(0, &body[..CHUNK - 1]), Err(SegmentError::Length { .. })));
+    assert!(matches!(view.check_body(&body[..CHUNK]), Err(SegmentError::Length { .. })));
+}
+
+#[test]
+fn a_record_behind_damage_is_found() {
+    let (mut bytes, end) = samples::segment(false);
+    let places: Vec<u64> = Records::new(&bytes, &HEADER).map(|(offset, _)| offset).collect();
+    for &place in &places {
+        assert_eq!(find_record(&bytes, &HEADER, place), Some(place));
+    }
+    bytes[places[2] as usize + 20] ^= 0x10;
+    assert_eq!(find_record(&bytes, &HEADER, places[2]), Some(places[3]));
+    assert_eq!(find_record(&bytes, &HEADER, places[12] + 1), None);
+    let mut rest = Records::from(&bytes, &HEADER, places[3]);
+    assert_eq!(rest.by_ref().count(), places.len() - 3);
+    assert_eq!(rest.end(), &End::Clean { offset: end as u64 });
+}
+
+#[test]
+fn holes_keep_their_place_in_the_index() {
+    let mut index = IndexBuilder::new(&HEADER);
+    index.push(&usage(1000), 50).expect("a good head");
+    index.push_hole(1000);
+    index.push(&usage(1001), 60).expect("a good head");
+    let sealed = index.finish(&HEADER);
+    let (entries, tail) = sealed.split_last_chunk().expect("a trailer");
+    let len = index.end() + sealed.len() as u64;
+    let trailer = Trailer::parse(tail, &HEADER, len).expect("good").expect("sealed");
+    let mut entries = Index::parse(entries, &trailer, &HEADER).expect("signed").entries();
+    let mut read = Vec::new();
+    while let Some(entry) = entries.next().expect("good") {
+        read.push((entry.kind, entry.offset, entry.length, entry.sequence));
+    }
+    let wanted =
+        [(EntryKind::Usage, 64, 50, 1000), (EntryKind::Hole, 114, 1000, 1000), (EntryKind::Usage, 1114, 60, 1001)];
+    assert_eq!(read, wanted);
+}
+
+#[test]
+fn what_no_reader_would_take_is_not_written() {
+    let base = || samples::tensor(&[0], 1, Encoding::Raw);
+    let too_long = "n".repeat(IdRef::MAX_LEN + 1);
+    let text = "t".repeat(MAX_HEAD);
+    let factor = Reconstruct::Factor { source: IdRef::Name("s"), scale: f32::NAN, permutation: None, projection: None };
+    let tensors = [
+        TensorHead { tier: 6, ..base() },
+        TensorHead { pinned: Some(6), ..base() },
+        TensorHead { max_error: Some(-1.0), ..base() },
+        TensorHead { max_error: Some(f32::NAN), ..base() },
+        TensorHead { accuracy: Accuracy::new(f32::INFINITY, 0.0), ..base() },
+        TensorHead { accuracy: Accuracy::new(-1.0, 0.0), ..base() },
+        TensorHead { shape: vec![0; MAX_RANK + 1], ..base() },
+        TensorHead { shape: vec![0, usize::MAX, 2], ..base() },
+        TensorHead { user: vec![("k", &text)], ..base() },
+        TensorHead { reconstruct: Some(factor), ..base() },
+        TensorHead { shape: vec![1], ..base() }, // four bytes of values are lacking
+    ];
+    let mut contents: Vec<_> = tensors.into_iter().map(|tensor| Content::Tensor(IdRef::Name("t"), tensor)).collect();
+    contents.extend([Content::Delete(IdRef::Name("")), Content::Delete(IdRef::Name(&too_long))]);
+    for content in contents {
+        let head = Head { stamp: stamp(1), content };
+        let mut out = vec![1, 2, 3];
+        assert!(write_record(&mut out, &HEADER, &head, &[]).is_err(), "{:?}", head.content.id());
+        assert_eq!(out, [1, 2, 3]);
+        assert!(Draft::new(0).finish(&HEADER, &head).is_err());
+    }
+    let mut list = UsageList::default();
+    for (name, ema) in [("", 0.0), ("a", f32::NAN), ("a", -0.0), (&too_long[..], 0.0)] {
+        assert!(list.push(&UsageEntry { id: IdRef::Name(name), accesses: 0, last: 0, window: 0, ema }).is_err());
+    }
+    assert!(list.is_empty());
+}

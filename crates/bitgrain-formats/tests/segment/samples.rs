@@ -1,0 +1,134 @@
+//! A small segment with every kind of record and every field set somewhere.
+
+use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
+use bitgrain_formats::segment::*;
+
+pub(crate) const HEADER: SegmentHeader = SegmentHeader {
+    kind: SegmentKind::Log,
+    store: *b"a store of tests",
+    number: 5,
+    previous: 3,
+    base_sequence: 1000,
+    base_time: 1_700_000_000_000,
+};
+
+const LAYER: IdRef<'_> = IdRef::Name("model/layer/0/weight");
+const SERIES: IdRef<'_> = IdRef::Name("series");
+
+pub(crate) fn eight() -> BlockLen {
+    BlockLen::new(8).expect("a multiple of eight")
+}
+
+pub(crate) fn tensor(shape: &[usize], tier: u8, encoding: Encoding) -> TensorHead<'static> {
+    TensorHead {
+        shape: shape.to_vec(),
+        tier,
+        encoding,
+        accuracy: Accuracy::EXACT,
+        created: 0,
+        updated: 0,
+        pinned: None,
+        max_error: None,
+        user: Vec::new(),
+        reconstruct: None,
+    }
+}
+
+fn frame(index: u64, role: Role, width: BitWidth, scales: ScaleType) -> FrameHead {
+    let (shape, accuracy) = (vec![5, 2], Accuracy::new(0.125, 0.1));
+    FrameHead { index, role, shape, tier: 1, width, block: eight(), scales, accuracy, time: 0 }
+}
+
+/// Contents with their bodies, without times.
+fn contents() -> Vec<(Content<'static>, Vec<u8>)> {
+    let values: Vec<f32> = (0..12).map(|i| (i as f32 - 4.5) * 0.75).collect();
+    let blocks = |format: BlockFormat| format.encode(&values).expect("finite");
+    let b8 = BlockFormat::new(BitWidth::W8).with_block_len(eight());
+    let two_level = BlockFormat::two_level().with_block_len(eight());
+    let limited = TensorHead {
+        accuracy: Accuracy::new(0.0625, 0.05),
+        pinned: Some(2),
+        max_error: Some(0.5),
+        user: vec![("unit", "kelvin"), ("", "ünïcode")],
+        ..tensor(&[3, 4], 1, Encoding::Blocks(b8))
+    };
+    let delta = TensorHead {
+        reconstruct: Some(Reconstruct::Delta { base: LAYER, format: b8 }),
+        ..tensor(&[12], 5, Encoding::Absent)
+    };
+    let factor = Reconstruct::Factor {
+        source: IdRef::Number(1 << 100),
+        scale: -0.5,
+        permutation: Some(3),
+        projection: Some((2, 3)),
+    };
+    let factor = TensorHead { reconstruct: Some(factor), ..tensor(&[2], 5, Encoding::Absent) };
+    let list = {
+        let mut list = UsageList::default();
+        for (id, last) in [(LAYER, 17), (IdRef::Name("model/layer/1/weight"), 12), (IdRef::Number(7), 99)] {
+            let entry = UsageEntry { id, accesses: last * 1000, last, window: last << 60 | 1, ema: 0.75 };
+            list.push(&entry).expect("a good entry");
+        }
+        list.into_bytes()
+    };
+    let key = [&[0x00, 0x38, 0x00, 0x3c][..], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]].concat();
+    let difference = [&0.25f32.to_le_bytes()[..], &0.5f32.to_le_bytes(), &[0x11, 0x22, 0x31, 0x0a]].concat();
+    vec![
+        (Content::Tensor(IdRef::Name("a"), tensor(&[2], 0, Encoding::Raw)), vec![0, 0, 128, 63, 0, 0, 0, 192]),
+        (Content::Tensor(LAYER, limited), blocks(b8)),
+        (Content::Tensor(IdRef::Number(1 << 100), tensor(&[12, 1], 4, Encoding::Blocks(two_level))), blocks(two_level)),
+        (Content::Tensor(IdRef::Name("delta"), delta), blocks(b8)),
+        (Content::Tensor(IdRef::Name("factor"), factor), (0..36).collect()),
+        (Content::Tensor(SERIES, tensor(&[5, 2], 1, Encoding::Frames)), vec![]),
+        (Content::Frame(SERIES, frame(0, Role::Key, BitWidth::W8, ScaleType::F16)), key),
+        (Content::Frame(SERIES, frame(1, Role::Shared { key: 0 }, BitWidth::W8, ScaleType::F16)), vec![9; 10]),
+        (Content::Frame(SERIES, frame(2, Role::DifferenceKey { base: 0 }, BitWidth::W3, ScaleType::F32)), difference),
+        (
+            Content::Frame(SERIES, frame(3, Role::DifferenceShared { key: 2, base: 0 }, BitWidth::W3, ScaleType::F32)),
+            vec![0x1b, 0x00, 0xa5, 0x01],
+        ),
+        (Content::Tensor(IdRef::Name("scalar"), tensor(&[], 5, Encoding::Absent)), vec![]),
+        (Content::Delete(IdRef::Name("a")), vec![]),
+        (Content::Usage, list),
+    ]
+}
+
+/// The records: two of them are a batch, some times differ, some say what is durable.
+pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
+    let with_stamp = |(i, (mut content, body)): (u64, (Content<'static>, Vec<u8>))| {
+        let time = HEADER.base_time + i / 3 * 250;
+        match &mut content {
+            Content::Tensor(_, tensor) => {
+                tensor.created = if i == 2 { time - 86_400_000 } else { time };
+                tensor.updated = if i == 2 { time - 5000 } else { time };
+            }
+            Content::Frame(_, frame) => frame.time = if frame.index == 3 { 40 } else { time },
+            Content::Delete(_) | Content::Usage => {}
+        }
+        let durable = (i == 3 || i == 11).then_some(64 + 100 * i);
+        let sequence = HEADER.base_sequence + i + u64::from(i > 8) * 20;
+        (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), durable, time }, content }, body)
+    };
+    (0..).zip(contents()).map(with_stamp).collect()
+}
+
+/// The segment and where its records end.
+pub(crate) fn segment(sealed: bool) -> (Vec<u8>, usize) {
+    let mut bytes = HEADER.encode().to_vec();
+    let mut index = IndexBuilder::new(&HEADER);
+    for (head, body) in records() {
+        let len = write_record(&mut bytes, &HEADER, &head, &body).expect("a good record");
+        index.push(&head, len as u64).expect("a good record");
+    }
+    let end = bytes.len();
+    assert_eq!(index.end(), end as u64);
+    if sealed {
+        bytes.extend(index.finish(&HEADER));
+    }
+    (bytes, end)
+}
+
+pub(crate) fn manifest() -> Manifest {
+    let compacted = |number| CompactedSegment { number, len: number * 1000, index_crc: 0xdead_beef };
+    Manifest { store: HEADER.store, number: 9, log_from: 5, compacted: vec![compacted(2), compacted(4)] }
+}

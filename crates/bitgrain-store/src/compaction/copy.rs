@@ -1,0 +1,221 @@
+//! Copies the records of a run of segments that still count.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use bitgrain_formats::segment::{
+    Content, EntryKind, Head, Index as SegmentIndex, IndexBuilder, Records, SegmentHeader, SegmentKind, Stamp, Trailer,
+    UsageEntries, write_record,
+};
+
+use crate::index::Index;
+use crate::log::{Log, Record, seal, unwritable, usage_of};
+use crate::segment::{Place, Segment};
+use crate::{StoreError, TensorId, read};
+
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 20;
+
+/// A record that was copied.
+pub(crate) struct Copied {
+    pub(crate) key: Box<[u8]>,
+    /// Its place among frames; none for the tensor itself.
+    pub(crate) frame: Option<u64>,
+    pub(crate) from: Place,
+    pub(crate) to: Place,
+}
+
+/// Copies records to new segments.
+pub(crate) struct Copier<'a> {
+    log: &'a Log,
+    index: &'a Index,
+    store: [u8; 16],
+    segment_bytes: u64,
+    /// True if deletions need not be copied: nothing is before the run.
+    first: bool,
+    /// New segments that are sealed.
+    pub(crate) done: Vec<Arc<Segment>>,
+    open: Option<Output>,
+    pub(crate) copied: Vec<Copied>,
+    /// Tensors whose use is written down in the run.
+    used: BTreeSet<Box<[u8]>>,
+    /// Sequence number and time of the last record of the run.
+    last: (u64, u64),
+}
+
+/// A new segment that is being written.
+struct Output {
+    segment: Arc<Segment>,
+    index: IndexBuilder,
+    /// What is not in the file yet.
+    buffer: Vec<u8>,
+    written: u64,
+}
+
+impl<'a> Copier<'a> {
+    pub(crate) fn new(log: &'a Log, index: &'a Index, store: [u8; 16], segment_bytes: u64, first: bool) -> Self {
+        let (done, copied, used) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { log, index, store, segment_bytes, first, done, open: None, copied, used, last: (0, 0) }
+    }
+
+    /// Copies what counts of one segment of the run.
+    pub(crate) fn segment(&mut self, segment: &Arc<Segment>) -> Result<(), StoreError> {
+        for (kind, key, place) in records_of(segment)? {
+            self.last = (self.last.0.max(place.sequence), self.last.1);
+            let live = match (kind, &key) {
+                (EntryKind::Usage, _) => self.note_uses(&place)?,
+                (EntryKind::Delete, _) => !self.first,
+                (EntryKind::Tensor, Some(key)) => self.index.with(key, |entry| entry.place.is(&place)) == Some(true),
+                (EntryKind::Frame(i), Some(key)) => {
+                    let at = usize::try_from(i).unwrap_or(usize::MAX);
+                    let is = |frames: &Arc<Vec<Place>>| frames.get(at).is_some_and(|frame| frame.is(&place));
+                    self.index.with(key, |entry| entry.frames.as_ref().is_some_and(is)) == Some(true)
+                }
+                _ => false,
+            };
+            if live {
+                self.copy(kind, key, place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down the use of tensors that the run had, and seals what is open.
+    pub(crate) fn finish(&mut self, now: u64, sync: bool) -> Result<(), StoreError> {
+        let used = std::mem::take(&mut self.used).into_iter();
+        let used = used.filter_map(|key| self.index.with(&key, |entry| entry.usage.load()).map(|usage| (key, usage)));
+        for record in usage_of(used.collect(), now)? {
+            let Record { draft, content, time } = record;
+            let stamp = Stamp { sequence: self.last.0, batch_left: 0, durable: None, time };
+            let place = self.write(&Head { stamp, content }, draft.body())?;
+            place.count_in(); // it counts for as long as the segment does
+        }
+        self.seal(sync)
+    }
+
+    fn copy(&mut self, kind: EntryKind, key: Option<Box<[u8]>>, from: Place) -> Result<(), StoreError> {
+        let id = key.as_deref().map(TensorId::of_key);
+        read::with_buffer(|buffer| {
+            let whole = read::record(&from, id.as_ref(), true, buffer)?;
+            let stamp = Stamp { batch_left: 0, durable: None, ..whole.view.head.stamp };
+            let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
+            match (kind, key) {
+                (EntryKind::Tensor, Some(key)) => self.copied.push(Copied { key, frame: None, from, to }),
+                (EntryKind::Frame(i), Some(key)) => self.copied.push(Copied { key, frame: Some(i), from, to }),
+                _ => to.count_in(),
+            }
+            Ok(())
+        })
+    }
+
+    /// Appends a record to the open segment, or to a new one if that is full.
+    fn write(&mut self, head: &Head<'_>, body: &[u8]) -> Result<Place, StoreError> {
+        let full = |output: &Output| output.index.end() + body.len() as u64 > self.segment_bytes;
+        if self.open.as_ref().is_some_and(full) {
+            self.seal(true)?;
+        }
+        if self.open.is_none() {
+            let header = SegmentHeader {
+                kind: SegmentKind::Compacted,
+                store: self.store,
+                number: self.log.next_number(),
+                previous: 0,
+                base_sequence: head.stamp.sequence,
+                base_time: head.stamp.time,
+            };
+            let segment = self.log.create(header)?;
+            let (index, written) = (IndexBuilder::new(&header), SegmentHeader::LEN as u64);
+            self.open = Some(Output { segment, index, buffer: Vec::new(), written });
+        }
+        let Some(output) = &mut self.open else { return Err(StoreError::Poisoned) };
+        let offset = output.index.end();
+        let len = write_record(&mut output.buffer, &output.segment.header, head, body).map_err(unwritable)? as u64;
+        output.index.push(head, len).map_err(unwritable)?;
+        if output.buffer.len() >= PIECE {
+            output.flush()?;
+        }
+        Ok(Place { segment: Arc::clone(&output.segment), offset, len, sequence: head.stamp.sequence })
+    }
+
+    fn seal(&mut self, sync: bool) -> Result<(), StoreError> {
+        let Some(mut output) = self.open.take() else { return Ok(()) };
+        output.flush()?;
+        let segment = output.segment;
+        segment.end.store(output.index.end(), Relaxed);
+        seal(&segment, &output.index).map_err(StoreError::io(segment.name()))?;
+        if sync {
+            self.log.sync_segment(&segment)?;
+        }
+        self.done.push(segment);
+        Ok(())
+    }
+
+    /// Notes whose use is written down in a list. It is not copied: there will be a new one.
+    fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
+        read::with_buffer(|buffer| {
+            let whole = read::record(place, None, true, buffer)?;
+            let mut entries = UsageEntries::new(whole.body);
+            while let Ok(Some(entry)) = entries.next() {
+                self.used.insert(TensorId::from(entry.id).key());
+            }
+            Ok(false)
+        })
+    }
+
+    /// Segments that were begun, sealed or not.
+    pub(crate) fn begun(&self) -> impl Iterator<Item = &Arc<Segment>> {
+        self.done.iter().chain(self.open.iter().map(|output| &output.segment))
+    }
+}
+
+impl Output {
+    fn flush(&mut self) -> Result<(), StoreError> {
+        let failed = StoreError::io(self.segment.name());
+        self.segment.file.write_at(self.written, &self.buffer).map_err(failed)?;
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The records of a sealed segment in their order, with the keys of their tensors.
+type Listed = Vec<(EntryKind, Option<Box<[u8]>>, Place)>;
+
+fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
+    let Some(sealed) = segment.sealed.get() else { return Ok(Vec::new()) };
+    let mut tail = [0; Trailer::LEN];
+    segment.read(sealed.len - tail.len() as u64, &mut tail)?;
+    let key_of = |id: bitgrain_formats::segment::IdRef<'_>| TensorId::from(id).key();
+    let place_of = |offset, len, sequence| Place { segment: Arc::clone(segment), offset, len, sequence };
+    let mut listed = Vec::new();
+    if let Ok(Some(trailer)) = Trailer::parse(&tail, &segment.header, sealed.len) {
+        let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+        segment.read(trailer.index_offset, &mut bytes)?;
+        let walked = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|index| {
+            let mut entries = index.entries();
+            while let Some(entry) = entries.next()? {
+                listed.push((entry.kind, entry.id.map(key_of), place_of(entry.offset, entry.length, entry.sequence)));
+            }
+            Ok(())
+        });
+        if walked.is_ok() {
+            return Ok(listed);
+        }
+        listed.clear();
+    }
+    // A bad index: the records are still there, as opening the store found.
+    let mut bytes = vec![0; usize::try_from(segment.end.load(Relaxed)).unwrap_or(usize::MAX)];
+    segment.read(0, &mut bytes)?;
+    for (offset, view) in Records::new(&bytes, &segment.header) {
+        let kind = match &view.head.content {
+            Content::Tensor(..) => EntryKind::Tensor,
+            Content::Frame(_, frame) => EntryKind::Frame(frame.index),
+            Content::Delete(_) => EntryKind::Delete,
+            Content::Usage => EntryKind::Usage,
+        };
+        let place = place_of(offset, view.total_len(), view.head.stamp.sequence);
+        listed.push((kind, view.head.content.id().map(key_of), place));
+    }
+    Ok(listed)
+}

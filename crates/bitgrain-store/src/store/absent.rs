@@ -1,0 +1,171 @@
+//! Tensors without data: how they come back, written down.
+
+use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
+use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, Reconstruct as StoredPolicy, TensorHead};
+
+use super::put::{check_shape, elements, same};
+use super::rewrite::Edit;
+use super::{Core, TensorStore};
+use crate::log::Record;
+use crate::reconstruct::{DeltaValues, Factor, Reconstruct, delta_between};
+use crate::{StoreError, TensorId, Tier, body};
+
+impl TensorStore {
+    /// Puts a tensor without data: reads reconstruct it from another one.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if the other one is not there; [`StoreError::ReconstructionCycle`],
+    /// [`StoreError::ReconstructionDepthExceeded`]; [`StoreError::ShapeMismatch`] and the errors of a factor if it does not
+    /// go with the other one; [`StoreError::Temporal`] if that one has frames; [`StoreError::HasDependents`] if others are
+    /// reconstructed from what is there; and as [`put`](Self::put).
+    pub fn put_absent(
+        &self,
+        id: impl Into<TensorId>,
+        shape: &[usize],
+        reconstruct: &Reconstruct,
+    ) -> Result<(), StoreError> {
+        let (id, core) = (id.into(), &self.core);
+        id.check()?;
+        check_shape(shape, elements(shape)?)?;
+        core.log()?.check()?;
+        let _linking = core.linking();
+        let prepared = core.prepare(shape, reconstruct)?;
+        let (key, base) = (id.key(), reconstruct.base());
+        loop {
+            let seen = core.find(&key);
+            let kept = seen.as_ref().map(|found| super::put::Kept::read(found, &id)).transpose()?.unwrap_or_default();
+            let _held = core.hold(&[&key, &base.key()]);
+            if !same(core.find(&key).as_ref(), seen.as_ref()) {
+                continue;
+            }
+            core.found(base, &base.key())?;
+            core.links().check_free(&id)?;
+            core.links().check(core, &id, base, true)?;
+            let now = core.now();
+            let head = TensorHead {
+                shape: shape.to_vec(),
+                tier: Tier::Absent.code(),
+                encoding: Encoding::Absent,
+                accuracy: Accuracy::EXACT,
+                created: kept.created.unwrap_or(now),
+                updated: now,
+                pinned: None,
+                max_error: None,
+                user: kept.user.iter().map(|(key, value)| (&**key, &**value)).collect(),
+                reconstruct: Some(prepared.policy(base)),
+            };
+            let mut draft = Draft::new(prepared.bytes.len());
+            draft.body_mut().copy_from_slice(&prepared.bytes);
+            draft.checksum();
+            core.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time: now }])?;
+            core.touch(&key);
+            return Ok(());
+        }
+    }
+
+    /// Says how a tensor comes back if the policy drops its data; `None` takes that away. A `put` takes it away as well.
+    ///
+    /// # Errors
+    /// As [`put_absent`](Self::put_absent); [`StoreError::TierZeroNoPolicy`] if it has no data and would lose its policy.
+    pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruct>) -> Result<(), StoreError> {
+        let (id, core) = (id.into(), &self.core);
+        core.log()?.check()?;
+        let _linking = core.linking();
+        let found = core.found(&id, &id.key())?;
+        if found.traits.temporal {
+            return Err(StoreError::Temporal { id });
+        }
+        let absent = found.traits.tier == Tier::Absent;
+        let Some(reconstruct) = reconstruct else {
+            return if absent {
+                Err(StoreError::TierZeroNoPolicy { id })
+            } else {
+                core.edit(&id, &Edit::Reconstruct(None))
+            };
+        };
+        let shape = core.reader().shape(&found, &id)?;
+        let prepared = core.prepare(&shape, reconstruct)?;
+        let base = reconstruct.base();
+        let edit = Edit::Reconstruct(Some((prepared.policy(base), &prepared.bytes)));
+        core.edit_if(&id, &edit, Some(base), || {
+            core.found(base, &base.key())?;
+            core.links().check(core, &id, base, absent)
+        })
+    }
+}
+
+/// A policy as it is written down.
+pub(super) struct Prepared {
+    kind: Kind,
+    /// What it takes, as bytes of a body.
+    pub(super) bytes: Vec<u8>,
+}
+
+enum Kind {
+    Delta(BlockFormat),
+    Factor { scale: f32, permutation: Option<usize>, projection: Option<(usize, usize)> },
+}
+
+impl Prepared {
+    fn policy<'i>(&self, base: &'i TensorId) -> StoredPolicy<'i> {
+        let base = base.as_id();
+        match self.kind {
+            Kind::Delta(format) => StoredPolicy::Delta { base, format },
+            Kind::Factor { scale, permutation, projection } => {
+                StoredPolicy::Factor { source: base, scale, permutation, projection }
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Checks that a policy goes with its base and the shape of the result, and encodes it.
+    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruct) -> Result<Prepared, StoreError> {
+        let base = reconstruct.base();
+        let found = self.found(base, &base.key())?;
+        if found.traits.temporal {
+            return Err(StoreError::Temporal { id: base.clone() });
+        }
+        match reconstruct {
+            Reconstruct::Delta { values, .. } => {
+                let (wanted, expected) = (elements(shape)?, elements(&self.reader().shape(&found, base)?)?);
+                if wanted != expected {
+                    return Err(StoreError::ShapeMismatch { expected, got: wanted });
+                }
+                let delta = match values {
+                    DeltaValues::Delta(delta) => delta.clone(),
+                    DeltaValues::Wanted(wanted) => {
+                        delta_between(wanted, &self.reader().get(&found, base)?.values)?.values
+                    }
+                };
+                if delta.len() != expected {
+                    return Err(StoreError::ShapeMismatch { expected, got: delta.len() });
+                }
+                let format = BlockFormat::new(BitWidth::W8).with_block_len(self.config.block_len);
+                let mut bytes = vec![0; format.encoded_len(delta.len())];
+                body::encode(format, &delta, &EncodeOptions::default(), &mut bytes)?;
+                Ok(Prepared { kind: Kind::Delta(format), bytes })
+            }
+            Reconstruct::Factor { factor, .. } => {
+                let result = factor.shape(&self.reader().shape(&found, base)?)?;
+                if result != shape {
+                    return Err(StoreError::ShapeMismatch { expected: elements(&result)?, got: elements(shape)? });
+                }
+                Ok(prepared_factor(factor))
+            }
+        }
+    }
+}
+
+fn prepared_factor(factor: &Factor) -> Prepared {
+    let mut bytes = Vec::new();
+    for row in factor.permutation.iter().flatten() {
+        bytes.extend_from_slice(&row.to_le_bytes());
+    }
+    for value in factor.projection.iter().flat_map(|projection| projection.values()) {
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    let projection = factor.projection.as_ref().map(|p| (p.rows(), p.columns()));
+    let permutation = factor.permutation.as_ref().map(Vec::len);
+    Prepared { kind: Kind::Factor { scale: factor.scale, permutation, projection }, bytes }
+}

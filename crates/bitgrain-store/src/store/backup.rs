@@ -1,0 +1,58 @@
+//! Copies of a store.
+
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+
+use bitgrain_formats::segment::Manifest;
+
+use super::TensorStore;
+use crate::backend::{Backend, LocalFolder};
+use crate::names::FileName;
+use crate::segment::Segment;
+use crate::{StoreError, manifest};
+
+/// Bytes that are copied at a time.
+const PIECE: u64 = 4 << 20;
+
+impl TensorStore {
+    /// Copies the store as it is now to a new folder, while others read and write. The copy is a store of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::NotEmpty`] if the folder has something in it; [`StoreError::NoSpace`], [`StoreError::Io`].
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
+        let path = path.as_ref();
+        if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(StoreError::NotEmpty { path: path.display().to_string() });
+        }
+        let core = &self.core;
+        let _still = core.compacting(); // the segments stay what they are; the log may grow meanwhile
+        if let Some(log) = &core.log {
+            log.write_uses(core.now())?;
+            log.flush()?;
+        }
+        let folder = LocalFolder::lock(path, true)?;
+        let segments = core.segments.all();
+        for segment in &segments {
+            copy(segment, &folder)?;
+        }
+        let newest = segments.iter().map(|segment| segment.number()).max().unwrap_or(0);
+        let manifest = core.manifest().clone();
+        let number = manifest.number.max(newest) + 1;
+        // Last: without it there is no store.
+        manifest::write(&folder, &Manifest { number, ..manifest }, None)
+    }
+}
+
+/// Copies what a segment holds now: whole batches.
+fn copy(segment: &Segment, to: &LocalFolder) -> Result<(), StoreError> {
+    let name = FileName::Segment(segment.number()).to_string();
+    let file = to.create_new(&name).map_err(StoreError::io(&*name))?;
+    let len = segment.sealed.get().map_or_else(|| segment.end.load(Relaxed), |sealed| sealed.len);
+    let mut buffer = Vec::new();
+    for start in (0..len).step_by(usize::try_from(PIECE).unwrap_or(1 << 20)) {
+        buffer.resize(usize::try_from(PIECE.min(len - start)).unwrap_or(0), 0);
+        segment.read(start, &mut buffer)?;
+        file.write_at(start, &buffer).map_err(StoreError::io(&*name))?;
+    }
+    file.sync_data().map_err(StoreError::io(name))
+}

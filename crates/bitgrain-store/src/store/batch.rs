@@ -1,0 +1,227 @@
+//! Several changes at once: all of them or none, for whoever reads and after a crash.
+
+use super::frames::Appending;
+use super::put::{Put, same};
+use super::remove::deletion;
+use super::view::Found;
+use super::{Core, PutOptions, TensorStore};
+use crate::log::Record;
+use crate::{Provenance, StoreError, TensorId};
+
+/// Changes that are made together: see [`TensorStore::batch`].
+///
+/// Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of several `put` and
+/// `delete` of one id the last one counts.
+pub struct Batch<'s> {
+    store: &'s TensorStore,
+    changes: Vec<Change>,
+}
+
+/// One change.
+enum Change {
+    Put(Box<Prepared>),
+    Append { id: TensorId, shape: Vec<usize>, frame: Vec<f32>, time: u64 },
+    Delete(TensorId),
+}
+
+/// A tensor that was encoded.
+struct Prepared {
+    id: TensorId,
+    shape: Vec<usize>,
+    options: PutOptions,
+    coded: super::encode::Coded,
+}
+
+impl Change {
+    fn id(&self) -> &TensorId {
+        match self {
+            Self::Put(put) => &put.id,
+            Self::Append { id, .. } | Self::Delete(id) => id,
+        }
+    }
+}
+
+impl TensorStore {
+    /// Begins a batch. Nothing happens before [`Batch::commit`].
+    ///
+    /// ```
+    /// use bitgrain_store::{StoreConfig, TensorStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
+    /// store.put("old", &[1], &[1.0])?;
+    /// let mut batch = store.batch();
+    /// batch.put("new", &[2], &[1.0, 2.0])?;
+    /// batch.delete("old");
+    /// assert!(store.contains("old") && !store.contains("new"));
+    /// batch.commit()?;
+    /// assert!(store.contains("new") && !store.contains("old"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn batch(&self) -> Batch<'_> {
+        Batch { store: self, changes: Vec::new() }
+    }
+}
+
+impl Batch<'_> {
+    /// Puts a tensor.
+    ///
+    /// # Errors
+    /// As [`TensorStore::put`]; the batch is as before.
+    pub fn put(&mut self, id: impl Into<TensorId>, shape: &[usize], values: &[f32]) -> Result<Provenance, StoreError> {
+        self.put_with(id, shape, values, &PutOptions::default())
+    }
+
+    /// Puts a tensor, with choices.
+    ///
+    /// # Errors
+    /// As [`TensorStore::put_with`]; the batch is as before.
+    pub fn put_with(
+        &mut self,
+        id: impl Into<TensorId>,
+        shape: &[usize],
+        values: &[f32],
+        options: &PutOptions,
+    ) -> Result<Provenance, StoreError> {
+        let id = id.into();
+        let core = &self.store.core;
+        let mut put = Put::new(core, &id, shape, values, options)?;
+        put.encode(core, core.find(&put.key).as_ref())?;
+        let Some(coded) = put.take_coded() else { return Err(StoreError::NotFound { id: id.clone() }) };
+        let cost = super::encode::provenance(coded.tier, coded.encoding, coded.accuracy);
+        self.forget(&id);
+        let (shape, options) = (shape.to_vec(), options.clone());
+        self.changes.push(Change::Put(Box::new(Prepared { id, shape, options, coded })));
+        Ok(cost)
+    }
+
+    /// Appends a frame to a temporal tensor.
+    pub fn append(&mut self, id: impl Into<TensorId>, shape: &[usize], frame: &[f32], time: u64) {
+        let change = Change::Append { id: id.into(), shape: shape.to_vec(), frame: frame.to_vec(), time };
+        self.changes.push(change);
+    }
+
+    /// Deletes a tensor.
+    pub fn delete(&mut self, id: impl Into<TensorId>) {
+        let id = id.into();
+        self.forget(&id);
+        self.changes.push(Change::Delete(id));
+    }
+
+    /// Number of changes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// True if there are no changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Makes all changes, or none.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`]; the errors of
+    /// [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::Io`]. Nothing was changed then.
+    pub fn commit(self) -> Result<(), StoreError> {
+        let core = &self.store.core;
+        core.log()?.check()?;
+        let keys: Vec<Box<[u8]>> = self.changes.iter().map(|change| change.id().key()).collect();
+        let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        let now = core.now();
+        let ids: Vec<TensorId> = self.changes.iter().map(|change| change.id().clone()).collect();
+        let mut made = Vec::new();
+        for change in self.changes {
+            made.push(Made::of(core, change, now)?);
+        }
+        let mut appending: Vec<(TensorId, Appending<'_>)> = Vec::new();
+        let mut records: Vec<Record<'_>> = Vec::new();
+        for (made, id) in made.iter_mut().zip(&ids) {
+            match made {
+                Made::Put(put) => records.extend(put.record(now)),
+                Made::Delete => records.push(deletion(id, now)),
+                Made::Append { shape, frame, time } => {
+                    let at = appending.iter().position(|(other, _)| other == id);
+                    let at = match at {
+                        Some(at) => at,
+                        None => {
+                            appending.push((id.clone(), Appending::new(core, id, shape)?));
+                            appending.len() - 1
+                        }
+                    };
+                    let appending = &mut appending[at].1;
+                    let encoded = appending.encode(core, frame, *time)?;
+                    records.extend(appending.records(&[encoded], now)?);
+                    appending.begun();
+                }
+            }
+        }
+        core.commit(&mut records)?;
+        drop(records);
+        for (id, appending) in appending {
+            core.keep_encoder(&id.key(), appending.encoder);
+        }
+        keys.iter().for_each(|key| drop(core.touch(key)));
+        Ok(())
+    }
+
+    /// Takes back an earlier change of a tensor.
+    fn forget(&mut self, id: &TensorId) {
+        self.changes.retain(|change| change.id() != id);
+    }
+}
+
+/// A change under the locks of its tensors.
+enum Made {
+    Put(Box<Ready>),
+    Append { shape: Vec<usize>, frame: Vec<f32>, time: u64 },
+    Delete,
+}
+
+/// A tensor with what is kept of the one that was there.
+struct Ready {
+    prepared: Prepared,
+    seen: Option<Found>,
+    kept: super::put::Kept,
+}
+
+impl Made {
+    fn of(core: &Core, change: Change, now: u64) -> Result<Self, StoreError> {
+        let _ = now;
+        Ok(match change {
+            Change::Put(prepared) => {
+                core.links().check_free(&prepared.id)?;
+                let seen = core.find(&prepared.id.key());
+                let kept = match &seen {
+                    Some(found) => super::put::Kept::read(found, &prepared.id)?,
+                    None => super::put::Kept::default(),
+                };
+                debug_assert!(same(seen.as_ref(), core.find(&prepared.id.key()).as_ref()), "its lock is held");
+                Self::Put(Box::new(Ready { prepared: *prepared, seen, kept }))
+            }
+            Change::Append { shape, frame, time, id } => {
+                id.check()?;
+                super::put::check_shape(&shape, frame.len())?;
+                Self::Append { shape, frame, time }
+            }
+            Change::Delete(id) => {
+                core.found(&id, &id.key())?;
+                core.links().check_free(&id)?;
+                Self::Delete
+            }
+        })
+    }
+}
+
+impl Ready {
+    fn record(&mut self, now: u64) -> Option<Record<'_>> {
+        let Self { prepared: Prepared { id, shape, options, coded }, seen, kept } = self;
+        let draft = std::mem::replace(&mut coded.draft, bitgrain_formats::segment::Draft::new(0));
+        let head = super::put::head_of(coded, shape, options, seen.as_ref(), kept, now);
+        let content = bitgrain_formats::segment::Content::Tensor(id.as_id(), head);
+        Some(Record { draft, content, time: now })
+    }
+}

@@ -1,0 +1,146 @@
+//! Getting rid of what no longer counts.
+
+use std::sync::Arc;
+
+use bitgrain_formats::segment::{CompactedSegment, Manifest};
+
+use super::{Core, TensorStore};
+use crate::compaction::{Copier, runs};
+use crate::config::Mutant;
+use crate::names::FileName;
+use crate::segment::Segment;
+use crate::{StoreError, manifest};
+
+/// What to compact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CompactOptions {
+    /// Segments with at least this share of bytes that do not count are worth it. A quarter.
+    pub garbage: f32,
+    /// Compact everything, worth it or not, the segment that is written to included.
+    pub all: bool,
+}
+
+impl Default for CompactOptions {
+    fn default() -> Self {
+        Self { garbage: 0.25, all: false }
+    }
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompactReport {
+    /// Segments that went.
+    pub segments_removed: usize,
+    /// Segments that came.
+    pub segments_written: usize,
+    /// Records that were copied.
+    pub records: u64,
+    /// Bytes of the segments that went.
+    pub bytes_removed: u64,
+    /// Bytes of the segments that came.
+    pub bytes_written: u64,
+}
+
+impl TensorStore {
+    /// Copies what counts of segments in which much does not, and removes these. Others may read and write meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if something that counts is not readable; [`StoreError::ReadOnly`],
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`]. The store is as before then, but for files
+    /// that are removed when it is next opened.
+    pub fn compact(&self, options: CompactOptions) -> Result<CompactReport, StoreError> {
+        let core = &self.core;
+        let log = core.log()?;
+        log.check()?;
+        let _alone = core.compacting();
+        if options.all {
+            log.seal(core.now())?;
+        }
+        let sealed = |segments: Vec<Arc<Segment>>| -> Vec<Arc<Segment>> {
+            segments.into_iter().filter(|segment| segment.sealed.get().is_some()).collect()
+        };
+        let segments = sealed(core.segments.all());
+        let runs = if options.all {
+            if segments.is_empty() { Vec::new() } else { vec![0..segments.len()] }
+        } else {
+            runs(&segments, f64::from(options.garbage), core.config.segment_bytes)
+        };
+        let mut report = CompactReport::default();
+        for run in runs {
+            core.compact_run(&segments[run.clone()], run.start == 0, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+impl Core {
+    /// Replaces segments that follow each other by what counts of them.
+    fn compact_run(&self, run: &[Arc<Segment>], first: bool, report: &mut CompactReport) -> Result<(), StoreError> {
+        let log = self.log()?;
+        let early = self.config.mutant == Some(Mutant::ManifestFirst);
+        let mut manifest = self.manifest();
+        let mut copier = Copier::new(log, &self.index, manifest.store, self.config.segment_bytes, first);
+        let copied = run.iter().try_for_each(|segment| copier.segment(segment));
+        if let Err(error) = copied.and_then(|()| copier.finish(self.now(), !early)) {
+            for segment in copier.begun() {
+                let _ = self.backend.remove(&segment.name()); // or whoever opens the store next does it
+            }
+            return Err(error);
+        }
+        // What replaced the records that are not copied has to be as durable as they were.
+        log.flush()?;
+        let new = self.next_manifest(&manifest, run, &copier.done)?;
+        if let Err(error) = manifest::write(&*self.backend, &new, self.config.mutant) {
+            log.poison(); // it may be there or not
+            return Err(error);
+        }
+        let old = std::mem::replace(&mut *manifest, new);
+        report.segments_removed += run.len();
+        report.segments_written += copier.done.len();
+        report.records += copier.copied.len() as u64;
+        report.bytes_removed += run.iter().map(|segment| segment.len()).sum::<u64>();
+        report.bytes_written += copier.done.iter().map(|segment| segment.len()).sum::<u64>();
+        copier.done.iter().for_each(|segment| self.segments.insert(Arc::clone(segment)));
+        for copied in std::mem::take(&mut copier.copied) {
+            self.index.relocate(&copied.key, copied.frame, &copied.from, copied.to);
+        }
+        // Nothing refers to these any more but readers, who have them open.
+        run.iter().for_each(|segment| self.segments.remove(segment.number()));
+        let names = run.iter().map(|segment| FileName::Segment(segment.number()));
+        for name in names.chain([FileName::Manifest(old.number)]) {
+            let _ = self.backend.remove(&name.to_string()); // or whoever opens the store next does it
+        }
+        if early {
+            copier.done.iter().try_for_each(|segment| log.sync_segment(segment))?;
+        }
+        Ok(())
+    }
+
+    /// The manifest after a compaction.
+    fn next_manifest(
+        &self,
+        manifest: &Manifest,
+        run: &[Arc<Segment>],
+        new: &[Arc<Segment>],
+    ) -> Result<Manifest, StoreError> {
+        let log = self.log()?;
+        let gone = |number: u64| run.iter().any(|segment| segment.number() == number);
+        let mut compacted: Vec<CompactedSegment> =
+            manifest.compacted.iter().filter(|old| !gone(old.number)).copied().collect();
+        for segment in new {
+            let sealed = segment.sealed.get().ok_or(StoreError::Poisoned)?;
+            compacted.push(CompactedSegment { number: segment.number(), len: sealed.len, index_crc: sealed.index_crc });
+        }
+        compacted.sort_unstable_by_key(|segment| segment.number);
+        // A number for the next log segment is taken after this look, so it is not below.
+        let next = log.active_number();
+        let log_from = if run.iter().any(|segment| segment.is_log()) {
+            let left = self.segments.all().into_iter().filter(|segment| segment.is_log() && !gone(segment.number()));
+            left.map(|segment| segment.number()).min().unwrap_or(next).min(next)
+        } else {
+            manifest.log_from
+        };
+        Ok(Manifest { store: manifest.store, number: log.next_number(), log_from, compacted })
+    }
+}

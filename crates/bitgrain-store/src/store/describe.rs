@@ -1,0 +1,118 @@
+//! What is known of tensors without their values.
+
+use bitgrain_formats::segment::Encoding;
+
+use super::TensorStore;
+use super::reader::{Reader, provenance_of};
+use super::view::Found;
+use crate::policy::{PolicyConfig, score};
+use crate::{Provenance, StoreError, TensorId, TensorMeta, Tier, read};
+
+impl TensorStore {
+    /// What is known of a tensor. Not counted as a use of it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::Io`].
+    pub fn meta(&self, id: impl Into<TensorId>) -> Result<TensorMeta, StoreError> {
+        let (id, core) = (id.into(), &self.core);
+        let found = core.found(&id, &id.key())?;
+        core.reader().meta(&found, &id, core.now(), &core.config.policy)
+    }
+
+    /// What is known of all tensors, or of those whose name begins with `prefix`, in the order of their ids: names, then
+    /// numbers. Tensors that are put meanwhile may be missing; one that is deleted meanwhile is.
+    pub fn scan(&self, prefix: Option<&str>) -> Scan<'_> {
+        let start = prefix.map(|prefix| TensorId::from(prefix).key());
+        let mut keys = Vec::new();
+        self.core.index.for_each(|entry| {
+            if start.as_ref().is_none_or(|start| entry.key.starts_with(start)) {
+                keys.push(entry.key.clone());
+            }
+        });
+        keys.sort_unstable(); // keys are ordered as ids are
+        Scan { store: self, keys: keys.into_iter() }
+    }
+}
+
+/// Tensors of a store one after another: see [`TensorStore::scan`].
+pub struct Scan<'s> {
+    store: &'s TensorStore,
+    keys: std::vec::IntoIter<Box<[u8]>>,
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<TensorMeta, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let core = &self.store.core;
+        loop {
+            let key = self.keys.next()?;
+            if let Some(found) = core.find(&key) {
+                let id = TensorId::of_key(&key);
+                return Some(core.reader().meta(&found, &id, core.now(), &core.config.policy));
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn meta(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        now: u64,
+        policy: &PolicyConfig,
+    ) -> Result<TensorMeta, StoreError> {
+        read::with_buffer(|buffer| {
+            let view = read::head(&found.place, Some(id), buffer)?;
+            let head = read::tensor_of(&view, &found.place, id)?;
+            let mut updated = head.updated;
+            let provenance = match head.encoding {
+                Encoding::Absent => {
+                    let bound = f32::INFINITY;
+                    Provenance { tier: Tier::Absent, bits: 0, bound, measured: bound, depth: 0 }
+                }
+                Encoding::Frames => {
+                    let (worst, last) = self.worst_frame(found, id)?;
+                    updated = last.max(updated);
+                    worst
+                }
+                Encoding::Raw | Encoding::Blocks(_) => provenance_of(head),
+            };
+            Ok(TensorMeta {
+                id: id.clone(),
+                shape: head.shape.clone(),
+                provenance,
+                wanted: found.traits.pinned.filter(|pin| *pin != Tier::Absent).unwrap_or(found.wanted),
+                stored_bytes: found.bytes(),
+                created: head.created,
+                updated,
+                accessed: found.usage.last,
+                accesses: found.usage.accesses,
+                score: score(&found.usage, now, policy),
+                pinned: found.traits.pinned,
+                max_error: head.max_error,
+                frames: found.frame_count(id).ok(),
+                reconstructable: head.reconstruct.is_some(),
+                user: head.user.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
+            })
+        })
+    }
+
+    /// The errors of the worst frame, and when the last one was written.
+    fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
+        let tier = found.traits.tier;
+        let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
+        let (mut last, mut buffer) = (0, Vec::new());
+        for place in found.frames.iter().flat_map(|frames| frames.iter()) {
+            let view = read::head(place, Some(id), &mut buffer)?;
+            let head = read::frame_of(&view, place, id)?;
+            last = view.head.stamp.time;
+            worst.tier = super::frame_head::tier_of(head);
+            worst.bits = worst.tier.bits();
+            worst.bound = worst.bound.max(head.accuracy.bound());
+            worst.measured = worst.measured.max(head.accuracy.measured());
+        }
+        Ok((worst, last))
+    }
+}

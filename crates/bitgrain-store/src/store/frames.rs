@@ -1,0 +1,276 @@
+//! Temporal tensors: frames of one shape, one after another.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
+
+use super::TensorStore;
+use super::frame_head::stored_head;
+use super::put::check_shape;
+use super::view::Found;
+use crate::log::Record;
+use crate::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings};
+use crate::{Provenance, StoreError, TensorId, Tier};
+
+/// What became of a frame that was appended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameProvenance {
+    /// Its place among the frames, from 0.
+    pub index: u64,
+    /// What it shares with others.
+    pub role: FrameRole,
+    /// Tier, bits and errors.
+    pub provenance: Provenance,
+    /// Bytes of scales and codes.
+    pub bytes: u64,
+}
+
+/// A frame that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Its place among the frames, from 0.
+    pub index: u64,
+    /// The time it is of, as whoever appended it said.
+    pub time: u64,
+    /// Its values.
+    pub values: Vec<f32>,
+    /// What it shares with others.
+    pub role: FrameRole,
+    /// Where the values come from and how far they can be off.
+    pub provenance: Provenance,
+}
+
+impl TensorStore {
+    /// Appends a frame to a temporal tensor, or makes one with this frame. `time` is that of the frame, in whatever unit.
+    ///
+    /// Frames share scales with the ones before, or are differences to them, where that is smaller and the bound not larger.
+    ///
+    /// # Errors
+    /// [`StoreError::NotTemporal`] if the id was put as a whole; [`StoreError::FrameShape`] if the frames before have
+    /// another shape; [`StoreError::BoundExceeded`]; and as [`put`](Self::put).
+    pub fn append(
+        &self,
+        id: impl Into<TensorId>,
+        shape: &[usize],
+        frame: &[f32],
+        time: u64,
+    ) -> Result<FrameProvenance, StoreError> {
+        let (id, core) = (id.into(), &self.core);
+        id.check()?;
+        check_shape(shape, frame.len())?;
+        core.log()?.check()?;
+        let key = id.key();
+        // Held while encoding: a frame depends on the ones before it.
+        let _held = core.hold(&[&key]);
+        let mut appending = Appending::new(core, &id, shape)?;
+        let encoded = appending.encode(core, frame, time)?;
+        let (index, role, tier) = (encoded.index, encoded.frame.head.role, encoded.tier);
+        let provenance = provenance_of(tier, &encoded.frame);
+        let bytes = encoded.frame.body.len() as u64;
+        let mut records = appending.records(&[encoded], core.now())?;
+        core.commit(&mut records)?;
+        drop(records);
+        core.keep_encoder(&key, appending.encoder);
+        core.touch(&key);
+        Ok(FrameProvenance { index, role, provenance, bytes })
+    }
+
+    /// Reads frames of a temporal tensor.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], [`StoreError::NotTemporal`], [`StoreError::FramesOutOfRange`]; [`StoreError::Damaged`],
+    /// [`StoreError::Io`].
+    pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
+        let id = id.into();
+        let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
+        self.core.reader().frames(&found, &id, range)
+    }
+
+    /// Number of frames of a temporal tensor.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], [`StoreError::NotTemporal`].
+    pub fn frame_count(&self, id: impl Into<TensorId>) -> Result<u64, StoreError> {
+        let id = id.into();
+        self.core.found(&id, &id.key())?.frame_count(&id)
+    }
+}
+
+impl Found {
+    pub(super) fn frame_count(&self, id: &TensorId) -> Result<u64, StoreError> {
+        if !self.traits.temporal {
+            return Err(StoreError::NotTemporal { id: id.clone() });
+        }
+        Ok(self.frames.as_ref().map_or(0, |frames| frames.len() as u64))
+    }
+}
+
+/// Frames of one tensor on their way in, under its lock.
+pub(super) struct Appending<'a> {
+    id: &'a TensorId,
+    shape: Vec<usize>,
+    found: Option<Found>,
+    /// True if the tensor needs no record of its own.
+    known: bool,
+    pub(super) encoder: FrameEncoder,
+    next: u64,
+}
+
+/// A frame that was encoded.
+pub(super) struct Appended {
+    pub(super) index: u64,
+    pub(super) tier: Tier,
+    time: u64,
+    pub(super) frame: EncodedFrame,
+}
+
+impl<'a> Appending<'a> {
+    pub(super) fn new(core: &super::Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
+        let key = id.key();
+        let found = core.find(&key);
+        let (next, encoder) = match &found {
+            Some(found) => {
+                let next = found.frame_count(id)?;
+                let expected = core.reader().shape(found, id)?;
+                if expected != shape {
+                    let (expected, got) = (expected.iter().product(), shape.iter().product());
+                    return Err(StoreError::FrameShape { expected, got });
+                }
+                (next, core.encoder(&key, found, id)?)
+            }
+            None => {
+                let settings = FrameSettings { block: core.config.block_len, ..core.config.frames };
+                (0, FrameEncoder::new(settings, super::put::elements(shape)?))
+            }
+        };
+        Ok(Self { id, shape: shape.to_vec(), known: found.is_some(), found, encoder, next })
+    }
+
+    /// Encodes the next frame at the tier that the tensor's use asks for, with more bits if its limit asks for them.
+    pub(super) fn encode(&mut self, core: &super::Core, values: &[f32], time: u64) -> Result<Appended, StoreError> {
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(StoreError::NonFinite { index });
+        }
+        let asked = match &self.found {
+            Some(found) => found.traits.pinned.unwrap_or_else(|| core.wanted_for_write(found)),
+            None => core.config.policy.first_tier,
+        };
+        // Frames are always quantized: lossless is as many bits as there are.
+        let asked = asked.clamp(Tier::Hot, Tier::Cold);
+        let limit = self.found.as_ref().and_then(|found| found.traits.max_error);
+        for tier in Tier::ALL.into_iter().rev().filter(|tier| (Tier::Hot..=asked).contains(tier)) {
+            let Some(width) = tier.width() else { continue };
+            let mut encoder = self.encoder.clone();
+            encoder.set_settings(FrameSettings { width, ..encoder.settings() });
+            let frame = encoder.encode(values)?;
+            match limit.filter(|wanted| frame.head.bound > *wanted) {
+                Some(wanted) if tier == Tier::Hot => {
+                    return Err(StoreError::BoundExceeded { tier, wanted, got: frame.head.bound });
+                }
+                Some(_) => {}
+                None => {
+                    let index = self.next;
+                    (self.encoder, self.next) = (encoder, self.next + 1);
+                    return Ok(Appended { index, tier, time, frame });
+                }
+            }
+        }
+        Err(StoreError::NotTemporal { id: self.id.clone() })
+    }
+
+    /// Notes that the tensor has its record.
+    pub(super) fn begun(&mut self) {
+        self.known = true;
+    }
+
+    /// The records of these frames, and of the tensor if it is new.
+    pub(super) fn records(&self, frames: &[Appended], now: u64) -> Result<Vec<Record<'a>>, StoreError> {
+        let mut records = Vec::with_capacity(frames.len() + 1);
+        if let Some(first) = frames.first().filter(|_| !self.known) {
+            let head = TensorHead {
+                shape: self.shape.clone(),
+                tier: first.tier.code(),
+                encoding: Encoding::Frames,
+                accuracy: Accuracy::EXACT,
+                created: now,
+                updated: now,
+                pinned: None,
+                max_error: None,
+                user: Vec::new(),
+                reconstruct: None,
+            };
+            let mut draft = Draft::new(0);
+            draft.checksum();
+            records.push(Record { draft, content: Content::Tensor(self.id.as_id(), head), time: now });
+        }
+        for Appended { index, tier, time, frame } in frames {
+            let head = stored_head(*index, *tier, &self.shape, *time, &frame.head);
+            let mut draft = Draft::new(frame.body.len());
+            draft.body_mut().copy_from_slice(&frame.body);
+            draft.checksum();
+            records.push(Record { draft, content: Content::Frame(self.id.as_id(), head), time: now });
+        }
+        Ok(records)
+    }
+}
+
+/// What is known of a frame that was encoded.
+fn provenance_of(tier: Tier, frame: &EncodedFrame) -> Provenance {
+    let accuracy = Accuracy::new(frame.head.bound, frame.head.measured);
+    let bits = frame.head.width.bits();
+    Provenance { tier, bits, bound: accuracy.bound(), measured: accuracy.measured(), depth: 0 }
+}
+
+/// Encoders of temporal tensors that were appended to lately, so that the next frame needs no other to be read.
+#[derive(Debug, Default)]
+pub(super) struct Encoders {
+    held: std::collections::HashMap<Box<[u8]>, Held>,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    encoder: FrameEncoder,
+    /// Sequence number of the last frame, so that an encoder of frames that were deleted is not taken.
+    frames: Arc<Vec<crate::segment::Place>>,
+    used: u64,
+}
+
+/// Bytes that encoders may hold.
+const ENCODERS: usize = 64 << 20;
+
+impl Encoders {
+    fn take(&self, key: &[u8], found: &Found) -> Option<FrameEncoder> {
+        let held = self.held.get(key)?;
+        let last = |frames: &Arc<Vec<crate::segment::Place>>| frames.last().map(|place| place.sequence);
+        (last(&held.frames) == found.frames.as_ref().and_then(last)).then(|| held.encoder.clone())
+    }
+
+    fn keep(&mut self, key: &[u8], encoder: FrameEncoder, frames: Arc<Vec<crate::segment::Place>>) {
+        self.clock += 1;
+        self.held.insert(key.into(), Held { encoder, frames, used: self.clock });
+        while self.held.len() > 1 && self.held.values().map(|held| held.encoder.memory()).sum::<usize>() > ENCODERS {
+            let oldest = self.held.iter().min_by_key(|(_, held)| held.used).map(|(key, _)| key.clone());
+            oldest.and_then(|key| self.held.remove(&key));
+        }
+    }
+}
+
+impl super::Core {
+    /// The encoder for the next frame of a tensor: kept, or made of its last run.
+    fn encoder(&self, key: &[u8], found: &Found, id: &TensorId) -> Result<FrameEncoder, StoreError> {
+        if let Some(encoder) = self.encoders().take(key, found) {
+            return Ok(encoder);
+        }
+        let settings = FrameSettings { block: self.config.block_len, ..self.config.frames };
+        self.reader().resume(found, id, settings)
+    }
+
+    /// Keeps an encoder whose last frame is stored.
+    pub(super) fn keep_encoder(&self, key: &[u8], encoder: FrameEncoder) {
+        if let Some(frames) = self.find(key).and_then(|found| found.frames) {
+            self.encoders().keep(key, encoder, frames);
+        }
+    }
+}

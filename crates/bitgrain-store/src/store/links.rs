@@ -1,0 +1,65 @@
+//! Who is reconstructed from whom, kept in step with the index.
+
+use std::collections::HashMap;
+
+use super::Core;
+use crate::reconstruct::{DependentIndex, check_drop, check_link};
+use crate::{StoreError, TensorId, Tier};
+
+/// Bases and dependents of all tensors with a reconstruction policy, data or not.
+#[derive(Debug, Default)]
+pub(super) struct LinkTable {
+    bases: HashMap<TensorId, TensorId>,
+    dependents: DependentIndex,
+}
+
+impl LinkTable {
+    /// Notes what `id` is reconstructed from now, if anything.
+    pub(super) fn set(&mut self, id: &TensorId, base: Option<TensorId>) {
+        self.dependents.change(id, self.bases.get(id), base.as_ref());
+        match base {
+            Some(base) => self.bases.insert(id.clone(), base),
+            None => self.bases.remove(id),
+        };
+    }
+
+    /// True if no tensor is reconstructed from another.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bases.is_empty()
+    }
+
+    /// The tensors that are reconstructed from `id`, in order.
+    pub(super) fn of(&self, id: &TensorId) -> Vec<TensorId> {
+        self.dependents.of(id).cloned().collect()
+    }
+
+    /// # Errors
+    /// [`StoreError::HasDependents`].
+    pub(super) fn check_free(&self, id: &TensorId) -> Result<(), StoreError> {
+        if self.dependents.is_empty() { Ok(()) } else { self.dependents.check_free(id) }
+    }
+
+    /// Whether `id` may be reconstructed from `base`; with `drop`, without data of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::ReconstructionCycle`], [`StoreError::ReconstructionDepthExceeded`].
+    pub(super) fn check(&self, core: &Core, id: &TensorId, base: &TensorId, drop: bool) -> Result<(), StoreError> {
+        check_link(&|id: &TensorId| self.bases.get(id).cloned(), id, base)?;
+        if drop { check_drop(&|id: &TensorId| self.followed(core, id), &self.dependents, id, base) } else { Ok(()) }
+    }
+
+    /// Whether the data of `id` may go: nobody needs it, or all that need it can still be reconstructed.
+    pub(super) fn may_drop(&self, core: &Core, id: &TensorId, reconstructable: bool) -> bool {
+        match self.bases.get(id).filter(|_| reconstructable) {
+            Some(base) => check_drop(&|id: &TensorId| self.followed(core, id), &self.dependents, id, base).is_ok(),
+            None => !self.dependents.has(id),
+        }
+    }
+
+    /// The base of a tensor without data.
+    fn followed(&self, core: &Core, id: &TensorId) -> Option<TensorId> {
+        let base = self.bases.get(id)?;
+        let absent = core.index.with(&id.key(), |entry| entry.traits.tier == Tier::Absent)?;
+        absent.then(|| base.clone())
+    }
+}

@@ -1,0 +1,128 @@
+//! The same tensor with something else said about it.
+
+use bitgrain_formats::segment::{Content, Draft, Reconstruct as StoredPolicy, TensorHead};
+
+use super::put::{check_max_error, same};
+use super::{Core, TensorStore};
+use crate::log::Record;
+use crate::{StoreError, TensorId, Tier, read};
+
+/// Most pairs of user metadata.
+const MAX_PAIRS: usize = 1024;
+/// Most bytes of user metadata.
+const MAX_USER: usize = 256 << 10;
+
+impl TensorStore {
+    /// Holds a tensor at a tier from now on: it is written at that one, and never gets fewer bits. `None` lets go of it.
+    /// Bits that are gone come with the next `put` only.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
+    /// [`StoreError::NoSpace`], [`StoreError::Io`].
+    pub fn pin(&self, id: impl Into<TensorId>, tier: Option<Tier>) -> Result<(), StoreError> {
+        self.core.edit(&id.into(), &Edit::Pin(tier))
+    }
+
+    /// Limits the error of a tensor from now on. `None` lifts the limit.
+    ///
+    /// # Errors
+    /// As [`pin`](Self::pin); [`StoreError::BoundExceeded`] if its bound is above the limit already;
+    /// [`StoreError::InvalidMaxError`].
+    pub fn set_max_error(&self, id: impl Into<TensorId>, max_error: Option<f32>) -> Result<(), StoreError> {
+        max_error.map_or(Ok(()), check_max_error)?;
+        self.core.edit(&id.into(), &Edit::MaxError(max_error))
+    }
+
+    /// Writes down something beside a tensor, in place of what was there.
+    ///
+    /// # Errors
+    /// As [`pin`](Self::pin); [`StoreError::UserTooLarge`].
+    pub fn set_user(&self, id: impl Into<TensorId>, pairs: &[(String, String)]) -> Result<(), StoreError> {
+        check_user(pairs)?;
+        self.core.edit(&id.into(), &Edit::User(pairs))
+    }
+}
+
+/// Whether user metadata is within its limits.
+pub(super) fn check_user(pairs: &[(String, String)]) -> Result<(), StoreError> {
+    let bytes = pairs.iter().map(|(key, value)| key.len() + value.len()).sum();
+    if pairs.len() > MAX_PAIRS || bytes > MAX_USER {
+        let (max_pairs, max_bytes) = (MAX_PAIRS, MAX_USER);
+        return Err(StoreError::UserTooLarge { pairs: pairs.len(), bytes, max_pairs, max_bytes });
+    }
+    Ok(())
+}
+
+/// What is to be said instead.
+pub(super) enum Edit<'e> {
+    Pin(Option<Tier>),
+    MaxError(Option<f32>),
+    User(&'e [(String, String)]),
+    /// How it comes back, and what that takes.
+    Reconstruct(Option<(StoredPolicy<'e>, &'e [u8])>),
+}
+
+impl Edit<'_> {
+    fn apply<'h>(&'h self, head: &mut TensorHead<'h>) -> Result<(), StoreError> {
+        match self {
+            Self::Pin(tier) => head.pinned = tier.map(Tier::code),
+            Self::User(pairs) => head.user = pairs.iter().map(|(key, value)| (&**key, &**value)).collect(),
+            Self::Reconstruct(policy) => head.reconstruct = policy.map(|(policy, _)| policy),
+            Self::MaxError(max_error) => {
+                let (got, tier) = (head.accuracy.bound(), Tier::of_code(head.tier).unwrap_or(Tier::Absent));
+                if let Some(wanted) = max_error.filter(|wanted| got > *wanted) {
+                    return Err(StoreError::BoundExceeded { tier, wanted, got });
+                }
+                head.max_error = *max_error;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Appends the record of a tensor with another head and the same data.
+    pub(super) fn edit(&self, id: &TensorId, edit: &Edit<'_>) -> Result<(), StoreError> {
+        self.edit_if(id, edit, None, || Ok(()))
+    }
+
+    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor or `other`.
+    pub(super) fn edit_if(
+        &self,
+        id: &TensorId,
+        edit: &Edit<'_>,
+        other: Option<&TensorId>,
+        check: impl Fn() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (key, other) = (id.key(), other.unwrap_or(id).key());
+        self.log()?.check()?;
+        let mut buffer = Vec::new();
+        loop {
+            let seen = self.found(id, &key)?;
+            let whole = read::record(&seen.place, Some(id), true, &mut buffer)?;
+            let old = read::tensor_of(&whole.view, &seen.place, id)?;
+            let data = old.parts().map_or(0, |parts| parts.data.end);
+            let tail = match edit {
+                Edit::Reconstruct(policy) => policy.map_or(&[][..], |(_, bytes)| bytes),
+                _ => &whole.body[data..],
+            };
+            let mut head = old.clone();
+            edit.apply(&mut head)?;
+            let mut draft = Draft::new(data + tail.len());
+            draft.body_mut()[..data].copy_from_slice(&whole.body[..data]);
+            draft.body_mut()[data..].copy_from_slice(tail);
+            draft.checksum();
+            let _held = self.hold(&[&key, &other]);
+            if same(self.find(&key).as_ref(), Some(&seen)) {
+                check()?;
+                // Its data is as old as it was.
+                let time = whole.view.head.stamp.time;
+                self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;
+                if let Edit::Pin(Some(tier)) = edit {
+                    self.index.with(&key, |entry| entry.want(*tier));
+                }
+                return Ok(());
+            }
+        }
+    }
+}

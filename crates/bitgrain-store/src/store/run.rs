@@ -1,0 +1,124 @@
+//! Reading frames.
+
+use std::ops::Range;
+
+use bitgrain_formats::segment::FrameHead as StoredHead;
+
+use super::frame_head::{coded_head, tier_of};
+use super::frames::Frame;
+use super::reader::Reader;
+use super::view::Found;
+use crate::segment::Place;
+use crate::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+use crate::{Provenance, StoreError, TensorId, read};
+
+impl Reader<'_> {
+    /// Reads frames; a key frame that several need is read once.
+    pub(super) fn frames(&self, found: &Found, id: &TensorId, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
+        let frames = found.frame_count(id)?;
+        if range.start > range.end || range.end > frames {
+            return Err(StoreError::FramesOutOfRange { start: range.start, end: range.end, frames });
+        }
+        let mut run = Frames { reader: self, found, id, decoder: None };
+        range.map(|index| run.read(index)).collect()
+    }
+
+    /// The values of the last frame.
+    pub(super) fn last_frame(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+        let frames = found.frame_count(id)?;
+        let Some(frame) = self.frames(found, id, frames.saturating_sub(1)..frames)?.pop() else {
+            out.fill(0.0);
+            return Err(StoreError::FramesOutOfRange { start: 0, end: 1, frames });
+        };
+        if frame.values.len() != out.len() {
+            return Err(StoreError::FrameShape { expected: out.len(), got: frame.values.len() });
+        }
+        out.copy_from_slice(&frame.values);
+        Ok(frame.provenance)
+    }
+
+    /// An encoder that goes on with the last run.
+    pub(super) fn resume(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        settings: FrameSettings,
+    ) -> Result<FrameEncoder, StoreError> {
+        let next = found.frame_count(id)?;
+        let mut run = Frames { reader: self, found, id, decoder: None };
+        let Some(last) = next.checked_sub(1) else {
+            let count = super::put::elements(&self.shape(found, id)?)?;
+            return Ok(FrameEncoder::new(settings, count));
+        };
+        let (head, body) = run.record(last)?;
+        run.prepare(&head)?;
+        let coded = coded_head(&head);
+        if coded.role == FrameRole::DifferenceKey
+            && let Some(decoder) = &mut run.decoder
+        {
+            decoder.load_scales(last, &coded, &body)?;
+        }
+        let decoder = run.decoder.ok_or_else(|| StoreError::NotTemporal { id: id.clone() })?;
+        Ok(FrameEncoder::resume(settings, &decoder, next))
+    }
+}
+
+/// Frames of one tensor, read one after another.
+struct Frames<'a> {
+    reader: &'a Reader<'a>,
+    found: &'a Found,
+    id: &'a TensorId,
+    /// Of the run of the frame that was read last.
+    decoder: Option<RunDecoder>,
+}
+
+impl Frames<'_> {
+    fn read(&mut self, index: u64) -> Result<Frame, StoreError> {
+        let (head, body) = self.record(index)?;
+        self.prepare(&head)?;
+        let decoder = self.decoder.as_ref().ok_or_else(|| StoreError::NotTemporal { id: self.id.clone() })?;
+        let mut values = vec![0.0; super::put::elements(&head.shape)?];
+        let coded = coded_head(&head);
+        decoder.decode_into(index, &coded, &body, &mut values)?;
+        let (bound, measured) = (head.accuracy.bound(), head.accuracy.measured());
+        let provenance = Provenance { tier: tier_of(&head), bits: head.width.bits(), bound, measured, depth: 0 };
+        Ok(Frame { index, time: head.time, values, role: coded.role, provenance })
+    }
+
+    /// Loads what a frame needs of others.
+    fn prepare(&mut self, head: &StoredHead) -> Result<(), StoreError> {
+        let coded = coded_head(head);
+        let key = coded.key_index(head.index);
+        if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
+            let (head, body) = self.record(key)?;
+            let count = super::put::elements(&head.shape)?;
+            self.decoder = Some(RunDecoder::new(key, &coded_head(&head), &body, count)?);
+        }
+        let scales = coded.scales_index(head.index);
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        if coded.role == FrameRole::DifferenceShared && decoder.scales_index() != Some(scales) {
+            let (head, body) = record(self.reader, self.found, self.id, scales)?;
+            decoder.load_scales(scales, &coded_head(&head), &body)?;
+        }
+        Ok(())
+    }
+
+    fn record(&self, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
+        record(self.reader, self.found, self.id, index)
+    }
+}
+
+/// Head and body of a frame.
+fn record(reader: &Reader<'_>, found: &Found, id: &TensorId, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
+    let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
+    let count = frames.len() as u64;
+    let place: &Place = usize::try_from(index)
+        .ok()
+        .and_then(|at| frames.get(at))
+        .ok_or(StoreError::FramesOutOfRange { start: index, end: index + 1, frames: count })?;
+    read::with_buffer(|buffer| {
+        let whole = read::record(place, Some(id), reader.check, buffer)?;
+        let head = read::frame_of(&whole.view, place, id)?;
+        Ok((head.clone(), whole.body.to_vec()))
+    })
+}

@@ -1,0 +1,123 @@
+//! A store as it was at one moment.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::TensorStore;
+use super::frames::Frame;
+use super::get::Tensor;
+use super::reader::{Lookup, Reader};
+use super::view::Found;
+use crate::policy::PolicyConfig;
+use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
+
+/// A store as it was at one moment, for reading. It sees none of what is written later, and what it sees stays readable
+/// whatever is deleted or compacted. Reading from it does not count as use.
+pub struct Snapshot {
+    tensors: HashMap<Box<[u8]>, Found>,
+    check: bool,
+    absent: AbsentReads,
+    policy: PolicyConfig,
+    time: u64,
+}
+
+impl TensorStore {
+    /// The store as it is now. Takes memory for each tensor, about as much as the index does; files that are compacted
+    /// meanwhile stay on the disk for as long as it is there.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let core = &self.core;
+        let shards = core.index.freeze();
+        let entries = shards.iter().flat_map(|shard| shard.entries());
+        let tensors = entries.map(|entry| (entry.key.clone(), Found::of(entry))).collect();
+        drop(shards);
+        let Reader { check, absent, .. } = core.reader();
+        Snapshot { tensors, check, absent, policy: core.config.policy.clone(), time: core.now() }
+    }
+}
+
+impl Snapshot {
+    /// Number of tensors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// True if there are no tensors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tensors.is_empty()
+    }
+
+    /// True if there is a tensor with this id.
+    pub fn contains(&self, id: impl Into<TensorId>) -> bool {
+        self.tensors.contains_key(&id.into().key())
+    }
+
+    /// All ids, in order.
+    #[must_use]
+    pub fn ids(&self) -> Vec<TensorId> {
+        let mut keys: Vec<&Box<[u8]>> = self.tensors.keys().collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|key| TensorId::of_key(key)).collect()
+    }
+
+    /// As [`TensorStore::get`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn get(&self, id: impl Into<TensorId>) -> Result<Tensor, StoreError> {
+        let id = id.into();
+        self.reader().get(self.found(&id)?, &id)
+    }
+
+    /// As [`TensorStore::get_into`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn get_into(&self, id: impl Into<TensorId>, out: &mut [f32]) -> Result<Provenance, StoreError> {
+        let id = id.into();
+        self.reader().get_into(self.found(&id)?, &id, out)
+    }
+
+    /// As [`TensorStore::get_rows`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<Tensor, StoreError> {
+        let id = id.into();
+        self.reader().get_rows(self.found(&id)?, &id, rows)
+    }
+
+    /// As [`TensorStore::frames`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
+        let id = id.into();
+        self.reader().frames(self.found(&id)?, &id, range)
+    }
+
+    /// As [`TensorStore::meta`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn meta(&self, id: impl Into<TensorId>) -> Result<TensorMeta, StoreError> {
+        let id = id.into();
+        self.reader().meta(self.found(&id)?, &id, self.time, &self.policy)
+    }
+
+    fn found(&self, id: &TensorId) -> Result<&Found, StoreError> {
+        self.tensors.get(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { find: self, check: self.check, absent: self.absent }
+    }
+}
+
+impl Lookup for Snapshot {
+    fn lookup(&self, id: &TensorId) -> Option<Found> {
+        self.tensors.get(&id.key()).cloned()
+    }
+}

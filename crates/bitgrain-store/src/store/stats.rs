@@ -1,0 +1,108 @@
+//! What is in a store, in numbers.
+
+use super::TensorStore;
+use crate::{StoreError, TensorId, Tier, read};
+
+/// What is in a store.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Tensors.
+    pub tensors: usize,
+    /// Temporal ones among them.
+    pub temporal: usize,
+    /// Frames of these.
+    pub frames: u64,
+    /// Of each tier, in the order of [`Tier::ALL`]. Temporal tensors are in the one they began with.
+    pub tiers: [TierStats; 6],
+    /// Segments.
+    pub segments: usize,
+    /// Bytes of these.
+    pub file_bytes: u64,
+    /// Bytes of records that count.
+    pub live_bytes: u64,
+    /// Bytes of records that do not, until a compaction.
+    pub garbage_bytes: u64,
+}
+
+/// Tensors of one tier.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TierStats {
+    /// The tier.
+    pub tier: Tier,
+    /// Tensors.
+    pub tensors: usize,
+    /// Bytes of their records.
+    pub bytes: u64,
+    /// Bytes of the same values as f32.
+    pub f32_bytes: u64,
+    /// Largest bound of one; frames are not counted.
+    pub worst_bound: f32,
+}
+
+impl TensorStore {
+    /// Counts what is there. The first call after opening reads the head of every record.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], [`StoreError::Io`].
+    pub fn stats(&self) -> Result<Stats, StoreError> {
+        let core = &self.core;
+        core.learn_all()?;
+        let none = |tier| TierStats { tier, tensors: 0, bytes: 0, f32_bytes: 0, worst_bound: 0.0 };
+        let mut stats = Stats {
+            tensors: 0,
+            temporal: 0,
+            frames: 0,
+            tiers: Tier::ALL.map(none),
+            segments: 0,
+            file_bytes: 0,
+            live_bytes: 0,
+            garbage_bytes: 0,
+        };
+        core.index.for_each(|entry| {
+            let frames = entry.frames.as_ref().map_or(0, |frames| frames.len() as u64);
+            let (count, bound) = entry.facts().unwrap_or((0, 0.0));
+            stats.tensors += 1;
+            stats.temporal += usize::from(entry.traits.temporal);
+            stats.frames += frames;
+            let tier = &mut stats.tiers[usize::from(entry.traits.tier.code())];
+            tier.tensors += 1;
+            tier.bytes += entry.places().map(|place| place.len).sum::<u64>();
+            let times = if entry.traits.temporal { frames } else { 1 };
+            tier.f32_bytes = tier.f32_bytes.saturating_add(count.saturating_mul(4).saturating_mul(times));
+            tier.worst_bound = tier.worst_bound.max(bound);
+        });
+        for segment in core.segments.all() {
+            stats.segments += 1;
+            stats.file_bytes += segment.len();
+            stats.live_bytes += segment.records() - segment.garbage();
+            stats.garbage_bytes += segment.garbage();
+        }
+        Ok(stats)
+    }
+}
+
+impl super::Core {
+    /// Reads the heads of tensors whose size and bound are not known.
+    pub(super) fn learn_all(&self) -> Result<(), StoreError> {
+        let mut unknown = Vec::new();
+        self.index.for_each(|entry| {
+            if entry.facts().is_none() {
+                unknown.push((entry.key.clone(), entry.place.clone()));
+            }
+        });
+        let mut buffer = Vec::new();
+        for (key, place) in unknown {
+            let id = TensorId::of_key(&key);
+            let view = read::head(&place, Some(&id), &mut buffer)?;
+            let head = read::tensor_of(&view, &place, &id)?;
+            let (count, bound) = (head.count() as u64, head.accuracy.bound());
+            self.index.with(&key, |entry| {
+                if entry.place.is(&place) {
+                    entry.learn(count, bound);
+                }
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! What the policy does to a store, now and then.
+
+use bitgrain_codec::bound;
+use rayon::prelude::*;
+
+use super::retier::{Outcome, Retier};
+use super::{Core, TensorStore};
+use crate::policy::{Candidate, Move, Plan, Reason, TierBounds, plan};
+use crate::{StoreError, TensorId, Tier};
+
+/// Tensors that are encoded anew and written at once.
+const TOGETHER: usize = 128;
+
+/// A tensor that gets fewer bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierMove {
+    /// The tensor.
+    pub id: TensorId,
+    /// Tier of its data before.
+    pub from: Tier,
+    /// And after.
+    pub to: Tier,
+    /// Why.
+    pub reason: Reason,
+    /// Bytes of its record before.
+    pub bytes: u64,
+}
+
+/// What a tick would do: see [`TensorStore::plan`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TickPlan {
+    /// Tensors that would get fewer bits.
+    pub moves: Vec<TierMove>,
+    /// Tensors whose next write would have another tier than now.
+    pub wishes: Vec<(TensorId, Tier)>,
+    /// Bytes of warm tensors before.
+    pub warm_bytes_before: u64,
+    /// And after, as estimated.
+    pub warm_bytes_after: u64,
+}
+
+/// What a tick did: see [`TensorStore::tick`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TickReport {
+    /// Tensors that got fewer bits.
+    pub moves: Vec<TierMove>,
+    /// Moves that were not made, as somebody used the tensor meanwhile or others need its data.
+    pub skipped: usize,
+    /// Tensors whose next write has another tier than before.
+    pub wishes: usize,
+    /// Bytes of the records that were moved, before and after.
+    pub bytes_before: u64,
+    /// After.
+    pub bytes_after: u64,
+}
+
+impl TensorStore {
+    /// Lets the policy look at every tensor, as of `now` in milliseconds since 1970: those that are used less get fewer
+    /// bits, those that are used more will get more with their next write. Writes down how tensors were used. Temporal
+    /// tensors keep the frames they have; the next ones follow the policy.
+    ///
+    /// To be called now and then, such as every few minutes. Everything in it is durable in small batches: a crash in the
+    /// middle leaves every tensor as it was or as it should be.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::Io`].
+    pub fn tick(&self, now: u64) -> Result<TickReport, StoreError> {
+        let core = &self.core;
+        core.log()?.check()?;
+        let now = core.at_least(now);
+        let mut cap = core.cap();
+        let (tensors, plan) = core.plan(now, &cap)?;
+        for wish in &plan.wishes {
+            core.index.with(&tensors[wish.index].key, |entry| entry.want(wish.tier));
+        }
+        let mut report =
+            TickReport { moves: Vec::new(), skipped: 0, wishes: plan.wishes.len(), bytes_before: 0, bytes_after: 0 };
+        for moves in plan.moves.chunks(TOGETHER) {
+            core.carry_out(moves, &tensors, &mut report)?;
+        }
+        *cap = plan.state;
+        core.log()?.write_uses(now)?;
+        core.log()?.flush()?;
+        Ok(report)
+    }
+
+    /// What [`tick`](Self::tick) would do, without doing it.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], [`StoreError::Io`].
+    pub fn plan(&self, now: u64) -> Result<TickPlan, StoreError> {
+        let core = &self.core;
+        let cap = *core.cap();
+        let (tensors, plan) = core.plan(core.at_least(now), &cap)?;
+        Ok(TickPlan {
+            moves: plan.moves.iter().map(|planned| tier_move(planned, &tensors)).collect(),
+            wishes: plan.wishes.iter().map(|wish| (tensors[wish.index].id(), wish.tier)).collect(),
+            warm_bytes_before: plan.warm_bytes_before,
+            warm_bytes_after: plan.warm_bytes_after,
+        })
+    }
+}
+
+/// A tensor that the policy looks at.
+struct Looked {
+    key: Box<[u8]>,
+    candidate: Candidate,
+    /// Bound of its data, if that matters.
+    bound: Option<f32>,
+}
+
+impl Looked {
+    fn id(&self) -> TensorId {
+        TensorId::of_key(&self.key)
+    }
+}
+
+fn tier_move(planned: &Move, tensors: &[Looked]) -> TierMove {
+    let Looked { candidate, .. } = &tensors[planned.index];
+    let id = tensors[planned.index].id();
+    TierMove { id, from: candidate.stored, to: planned.tier, reason: planned.reason, bytes: candidate.bytes }
+}
+
+impl Core {
+    /// `now`, or the latest time that was seen.
+    fn at_least(&self, now: u64) -> u64 {
+        self.time.fetch_max(now, std::sync::atomic::Ordering::Relaxed).max(now)
+    }
+
+    /// What the policy says of all tensors, in the order of their ids.
+    fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, Plan), StoreError> {
+        let mut limited = false;
+        self.index.for_each(|entry| limited |= entry.traits.max_error.is_some() && entry.facts().is_none());
+        if limited {
+            self.learn_all()?;
+        }
+        let mut tensors = Vec::with_capacity(self.index.len());
+        self.index.for_each(|entry| {
+            if !entry.traits.temporal {
+                let traits = entry.traits;
+                let candidate = Candidate {
+                    usage: entry.usage.load(),
+                    stored: traits.tier,
+                    wanted: entry.wanted(),
+                    changed_at: entry.changed_at,
+                    pinned: traits.pinned,
+                    max_error: traits.max_error,
+                    bounds: TierBounds::default(),
+                    reconstructable: traits.reconstructable,
+                    bytes: entry.place.len,
+                };
+                let bound = traits.max_error.and(entry.facts()).map(|(_, bound)| bound);
+                tensors.push(Looked { key: entry.key.clone(), candidate, bound });
+            }
+        });
+        tensors.par_sort_unstable_by(|a, b| a.key.cmp(&b.key)); // no chance has a part in it
+        for tensor in &mut tensors {
+            if let Some(bound) = tensor.bound {
+                tensor.candidate.bounds = bounds_after(tensor.candidate.stored, bound);
+            }
+        }
+        let candidates = tensors.iter().map(|tensor| tensor.candidate);
+        let plan = plan(&self.config.policy, now, candidates, cap);
+        Ok((tensors, plan))
+    }
+
+    /// Encodes some tensors anew.
+    fn carry_out(&self, moves: &[Move], tensors: &[Looked], report: &mut TickReport) -> Result<(), StoreError> {
+        let retier = |planned: &Move| Retier { id: tensors[planned.index].id(), tier: planned.tier };
+        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>())?;
+        for (planned, outcome) in moves.iter().zip(outcomes) {
+            match outcome {
+                Outcome::Done { before, after } => {
+                    report.moves.push(tier_move(planned, tensors));
+                    report.bytes_before += before;
+                    report.bytes_after += after;
+                }
+                Outcome::Skipped => report.skipped += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bounds that data with this bound could have at each tier: not more than these. What is known is how large the steps
+/// between codes are at most, and so how large the values.
+fn bounds_after(stored: Tier, now: f32) -> TierBounds {
+    let Some(width) = stored.width() else { return TierBounds::default() };
+    let largest = 2.0 * now * (f32::from(width.qmax()) + 1.0);
+    TierBounds::new(Tier::ALL.map(|tier| match tier.width() {
+        _ if tier == stored => now,
+        Some(width) => (now + bound(width, largest)).next_up(),
+        None => f32::INFINITY,
+    }))
+}

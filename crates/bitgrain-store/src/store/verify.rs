@@ -1,0 +1,175 @@
+//! Whether every byte is what was written.
+
+use bitgrain_formats::segment::{Entry, Index as SegmentIndex, RecordView, Records, SegmentHeader, Trailer};
+
+use super::TensorStore;
+use crate::manifest::{self, Stored};
+use crate::names::FileName;
+use crate::recovery::Damage;
+use crate::segment::{Place, Segment};
+use crate::{StoreError, TensorId, read};
+
+/// What a look at every byte found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Segments that were read.
+    pub segments: usize,
+    /// Records that were read, whether they count or not.
+    pub records: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Everything that is not as it was written.
+    pub damages: Vec<Damage>,
+}
+
+impl VerifyReport {
+    /// True if all is as it was written.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.damages.is_empty()
+    }
+}
+
+impl TensorStore {
+    /// Reads every byte of the store and compares every checksum. Damaged records are named, and the rest is read on.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`]; damage is no error here.
+    pub fn verify(&self) -> Result<VerifyReport, StoreError> {
+        let core = &self.core;
+        let _still = core.compacting(); // no segment goes meanwhile
+        let mut report = VerifyReport::default();
+        let number = core.manifest().number;
+        let name = FileName::Manifest(number).to_string();
+        match manifest::read(&*core.backend, number) {
+            Ok(Stored::Whole(_)) => {}
+            Ok(Stored::Torn(error)) => report.note(name, 0, None, error.to_string()),
+            Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                report.note(name, 0, None, "the manifest is missing".into());
+            }
+            Err(error) => return Err(error),
+        }
+        for segment in core.segments.all() {
+            report.segments += 1;
+            report.bytes += segment.len();
+            verify_segment(&segment, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+impl VerifyReport {
+    fn note(&mut self, segment: String, offset: u64, id: Option<TensorId>, what: String) {
+        self.damages.push(Damage { segment, offset, id, what });
+    }
+}
+
+fn verify_segment(segment: &std::sync::Arc<Segment>, report: &mut VerifyReport) -> Result<(), StoreError> {
+    let mut header = [0; SegmentHeader::LEN];
+    match segment.read(0, &mut header).map(|()| SegmentHeader::parse(&header)) {
+        Ok(Ok(parsed)) if parsed == segment.header => {}
+        Ok(Ok(_)) => report.note(segment.name(), 0, None, "the header is that of another segment".into()),
+        Ok(Err(error)) => report.note(segment.name(), 0, None, error.to_string()),
+        Err(error) => return cut_short(error, segment, report),
+    }
+    let Some(sealed) = segment.sealed.get() else { return verify_open(segment, report) };
+    let mut tail = [0; Trailer::LEN];
+    if let Err(error) = segment.read(sealed.len - tail.len() as u64, &mut tail) {
+        return cut_short(error, segment, report);
+    }
+    let trailer = match Trailer::parse(&tail, &segment.header, sealed.len) {
+        Ok(Some(trailer)) => trailer,
+        Ok(None) => {
+            report.note(segment.name(), sealed.len - tail.len() as u64, None, "the trailer is missing".into());
+            return verify_open(segment, report);
+        }
+        Err(error) => {
+            report.note(segment.name(), sealed.len - tail.len() as u64, None, error.to_string());
+            return verify_open(segment, report);
+        }
+    };
+    let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+    segment.read(trailer.index_offset, &mut bytes)?;
+    let mut buffer = Vec::new();
+    let walked = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|index| {
+        let mut entries = index.entries();
+        while let Some(entry) = entries.next()? {
+            verify_record(segment, &entry, &mut buffer, report);
+        }
+        Ok(())
+    });
+    if let Err(error) = walked {
+        report.note(segment.name(), trailer.index_offset, None, error.to_string());
+        return verify_open(segment, report);
+    }
+    Ok(())
+}
+
+/// Checks a record that an index knows.
+fn verify_record(
+    segment: &std::sync::Arc<Segment>,
+    entry: &Entry<'_>,
+    buffer: &mut Vec<u8>,
+    report: &mut VerifyReport,
+) {
+    if entry.kind == bitgrain_formats::segment::EntryKind::Hole {
+        return;
+    }
+    report.records += 1;
+    let id = entry.id.map(TensorId::from);
+    let place = Place {
+        segment: std::sync::Arc::clone(segment),
+        offset: entry.offset,
+        len: entry.length,
+        sequence: entry.sequence,
+    };
+    match read::record(&place, id.as_ref(), true, buffer) {
+        Ok(whole) if whole.view.head.stamp.sequence != entry.sequence || whole.view.head.content.id() != entry.id => {
+            report.note(segment.name(), entry.offset, id, "the index says something else than the record".into());
+        }
+        Ok(_) => {}
+        Err(StoreError::Damaged { what, .. }) => report.note(segment.name(), entry.offset, id, what),
+        Err(error) => report.note(segment.name(), entry.offset, id, error.to_string()),
+    }
+}
+
+/// Checks the records of a segment without an index, up to the first that is bad.
+fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
+    let end = segment.end.load(std::sync::atomic::Ordering::Relaxed);
+    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
+    if let Err(error) = segment.read(0, &mut bytes) {
+        return cut_short(error, segment, report);
+    }
+    let mut offset = SegmentHeader::LEN as u64;
+    while offset < end {
+        let mut records = Records::from(&bytes, &segment.header, offset);
+        report.records += records.by_ref().count() as u64;
+        let (bad, error) = match records.end() {
+            bitgrain_formats::segment::End::Clean { .. } => return Ok(()),
+            bitgrain_formats::segment::End::Torn { offset, error }
+            | bitgrain_formats::segment::End::Bad { offset, error } => (*offset, error),
+        };
+        let id = usize::try_from(bad)
+            .ok()
+            .and_then(|at| RecordView::parse(bytes.get(at..)?, bad, &segment.header).ok())
+            .and_then(|view| view.head.content.id().map(TensorId::from));
+        report.note(segment.name(), bad, id, error.to_string());
+        match bitgrain_formats::segment::find_record(&bytes, &segment.header, bad + 1) {
+            Some(next) => offset = next,
+            None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// A file that is shorter than it was is damaged; anything else is an error of the system.
+fn cut_short(error: StoreError, segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
+    match error {
+        StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::UnexpectedEof => {
+            report.note(segment.name(), 0, None, "the file is shorter than it was".into());
+            Ok(())
+        }
+        error => Err(error),
+    }
+}

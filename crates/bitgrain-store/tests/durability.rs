@@ -1,0 +1,198 @@
+//! What was acknowledged is there after reopening, and nothing else.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use bitgrain_store::{Dependents, OnDamage, PutOptions, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
+
+fn wave(seed: usize, len: usize) -> Vec<f32> {
+    (0..len).map(|i| ((i * 7 + seed * 13) as f32 * 0.11).sin() * (1.0 + seed as f32)).collect()
+}
+
+fn open(folder: &Path) -> TensorStore {
+    TensorStore::open(folder, StoreConfig::default()).expect("opens")
+}
+
+fn small_segments() -> StoreConfig {
+    StoreConfig { segment_bytes: 16 << 10, sync: SyncMode::OnSeal, ..StoreConfig::default() }
+}
+
+/// Segment files in the order of their numbers.
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let is_segment =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("segment"));
+    let mut names: Vec<PathBuf> = names.filter(is_segment).collect();
+    names.sort();
+    names
+}
+
+/// Ends the process as far as the store can tell: nothing is sealed, the lock is gone.
+fn vanish(store: TensorStore, folder: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().expect("a folder");
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, copy.path().join(path.file_name().expect("a name"))).expect("copied");
+    }
+    drop(store);
+    copy
+}
+
+#[test]
+fn what_was_put_is_there_after_closing_and_reopening() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    assert!(store.recovery().created);
+    for i in 0..50 {
+        store.put(i as u128, &[10, 10], &wave(i, 100)).expect("put");
+    }
+    store.put("a name", &[3], &[1.0, 2.0, 3.0]).expect("put");
+    store.delete(7_u128, Dependents::Refuse).expect("deleted");
+    store.put(8_u128, &[2], &[5.0, -5.0]).expect("replaced");
+    let before: Vec<_> = (0..50_u128).map(|i| store.get(i).ok()).collect();
+    store.close().expect("closes");
+
+    let store = open(folder.path());
+    assert!(store.recovery().is_clean(), "{:?}", store.recovery());
+    assert_eq!((store.len(), store.recovery().tensors), (50, 50));
+    let after: Vec<_> = (0..50_u128).map(|i| store.get(i).ok()).collect();
+    assert_eq!(before, after);
+    assert!(matches!(store.get(7_u128), Err(StoreError::NotFound { .. })));
+    assert_eq!(store.get(8_u128).expect("there").shape, [2]);
+    assert_eq!(store.get("a name").expect("there").values.len(), 3);
+}
+
+#[test]
+fn what_was_put_is_there_without_closing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for i in 0..20 {
+        store.put(i as u128, &[100], &wave(i, 100)).expect("put");
+    }
+    let before: Vec<_> = (0..20_u128).map(|i| store.get(i).expect("there")).collect();
+    let copy = vanish(store, folder.path());
+    let store = open(copy.path());
+    assert_eq!((store.recovery().scanned.len(), store.recovery().torn_bytes), (1, 0));
+    let after: Vec<_> = (0..20_u128).map(|i| store.get(i).expect("there")).collect();
+    assert_eq!(before, after);
+    // The log goes on where it was.
+    store.put("more", &[1], &[1.0]).expect("put");
+    assert_eq!(segments(copy.path()).len(), 1);
+}
+
+#[test]
+fn a_write_that_was_cut_short_is_cut_off_and_nothing_before_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("first", &[100], &wave(1, 100)).expect("put");
+    let whole = fs::metadata(&segments(folder.path())[0]).expect("a segment").len();
+    store.put("second", &[100], &wave(2, 100)).expect("put");
+    let copy = vanish(store, folder.path());
+    let path = segments(copy.path()).remove(0);
+    let len = fs::metadata(&path).expect("a segment").len();
+    for cut in (whole..len).rev() {
+        OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(cut)).expect("cut");
+        let store = open(copy.path());
+        assert_eq!(store.recovery().torn_bytes, cut - whole);
+        assert!(store.contains("first") && !store.contains("second"), "cut at {cut}");
+        store.get("first").expect("whole");
+        let again = vanish(store, copy.path());
+        assert_eq!(fs::metadata(&segments(again.path())[0]).expect("a segment").len(), whole);
+        fs::copy(&segments(folder.path())[0], &path).expect("restored");
+    }
+}
+
+#[test]
+fn damage_before_what_is_known_to_be_durable_is_an_error_and_not_a_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for i in 0..5 {
+        store.put(i as u128, &[100], &wave(i, 100)).expect("put");
+    }
+    let copy = vanish(store, folder.path());
+    let path = segments(copy.path()).remove(0);
+    let mut bytes = fs::read(&path).expect("a segment");
+    bytes[200] ^= 1;
+    fs::write(&path, &bytes).expect("written");
+    let Err(StoreError::Damaged { offset, .. }) = TensorStore::open(copy.path(), StoreConfig::default()) else {
+        panic!("damage was not noticed")
+    };
+    assert!(offset <= 200);
+    let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    let store = TensorStore::open(copy.path(), salvage).expect("opens with the rest");
+    assert_eq!((store.len(), store.recovery().damages.len()), (4, 1));
+}
+
+#[test]
+fn segments_are_sealed_and_followed_by_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+    for i in 0..300 {
+        store.put((i % 100) as u128, &[1000], &wave(i, 1000)).expect("put");
+    }
+    let before: Vec<_> = (0..100_u128).map(|i| store.get(i).expect("there")).collect();
+    let copy = vanish(store, folder.path());
+    assert!(segments(copy.path()).len() > 10);
+    for folder in [&folder, &copy] {
+        let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+        let after: Vec<_> = (0..100_u128).map(|i| store.get(i).expect("there")).collect();
+        assert_eq!(before, after);
+    }
+    // One of them missing is noticed.
+    fs::remove_file(&segments(folder.path())[5]).expect("removed");
+    assert!(matches!(TensorStore::open(folder.path(), small_segments()), Err(StoreError::Damaged { .. })));
+}
+
+#[test]
+fn a_store_is_open_for_writing_once_and_for_reading_always() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(matches!(TensorStore::open_read_only(folder.path()), Err(StoreError::NoStore)));
+    let none = StoreConfig { create: false, ..StoreConfig::default() };
+    assert!(matches!(TensorStore::open(folder.path(), none), Err(StoreError::NoStore)));
+    let store = open(folder.path());
+    store.put("x", &[1], &[1.0]).expect("put");
+    let Err(StoreError::Locked { pid }) = TensorStore::open(folder.path(), StoreConfig::default()) else {
+        panic!("opened twice")
+    };
+    assert_eq!(pid, std::process::id());
+    let reader = TensorStore::open_read_only(folder.path()).expect("opens");
+    assert_eq!(reader.get("x").expect("there").values.len(), 1);
+    assert!(matches!(reader.put("y", &[1], &[1.0]), Err(StoreError::ReadOnly)));
+    assert!(matches!(reader.delete("x", Dependents::Refuse), Err(StoreError::ReadOnly)));
+    drop(store);
+    open(folder.path());
+}
+
+#[test]
+fn tensors_without_values_and_without_axes_are_tensors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for (id, shape, values) in
+        [("none", vec![3, 0, 5], vec![]), ("one", vec![], vec![2.5]), ("zeros", vec![4], vec![0.0; 4])]
+    {
+        for tier in [Tier::Hot, Tier::Cold, Tier::Lossless] {
+            let options = PutOptions { tier: Some(tier), ..PutOptions::default() };
+            store.put_with(id, &shape, &values, &options).expect("put");
+            let tensor = store.get(id).expect("there");
+            assert_eq!((&tensor.shape, tensor.values.len(), tensor.provenance.tier), (&shape, values.len(), tier));
+        }
+    }
+    assert_eq!(store.get("zeros").expect("there").values, [0.0; 4]);
+}
+
+#[test]
+fn what_cannot_be_stored_is_refused_with_its_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    assert!(matches!(store.put("", &[1], &[1.0]), Err(StoreError::IdEmpty)));
+    assert!(matches!(store.put("x".repeat(65_537), &[1], &[1.0]), Err(StoreError::IdTooLong { len: 65_537, .. })));
+    assert!(matches!(store.put("x", &[2], &[1.0]), Err(StoreError::ShapeMismatch { expected: 2, got: 1 })));
+    assert!(matches!(store.put("x", &[usize::MAX, 2], &[1.0]), Err(StoreError::ShapeOverflow { .. })));
+    assert!(matches!(store.put("x", &[1; 100], &[1.0]), Err(StoreError::TooManyAxes { axes: 100, .. })));
+    assert!(matches!(store.put("x", &[2], &[1.0, f32::NAN]), Err(StoreError::NonFinite { index: 1 })));
+    assert!(matches!(store.get("x"), Err(StoreError::NotFound { .. })));
+    assert!(matches!(store.delete("x", Dependents::Refuse), Err(StoreError::NotFound { .. })));
+    let options = PutOptions { max_error: Some(1e-6), ..PutOptions::default() };
+    assert!(matches!(store.put_with("x", &[2], &[1.0, 0.3], &options), Err(StoreError::BoundExceeded { .. })));
+    assert!(store.is_empty());
+}

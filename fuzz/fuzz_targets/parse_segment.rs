@@ -1,0 +1,99 @@
+//! Any bytes as a segment, an index, a list of uses or a manifest: a typed error, or what is written as it was.
+//!
+//! Input: a byte that says what it is, then a segment whose checksums are put right, so that what lies behind them is reached.
+//! Spec: `spec/segment.md`.
+#![no_main]
+
+use bitgrain::formats::crc32c;
+use bitgrain::formats::segment::*;
+use bitgrain::kernels::{self, Backend};
+use libfuzzer_sys::fuzz_target;
+
+/// Where the checksum of a header is.
+const CRC: usize = 60;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&kind, input)) = input.split_first() else { return };
+    match kind {
+        0 => as_it_is(input),
+        1 => uses(input),
+        2 => manifest(input),
+        3 => with_header(input, index),
+        _ => with_header(input, records),
+    }
+});
+
+fn as_it_is(input: &[u8]) {
+    let _ = Manifest::parse(input);
+    let Ok(header) = SegmentHeader::parse(input) else { return };
+    if let Some(tail) = input.last_chunk() {
+        let _ = Trailer::parse(tail, &header, input.len() as u64);
+    }
+    for (offset, record) in Records::new(input, &header) {
+        assert_eq!(find_record(input, &header, offset), Some(offset), "{:?}", record.head);
+    }
+}
+
+fn uses(body: &[u8]) {
+    let mut entries = UsageEntries::new(body);
+    let mut list = UsageList::default();
+    while let Ok(Some(entry)) = entries.next() {
+        list.push(&entry).expect("what was read can be written");
+    }
+    let again = list.into_bytes();
+    assert!(again.len() <= body.len(), "a writer takes the fewest bytes");
+}
+
+fn manifest(input: &[u8]) {
+    let mut bytes = input.to_vec();
+    let Some(end) = bytes.len().checked_sub(4) else { return };
+    let sum = crc32c(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    if let Ok(manifest) = Manifest::parse(&bytes) {
+        assert_eq!(manifest.encode(), Ok(bytes));
+    }
+}
+
+/// Puts the checksum of the header right.
+fn with_header(input: &[u8], work: impl FnOnce(&SegmentHeader, u32, &[u8])) {
+    let Some((header, rest)) = input.split_first_chunk::<{ SegmentHeader::LEN }>() else { return };
+    let mut bytes = *header;
+    let salt = crc32c(&bytes[..CRC]);
+    bytes[CRC..].copy_from_slice(&salt.to_le_bytes());
+    let Ok(header) = SegmentHeader::parse(&bytes) else { return };
+    assert_eq!(header.encode(), bytes);
+    work(&header, salt, rest);
+}
+
+fn index(header: &SegmentHeader, salt: u32, bytes: &[u8]) {
+    let index_crc = kernels::crc32c(Backend::best(), salt, bytes);
+    let trailer = Trailer { index_offset: 1 << 20, index_len: bytes.len() as u64, index_crc };
+    let mut entries = Index::parse(bytes, &trailer, header).expect("the checksum fits").entries();
+    let mut place = SegmentHeader::LEN as u64;
+    while let Ok(Some(entry)) = entries.next() {
+        assert_eq!(entry.offset, place);
+        place += entry.length;
+    }
+}
+
+fn records(header: &SegmentHeader, salt: u32, bytes: &[u8]) {
+    let Ok(needed) = RecordView::needed(bytes) else { return };
+    let Some((head, total)) = usize::try_from(needed.head).ok().zip(usize::try_from(needed.total).ok()) else { return };
+    let Some(record) = bytes.get(..total) else { return };
+    let mut record = record.to_vec();
+    let (before, body) = record.split_at_mut(head);
+    let table = before.len() - body.len().div_ceil(CHUNK) * 4;
+    for (sum, chunk) in before[table..].as_chunks_mut().0.iter_mut().zip(body.chunks(CHUNK)) {
+        *sum = crc32c(chunk).to_le_bytes();
+    }
+    let sum = kernels::crc32c(Backend::best(), salt, &before[4..]);
+    before[..4].copy_from_slice(&sum.to_le_bytes());
+    let Ok(view) = RecordView::parse(&record, 0, header) else { return };
+    let body = view.body(&record).expect("all there");
+    assert_eq!(view.check_body(body), Ok(()));
+    let mut again = Vec::new();
+    write_record(&mut again, header, &view.head, body).expect("what was read can be written");
+    assert_eq!(again, record);
+    let mut index = IndexBuilder::new(header);
+    index.push(&view.head, needed.total).expect("what was read can be written");
+}
