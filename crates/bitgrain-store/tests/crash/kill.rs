@@ -54,8 +54,8 @@ pub fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String>
         }
         progress.settle(&view).map_err(told)?;
         let report = store.verify().map_err(|error| told(error.to_string()))?;
-        if !report.damaged.is_empty() {
-            return Err(told(format!("verify: {:?}", report.damaged)));
+        if !report.damages.is_empty() {
+            return Err(told(format!("verify: {:?}", report.damages)));
         }
         tally.count(if sync == SyncMode::Always { "process killed, durable writes" } else { "process killed" });
         if dice.chance(30) {

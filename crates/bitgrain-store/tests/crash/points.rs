@@ -124,8 +124,8 @@ impl Story<'_> {
             session.run_all(&after(dice))?;
             if dice.chance(20) {
                 let report = session.store().verify().map_err(|error| format!("verify: {error}"))?;
-                if !report.damaged.is_empty() {
-                    return Err(format!("verify finds damage that nobody did: {:?}", report.damaged));
+                if !report.damages.is_empty() {
+                    return Err(format!("verify finds damage that nobody did: {:?}", report.damages));
                 }
             }
             let (journal, now) = (session.journal(), session.now());

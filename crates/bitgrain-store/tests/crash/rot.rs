@@ -86,7 +86,7 @@ fn small_store(closed: bool) -> Result<(Image, Arc<[World]>), String> {
     let first = [put("a", 9, false, 1), put("b", 3, true, 2), put("gone", 40, false, 3), put("a", 12, false, 4)];
     let more = [put("c", 5, false, 5), frame(1), frame(1), Op::Batch(vec![put("d", 4, true, 6), delete("b")])];
     session.run_all(&first)?;
-    session.run_all(&[delete("gone"), frame(1), Op::Compact])?;
+    session.run_all(&[delete("gone"), frame(1), Op::Compact { all: true }])?;
     session.run_all(&more)?;
     session.run_all(&[put("e", 20, false, 7), put("c", 8, true, 8), put("g", 2, false, 9)])?;
     if closed {
@@ -120,11 +120,11 @@ fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
     };
     if reported > 0 {
         let report = store.verify().map_err(|error| format!("verify: {error}"))?;
-        if !report.damaged.iter().any(|damage| damage.segment == file) {
-            return Err(format!("a read was refused, but verify finds {:?}", report.damaged));
+        if !report.damages.iter().any(|damage| damage.segment == file) {
+            return Err(format!("a read was refused, but verify finds {:?}", report.damages));
         }
         // Compacting must not lose what is damaged, nor pass it on as good.
-        match store.compact(CompactOptions::default()) {
+        match store.compact(CompactOptions { all: true, ..CompactOptions::default() }) {
             Ok(_) => {}
             Err(error) => named(&error, file)?,
         }

@@ -30,12 +30,26 @@ pub enum Op {
     Tick {
         later: u64,
     },
-    Compact,
+    Compact {
+        all: bool,
+    },
     Flush,
     /// Closed in an orderly way and opened again.
     Reopen,
     /// The process ends here, with everything it wrote, and another opens the store.
     Kill,
+}
+
+impl Op {
+    /// Whether nothing of an earlier change is left after this one.
+    pub fn replaces(&self, earlier: &Self) -> bool {
+        let id = |op: &Self| match op {
+            Self::Put(put) => Some(put.id.clone()),
+            Self::Delete { id } => Some(id.clone()),
+            _ => None,
+        };
+        id(self).is_some() && id(self) == id(earlier)
+    }
 }
 
 /// A tensor to put.
@@ -89,7 +103,7 @@ fn any(dice: &mut Dice) -> Op {
         68..71 => Op::Pin { id: tensor_id(dice), tier: (*dice.pick(&[None, Some(Tier::Hot), Some(Tier::Warm)])) },
         71..76 => Op::Read { id: tensor_id(dice) },
         76..84 => Op::Tick { later: *dice.pick(&[1000, 60_000, 3_600_000, 40_000_000]) },
-        84..91 => Op::Compact,
+        84..91 => Op::Compact { all: dice.chance(40) },
         91..95 => Op::Flush,
         95..98 => Op::Reopen,
         _ => Op::Kill,

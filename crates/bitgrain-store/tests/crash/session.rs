@@ -299,15 +299,15 @@ pub fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError>
         Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
         Op::Read { id } => store.get(id).map(drop),
         Op::Tick { .. } => store.tick(now).map(drop),
-        Op::Compact => store.compact(CompactOptions::default()).map(drop),
+        Op::Compact { all } => store.compact(CompactOptions { all: *all, ..CompactOptions::default() }).map(drop),
         Op::Flush => store.flush(),
         Op::Batch(ops) => {
             let mut batch = store.batch();
             for op in ops {
                 match op {
                     Op::Put(put) => batch.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop)?,
-                    Op::Append { id, shape, values } => batch.append(id, shape, values, now).map(drop)?,
-                    Op::Delete { id } => batch.delete(id).map(drop)?,
+                    Op::Append { id, shape, values } => batch.append(id, shape, values, now),
+                    Op::Delete { id } => batch.delete(id),
                     _ => unreachable!("a batch has no {op:?}"),
                 }
             }

@@ -77,8 +77,17 @@ impl World {
                     world.set(id.clone(), version);
                 }
             }
-            Op::Batch(ops) => world = ops.iter().fold(world, |world, op| world.after(op)),
-            Op::Read { .. } | Op::Tick { .. } | Op::Compact | Op::Flush | Op::Reopen | Op::Kill => {}
+            Op::Batch(ops) => {
+                // Of several changes of one tensor the last counts, whatever the others would have left of it.
+                let replaced = |at: usize| ops[at + 1..].iter().any(|later| later.replaces(&ops[at]));
+                let counting: Vec<&Op> = (0..ops.len()).filter(|at| !replaced(*at)).map(|at| &ops[at]).collect();
+                // All or nothing: not even the rest, if there is nothing to delete.
+                let missing = |op: &&Op| matches!(op, Op::Delete { id } if !self.0.contains_key(id));
+                if !counting.iter().any(missing) {
+                    world = counting.into_iter().fold(world, |world, op| world.after(op));
+                }
+            }
+            Op::Read { .. } | Op::Tick { .. } | Op::Compact { .. } | Op::Flush | Op::Reopen | Op::Kill => {}
         }
         world
     }
