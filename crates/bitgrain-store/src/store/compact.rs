@@ -57,10 +57,9 @@ impl TensorStore {
         if options.all {
             log.seal(core.now())?;
         }
-        let sealed = |segments: Vec<Arc<Segment>>| -> Vec<Arc<Segment>> {
-            segments.into_iter().filter(|segment| segment.sealed.get().is_some()).collect()
-        };
-        let segments = sealed(core.segments.all());
+        // Up to the first with records that the index does not know yet: it would look as if they did not count.
+        let all = core.segments.all().into_iter();
+        let segments: Vec<Arc<Segment>> = all.take_while(|segment| segment.is_settled()).collect();
         let runs = if options.all {
             if segments.is_empty() { Vec::new() } else { vec![0..segments.len()] }
         } else {
