@@ -239,13 +239,14 @@ impl Session {
     /// What `world` becomes by `op`; with what the store says of its data if that was acknowledged.
     fn applied(&self, world: &World, op: &Op, acknowledged: bool) -> Result<World, String> {
         let mut after = world.after(op);
+        // With one world only: of others nobody knows if they are the one that is.
+        let known = acknowledged && self.worlds.len() == 1;
         if let Op::Tick { .. } = op {
             for id in world.0.keys() {
-                self.retiered(&mut after, id, acknowledged)?;
+                self.retiered(&mut after, id, known)?;
             }
         }
-        // With one world only: of others nobody knows if they are the one that is.
-        if acknowledged && self.worlds.len() == 1 {
+        if known {
             self.record(&mut after)?;
         }
         Ok(after)
@@ -270,9 +271,9 @@ impl Session {
     }
 
     /// What a tick made of a tensor: asked without reading it, because reads are use.
-    fn retiered(&self, world: &mut World, id: &TensorId, acknowledged: bool) -> Result<(), String> {
+    fn retiered(&self, world: &mut World, id: &TensorId, known: bool) -> Result<(), String> {
         let Some(old) = world.version(id).filter(|version| !version.temporal) else { return Ok(()) };
-        let recorded = if acknowledged {
+        let recorded = if known {
             let meta = self.store().meta(id).map_err(|error| format!("{id} after a tick: {error}"))?;
             Some(meta.provenance.into())
         } else {

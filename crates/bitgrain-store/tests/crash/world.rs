@@ -166,14 +166,15 @@ impl View {
     /// # Errors
     /// What is wrong with the last of them, if it is none.
     pub fn find(&self, worlds: &[World]) -> Result<World, String> {
-        let mut wrong = String::from("there is no world to compare with");
+        let mut wrong = Vec::new();
         for world in worlds.iter().rev() {
             match self.is(world) {
                 Ok(found) => return Ok(found),
-                Err(why) => wrong = why,
+                Err(why) => wrong.push(why),
             }
         }
-        Err(format!("{wrong} (in the last of {} worlds)", worlds.len()))
+        let shown = wrong.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", and if not ");
+        Err(format!("{shown} (newest of {} worlds first)", wrong.len()))
     }
 
     fn is(&self, world: &World) -> Result<World, String> {
