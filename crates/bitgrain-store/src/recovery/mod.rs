@@ -18,14 +18,15 @@ use rayon::prelude::*;
 use self::files::Files;
 use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
-use crate::backend::Backend;
+use crate::backend::{Backend, BackendFile};
 use crate::config::Mutant;
+use crate::id::Key;
 use crate::index::{Index, SHARDS};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::Usage;
 use crate::segment::Place;
-use crate::{StoreConfig, StoreError, TensorId, manifest, read};
+use crate::{StoreConfig, StoreError, manifest, read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -36,7 +37,7 @@ pub(crate) struct Recovered {
     pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
-    pub(crate) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pub(crate) needs: Vec<(Key, Key)>,
 }
 
 /// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.
@@ -134,7 +135,7 @@ fn fill(index: &Index, loaded: &mut [Loaded]) {
 
 /// Reads how tensors were used. A damaged list is no reason to refuse a store: use only says which tier is next.
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
-    let mut buffer = Vec::new();
+    let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
         let record = match read::record(place, None, true, &mut buffer) {
             Ok(record) => record,
@@ -144,7 +145,9 @@ fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
         let mut entries = UsageEntries::new(record.body);
         while let Ok(Some(entry)) = entries.next() {
             let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
-            index.with(&TensorId::from(entry.id).key(), |found| found.usage.store(usage));
+            key.clear();
+            entry.id.write_key(&mut key);
+            index.with(&key, |found| found.usage.store(usage));
         }
     }
     Ok(())
@@ -164,23 +167,38 @@ fn settle(
     if let Some(active) = &tip.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
-        cut.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
+        let again = cut.and_then(|()| rewrite(&**file, end));
+        again.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
     } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && sync) {
         last.file.sync_data().map_err(StoreError::io(last.name()))?;
     }
-    if report.created {
-        return Ok(());
-    }
-    let name = FileName::Manifest(manifest.number).to_string();
-    let file = backend.open(&name).map_err(StoreError::io(&*name))?;
-    if sync {
-        file.sync_data().map_err(StoreError::io(name))?;
-    }
-    if mutant != Some(Mutant::SkipFolderFsync) {
-        backend.sync_folder().map_err(StoreError::io("."))?;
+    // One that was made just now is durable.
+    if !report.created {
+        let name = FileName::Manifest(manifest.number).to_string();
+        let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+        if sync {
+            file.sync_data().map_err(StoreError::io(name))?;
+        }
+        if mutant != Some(Mutant::SkipFolderFsync) {
+            backend.sync_folder().map_err(StoreError::io("."))?;
+        }
     }
     for name in &report.leftovers {
         backend.remove(name).map_err(StoreError::io(&**name))?;
+    }
+    Ok(())
+}
+
+/// Writes the first bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
+/// as clean though the disk never got them, and no further sync would write them.
+fn rewrite(file: &dyn BackendFile, end: u64) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < end {
+        let len = usize::try_from(end - at).map_or(buffer.len(), |left| left.min(buffer.len()));
+        file.read_at(at, &mut buffer[..len])?;
+        file.write_at(at, &buffer[..len])?;
+        at += len as u64;
     }
     Ok(())
 }
