@@ -2,7 +2,7 @@
 
 mod append;
 mod arguments;
-mod chart;
+pub(crate) mod chart;
 mod compact;
 mod export;
 mod files;
