@@ -36,6 +36,8 @@ mod documents {
     struct EncodeATensor;
     #[doc = include_str!("../../../docs/guide/quantize-a-model.md")]
     struct QuantizeAModel;
+    #[doc = include_str!("../../../docs/guide/keep-tensors.md")]
+    struct KeepTensors;
     #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;
