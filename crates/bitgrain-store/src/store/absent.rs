@@ -3,7 +3,8 @@
 use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
 use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, Reconstruct as StoredPolicy, TensorHead};
 
-use super::put::{check_shape, elements, same};
+use super::limits::{check_shape, elements};
+use super::put::same;
 use super::rewrite::Edit;
 use super::{Core, TensorStore};
 use crate::log::Record;
@@ -58,7 +59,7 @@ impl TensorStore {
             draft.body_mut().copy_from_slice(&prepared.bytes);
             draft.checksum();
             core.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time: now }])?;
-            core.touch(&key);
+            core.touch_written(&key, seen.is_some());
             return Ok(());
         }
     }

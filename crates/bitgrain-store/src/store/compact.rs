@@ -60,10 +60,10 @@ impl TensorStore {
         // Up to the first with records that the index does not know yet: it would look as if they did not count.
         let all = core.segments.all().into_iter();
         let segments: Vec<Arc<Segment>> = all.take_while(|segment| segment.is_settled()).collect();
-        let runs = if options.all {
-            if segments.is_empty() { Vec::new() } else { vec![0..segments.len()] }
-        } else {
-            runs(&segments, f64::from(options.garbage), core.config.segment_bytes)
+        let everything = 0..segments.len();
+        let runs = match options.all {
+            true => Vec::from_iter((!segments.is_empty()).then_some(everything)),
+            false => runs(&segments, f64::from(options.garbage), core.config.segment_bytes),
         };
         let mut report = CompactReport::default();
         for run in runs {

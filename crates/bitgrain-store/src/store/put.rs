@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use bitgrain_formats::segment::{Content, MAX_RANK, TensorHead};
+use bitgrain_formats::segment::{Content, TensorHead};
 
 use super::encode::{Coded, Coding, provenance};
-use super::rewrite::check_user;
+use super::limits::{check_max_error, check_shape, check_user};
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
 use crate::log::Record;
@@ -52,7 +52,7 @@ impl TensorStore {
             }
             core.links().check_free(&id)?;
             let cost = put.commit(core, seen.as_ref())?;
-            core.touch(&put.key);
+            core.touch_written(&put.key, seen.is_some());
             return Ok(cost);
         }
     }
@@ -242,34 +242,5 @@ impl Core {
             Tier::Absent => Tier::Cold,
             tier => tier,
         }
-    }
-}
-
-/// Whether a shape has as many values as were given.
-pub(super) fn check_shape(shape: &[usize], got: usize) -> Result<(), StoreError> {
-    if shape.len() > MAX_RANK {
-        return Err(StoreError::TooManyAxes { axes: shape.len(), limit: MAX_RANK });
-    }
-    let expected = elements(shape)?;
-    if expected == got { Ok(()) } else { Err(StoreError::ShapeMismatch { expected, got }) }
-}
-
-/// Product of the axes.
-pub(super) fn elements(shape: &[usize]) -> Result<usize, StoreError> {
-    // Zeros come last, so that no order of the axes overflows.
-    let product = shape.iter().filter(|axis| **axis != 0).try_fold(4_usize, |bytes, axis| bytes.checked_mul(*axis));
-    match product.filter(|bytes| isize::try_from(*bytes).is_ok()) {
-        Some(_) if shape.contains(&0) => Ok(0),
-        Some(bytes) => Ok(bytes / 4),
-        None => Err(StoreError::ShapeOverflow { shape: shape.to_vec() }),
-    }
-}
-
-/// Whether an error may be a limit.
-pub(super) fn check_max_error(max_error: f32) -> Result<(), StoreError> {
-    if max_error.is_finite() && max_error.is_sign_positive() {
-        Ok(())
-    } else {
-        Err(StoreError::InvalidMaxError { max_error })
     }
 }

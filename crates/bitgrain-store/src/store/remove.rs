@@ -41,8 +41,9 @@ impl TensorStore {
             let keys: Vec<Box<[u8]>> = needing.iter().chain([&id]).map(TensorId::key).collect();
             let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
             core.found(&id, &id.key())?;
-            let unchanged = |(key, freed): (&Box<[u8]>, &Freed<'_>)| same(core.find(key).as_ref(), Some(&freed.seen));
-            if core.links().of(&id) != needing || !keys.iter().zip(&freed).all(unchanged) {
+            let unchanged =
+                keys.iter().zip(&freed).all(|(key, freed)| same(core.find(key).as_ref(), Some(&freed.seen)));
+            if core.links().of(&id) != needing || !unchanged {
                 continue; // somebody else was quicker
             }
             let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();

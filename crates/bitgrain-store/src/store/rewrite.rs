@@ -2,15 +2,11 @@
 
 use bitgrain_formats::segment::{Content, Draft, Reconstruct as StoredPolicy, TensorHead};
 
-use super::put::{check_max_error, same};
+use super::limits::{check_max_error, check_user};
+use super::put::same;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::{StoreError, TensorId, Tier, read};
-
-/// Most pairs of user metadata.
-const MAX_PAIRS: usize = 1024;
-/// Most bytes of user metadata.
-const MAX_USER: usize = 256 << 10;
 
 impl TensorStore {
     /// Holds a tensor at a tier from now on: it is written at that one, and never gets fewer bits. `None` lets go of it.
@@ -41,16 +37,6 @@ impl TensorStore {
         check_user(pairs)?;
         self.core.edit(&id.into(), &Edit::User(pairs))
     }
-}
-
-/// Whether user metadata is within its limits.
-pub(super) fn check_user(pairs: &[(String, String)]) -> Result<(), StoreError> {
-    let bytes = pairs.iter().map(|(key, value)| key.len() + value.len()).sum();
-    if pairs.len() > MAX_PAIRS || bytes > MAX_USER {
-        let (max_pairs, max_bytes) = (MAX_PAIRS, MAX_USER);
-        return Err(StoreError::UserTooLarge { pairs: pairs.len(), bytes, max_pairs, max_bytes });
-    }
-    Ok(())
 }
 
 /// What is to be said instead.

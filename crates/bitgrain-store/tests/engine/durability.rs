@@ -3,19 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use bitgrain_store::{Dependents, OnDamage, PutOptions, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
+use bitgrain_store::{Dependents, OnDamage, PutOptions, StoreConfig, StoreError, TensorStore, Tier};
 
-fn wave(seed: usize, len: usize) -> Vec<f32> {
-    (0..len).map(|i| ((i * 7 + seed * 13) as f32 * 0.11).sin() * (1.0 + seed as f32)).collect()
-}
-
-fn open(folder: &Path) -> TensorStore {
-    TensorStore::open(folder, StoreConfig::default()).expect("opens")
-}
-
-fn small_segments() -> StoreConfig {
-    StoreConfig { segment_bytes: 16 << 10, sync: SyncMode::OnSeal, ..StoreConfig::default() }
-}
+use super::{open, small_segments, wave};
 
 /// Segment files in the order of their numbers.
 fn segments(folder: &Path) -> Vec<PathBuf> {

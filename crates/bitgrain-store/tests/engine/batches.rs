@@ -1,0 +1,116 @@
+//! Batches happen as a whole or not at all.
+
+use std::fs::{self, OpenOptions};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use bitgrain_store::{Dependents, StoreConfig, StoreError, SyncMode, TensorStore};
+
+use super::{open, wave};
+
+#[test]
+fn a_batch_that_fails_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("kept", &[4], &[1.0; 4]).expect("put");
+    let mut batch = store.batch();
+    batch.put("new", &[4], &[2.0; 4]).expect("encoded");
+    assert!(matches!(batch.put("bad", &[4], &[f32::NAN; 4]), Err(StoreError::NonFinite { index: 0 })));
+    batch.delete("kept");
+    batch.delete("not there");
+    assert_eq!(batch.len(), 3);
+    assert!(matches!(batch.commit(), Err(StoreError::NotFound { .. })));
+    assert!(store.contains("kept") && !store.contains("new"));
+    assert!(store.batch().is_empty());
+    store.batch().commit().expect("nothing to do");
+}
+
+#[test]
+fn the_last_change_of_an_id_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("a", &[1], &[1.0]).expect("put");
+    let mut batch = store.batch();
+    batch.delete("a");
+    batch.put("a", &[2], &[3.0, 4.0]).expect("encoded");
+    batch.put("b", &[1], &[1.0]).expect("encoded");
+    batch.put("b", &[3], &[1.0; 3]).expect("encoded");
+    batch.commit().expect("commits");
+    assert_eq!(store.get("a").expect("there").shape, [2]);
+    assert_eq!(store.get("b").expect("there").shape, [3]);
+}
+
+#[test]
+fn a_batch_cut_at_any_byte_never_happened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = || StoreConfig { sync: SyncMode::OnSeal, ..StoreConfig::default() };
+    let store = TensorStore::open(folder.path(), config()).expect("opens");
+    store.put("old", &[8], &wave(1, 8)).expect("put");
+    let segment = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.to_string_lossy().contains("segment"))
+        .expect("a segment");
+    let before = fs::metadata(&segment).expect("there").len();
+    let mut batch = store.batch();
+    for i in 0..4 {
+        batch.put(i as u128, &[8], &wave(i, 8)).expect("encoded");
+    }
+    batch.delete("old");
+    batch.commit().expect("commits");
+    let after = fs::metadata(&segment).expect("there").len();
+    let bytes = fs::read(&segment).expect("there");
+    let manifest = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.to_string_lossy().contains("manifest"))
+        .expect("a manifest");
+    for cut in before..=after {
+        let copy = tempfile::tempdir().expect("a folder");
+        let path = copy.path().join(segment.file_name().expect("a name"));
+        fs::write(&path, &bytes).expect("written");
+        fs::copy(&manifest, copy.path().join(manifest.file_name().expect("a name"))).expect("copied");
+        OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(cut)).expect("cut");
+        let store = TensorStore::open(copy.path(), config()).expect("opens");
+        let there: Vec<bool> = (0..4_u128).map(|i| store.contains(i)).collect();
+        assert_eq!((store.contains("old"), there), (cut < after, vec![cut == after; 4]), "cut at {cut} of {after}");
+        // What is written next is not taken for the end of the batch.
+        store.put("next", &[1], &[1.0]).expect("put");
+        drop(store);
+        let store = TensorStore::open(copy.path(), config()).expect("opens");
+        assert_eq!(store.len(), if cut == after { 5 } else { 2 });
+    }
+}
+
+#[test]
+fn readers_see_all_of_a_batch_or_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = StoreConfig { sync: SyncMode::OnSeal, ..StoreConfig::default() };
+    let store = TensorStore::open(folder.path(), config).expect("opens");
+    let write = |round: usize| {
+        let mut batch = store.batch();
+        for i in 0..8_u128 {
+            batch.put(i, &[1], &[round as f32]).expect("encoded");
+        }
+        batch.commit().expect("commits");
+    };
+    write(1);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (2..200).for_each(write);
+            done.store(true, Relaxed);
+        });
+        scope.spawn(|| {
+            while !done.load(Relaxed) {
+                // Read one after another, the later one is never older.
+                let values: Vec<f32> = (0..8_u128).map(|i| store.get(i).expect("there").values[0]).collect();
+                assert!(values.is_sorted(), "{values:?}");
+                let snapshot = store.snapshot();
+                let values: Vec<f32> = (0..8_u128).map(|i| snapshot.get(i).expect("there").values[0]).collect();
+                assert!(values.iter().all(|value| *value == values[0]), "{values:?}");
+            }
+        });
+    });
+    store.delete(3_u128, Dependents::Refuse).expect("deleted");
+    assert_eq!(store.len(), 7);
+}

@@ -1,0 +1,80 @@
+//! What a tensor costs in memory and on disk, and what limits of error do.
+
+use bitgrain_codec::NonFinite;
+use bitgrain_store::{PutOptions, StoreError, Tier};
+
+use super::{distance, open, wave};
+
+#[test]
+fn a_thousand_floats_take_a_quarter_of_their_bytes_and_little_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for i in 0..1000_usize {
+        store.put(format!("tensor/{i:05}"), &[1000], &wave(i, 1000)).expect("put");
+    }
+    store.close().expect("closes");
+    let bytes: u64 = std::fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").metadata().expect("readable").len())
+        .sum();
+    let ratio = 4_000_000.0 / bytes as f64;
+    assert!(ratio > 3.65, "{bytes} bytes, {ratio} times smaller");
+}
+
+#[test]
+fn an_error_that_is_allowed_is_kept_with_as_few_bits_as_the_tier() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let values = wave(3, 1000);
+    for (max_error, bits) in [(3.0, 3), (0.2, 5), (0.05, 7), (0.02, 8)] {
+        let id = format!("at most {max_error}");
+        // Cold by its pin would be 3 bits; the limit asks for more where that is too few.
+        let config = PutOptions { max_error: Some(max_error), ..PutOptions::default() };
+        store
+            .put_with(&*id, &[1000], &values, &PutOptions { tier: Some(Tier::Cold), ..PutOptions::default() })
+            .expect("put");
+        let cost = store.put_with(&*id, &[1000], &values, &config).expect("put");
+        assert!(cost.bound <= max_error && cost.bits >= bits, "{max_error}: {cost:?}");
+        assert!(distance(&values, &store.get(&*id).expect("there").values) <= cost.measured);
+    }
+    let strict = PutOptions { max_error: Some(1e-5), ..PutOptions::default() };
+    assert!(matches!(
+        store.put_with("strict", &[1000], &values, &strict),
+        Err(StoreError::BoundExceeded { tier: Tier::Hot, .. })
+    ));
+    let cost = store.put_with("strict", &[1000], &values, &PutOptions { lossless: true, ..strict }).expect("put");
+    assert_eq!((cost.tier, cost.bound, cost.bits), (Tier::Lossless, 0.0, 32));
+    assert_eq!(store.get("strict").expect("there").values, values);
+}
+
+#[test]
+fn what_is_not_finite_is_replaced_only_if_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let values = [1.0, f32::NAN, f32::INFINITY, -2.0];
+    for (policy, expected) in [(NonFinite::Zero, [1.0, 0.0, 0.0, -2.0]), (NonFinite::Clamp, [1.0, 0.0, 2.0, -2.0])] {
+        for tier in [Tier::Hot, Tier::Lossless] {
+            let options = PutOptions { non_finite: policy, tier: Some(tier), ..PutOptions::default() };
+            let cost = store.put_with("x", &[4], &values, &options).expect("put");
+            assert!(distance(&expected, &store.get("x").expect("there").values) <= cost.bound);
+        }
+    }
+}
+
+#[test]
+fn user_metadata_has_its_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("x", &[1], &[1.0]).expect("put");
+    let many: Vec<(String, String)> = (0..2000).map(|i| (i.to_string(), String::new())).collect();
+    assert!(matches!(store.set_user("x", &many), Err(StoreError::UserTooLarge { pairs: 2000, .. })));
+    let long = [("k".to_owned(), "v".repeat(300 << 10))];
+    assert!(matches!(store.set_user("x", &long), Err(StoreError::UserTooLarge { pairs: 1, .. })));
+    let fits = [("k".to_owned(), "v".repeat(200 << 10))];
+    store.set_user("x", &fits).expect("fits");
+    assert_eq!(store.meta("x").expect("there").user, fits);
+    assert!(matches!(
+        store.put_with("x", &[1], &[1.0], &PutOptions { tier: Some(Tier::Absent), ..PutOptions::default() }),
+        Err(StoreError::AbsentValues)
+    ));
+}

@@ -1,0 +1,62 @@
+//! The store as its users see it, on real folders.
+
+mod absent;
+mod batches;
+mod compaction;
+mod concurrency;
+mod copies;
+mod durability;
+mod limits;
+mod partial;
+mod temporal;
+mod tiers;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bitgrain_store::{Clock, StoreConfig, SyncMode, TensorStore};
+
+/// Values that differ by seed.
+fn wave(seed: usize, len: usize) -> Vec<f32> {
+    (0..len).map(|i| ((i * 7 + seed * 13) as f32 * 0.11).sin() * (1.0 + (seed % 17) as f32)).collect()
+}
+
+fn open(folder: &Path) -> TensorStore {
+    TensorStore::open(folder, StoreConfig::default()).expect("opens")
+}
+
+/// A store that does not wait for the disk and seals its segments soon.
+fn small_segments() -> StoreConfig {
+    StoreConfig { segment_bytes: 16 << 10, sync: SyncMode::OnSeal, ..StoreConfig::default() }
+}
+
+/// The largest distance between two slices.
+fn distance(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+/// A clock that is set by hand.
+#[derive(Debug, Default)]
+struct HandClock(AtomicU64);
+
+impl Clock for HandClock {
+    fn now(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl HandClock {
+    fn set(&self, now: u64) {
+        self.0.store(now, Relaxed);
+    }
+}
+
+/// Settings with a clock of one's own.
+fn with_clock(start: u64) -> (Arc<HandClock>, StoreConfig) {
+    let clock = Arc::new(HandClock(AtomicU64::new(start)));
+    let config =
+        StoreConfig { clock: Arc::clone(&clock) as Arc<dyn Clock>, sync: SyncMode::OnSeal, ..StoreConfig::default() };
+    (clock, config)
+}
