@@ -177,6 +177,7 @@ fn settle(
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+        file.len().and_then(|len| rewrite(&*file, len)).map_err(StoreError::io(&*name))?;
         if sync {
             file.sync_data().map_err(StoreError::io(name))?;
         }

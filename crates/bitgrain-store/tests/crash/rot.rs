@@ -141,6 +141,10 @@ fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
         }
         return Ok(Verdict::Reported);
     }
+    let report = store.verify().map_err(|error| format!("verify: {error}"))?;
+    if report.is_clean() && store.recovery().is_clean() {
+        return Err("a flip that nobody noticed".into());
+    }
     Ok(Verdict::Harmless)
 }
 

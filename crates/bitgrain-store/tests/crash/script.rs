@@ -22,6 +22,11 @@ pub enum Op {
         id: TensorId,
         tier: Option<Tier>,
     },
+    /// What the user writes down.
+    Note {
+        id: TensorId,
+        pairs: Vec<(String, String)>,
+    },
     /// Reads, so that there is use to judge by.
     Read {
         id: TensorId,
@@ -101,7 +106,8 @@ fn any(dice: &mut Dice) -> Op {
         52..60 => Op::Delete { id: tensor_id(dice) },
         60..68 => Op::Batch((0..2 + dice.below(3)).map(|_| simple(dice)).collect()),
         68..71 => Op::Pin { id: tensor_id(dice), tier: (*dice.pick(&[None, Some(Tier::Hot), Some(Tier::Warm)])) },
-        71..76 => Op::Read { id: tensor_id(dice) },
+        71..73 => Op::Note { id: tensor_id(dice), pairs: vec![("of".into(), dice.below(1000).to_string())] },
+        73..76 => Op::Read { id: tensor_id(dice) },
         76..84 => Op::Tick { later: *dice.pick(&[1000, 60_000, 3_600_000, 40_000_000]) },
         84..91 => Op::Compact { all: dice.chance(40) },
         91..95 => Op::Flush,

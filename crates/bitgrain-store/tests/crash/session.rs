@@ -298,6 +298,7 @@ pub fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError>
         Op::Append { id, shape, values } => store.append(id, shape, values, now).map(drop),
         Op::Delete { id } => store.delete(id, Dependents::Refuse).map(drop),
         Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
+        Op::Note { id, pairs } => store.set_user(id, pairs),
         Op::Read { id } => store.get(id).map(drop),
         Op::Tick { .. } => store.tick(now).map(drop),
         Op::Compact { all } => store.compact(CompactOptions { all: *all, ..CompactOptions::default() }).map(drop),

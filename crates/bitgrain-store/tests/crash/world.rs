@@ -77,6 +77,12 @@ impl World {
                     world.set(id.clone(), version);
                 }
             }
+            Op::Note { id, pairs } => {
+                if let Some(version) = world.version(id) {
+                    let version = Version { user: pairs.clone(), ..Version::clone(version) };
+                    world.set(id.clone(), version);
+                }
+            }
             Op::Batch(ops) => {
                 // Of several changes of one tensor the last counts, whatever the others would have left of it.
                 let replaced = |at: usize| ops[at + 1..].iter().any(|later| later.replaces(&ops[at]));

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
@@ -70,6 +71,8 @@ impl Progress {
 pub fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
     let config = StoreConfig { sync: SyncMode::Always, segment_bytes: 20_000, ..StoreConfig::default() };
     let disk = SimulatedDisk::default();
+    // So that writers do wait together, and others do something meanwhile.
+    disk.slow(Duration::from_micros(100 * (seed % 3)));
     let acknowledged = together(&disk, seed, &config).map_err(|why| format!("seed {seed}, several writers: {why}"))?;
     let journal = disk.journal();
     let mut dice = Dice::part(seed, 7);
@@ -104,8 +107,13 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
     let (store, over) = (&store, &AtomicBool::new(false));
     let result = thread::scope(|scope| {
         let maintenance = scope.spawn(move || {
+            let mut all = false;
             while !over.load(Ordering::Relaxed) {
-                store.compact(CompactOptions::default()).map_err(|error| error.to_string())?;
+                // Also what was just written: while its writer still waits for the disk.
+                all = !all;
+                store
+                    .compact(CompactOptions { all, ..CompactOptions::default() })
+                    .map_err(|error| error.to_string())?;
                 thread::yield_now();
             }
             Ok(())
@@ -128,4 +136,13 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
     // The store's end is not a part of it.
     let _dead = disk.kill();
     result
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_several_threads_write_and_another_compacts() {
+    let mut tally = Tally::default();
+    for seed in 0..6 {
+        explore(seed, 50, &mut tally).unwrap_or_else(|why| panic!("{why}"));
+    }
+    assert_eq!(tally.total(), 300);
 }
