@@ -147,8 +147,9 @@ fn the_writer_that_is_killed() {
             });
         }
         scope.spawn(move || {
-            loop {
-                let kept = store.tick(Hasty.now()).and_then(|_| store.compact(CompactOptions::default()));
+            for round in 0_u64.. {
+                let options = CompactOptions { all: round % 4 == 0, ..CompactOptions::default() };
+                let kept = store.tick(Hasty.now()).and_then(|_| store.compact(options));
                 if let Err(error) = kept {
                     return say(&format!("error of maintenance: {error}"));
                 }

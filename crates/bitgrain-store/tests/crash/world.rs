@@ -248,6 +248,12 @@ impl Sight {
 }
 
 impl Part {
+    /// Whether both are the same, bit by bit.
+    pub fn same(&self, other: &Self) -> bool {
+        let bits = |part: &Self| part.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        bits(self) == bits(other) && self.recorded == other.recorded
+    }
+
     /// Whether values that were read are those that were put, as far as they must be.
     fn is(&self, original: &Self) -> Result<(), String> {
         let got = self.recorded.expect("what was read has a provenance");
