@@ -38,7 +38,7 @@ fn config(sync: SyncMode) -> StoreConfig {
 ///
 /// # Errors
 /// What was lost.
-pub fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut dice = Dice::part(seed, 6);
     let mut progress = Progress::new(seed);

@@ -29,7 +29,7 @@ enum Verdict {
 ///
 /// # Errors
 /// The first flip that went unnoticed.
-pub fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
+pub(crate) fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
     let mut tally = Tally::default();
     for closed in [true, false] {
         let (image, worlds) = small_store(closed)?;
