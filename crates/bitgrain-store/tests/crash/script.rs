@@ -7,7 +7,7 @@ use bitgrain_store::{TensorId, Tier};
 
 /// One operation.
 #[derive(Debug, Clone)]
-pub enum Op {
+pub(crate) enum Op {
     Put(Put),
     Append {
         id: TensorId,
@@ -47,7 +47,7 @@ pub enum Op {
 
 impl Op {
     /// Whether nothing of an earlier change is left after this one.
-    pub fn replaces(&self, earlier: &Self) -> bool {
+    pub(crate) fn replaces(&self, earlier: &Self) -> bool {
         let id = |op: &Self| match op {
             Self::Put(put) => Some(put.id.clone()),
             Self::Delete { id } => Some(id.clone()),
@@ -59,24 +59,24 @@ impl Op {
 
 /// A tensor to put.
 #[derive(Debug, Clone)]
-pub struct Put {
-    pub id: TensorId,
-    pub shape: Vec<usize>,
-    pub values: Arc<[f32]>,
-    pub tier: Option<Tier>,
-    pub pin: Option<Tier>,
-    pub lossless: bool,
-    pub user: Option<Vec<(String, String)>>,
+pub(crate) struct Put {
+    pub(crate) id: TensorId,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Arc<[f32]>,
+    pub(crate) tier: Option<Tier>,
+    pub(crate) pin: Option<Tier>,
+    pub(crate) lossless: bool,
+    pub(crate) user: Option<Vec<(String, String)>>,
 }
 
 /// Operations in which everything happens, `len` of them.
-pub fn script(seed: u64, len: usize) -> Vec<Op> {
+pub(crate) fn script(seed: u64, len: usize) -> Vec<Op> {
     let mut dice = Dice::part(seed, 1);
     (0..len).map(|_| any(&mut dice)).collect()
 }
 
 /// Write number `number` of the thread `writer`, on tensors that are its own.
-pub fn write(seed: u64, writer: usize, number: usize) -> Op {
+pub(crate) fn write(seed: u64, writer: usize, number: usize) -> Op {
     let mut dice = Dice::part(seed ^ ((writer as u64) << 48), 100 + number as u64);
     let op = match dice.below(20) {
         0..12 => Op::Put(put(&mut dice)),
@@ -164,7 +164,7 @@ fn append(dice: &mut Dice) -> Op {
 }
 
 /// Values of any size and of both signs, some of them zero. The same for the same seed.
-pub fn values(seed: u64, len: usize) -> Arc<[f32]> {
+pub(crate) fn values(seed: u64, len: usize) -> Arc<[f32]> {
     let mut dice = Dice::part(seed, 2);
     let size = *dice.pick(&[1.0_f32, 1e-3, 1e6]);
     let sparse = dice.chance(20);
