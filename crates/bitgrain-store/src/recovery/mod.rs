@@ -25,6 +25,7 @@ use crate::index::{Index, SHARDS};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::Usage;
+use crate::read::Check;
 use crate::segment::Place;
 use crate::{StoreConfig, StoreError, manifest, read};
 
@@ -137,7 +138,7 @@ fn fill(index: &Index, loaded: &mut [Loaded]) {
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
-        let record = match read::record(place, None, true, &mut buffer) {
+        let record = match read::record(place, None, Check::Alone, &mut buffer) {
             Ok(record) => record,
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
@@ -176,6 +177,7 @@ fn settle(
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+        file.len().and_then(|len| rewrite(&*file, len)).map_err(StoreError::io(&*name))?;
         if sync {
             file.sync_data().map_err(StoreError::io(name))?;
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use bitgrain_codec::NonFinite;
 use bitgrain_formats::segment::{Content, TensorHead};
 
 use super::encode::{Coded, Coding, provenance};
@@ -106,14 +107,18 @@ impl<'a> Put<'a> {
         if options.tier == Some(Tier::Absent) {
             return Err(StoreError::AbsentValues);
         }
-        let values = body::finite(values, options.non_finite, core.config.block_len.get())?;
+        // Blocks of values that are not finite are refused where they are encoded.
+        let values = match options.non_finite {
+            NonFinite::Reject => Cow::Borrowed(values),
+            policy => body::finite(values, policy, core.config.block_len.get())?,
+        };
         Ok(Self { id, key: id.key(), shape, values, options, coded: None, kept: Kept::default() })
     }
 
     /// Encodes at the tier that follows from what is there, unless that was done already.
     pub(super) fn encode(&mut self, core: &Core, seen: Option<&Found>) -> Result<(), StoreError> {
         self.kept = match seen {
-            Some(found) => Kept::read(found, self.id)?,
+            Some(found) => Kept::read_if_whole(found, self.id)?,
             None => Kept::default(),
         };
         let (tier, asked) = self.tier(core, seen);
@@ -211,6 +216,14 @@ pub(super) fn head_of<'a>(
 }
 
 impl Kept {
+    /// As [`read`](Self::read); nothing if the record is damaged: a new one is the way to get rid of it.
+    pub(super) fn read_if_whole(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
+        match Self::read(found, id) {
+            Err(StoreError::Damaged { .. }) => Ok(Self::default()),
+            kept => kept,
+        }
+    }
+
     pub(super) fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
         read::with_buffer(|buffer| {
             let view = read::head(&found.place, Some(id), buffer)?;

@@ -6,6 +6,7 @@ use super::limits::{check_max_error, check_user};
 use super::put::same;
 use super::{Core, TensorStore};
 use crate::log::Record;
+use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
 impl TensorStore {
@@ -69,23 +70,23 @@ impl Edit<'_> {
 impl Core {
     /// Appends the record of a tensor with another head and the same data.
     pub(super) fn edit(&self, id: &TensorId, edit: &Edit<'_>) -> Result<(), StoreError> {
-        self.edit_if(id, edit, None, || Ok(()))
+        self.edit_if(id, edit, None, || Ok(true))
     }
 
-    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor or `other`.
+    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor, `other` or who needs whom.
     pub(super) fn edit_if(
         &self,
         id: &TensorId,
         edit: &Edit<'_>,
         other: Option<&TensorId>,
-        check: impl Fn() -> Result<(), StoreError>,
+        check: impl Fn() -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let (key, other) = (id.key(), other.unwrap_or(id).key());
         self.log()?.check()?;
         let mut buffer = Vec::new();
         loop {
             let seen = self.found(id, &key)?;
-            let whole = read::record(&seen.place, Some(id), true, &mut buffer)?;
+            let whole = read::record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
             let old = read::tensor_of(&whole.view, &seen.place, id)?;
             let data = old.parts().map_or(0, |parts| parts.data.end);
             let tail = match edit {
@@ -100,7 +101,10 @@ impl Core {
             draft.checksum();
             let _held = self.hold(&[&key, &other]);
             if same(self.find(&key).as_ref(), Some(&seen)) {
-                check()?;
+                let _linking = matches!(edit, Edit::Reconstruct(_)).then(|| self.linking());
+                if !check()? {
+                    return Ok(());
+                }
                 // Its data is as old as it was.
                 let time = whole.view.head.stamp.time;
                 self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bitgrain_store::backend::simulated::{Counted, Dice, Fault, Image, Loss, Plan, SimulatedDisk};
-use bitgrain_store::{StoreError, SyncMode};
+use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::points::{Tally, quiet};
 use crate::script::{Op, script};
@@ -19,7 +19,7 @@ const STUBBORN: usize = 6;
 ///
 /// # Errors
 /// The first thing that was lost, with how to see it again.
-pub fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 4);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let ops: Vec<Op> = script(seed, SCRIPT);
@@ -94,7 +94,7 @@ fn lost(disk: &SimulatedDisk, dice: &mut Dice) -> Image {
 ///
 /// # Errors
 /// The first error that destroyed something.
-pub fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 5);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let told = |why: String| format!("seed {seed}: {why} ({settings:?})");
@@ -124,5 +124,49 @@ pub fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
         quiet(|| Session::open(SimulatedDisk::holding(&image), settings, Arc::clone(&worlds), now).map(drop))
             .map_err(|why| told(format!("after read {at} had failed: {why}")))?;
         at += 1;
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_a_write_and_takes_it_once_there_is_room() {
+    let disk = SimulatedDisk::default();
+    let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
+    store.put("before", &[3], &[1.0, 2.0, 3.0]).expect("there is room");
+    let at = disk.operations(Counted::Changes);
+    disk.plan(Plan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
+    for _ in 0..3 {
+        let refused = store.put("after", &[2], &[4.0, 5.0]);
+        assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
+        assert!(!store.contains("after"));
+        assert_eq!(store.get("before").expect("reads go on").shape, [3]);
+    }
+    disk.heal();
+    store.put("after", &[2], &[4.0, 5.0]).expect("there is room again");
+    let store = TensorStore::open_on(Arc::new(disk.kill()), StoreConfig::default()).expect("opens");
+    assert_eq!(store.get("after").expect("was acknowledged").shape, [2]);
+    assert_eq!(store.len(), 2);
+}
+
+#[test]
+fn a_sync_that_fails_stops_writes_but_not_reads_until_the_store_is_opened_again() {
+    let disk = SimulatedDisk::default();
+    let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
+    store.put("before", &[1], &[1.0]).expect("the disk is well");
+    // The write is the next change, its sync the one after.
+    let at = disk.operations(Counted::Changes) + 1;
+    disk.plan(Plan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
+    store.put("in doubt", &[1], &[2.0]).expect_err("the sync failed");
+    let refused = store.put("after", &[1], &[3.0]);
+    assert!(matches!(refused, Err(StoreError::Poisoned)), "{refused:?}");
+    store.get("before").expect("reads go on");
+    let next = disk.kill();
+    let store = TensorStore::open_on(Arc::new(next.clone()), StoreConfig::default()).expect("opens");
+    store.put("after", &[1], &[3.0]).expect("written after opening");
+    // What the failed sync left in doubt must not take with it what came later.
+    for seed in 0..200 {
+        let image = lost(&next, &mut Dice::new(seed));
+        let disk = SimulatedDisk::holding(&image);
+        let store = TensorStore::open_on(Arc::new(disk), StoreConfig::default()).expect("opens after a power cut");
+        assert!(store.contains("before") && store.contains("after"), "seed {seed}");
     }
 }

@@ -8,7 +8,7 @@ use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 use crate::points::{Tally, quiet};
 use crate::script::script;
 use crate::session::{Session, Settings, Step};
-use crate::world::{Sight, View, World};
+use crate::world::{Sight, Version, View, World};
 
 /// Operations of a script.
 const SCRIPT: usize = 25;
@@ -17,7 +17,7 @@ const SCRIPT: usize = 25;
 ///
 /// # Errors
 /// Data that was never put.
-pub fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 8);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let told = |why: String| format!("seed {seed}, on a disk that lies: {why} ({settings:?})");
@@ -55,14 +55,24 @@ fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
         match sight {
             Ok(sight) => {
                 let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
-                if !versions.iter().any(|version| sight.is(version).is_ok()) {
-                    return Err(format!("{} is nothing that was ever put", sight.meta.id));
+                let wrong: Vec<_> = versions.iter().map_while(|version| beginning(&sight, version).err()).collect();
+                if wrong.len() == versions.len() {
+                    return Err(format!("{} is nothing that was ever put: {}", sight.meta.id, wrong.join("; or ")));
                 }
             }
             Err(error) => refusal(&error)?,
         }
     }
     Ok(())
+}
+
+/// Whether this is that version, or its first frames: the others are among what such a disk loses.
+fn beginning(sight: &Sight, version: &Version) -> Result<(), String> {
+    let mut version = version.clone();
+    if version.temporal {
+        version.parts.truncate(sight.parts.len());
+    }
+    sight.is(&version)
 }
 
 fn refusal(error: &StoreError) -> Result<(), String> {

@@ -14,7 +14,7 @@ use crate::{faults, kill, lies, points, writers};
 ///
 /// # Errors
 /// What was lost, for the lowest seed that lost something.
-pub fn simulate(first: u64, wanted: usize, mutant: Option<Mutant>) -> Result<Tally, String> {
+pub(crate) fn simulate(first: u64, wanted: usize, mutant: Option<Mutant>) -> Result<Tally, String> {
     let (next, stop) = (AtomicU64::new(first), AtomicBool::new(false));
     let all = Mutex::new((Tally::default(), None::<(u64, String)>));
     let work = || {

@@ -9,18 +9,18 @@ use crate::script::{Op, Put};
 
 /// Values that were put or appended once, and what was said about them then.
 #[derive(Debug, Clone)]
-pub struct Part {
-    pub values: Arc<[f32]>,
+pub(crate) struct Part {
+    pub(crate) values: Arc<[f32]>,
     /// What the store recorded; `None` if an error came instead, so that anything honest will do.
-    pub recorded: Option<Recorded>,
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// What a record says of its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Recorded {
-    pub tier: Tier,
-    pub bound: f32,
-    pub measured: f32,
+pub(crate) struct Recorded {
+    pub(crate) tier: Tier,
+    pub(crate) bound: f32,
+    pub(crate) measured: f32,
 }
 
 impl From<Provenance> for Recorded {
@@ -31,30 +31,30 @@ impl From<Provenance> for Recorded {
 
 /// A tensor as it was acknowledged: one part, or a part for each frame if it is temporal.
 #[derive(Debug, Clone)]
-pub struct Version {
-    pub shape: Vec<usize>,
-    pub parts: Vec<Part>,
-    pub temporal: bool,
-    pub pinned: Option<Tier>,
-    pub user: Vec<(String, String)>,
+pub(crate) struct Version {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) temporal: bool,
+    pub(crate) pinned: Option<Tier>,
+    pub(crate) user: Vec<(String, String)>,
 }
 
 /// Everything a store may hold at one time. Several versions of one id: any of them, whatever the others are.
 #[derive(Debug, Clone, Default)]
-pub struct World(pub BTreeMap<TensorId, Vec<Arc<Version>>>);
+pub(crate) struct World(pub(crate) BTreeMap<TensorId, Vec<Arc<Version>>>);
 
 impl World {
     /// The newest version of `id`.
-    pub fn version(&self, id: &TensorId) -> Option<&Arc<Version>> {
+    pub(crate) fn version(&self, id: &TensorId) -> Option<&Arc<Version>> {
         self.0.get(id).and_then(|versions| versions.last())
     }
 
-    pub fn set(&mut self, id: TensorId, version: Version) {
+    pub(crate) fn set(&mut self, id: TensorId, version: Version) {
         self.0.insert(id, vec![Arc::new(version)]);
     }
 
     /// What it becomes by `op`, with nothing known of what the store records.
-    pub fn after(&self, op: &Op) -> Self {
+    pub(crate) fn after(&self, op: &Op) -> Self {
         let mut world = self.clone();
         match op {
             Op::Put(Put { id, shape, values, pin, user, .. }) => {
@@ -77,6 +77,12 @@ impl World {
                     world.set(id.clone(), version);
                 }
             }
+            Op::Note { id, pairs } => {
+                if let Some(version) = world.version(id) {
+                    let version = Version { user: pairs.clone(), ..Version::clone(version) };
+                    world.set(id.clone(), version);
+                }
+            }
             Op::Batch(ops) => {
                 // Of several changes of one tensor the last counts, whatever the others would have left of it.
                 let replaced = |at: usize| ops[at + 1..].iter().any(|later| later.replaces(&ops[at]));
@@ -93,7 +99,7 @@ impl World {
     }
 
     /// Any id as here or as there: work that is not atomic was under way.
-    pub fn or(&self, other: &Self) -> Self {
+    pub(crate) fn or(&self, other: &Self) -> Self {
         let mut both = self.clone();
         for (id, versions) in &other.0 {
             let known = both.0.entry(id.clone()).or_default();
@@ -111,21 +117,21 @@ impl World {
 
 /// A tensor as it was read.
 #[derive(Debug, Clone)]
-pub struct Sight {
-    pub meta: TensorMeta,
-    pub parts: Vec<Part>,
+pub(crate) struct Sight {
+    pub(crate) meta: TensorMeta,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// Everything a store gives, read once.
 #[derive(Debug, Clone, Default)]
-pub struct View(pub BTreeMap<TensorId, Sight>);
+pub(crate) struct View(pub(crate) BTreeMap<TensorId, Sight>);
 
 impl View {
     /// Reads all of a store.
     ///
     /// # Errors
     /// The first that the store reports.
-    pub fn of(store: &TensorStore) -> Result<Self, StoreError> {
+    pub(crate) fn of(store: &TensorStore) -> Result<Self, StoreError> {
         let mut view = Self::default();
         for meta in store.scan(None) {
             let meta = meta?;
@@ -139,7 +145,7 @@ impl View {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn parts(store: &TensorStore, meta: &TensorMeta) -> Result<Vec<Part>, StoreError> {
+    pub(crate) fn parts(store: &TensorStore, meta: &TensorMeta) -> Result<Vec<Part>, StoreError> {
         if let Some(count) = meta.frames {
             let frames = store.frames(&meta.id, 0..count)?;
             let part = |frame: bitgrain_store::Frame| Part {
@@ -156,7 +162,7 @@ impl View {
     }
 
     /// The tensors whose names begin with `prefix`.
-    pub fn of_prefix(&self, prefix: &str) -> Self {
+    pub(crate) fn of_prefix(&self, prefix: &str) -> Self {
         let own = |id: &TensorId| matches!(id, TensorId::Name(name) if name.starts_with(prefix));
         Self(self.0.iter().filter(|(id, _)| own(id)).map(|(id, sight)| (id.clone(), sight.clone())).collect())
     }
@@ -165,7 +171,7 @@ impl View {
     ///
     /// # Errors
     /// What is wrong with the last of them, if it is none.
-    pub fn find(&self, worlds: &[World]) -> Result<World, String> {
+    pub(crate) fn find(&self, worlds: &[World]) -> Result<World, String> {
         let mut wrong = Vec::new();
         for world in worlds.iter().rev() {
             match self.is(world) {
@@ -207,7 +213,7 @@ impl Sight {
     ///
     /// # Errors
     /// How it differs.
-    pub fn is(&self, version: &Version) -> Result<(), String> {
+    pub(crate) fn is(&self, version: &Version) -> Result<(), String> {
         let Self { meta, parts } = self;
         let differs = |what: &str, got: String, want: String| Err(format!("{what} is {got}, not {want}"));
         if meta.shape != version.shape {
@@ -242,6 +248,12 @@ impl Sight {
 }
 
 impl Part {
+    /// Whether both are the same, bit by bit.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        let bits = |part: &Self| part.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        bits(self) == bits(other) && self.recorded == other.recorded
+    }
+
     /// Whether values that were read are those that were put, as far as they must be.
     fn is(&self, original: &Self) -> Result<(), String> {
         let got = self.recorded.expect("what was read has a provenance");
@@ -258,8 +270,7 @@ impl Part {
         }
         for (at, (value, original)) in self.values.iter().zip(&*original.values).enumerate() {
             let error = (f64::from(*value) - f64::from(*original)).abs();
-            // A NaN is not within any bound.
-            if !(error <= f64::from(got.measured)) {
+            if error.is_nan() || error > f64::from(got.measured) {
                 return Err(format!("value {at} is {value}, was {original}, error {error:e} above {got:?}"));
             }
         }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
@@ -15,27 +16,27 @@ use crate::session::execute;
 use crate::world::{View, World};
 
 /// Threads that write.
-pub const WRITERS: usize = 3;
+pub(crate) const WRITERS: usize = 3;
 /// Writes of each.
 const WRITES: usize = 40;
 
 /// What each writer did, as far as it is known to have happened.
 #[derive(Debug, Clone)]
-pub struct Progress {
+pub(crate) struct Progress {
     seed: u64,
     /// After the writes that are known of, for each writer.
     worlds: Vec<World>,
     /// Number of the next write of each writer.
-    pub next: [usize; WRITERS],
+    pub(crate) next: [usize; WRITERS],
 }
 
 impl Progress {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { seed, worlds: vec![World::default(); WRITERS], next: [0; WRITERS] }
     }
 
     /// One more write of `writer` was acknowledged.
-    pub fn acknowledge(&mut self, writer: usize) {
+    pub(crate) fn acknowledge(&mut self, writer: usize) {
         self.worlds[writer] = self.more(writer);
         self.next[writer] += 1;
     }
@@ -45,7 +46,7 @@ impl Progress {
     ///
     /// # Errors
     /// What is lost.
-    pub fn settle(&mut self, view: &View) -> Result<(), String> {
+    pub(crate) fn settle(&mut self, view: &View) -> Result<(), String> {
         for writer in 0..WRITERS {
             let own = view.of_prefix(&format!("w{writer}/"));
             if own.find(&self.worlds[writer..=writer]).is_err() {
@@ -67,9 +68,11 @@ impl Progress {
 ///
 /// # Errors
 /// What was lost.
-pub fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
     let config = StoreConfig { sync: SyncMode::Always, segment_bytes: 20_000, ..StoreConfig::default() };
     let disk = SimulatedDisk::default();
+    // So that writers do wait together, and others do something meanwhile.
+    disk.slow(Duration::from_micros(100 * (seed % 3)));
     let acknowledged = together(&disk, seed, &config).map_err(|why| format!("seed {seed}, several writers: {why}"))?;
     let journal = disk.journal();
     let mut dice = Dice::part(seed, 7);
@@ -104,8 +107,13 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
     let (store, over) = (&store, &AtomicBool::new(false));
     let result = thread::scope(|scope| {
         let maintenance = scope.spawn(move || {
+            let mut all = false;
             while !over.load(Ordering::Relaxed) {
-                store.compact(CompactOptions::default()).map_err(|error| error.to_string())?;
+                // Also what was just written: while its writer still waits for the disk.
+                all = !all;
+                store
+                    .compact(CompactOptions { all, ..CompactOptions::default() })
+                    .map_err(|error| error.to_string())?;
                 thread::yield_now();
             }
             Ok(())
@@ -128,4 +136,13 @@ fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec
     // The store's end is not a part of it.
     let _dead = disk.kill();
     result
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_several_threads_write_and_another_compacts() {
+    let mut tally = Tally::default();
+    for seed in 0..6 {
+        explore(seed, 50, &mut tally).unwrap_or_else(|why| panic!("{why}"));
+    }
+    assert_eq!(tally.total(), 300);
 }

@@ -52,6 +52,29 @@ fn changes_of_one_tensor_do_not_undo_each_other() {
 }
 
 #[test]
+fn a_put_that_was_slower_than_a_pin_does_not_undo_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+    let values = wave(1, 100_000); // encoding takes a while, without a lock
+    store.put("x", &[100_000], &values).expect("put");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                store.put("x", &[100_000], &values).expect("put");
+            }
+        });
+        let _over = super::Over(&done);
+        for i in 0..30 {
+            let tier = [Tier::Hot, Tier::Warm, Tier::Cold][i % 3];
+            store.pin("x", Some(tier)).expect("pinned");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            assert_eq!(store.meta("x").expect("there").pinned, Some(tier), "round {i}");
+        }
+    });
+}
+
+#[test]
 fn tensors_that_come_and_go_are_whole_while_they_are_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
@@ -104,4 +127,36 @@ fn large_tensors_are_encoded_the_same_on_any_number_of_threads() {
         })
     };
     assert_eq!(bytes(1), bytes(4));
+}
+
+#[test]
+fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
+    use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
+    use rayon::prelude::*;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+    // Large enough that the store itself shares the work with the pool it is called from.
+    let values = wave(1, 270_000);
+    store.put("base", &[270_000], &values).expect("put");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+    pool.install(|| {
+        (0..12_usize).into_par_iter().for_each(|i| {
+            let delta = DeltaValues::Wanted(values.iter().map(|v| v + i as f32).collect());
+            let policy = Reconstruct::Delta { base: "base".into(), values: delta };
+            match i % 6 {
+                0 => store.put_absent(i as u128, &[270_000], &policy).expect("put"),
+                1 => _ = store.put("same", &[270_000], &values).expect("put"),
+                2 => _ = store.compact(bitgrain_store::CompactOptions { garbage: 0.0, all: true }).expect("compacts"),
+                3 => _ = store.verify().expect("reads"),
+                4 => _ = store.tick(1).expect("ticks"),
+                _ => {
+                    store.append("frames", &[270_000], &values, i as u64).expect("appended");
+                    store.frames("frames", 0..1).expect("readable");
+                }
+            }
+        });
+    });
+    let tensor = store.get(6_u128).expect("reconstructed");
+    assert!((tensor.values[0] - values[0] - 6.0).abs() <= tensor.provenance.bound);
 }

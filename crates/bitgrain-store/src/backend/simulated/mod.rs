@@ -38,6 +38,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 pub use dice::Dice;
 pub use fault::{Counted, Fault, Plan};
@@ -69,6 +71,8 @@ struct Disk {
     plan: Option<Plan>,
     hits: usize,
     lies: bool,
+    /// How long a sync of a file takes.
+    slow: Duration,
     dice: Option<Dice>,
 }
 
@@ -110,6 +114,11 @@ impl SimulatedDisk {
     /// From now on syncs do nothing and say that all is well, or no longer so.
     pub fn lie(&self, lies: bool) {
         self.locked().lies = lies;
+    }
+
+    /// From now on syncs of files take some time, as they do: threads that wait for the disk wait together.
+    pub fn slow(&self, sync: Duration) {
+        self.locked().slow = sync;
     }
 
     /// Operations so far that were counted, those that failed included.
@@ -274,6 +283,10 @@ impl BackendFile for SimulatedFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        let slow = self.disk.locked().slow;
+        if !slow.is_zero() {
+            thread::sleep(slow);
+        }
         let (mut disk, fault) = self.disk.operation(Counted::Changes)?;
         let file = self.file;
         disk.sync(fault, |outcome| Entry::SyncFile { file, outcome })
