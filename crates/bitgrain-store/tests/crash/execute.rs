@@ -1,5 +1,6 @@
 //! Operations as calls of the store, and as words.
 
+use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
 use bitgrain_store::{CompactOptions, Dependents, PutOptions, StoreError, TensorStore};
 
 use crate::script::{Op, Put};
@@ -14,6 +15,11 @@ pub(crate) fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), Stor
         Op::Append { id, shape, values } => store.append(id, shape, values, now).map(drop),
         Op::Delete { id } => store.delete(id, Dependents::Refuse).map(drop),
         Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
+        Op::Absent { id, base } => {
+            let shape = store.meta(base)?.shape;
+            let values = DeltaValues::Delta(vec![0.5; shape.iter().product()]);
+            store.put_absent(id, &shape, &Reconstruct::Delta { base: base.clone(), values })
+        }
         Op::Note { id, pairs } => store.set_user(id, pairs),
         Op::Read { id } => store.get(id).map(drop),
         Op::Tick { .. } => store.tick(now).map(drop),

@@ -147,7 +147,7 @@ impl Session {
         }
         let to = self.disk.done();
         let result = match result {
-            Err(StoreError::NotFound { .. }) if from == to => Ok(()),
+            Err(error) if from == to && is_refusal(&error) => Ok(()),
             result => {
                 let acknowledged = result.is_ok();
                 if acknowledged || from != to {
@@ -296,4 +296,15 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Whether an operation was refused because of what the store holds: that is as it should be, and changes nothing.
+fn is_refusal(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NotFound { .. }
+            | StoreError::HasDependents { .. }
+            | StoreError::ReconstructionDepthExceeded { .. }
+            | StoreError::ReconstructionCycle { .. }
+    )
 }

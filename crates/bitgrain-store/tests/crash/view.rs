@@ -47,6 +47,9 @@ impl View {
             return Ok(frames.into_iter().map(part).collect());
         }
         if meta.provenance.tier == Tier::Absent {
+            if meta.reconstructable {
+                store.get(&meta.id)?; // whatever comes out, what it needs is there
+            }
             return Ok(Vec::new());
         }
         let tensor = store.get(&meta.id)?;

@@ -77,6 +77,14 @@ impl World {
                     world.set(id.clone(), version);
                 }
             }
+            Op::Absent { id, base } => {
+                if let Some(shape) = world.version(base).map(|base| base.shape.clone()) {
+                    let recorded = Some(Recorded { tier: Tier::Absent, bound: 0.0, measured: 0.0 });
+                    let parts = vec![Part { values: [].into(), recorded }];
+                    let user = world.version(id).map_or(vec![], |old| old.user.clone());
+                    world.set(id.clone(), Version { shape, parts, temporal: false, pinned: None, user });
+                }
+            }
             Op::Note { id, pairs } => {
                 if let Some(version) = world.version(id) {
                     let version = Version { user: pairs.clone(), ..Version::clone(version) };
