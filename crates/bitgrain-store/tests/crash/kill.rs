@@ -11,10 +11,10 @@ use std::{env, io, thread};
 use bitgrain_store::backend::simulated::Dice;
 use bitgrain_store::{Clock, CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
+use crate::execute::execute;
 use crate::points::Tally;
 use crate::script::write;
-use crate::session::execute;
-use crate::world::View;
+use crate::view::View;
 use crate::writers::{Progress, WRITERS};
 
 /// What the child is told: folder, seed, mode and the number of the next write of each writer.

@@ -8,7 +8,8 @@ use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 use crate::points::{Tally, quiet};
 use crate::script::script;
 use crate::session::{Session, Settings, Step};
-use crate::world::{Sight, Version, View, World};
+use crate::view::{Sight, View};
+use crate::world::{Version, World};
 
 /// Operations of a script.
 const SCRIPT: usize = 25;

@@ -10,7 +10,8 @@ use bitgrain_store::{
 use crate::points::{Tally, quiet};
 use crate::script::{Op, Put, values};
 use crate::session::{Session, Settings};
-use crate::world::{View, World};
+use crate::view::View;
+use crate::world::World;
 
 /// What became of a store with a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

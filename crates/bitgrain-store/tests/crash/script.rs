@@ -22,6 +22,11 @@ pub(crate) enum Op {
         id: TensorId,
         tier: Option<Tier>,
     },
+    /// A tensor without data, of the shape of another that it comes back from.
+    Absent {
+        id: TensorId,
+        base: TensorId,
+    },
     /// What the user writes down.
     Note {
         id: TensorId,
@@ -103,7 +108,11 @@ fn any(dice: &mut Dice) -> Op {
     match dice.below(100) {
         0..40 => Op::Put(put(dice)),
         40..52 => append(dice),
-        52..60 => Op::Delete { id: tensor_id(dice) },
+        52..55 => {
+            let id = TensorId::from(format!("r/{}", dice.below(2)));
+            if dice.chance(30) { Op::Delete { id } } else { Op::Absent { id, base: tensor_id(dice) } }
+        }
+        55..60 => Op::Delete { id: tensor_id(dice) },
         60..68 => Op::Batch((0..2 + dice.below(3)).map(|_| simple(dice)).collect()),
         68..71 => Op::Pin { id: tensor_id(dice), tier: (*dice.pick(&[None, Some(Tier::Hot), Some(Tier::Warm)])) },
         71..73 => Op::Note { id: tensor_id(dice), pairs: vec![("of".into(), dice.below(1000).to_string())] },

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
-use bitgrain_store::{
-    Clock, CompactOptions, Dependents, Mutant, PutOptions, StoreConfig, StoreError, SyncMode, TensorId, TensorStore,
-};
+use bitgrain_store::{Clock, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
 
-use crate::script::{Op, Put};
-use crate::world::{Version, View, World};
+use crate::execute::{brief, execute};
+use crate::script::Op;
+use crate::view::View;
+use crate::world::{Version, World};
 
 /// How the store is opened.
 #[derive(Debug, Clone, Copy)]
@@ -147,7 +147,7 @@ impl Session {
         }
         let to = self.disk.done();
         let result = match result {
-            Err(StoreError::NotFound { .. }) if from == to => Ok(()),
+            Err(error) if from == to && is_refusal(&error) => Ok(()),
             result => {
                 let acknowledged = result.is_ok();
                 if acknowledged || from != to {
@@ -170,7 +170,7 @@ impl Session {
         self.steps.push(Step { what, from, to, during, after: Arc::clone(&self.worlds), durable });
         // A write that follows a failed one took its place in the log: what is there now stays.
         let wrote = matches!(op, Op::Put(_) | Op::Append { .. } | Op::Batch(_) | Op::Delete { .. });
-        if result.is_ok() && self.worlds.len() > 1 && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
+        if result.is_ok() && !self.is_certain() && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
             self.settle()?;
         }
         Ok(result)
@@ -203,6 +203,11 @@ impl Session {
             step.after = Arc::clone(&self.worlds);
         }
         Ok(())
+    }
+
+    /// Whether there is only one thing that the store may hold.
+    fn is_certain(&self) -> bool {
+        self.worlds.len() == 1 && self.worlds[0].0.values().all(|versions| versions.len() == 1)
     }
 
     /// After an orderly end there is nothing to repair. An index that was lost in an earlier life stays lost.
@@ -245,7 +250,7 @@ impl Session {
     fn applied(&self, world: &World, op: &Op, acknowledged: bool) -> Result<World, String> {
         let mut after = world.after(op);
         // With one world only: of others nobody knows if they are the one that is.
-        let known = acknowledged && self.worlds.len() == 1;
+        let known = acknowledged && self.is_certain();
         if let Op::Tick { .. } = op {
             for id in world.0.keys() {
                 self.retiered(&mut after, id, known)?;
@@ -293,48 +298,13 @@ impl Session {
     }
 }
 
-/// Does one operation.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError> {
-    match op {
-        Op::Put(put) => store.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop),
-        Op::Append { id, shape, values } => store.append(id, shape, values, now).map(drop),
-        Op::Delete { id } => store.delete(id, Dependents::Refuse).map(drop),
-        Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
-        Op::Note { id, pairs } => store.set_user(id, pairs),
-        Op::Read { id } => store.get(id).map(drop),
-        Op::Tick { .. } => store.tick(now).map(drop),
-        Op::Compact { all } => store.compact(CompactOptions { all: *all, ..CompactOptions::default() }).map(drop),
-        Op::Flush => store.flush(),
-        Op::Batch(ops) => {
-            let mut batch = store.batch();
-            for op in ops {
-                match op {
-                    Op::Put(put) => batch.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop)?,
-                    Op::Append { id, shape, values } => batch.append(id, shape, values, now),
-                    Op::Delete { id } => batch.delete(id),
-                    _ => unreachable!("a batch has no {op:?}"),
-                }
-            }
-            batch.commit().map(drop)
-        }
-        Op::Reopen | Op::Kill => unreachable!("a store cannot do {op:?}"),
-    }
-}
-
-fn options(put: &Put) -> PutOptions {
-    PutOptions { tier: put.tier, pin: put.pin, lossless: put.lossless, user: put.user.clone(), ..PutOptions::default() }
-}
-
-/// An operation without its values.
-fn brief(op: &Op, error: Option<&StoreError>) -> String {
-    let what = match op {
-        Op::Put(put) => format!("put {} {:?} tier {:?} lossless {}", put.id, put.shape, put.tier, put.lossless),
-        Op::Append { id, shape, .. } => format!("append {id} {shape:?}"),
-        Op::Batch(ops) => format!("batch [{}]", ops.iter().map(|op| brief(op, None)).collect::<Vec<_>>().join(", ")),
-        op => format!("{op:?}"),
-    };
-    error.map_or(what.clone(), |error| format!("{what}: {error}"))
+/// Whether an operation was refused because of what the store holds: that is as it should be, and changes nothing.
+fn is_refusal(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NotFound { .. }
+            | StoreError::HasDependents { .. }
+            | StoreError::ReconstructionDepthExceeded { .. }
+            | StoreError::ReconstructionCycle { .. }
+    )
 }

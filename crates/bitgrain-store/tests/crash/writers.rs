@@ -10,10 +10,11 @@ use std::time::Duration;
 use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
+use crate::execute::execute;
 use crate::points::{Tally, quiet};
 use crate::script::write;
-use crate::session::execute;
-use crate::world::{View, World};
+use crate::view::View;
+use crate::world::World;
 
 /// Threads that write.
 pub(crate) const WRITERS: usize = 3;
