@@ -287,7 +287,10 @@ fn ctrl_c_keeps_the_model_so_far() {
         std::thread::sleep(Duration::from_secs(2));
         let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(signal.expect("kill runs").success());
-        std::thread::sleep(Duration::from_secs(8));
+        let asked = Instant::now();
+        while asked.elapsed() < Duration::from_secs(8) && child.try_wait().expect("a child").is_none() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
     let output = child.wait_with_output().expect("output");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -153,7 +153,7 @@ fn bad_input_is_refused_with_a_reason() {
     assert!(error(folder, &["get", "elsewhere", "m"]).contains("elsewhere"));
     assert!(error(folder, &["put", "s", "", "v.npy"]).contains("at least one character"));
     assert!(error(folder, &["put", "s", "x", "v.npy", "--tier", "tepid"]).contains("is no tier"));
-    assert!(error(folder, &["append", "s", "room", "v.npy", "--one"]).contains("shape"));
+    assert!(error(folder, &["append", "s", "room", "v.npy", "--one"]).contains("frames of this tensor have 20 values"));
     assert!(error(folder, &["get", "s", "m", "--rows", "90..200"]).contains("100"));
     printed(folder, &["put", "s", "#7", "v.npy"]);
     assert!(json(folder, &["ls", "s"]).as_array().expect("a list").iter().any(|tensor| tensor["id"] == "#7"));
