@@ -199,7 +199,7 @@ fn floats_are_multiplied_the_same_everywhere() {
             for odd in HOSTILE {
                 let mut line = |i: usize| {
                     let mut line = FloatLine(random.normals(16).try_into().expect("16"));
-                    line.0[i % 16] = if i % 3 == 0 { odd } else { line.0[i % 16] };
+                    line.0[i % 16] = if i.is_multiple_of(3) { odd } else { line.0[i % 16] };
                     line
                 };
                 let strips: Vec<_> = (0..count * cols).map(&mut line).collect();
