@@ -87,6 +87,25 @@ fn activations_are_quantized_the_same_everywhere() {
 }
 
 #[test]
+fn blocks_of_tiny_activations_count_as_zeros_everywhere() {
+    for exponent in 0..=12 {
+        // From subnormals to a little above the limit of 2^-120.
+        let scale = f32::from_bits(exponent << 23 | 1);
+        let row: Vec<f32> = Bits(12).normals(96).into_iter().map(|x| x / 4.0 * scale).collect();
+        let [mut want, mut got] = [Arrays::new(1, 96), Arrays::new(1, 96)];
+        want.quantize(Backend::scalar(), StripBits::Eight, &row, 0).expect("finite");
+        for (block, row) in row.chunks(STRIP_BLOCK).enumerate() {
+            let largest = row.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+            assert_eq!(want.scales[block] == 0.0, largest < 2.0_f32.powi(-120), "{largest:e}");
+        }
+        for &backend in Backend::available() {
+            got.quantize(backend, StripBits::Eight, &row, 0).expect("finite");
+            assert!(got == want, "{backend} {exponent}");
+        }
+    }
+}
+
+#[test]
 fn codes_of_activations_are_within_half_a_step_and_sums_are_theirs() {
     for len in lengths() {
         let row = ramp(len);

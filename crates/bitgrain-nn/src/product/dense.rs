@@ -82,7 +82,7 @@ pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), P
     if out.is_empty() || a.cols() == 0 {
         return Ok(());
     }
-    let tiles = Floats::new(rows, a.cols(), |row, col| a.at(row, col));
+    let tiles = Floats::new(a);
     if rows < MANY { by_columns(&tiles, rows, b, out) } else { by_rows(&tiles, rows, b, out) }
 }
 

@@ -1,20 +1,22 @@
 //! `UnpackedMatrix`: weights of any format, unpacked a few rows at a time and multiplied as f32.
 
+use std::sync::Arc;
+
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat, check_finite};
 use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
-use super::ProductError;
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
+use super::{ProductError, View};
 
 /// Weights as they were quantized.
 #[derive(Debug, Clone)]
-pub(super) struct UnpackedMatrix(QuantizedTensor);
+pub(super) struct UnpackedMatrix(Arc<QuantizedTensor>);
 
 impl UnpackedMatrix {
     /// Looks at every weight once.
-    pub(super) fn new(tensor: QuantizedTensor) -> Result<Self, ProductError> {
+    pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, ProductError> {
         let (rows, cols) = tensor.shape();
         let (matrix, mut row) = (Self(tensor), vec![0.0; cols]);
         for at in 0..rows {
@@ -39,7 +41,7 @@ impl UnpackedMatrix {
     /// The product; lengths are right.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
         let (rows, cols) = self.0.shape();
-        let activations = Floats::new(batch, cols, |row, col| x[row * cols + col]);
+        let activations = Floats::new(View::new(x, batch, cols)?);
         let tiles = activations.tiles(0..activations.count(), 0..cols)?;
         let work = Work {
             strips: rows.div_ceil(STRIP_ROWS),
