@@ -161,22 +161,24 @@ fn products_of_codes_are_exact_in_a_block() {
         let (low, high) = if bits == StripBits::Four { (-8, 7) } else { (-128, 127) };
         let mut random = Bits(5);
         let mut code = |i: usize| [low, high, (low as i64 + (random.next() % 16) as i64) as i8][i % 3];
-        let rows: Vec<Vec<i8>> = (0..STRIP_ROWS).map(|r| (0..64).map(|i| code(i + r)).collect()).collect();
-        let mut lines = vec![bits.empty_line(); 2 * bits.lines()];
-        for (lane, row) in rows.iter().enumerate() {
-            pack_strip_row(bits, lane, row, &mut lines).expect("room");
+        let rows: Vec<Vec<i8>> = (0..2 * STRIP_ROWS).map(|r| (0..64).map(|i| code(i + r)).collect()).collect();
+        let mut lines = vec![bits.empty_line(); 4 * bits.lines()];
+        for (at, row) in rows.iter().enumerate() {
+            let strip = &mut lines[at / STRIP_ROWS * 2 * bits.lines()..];
+            pack_strip_row(bits, at % STRIP_ROWS, row, strip).expect("room");
         }
         // A scale of 1 for the first block and of 0 for the second.
-        let halves = [HalfLine([0x3C00; 16]), HalfLine([0; 16])];
-        let strips = Strips::new(bits, 2, &lines, StripScales::Halves(&halves)).expect("a strip");
+        let halves = [HalfLine([0x3C00; 16]), HalfLine([0; 16])].repeat(2);
+        let strips = Strips::new(bits, 2, &lines, StripScales::Halves(&halves)).expect("two strips");
         let arrays = activations(bits, 8, 64, 6);
         for &backend in Backend::available() {
-            let mut out = [FloatLine::ZERO; 8];
+            let mut out = [FloatLine::ZERO; 16];
             multiply_strips(backend, strips, &[arrays.tile()], &mut out).expect("room");
-            for (slot, out) in out.iter().enumerate() {
-                for (row, out) in rows.iter().zip(out.0) {
+            for (at, row) in rows.iter().enumerate() {
+                for slot in 0..8 {
                     let sum: i32 = (0..32).map(|c| i32::from(row[c]) * i32::from(arrays.code(slot, c))).sum();
-                    assert_eq!(out, sum as f32 * arrays.scales[slot], "{backend} {bits:?}");
+                    let got = out[at / STRIP_ROWS * 8 + slot].0[at % STRIP_ROWS];
+                    assert_eq!(got, sum as f32 * arrays.scales[slot], "{backend} {bits:?}");
                 }
             }
         }

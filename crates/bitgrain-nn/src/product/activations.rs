@@ -3,7 +3,7 @@
 use bitgrain_kernels::{Backend, FloatTile, KernelError, STRIP_BLOCK, StripBits, Tile, quantize_activations};
 use rayon::prelude::*;
 
-use super::{FEW, ProductError, View};
+use super::{FEW_VALUES, ProductError, View};
 
 /// Rows of the tiles of a batch: eights, and at the end a tile that may have room to spare.
 pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
@@ -48,7 +48,7 @@ impl Codes {
             Ok(out)
         };
         let places: Vec<_> = widths(batch).enumerate().collect();
-        let tiles = if x.len() < FEW {
+        let tiles = if x.len() < FEW_VALUES {
             places.into_iter().map(quantize).collect::<Result<_, _>>()?
         } else {
             places.into_par_iter().map(quantize).collect::<Result<_, _>>()?
@@ -84,7 +84,7 @@ impl Floats {
             (width, values)
         };
         let places: Vec<_> = widths(matrix.rows()).enumerate().collect();
-        let tiles = if matrix.rows() * matrix.cols() < FEW {
+        let tiles = if matrix.rows() * matrix.cols() < FEW_VALUES {
             places.into_iter().map(interleave).collect()
         } else {
             places.into_par_iter().map(interleave).collect()
