@@ -97,18 +97,18 @@ fn compete(
     let mut contestants = vec![Contestant::new("bitgrain", move |m: &mut Memory<'_>| {
         matrix.multiply(&m.x, batch, &mut m.out).expect("finite");
     })];
-    let mut add = |name, product: Option<Box<dyn Product + '_>>| {
-        if let Some(product) = product {
-            let at = memory.rivals.len();
-            memory.rivals.push(product);
-            contestants.push(Contestant::new(name, move |m: &mut Memory<'_>| m.rivals[at].run()));
-        }
-    };
+    let mut rivals: Vec<(&str, Option<Box<dyn Product + '_>>)> = Vec::new();
     for layout in Layout::ALL {
-        let x = data::normal(batch * SIDE);
-        add(layout.name(), cpu.and_then(|cpu| cpu.product(kind.rivals, layout, weights, SIDE, &x, threads)));
+        let product = cpu.and_then(|cpu| cpu.product(kind.rivals, layout, weights, SIDE, &memory.x, threads));
+        rivals.push((layout.name(), product));
     }
-    add("candle", candle(kind.rivals, weights, &data::normal(batch * SIDE)));
+    rivals.push(("candle", candle(kind.rivals, weights, &memory.x)));
+    for (name, product) in rivals {
+        let Some(product) = product else { continue };
+        let at = memory.rivals.len();
+        memory.rivals.push(product);
+        contestants.push(Contestant::new(name, move |m: &mut Memory<'_>| m.rivals[at].run()));
+    }
     check(&mut memory, matrix, batch);
     race(pace.in_memory(), &mut memory, size_of_val(weights), contestants)
 }
@@ -139,8 +139,8 @@ fn check(memory: &mut Memory<'_>, matrix: &PackedMatrix, batch: usize) {
 
 fn against_floats(pace: Pace, matrix: &PackedMatrix, floats: &PackedMatrix) -> Vec<Timing> {
     let mut memory = (data::normal(SIDE).to_vec(), vec![0.0; SIDE]);
-    let multiply = |name, matrix: &'_ PackedMatrix| -> Contestant<'_, (Vec<f32>, Vec<f32>)> {
+    let contestants = [("bitgrain", matrix), ("f32", floats)].map(|(name, matrix)| {
         Contestant::new(name, move |(x, out): &mut (Vec<f32>, Vec<f32>)| matrix.multiply(x, 1, out).expect("finite"))
-    };
-    race(pace.in_memory(), &mut memory, SIDE * SIDE * 4, vec![multiply("bitgrain", matrix), multiply("f32", floats)])
+    });
+    race(pace.in_memory(), &mut memory, SIDE * SIDE * size_of::<f32>(), contestants.into())
 }

@@ -56,7 +56,7 @@ pub(super) fn library() -> Result<PathBuf, FetchError> {
 /// [`FetchError::Folder`].
 pub(super) fn cpu_libraries(library: &Path) -> Result<Vec<PathBuf>, FetchError> {
     let mut found = Vec::new();
-    for entry in library.parent().ok_or(io::ErrorKind::NotFound)?.read_dir()? {
+    for entry in library.parent().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?.read_dir()? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with("libggml-cpu-") {
             found.push(entry.path());
