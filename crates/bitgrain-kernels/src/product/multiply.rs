@@ -8,9 +8,10 @@ use crate::{Backend, KernelError};
 /// with the sixteen rows of the strip.
 ///
 /// The order of every sum is fixed. Within a block of 32 columns sums are of integers, hence exact. Blocks are added in
-/// order: with a scale per block, `total += (sum * activation_scale) * weight_scale`; with a scale per group of blocks,
-/// `group += sum * activation_scale` for each block, and `total += group * weight_scale` for each group. Nothing is
-/// fused. So every backend returns the same bits, but for the payload of a NaN.
+/// order, by fused multiply-adds: with a scale per block, `total = sum * (weight_scale * activation_scale) + total`; with
+/// a scale per group of blocks, `group = sum * activation_scale + group` for each block, beginning with zero, and
+/// `total = group * weight_scale + total` for each group. So every backend returns the same bits, but for the payload of
+/// a NaN.
 ///
 /// # Errors
 /// [`KernelError::InputTooSmall`] if a tile has another number of blocks than the strips,

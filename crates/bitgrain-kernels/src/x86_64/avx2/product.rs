@@ -54,8 +54,8 @@ fn part_halves<const LINES: usize, const W: usize, const N: usize>(
         let sums = block_sums::<LINES, W, N>(lines, &tile.codes[i], &tile.sums[i], half, first);
         let weight_scales = _mm256_cvtph_ps(load_eight_words(&scales[i].0.as_chunks().0[half]));
         for row in 0..N {
-            let scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[row]), _mm256_set1_ps(tile.scales[i][first + row]));
-            totals[row] = _mm256_add_ps(totals[row], _mm256_mul_ps(scaled, weight_scales));
+            let scales = _mm256_mul_ps(weight_scales, _mm256_set1_ps(tile.scales[i][first + row]));
+            totals[row] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[row]), scales, totals[row]);
         }
     }
     store(totals, half, first, out);
@@ -92,12 +92,12 @@ fn part_groups<const LINES: usize, const W: usize, const N: usize>(
             let sums = block_sums::<LINES, W, N>(lines, &blocks.codes[i], &blocks.sums[i], half, first);
             for row in 0..N {
                 let scale = _mm256_set1_ps(blocks.scales[i][first + row]);
-                group[row] = _mm256_add_ps(group[row], _mm256_mul_ps(_mm256_cvtepi32_ps(sums[row]), scale));
+                group[row] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[row]), scale, group[row]);
             }
         }
         let weight_scales = load_f32(&weight_scales.0.as_chunks().0[half]);
         for row in 0..N {
-            totals[row] = _mm256_add_ps(totals[row], _mm256_mul_ps(group[row], weight_scales));
+            totals[row] = _mm256_fmadd_ps(group[row], weight_scales, totals[row]);
         }
         tile = tile.after(lines.len());
     }

@@ -26,8 +26,8 @@ fn halves<const LINES: usize, const W: usize>(
         let sums = block_sums(lines, &tile.codes[i], &tile.sums[i]);
         let weight_scales = _mm512_cvtph_ps(load_half_line(&scales[i]));
         for row in 0..W {
-            let scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[row]), _mm512_set1_ps(tile.scales[i][row]));
-            totals[row] = _mm512_add_ps(totals[row], _mm512_mul_ps(scaled, weight_scales));
+            let scales = _mm512_mul_ps(weight_scales, _mm512_set1_ps(tile.scales[i][row]));
+            totals[row] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[row]), scales, totals[row]);
         }
     }
     for (total, out) in totals.into_iter().zip(out) {
@@ -51,13 +51,13 @@ fn groups<const LINES: usize, const W: usize>(
         for (i, lines) in lines.iter().enumerate() {
             let sums = block_sums(lines, &blocks.codes[i], &blocks.sums[i]);
             for row in 0..W {
-                let scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[row]), _mm512_set1_ps(blocks.scales[i][row]));
-                group[row] = _mm512_add_ps(group[row], scaled);
+                let scale = _mm512_set1_ps(blocks.scales[i][row]);
+                group[row] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[row]), scale, group[row]);
             }
         }
         let weight_scales = load_line(weight_scales);
         for row in 0..W {
-            totals[row] = _mm512_add_ps(totals[row], _mm512_mul_ps(group[row], weight_scales));
+            totals[row] = _mm512_fmadd_ps(group[row], weight_scales, totals[row]);
         }
         tile = tile.after(lines.len());
     }
