@@ -22,8 +22,8 @@ pub(crate) enum Isa {
     /// AVX2, FMA and F16C: Haswell, Zen and later.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later. Older AVX-512 runs AVX2, because the byte
-    /// permutes that make the difference came with VBMI.
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and VNNI: Ice Lake, Zen 4 and later. Older AVX-512 runs AVX2, because the
+    /// byte permutes that make the difference came with VBMI.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }

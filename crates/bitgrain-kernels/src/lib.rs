@@ -34,6 +34,7 @@ mod logistic;
 mod max_abs;
 mod minifloat;
 mod pack;
+mod product;
 mod quantize;
 mod round_pairs;
 mod rows;
@@ -63,6 +64,10 @@ pub use histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLO
 pub use logistic::logistic_gradients;
 pub use max_abs::max_abs;
 pub use pack::{pack_i8, pack_u8, pack_u16};
+pub use product::{
+    CodeLine, FloatLine, FloatTile, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, Tile,
+    multiply_floats, multiply_strips, pack_floats, pack_strip_row, quantize_activations,
+};
 pub use quantize::{dequantize, quantize};
 pub use round_pairs::{PairSteps, round_pairs};
 pub use rows::{flag_rows, swap_rows};

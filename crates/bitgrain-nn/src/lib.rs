@@ -9,6 +9,7 @@
 //! | [`convert`] | quantizes a model into a new file and says what that cost |
 //! | [`plan`] | chooses a format per tensor from measured errors, for a budget or a quality |
 //! | [`compare`] | what is different between two models, tensor by tensor |
+//! | [`product`] | matrix products on the codes of quantized weights |
 //! | [`report`] | a comparison as one HTML page |
 //! | [`stats`] | moments and a histogram of a tensor's values |
 //!
@@ -24,6 +25,7 @@ mod model;
 pub mod network;
 mod pieces;
 pub mod plan;
+pub mod product;
 pub mod report;
 mod size;
 pub mod stats;

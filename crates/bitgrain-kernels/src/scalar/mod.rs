@@ -1,5 +1,6 @@
 //! The definition of every primitive, in portable safe Rust. Also what runs on CPUs without a backend, and on WASM.
 
+mod activations;
 mod best_cut;
 mod bin;
 mod blocks;
@@ -8,11 +9,14 @@ mod dot;
 mod error_sums;
 mod exp;
 mod f32_lanes;
+mod floats;
+mod fused;
 mod ggml;
 mod logistic;
 mod max_abs;
 mod minifloat;
 mod pack;
+mod product;
 mod quantize;
 mod round_pairs;
 mod search;
@@ -21,6 +25,7 @@ mod sqrt;
 mod tree;
 mod unpack;
 
+pub(crate) use activations::quantize_activations;
 pub(crate) use best_cut::cut_worths;
 pub(crate) use bin::bin_f32;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
@@ -29,11 +34,13 @@ pub(crate) use dot::{dot_blocks, dot_i8};
 pub(crate) use error_sums::error_sums;
 pub(crate) use exp::{exp, sigmoid};
 pub(crate) use f32_lanes::Portable;
+pub(crate) use floats::{multiply_floats, pack_floats};
 pub(crate) use ggml::{dequantize_ggml, round_ggml};
 pub(crate) use logistic::logistic_gradients;
 pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
+pub(crate) use product::multiply_strips;
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use round_pairs::round_pairs;
 pub(crate) use search::search;
@@ -43,11 +50,13 @@ pub(crate) use unpack::{unpack_bytes, unpack_words};
 /// What vector backends leave over is finished with these.
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
+    activations::quantize_block,
     bin::{search as search_cuts, store as store_bins},
     blocks::{quantize_pack_run, unpack_dequantize_run},
     dot::lane_sums,
     error_sums::ErrorLanes,
     exp::{exp_each, sigmoid_each},
+    floats::pack_columns,
     logistic::logistic_gradients_each,
     max_abs::max_abs_bits,
     pack::{pack_run, pack_words_run},

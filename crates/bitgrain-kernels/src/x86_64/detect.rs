@@ -27,9 +27,9 @@ impl Cpu {
         const XMM_YMM: u64 = 0b110;
         const XMM_YMM_ZMM: u64 = 0b1110_0110;
         const AVX2: u32 = 1 << 5;
-        // F, DQ, BW, VL in EBX; VBMI, VBMI2 in ECX.
+        // F, DQ, BW, VL in EBX; VBMI, VBMI2, VNNI in ECX.
         const AVX512_EBX: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
-        const AVX512_ECX: u32 = 1 << 1 | 1 << 6;
+        const AVX512_ECX: u32 = 1 << 1 | 1 << 6 | 1 << 11;
         let all = |word: u32, bits: u32| word & bits == bits;
         Self {
             avx2: xcr0 & XMM_YMM == XMM_YMM && all(leaf1.ecx, FMA_AVX_F16C) && all(leaf7.ebx, AVX2),
@@ -60,7 +60,8 @@ mod tests {
             && has!("avx512bw")
             && has!("avx512vl")
             && has!("avx512vbmi")
-            && has!("avx512vbmi2");
+            && has!("avx512vbmi2")
+            && has!("avx512vnni");
         assert_eq!(Cpu::read(), Cpu { avx2, avx512 });
     }
 }

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
+use crate::product::CodeLine;
+
 /// Bytes between a block and what is asked for.
 const DISTANCE: usize = 4096;
 
@@ -34,5 +36,15 @@ pub(super) fn prefetch_input(bytes: &[u8]) {
     for line in bytes.chunks(64) {
         // A prefetch never faults, wherever it points.
         _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
+    }
+}
+
+/// Asks for the codes that come some blocks behind these: a few instructions a line are less than memory takes.
+#[inline]
+#[target_feature(enable = "sse")]
+pub(super) fn prefetch_strip<const N: usize>(lines: &[CodeLine; N]) {
+    for line in lines {
+        // A prefetch never faults, wherever it points.
+        _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
     }
 }

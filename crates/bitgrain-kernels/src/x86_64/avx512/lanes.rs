@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use crate::product::{FloatLine, HalfLine};
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(super) fn load_f32(values: &[f32; 16]) -> __m512 {
@@ -97,4 +99,23 @@ fn len_u32(len: usize) -> u32 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(super) fn table(bytes: &'static [u8; 64]) -> __m512i {
     load_bytes(bytes)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn load_line(line: &FloatLine) -> __m512 {
+    load_f32(&line.0)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn store_line(out: &mut FloatLine, values: __m512) {
+    store_f32(&mut out.0, values);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+pub(super) fn load_half_line(line: &HalfLine) -> __m256i {
+    // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
+    unsafe { _mm256_loadu_si256(line.0.as_ptr().cast()) }
 }

@@ -1,5 +1,6 @@
 //! AVX-512 with VBMI: 64 codes are exactly `8 * W` bytes, so one register holds a block's codes packed or unpacked.
 
+mod activations;
 mod best_cut;
 mod bin;
 mod blocks;
@@ -8,6 +9,7 @@ mod dot;
 mod error_sums;
 mod exp;
 mod f32_lanes;
+mod floats;
 mod ggml;
 mod lanes;
 mod levels;
@@ -15,6 +17,7 @@ mod logistic;
 mod max_abs;
 mod minifloat;
 mod pack;
+mod product;
 mod quantize;
 mod round_pairs;
 mod rows;
@@ -24,6 +27,7 @@ mod transpose;
 mod tree;
 mod unpack;
 
+pub(crate) use activations::quantize_activations;
 pub(crate) use best_cut::cut_worths;
 pub(crate) use bin::bin_f32;
 pub(crate) use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
@@ -31,11 +35,13 @@ pub(crate) use convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 pub(crate) use dot::{dot_blocks, dot_i8};
 pub(crate) use error_sums::error_sums;
 pub(crate) use exp::{exp, sigmoid};
+pub(crate) use floats::{multiply_floats, pack_floats};
 pub(crate) use ggml::{dequantize_ggml, round_ggml};
 pub(crate) use logistic::logistic_gradients;
 pub(crate) use max_abs::max_abs;
 pub(crate) use minifloat::{minifloat_from_f32, minifloat_to_f32};
 pub(crate) use pack::{pack_bytes, pack_words};
+pub(crate) use product::multiply_strips;
 pub(crate) use quantize::{dequantize, quantize};
 pub(crate) use round_pairs::round_pairs;
 pub(crate) use rows::flag_rows;

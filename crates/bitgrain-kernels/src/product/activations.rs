@@ -1,0 +1,144 @@
+//! `Tile`: a few rows of activations as 8-bit codes.
+
+use super::{STRIP_BLOCK, StripBits};
+use crate::backend::on;
+use crate::{Backend, KernelError};
+
+/// Magnitudes below this, 2^-120, count as 0: the inverse of a smaller scale may not be finite.
+pub(crate) const TINY: f32 = f32::from_bits(7 << 23);
+
+/// Rows of activations, quantized and interleaved: 1, 4 or 8 of them, in blocks of 32 columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile<'a> {
+    width: usize,
+    codes: &'a [i32],
+    scales: &'a [f32],
+    sums: &'a [i32],
+}
+
+impl<'a> Tile<'a> {
+    /// A tile of `width` rows, from arrays that [`quantize_activations`] filled.
+    ///
+    /// # Errors
+    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4 or 8, [`KernelError::InputTooSmall`] if the arrays do
+    /// not have eight codes, a scale and a sum for each block of each row.
+    pub fn new(width: usize, codes: &'a [i32], scales: &'a [f32], sums: &'a [i32]) -> Result<Self, KernelError> {
+        if !matches!(width, 1 | 4 | 8) {
+            return Err(KernelError::InvalidBlockLen { len: width });
+        }
+        let required = sums.len();
+        if scales.len() != required || codes.len() != 8 * required || !required.is_multiple_of(width) {
+            return Err(KernelError::InputTooSmall { required });
+        }
+        Ok(Self { width, codes, scales, sums })
+    }
+
+    /// Rows.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Blocks of 32 columns.
+    #[must_use]
+    pub const fn blocks(&self) -> usize {
+        self.sums.len() / self.width
+    }
+
+    /// The blocks of a tile of `W` rows. Empty for a tile of another width.
+    #[inline]
+    pub(crate) fn blocks_of<const W: usize>(&self) -> TileBlocks<'a, W> {
+        if self.width != W {
+            return TileBlocks { codes: &[], scales: &[], sums: &[] };
+        }
+        TileBlocks {
+            codes: self.codes.as_chunks::<W>().0.as_chunks::<8>().0,
+            scales: self.scales.as_chunks::<W>().0,
+            sums: self.sums.as_chunks::<W>().0,
+        }
+    }
+}
+
+/// A tile whose width is part of the type.
+#[derive(Clone, Copy)]
+pub(crate) struct TileBlocks<'a, const W: usize> {
+    /// For each block and each four of its columns, the codes of the rows, four to an integer, first column lowest.
+    pub(crate) codes: &'a [[[i32; W]; 8]],
+    pub(crate) scales: &'a [[f32; W]],
+    /// The sum of a block's codes times what stands for 0 in the weights, negated.
+    pub(crate) sums: &'a [[i32; W]],
+}
+
+/// Quantizes a row of activations into place `slot` of a tile of `width` rows, for weights of `bits` bits.
+///
+/// In each block of 32, the last one filled up with zeros: the scale is the largest magnitude over 127, the codes are
+/// the activations times its inverse, rounded, ties to even. So each is off by at most half a scale, and a rounding
+/// error of that product. A block whose largest magnitude is below 2^-120 counts as zeros.
+///
+/// # Errors
+/// [`KernelError::NonFinite`] with the first NaN or infinity, [`KernelError::OutputTooSmall`] if the arrays are not
+/// those of a tile with the blocks of `values`.
+pub fn quantize_activations(
+    backend: Backend,
+    bits: StripBits,
+    values: &[f32],
+    (slot, width): (usize, usize),
+    codes: &mut [i32],
+    scales: &mut [f32],
+    sums: &mut [i32],
+) -> Result<(), KernelError> {
+    let required = values.len().div_ceil(STRIP_BLOCK).saturating_mul(width);
+    let fits = codes.len() == required.saturating_mul(8) && scales.len() == required && sums.len() == required;
+    if !fits || slot >= width {
+        return Err(KernelError::OutputTooSmall { required });
+    }
+    let place = Place { slot, width, zero: i32::from(bits.zero()) };
+    if on!(backend, quantize_activations(values, place, codes, scales, sums)) {
+        return Ok(());
+    }
+    let index = values.iter().position(|value| !value.is_finite()).unwrap_or(0);
+    Err(KernelError::NonFinite { index })
+}
+
+/// Where a row goes in a tile.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    slot: usize,
+    width: usize,
+    zero: i32,
+}
+
+impl Place {
+    /// Stores a block's 32 codes, its scale and its sum.
+    #[inline(always)]
+    pub(crate) fn store(
+        self,
+        block: usize,
+        row: &[[u8; 4]; 8],
+        scale: f32,
+        sum: i32,
+        (codes, scales, sums): (&mut [i32], &mut [f32], &mut [i32]),
+    ) {
+        let at = block * self.width + self.slot;
+        scales[at] = scale;
+        sums[at] = -self.zero * sum;
+        let codes = &mut codes[8 * self.width * block..][..8 * self.width];
+        for (codes, four) in codes.chunks_exact_mut(self.width).zip(row) {
+            codes[self.slot] = i32::from_le_bytes(*four);
+        }
+    }
+}
+
+impl<const W: usize> TileBlocks<'_, W> {
+    /// The first `count` blocks.
+    #[inline(always)]
+    pub(crate) fn first(self, count: usize) -> Self {
+        Self { codes: &self.codes[..count], scales: &self.scales[..count], sums: &self.sums[..count] }
+    }
+
+    /// What comes behind them.
+    #[inline(always)]
+    pub(crate) fn after(self, count: usize) -> Self {
+        Self { codes: &self.codes[count..], scales: &self.scales[count..], sums: &self.sums[count..] }
+    }
+}

@@ -1,0 +1,97 @@
+//! Products of f32 matrices, in the same strips and tiles.
+//!
+//! A strip of floats has a line for each column of sixteen rows. Each output is a chain of fused multiply-adds in order
+//! of the columns, so that neither tiles nor cuts between calls nor the backend show in the result.
+
+use super::{FloatLine, STRIP_ROWS};
+use crate::backend::on;
+use crate::{Backend, KernelError};
+
+/// Rows of f32, interleaved: 1, 4 or 8 of them.
+#[derive(Debug, Clone, Copy)]
+pub struct FloatTile<'a> {
+    width: usize,
+    values: &'a [f32],
+}
+
+impl<'a> FloatTile<'a> {
+    /// A tile of `width` rows: for each column the values of the rows.
+    ///
+    /// # Errors
+    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4 or 8, [`KernelError::InputTooSmall`] if the values are
+    /// not whole columns.
+    pub fn new(width: usize, values: &'a [f32]) -> Result<Self, KernelError> {
+        if !matches!(width, 1 | 4 | 8) {
+            return Err(KernelError::InvalidBlockLen { len: width });
+        }
+        if !values.len().is_multiple_of(width) {
+            return Err(KernelError::InputTooSmall { required: values.len().next_multiple_of(width) });
+        }
+        Ok(Self { width, values })
+    }
+
+    /// Rows.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Columns.
+    #[must_use]
+    pub const fn cols(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// The columns of a tile of `W` rows. Empty for a tile of another width.
+    #[inline]
+    pub(crate) fn cols_of<const W: usize>(&self) -> &'a [[f32; W]] {
+        if self.width == W { self.values.as_chunks::<W>().0 } else { &[] }
+    }
+}
+
+/// Multiplies strips of `cols` lines each with every tile, and adds that to `out`, which has, strip by strip, a line
+/// for each row of each tile.
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if a tile has another number of columns or the lines are not whole strips,
+/// [`KernelError::OutputTooSmall`].
+pub fn multiply_floats(
+    backend: Backend,
+    cols: usize,
+    strips: &[FloatLine],
+    tiles: &[FloatTile<'_>],
+    out: &mut [FloatLine],
+) -> Result<(), KernelError> {
+    if cols == 0 {
+        return Ok(());
+    }
+    if !strips.len().is_multiple_of(cols) || tiles.iter().any(|tile| tile.cols() != cols) {
+        return Err(KernelError::InputTooSmall { required: cols });
+    }
+    let lines = tiles.iter().map(FloatTile::width).sum::<usize>();
+    let required = (strips.len() / cols).saturating_mul(lines);
+    let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    on!(backend, multiply_floats(cols, strips, tiles, out));
+    Ok(())
+}
+
+/// Makes a strip of the first columns of at most sixteen rows, `out.len()` of them. Row `i` begins at `i * step` of
+/// `values`; rows that are not there are zeros.
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if a row is not there, or there are more than sixteen.
+pub fn pack_floats(
+    backend: Backend,
+    values: &[f32],
+    step: usize,
+    rows: usize,
+    out: &mut [FloatLine],
+) -> Result<(), KernelError> {
+    let last = rows.saturating_sub(1).saturating_mul(step);
+    let required = if rows == 0 { 0 } else { last.saturating_add(out.len()) };
+    if rows > STRIP_ROWS || values.len() < required {
+        return Err(KernelError::InputTooSmall { required });
+    }
+    on!(backend, pack_floats(values, step, rows, out));
+    Ok(())
+}

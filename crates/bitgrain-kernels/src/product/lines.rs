@@ -1,0 +1,21 @@
+//! Pieces of a matrix that start on the boundaries which registers like.
+
+/// 64 bytes of codes on a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct CodeLine(pub [u8; 64]);
+
+/// Sixteen scales in half precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub struct HalfLine(pub [u16; 16]);
+
+/// Sixteen floats on a cache line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub struct FloatLine(pub [f32; 16]);
+
+impl FloatLine {
+    /// Zeros.
+    pub const ZERO: Self = Self([0.0; 16]);
+}

@@ -1,0 +1,80 @@
+//! Products of strips of weights with tiles of activations.
+
+use super::{FloatLine, Strips, Tile};
+use crate::backend::on;
+use crate::{Backend, KernelError};
+
+/// Multiplies every strip with every tile. `out` gets, strip by strip, a line for each row of each tile: its products
+/// with the sixteen rows of the strip. The order of sums is that of [the module](self), whatever the backend.
+///
+/// # Errors
+/// [`KernelError::InputTooSmall`] if a tile has another number of blocks than the strips,
+/// [`KernelError::OutputTooSmall`].
+pub fn multiply_strips(
+    backend: Backend,
+    strips: Strips<'_>,
+    tiles: &[Tile<'_>],
+    out: &mut [FloatLine],
+) -> Result<(), KernelError> {
+    if tiles.iter().any(|tile| tile.blocks() != strips.blocks) {
+        return Err(KernelError::InputTooSmall { required: strips.blocks });
+    }
+    let lines = tiles.iter().map(Tile::width).sum::<usize>();
+    let required = strips.count().saturating_mul(lines);
+    let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
+    on!(backend, multiply_strips(strips, tiles, out));
+    Ok(())
+}
+
+/// Walks strips and tiles with the `halves::<LINES, W>` and `groups::<LINES, W>` in scope where it is expanded, which
+/// multiply one strip with one tile. `LINES` is that of a block.
+macro_rules! strip_walk {
+    ($strips:expr, $tiles:expr, $out:expr) => {{
+        let strips: $crate::product::Strips<'_> = $strips;
+        let mut out: &mut [$crate::product::FloatLine] = $out;
+        for strip in 0..strips.count() {
+            let strip = strips.range(strip, strip + 1);
+            for tile in $tiles {
+                let (lines, rest) = out.split_at_mut(tile.width());
+                out = rest;
+                $crate::product::multiply::by_width!(strip, tile, lines);
+            }
+        }
+    }};
+}
+
+/// Calls the kernel for the bits, the scales and the width at hand.
+macro_rules! by_width {
+    ($strip:ident, $tile:ident, $lines:ident) => {
+        match ($strip.bits, $tile.width()) {
+            ($crate::product::StripBits::Four, 1) => $crate::product::multiply::by_scales!(4, 1, $strip, $tile, $lines),
+            ($crate::product::StripBits::Four, 4) => $crate::product::multiply::by_scales!(4, 4, $strip, $tile, $lines),
+            ($crate::product::StripBits::Four, _) => $crate::product::multiply::by_scales!(4, 8, $strip, $tile, $lines),
+            ($crate::product::StripBits::Eight, 1) => {
+                $crate::product::multiply::by_scales!(8, 1, $strip, $tile, $lines)
+            }
+            ($crate::product::StripBits::Eight, 4) => {
+                $crate::product::multiply::by_scales!(8, 4, $strip, $tile, $lines)
+            }
+            ($crate::product::StripBits::Eight, _) => {
+                $crate::product::multiply::by_scales!(8, 8, $strip, $tile, $lines)
+            }
+        }
+    };
+}
+
+macro_rules! by_scales {
+    ($per_block:literal, $width:literal, $strip:ident, $tile:ident, $out:ident) => {{
+        let lines = $strip.lines.as_chunks::<$per_block>().0;
+        let tile = $tile.blocks_of::<$width>();
+        let out = $out.as_chunks_mut::<$width>().0;
+        if let [out] = out {
+            match $strip.scales {
+                $crate::product::StripScales::Halves(scales) => halves(lines, scales, tile, out),
+                $crate::product::StripScales::Groups { scales, blocks } => groups(lines, scales, blocks, tile, out),
+            }
+        }
+    }};
+}
+
+pub(crate) use {by_scales, by_width, strip_walk};

@@ -1,0 +1,194 @@
+//! `Strips`: sixteen rows of weights at a time, in the order in which products read them.
+
+use super::{CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS};
+use crate::KernelError;
+use crate::scalar::f32_of;
+
+/// Bits of a code in a strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StripBits {
+    /// Codes from -8 to 7. A byte holds a column of the block's first half in its low bits, and the column 16 behind it.
+    Four,
+    /// Codes from -128 to 127.
+    Eight,
+}
+
+impl StripBits {
+    /// Lines of a block of 32 columns.
+    #[must_use]
+    pub const fn lines(self) -> usize {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
+    /// The unsigned code that stands for 0.
+    #[must_use]
+    pub const fn zero(self) -> u8 {
+        match self {
+            Self::Four => 8,
+            Self::Eight => 128,
+        }
+    }
+
+    /// A line of codes that stand for 0.
+    #[must_use]
+    pub const fn empty_line(self) -> CodeLine {
+        match self {
+            Self::Four => CodeLine([0x88; 64]),
+            Self::Eight => CodeLine([0x80; 64]),
+        }
+    }
+}
+
+/// Scales of strips.
+#[derive(Debug, Clone, Copy)]
+pub enum StripScales<'a> {
+    /// A line for each block of each strip.
+    Halves(&'a [HalfLine]),
+    /// A line for each group of blocks of each strip.
+    Groups {
+        /// The scales.
+        scales: &'a [FloatLine],
+        /// Blocks of a group; the last group of a row may have fewer.
+        blocks: usize,
+    },
+}
+
+/// Strips of weights, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Strips<'a> {
+    pub(crate) bits: StripBits,
+    pub(crate) blocks: usize,
+    pub(crate) lines: &'a [CodeLine],
+    pub(crate) scales: StripScales<'a>,
+}
+
+impl<'a> Strips<'a> {
+    /// Strips of `blocks` blocks of 32 columns.
+    ///
+    /// # Errors
+    /// [`KernelError::InvalidBlockLen`] if there are no blocks, or none in a group, [`KernelError::RowCount`] if the
+    /// lines are not whole strips, [`KernelError::InputTooSmall`] if there is not a scale for each.
+    pub fn new(
+        bits: StripBits,
+        blocks: usize,
+        lines: &'a [CodeLine],
+        scales: StripScales<'a>,
+    ) -> Result<Self, KernelError> {
+        let (each, scale_lines) = match scales {
+            StripScales::Halves(lines) => (1, lines.len()),
+            StripScales::Groups { scales, blocks } => (blocks, scales.len()),
+        };
+        if blocks == 0 || each == 0 {
+            return Err(KernelError::InvalidBlockLen { len: 0 });
+        }
+        let strip = blocks.saturating_mul(bits.lines());
+        if !lines.len().is_multiple_of(strip) {
+            return Err(KernelError::RowCount {
+                bytes: size_of_val(lines),
+                expected: lines.len() / strip * strip * 64,
+            });
+        }
+        let required = (lines.len() / strip).saturating_mul(blocks.div_ceil(each));
+        if scale_lines != required {
+            return Err(KernelError::InputTooSmall { required });
+        }
+        Ok(Self { bits, blocks, lines, scales })
+    }
+
+    /// Strips there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.lines.len() / (self.blocks * self.bits.lines())
+    }
+
+    /// Some of the strips.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn range(&self, from: usize, to: usize) -> Self {
+        let strip = self.blocks * self.bits.lines();
+        let scales = match self.scales {
+            StripScales::Halves(lines) => StripScales::Halves(&lines[from * self.blocks..to * self.blocks]),
+            StripScales::Groups { scales, blocks } => {
+                let groups = self.blocks.div_ceil(blocks);
+                StripScales::Groups { scales: &scales[from * groups..to * groups], blocks }
+            }
+        };
+        Self { lines: &self.lines[from * strip..to * strip], scales, ..*self }
+    }
+
+    /// The weights of a row, as many as `out` holds: code times scale.
+    ///
+    /// # Errors
+    /// [`KernelError::InputTooSmall`] if there is no such row or it has fewer weights.
+    pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), KernelError> {
+        let (strip, lane) = (row / STRIP_ROWS, row % STRIP_ROWS);
+        if strip >= self.count() || out.len() > self.blocks * STRIP_BLOCK {
+            return Err(KernelError::InputTooSmall { required: out.len() });
+        }
+        let strip = self.range(strip, strip + 1);
+        let blocks = strip.lines.chunks_exact(self.bits.lines());
+        for (block, (lines, out)) in blocks.zip(out.chunks_mut(STRIP_BLOCK)).enumerate() {
+            let scale = match strip.scales {
+                StripScales::Halves(halves) => f32_of(halves[block].0[lane]),
+                StripScales::Groups { scales, blocks } => scales[block / blocks].0[lane],
+            };
+            let codes = block_codes(self.bits, lines, lane);
+            out.iter_mut().zip(codes).for_each(|(out, code)| *out = f32::from(code) * scale);
+        }
+        Ok(())
+    }
+}
+
+/// The 32 codes of a row in a block.
+#[inline]
+pub(crate) fn block_codes(bits: StripBits, lines: &[CodeLine], lane: usize) -> [i16; STRIP_BLOCK] {
+    let mut codes = [0; STRIP_BLOCK];
+    let zero = i16::from(bits.zero());
+    for (four, line) in lines.iter().enumerate() {
+        for (i, &byte) in line.0[4 * lane..][..4].iter().enumerate() {
+            match bits {
+                StripBits::Four => {
+                    codes[4 * four + i] = i16::from(byte & 15) - zero;
+                    codes[16 + 4 * four + i] = i16::from(byte >> 4) - zero;
+                }
+                StripBits::Eight => codes[4 * four + i] = i16::from(byte) - zero,
+            }
+        }
+    }
+    codes
+}
+
+/// Writes a row of codes into a strip, as row `lane` of sixteen. Columns behind them stay as they are.
+///
+/// # Errors
+/// [`KernelError::OutputTooSmall`] if the strip has fewer columns, or there is no such lane,
+/// [`KernelError::CodeOutOfRange`] for a code of more than 4 bits where there are 4.
+pub fn pack_strip_row(bits: StripBits, lane: usize, codes: &[i8], strip: &mut [CodeLine]) -> Result<(), KernelError> {
+    let required = codes.len().div_ceil(STRIP_BLOCK) * bits.lines();
+    if strip.len() < required || lane >= STRIP_ROWS {
+        return Err(KernelError::OutputTooSmall { required });
+    }
+    if bits == StripBits::Four
+        && let Some(index) = codes.iter().position(|code| !(-8..8).contains(code))
+    {
+        return Err(KernelError::CodeOutOfRange { index, code: i32::from(codes[index]) });
+    }
+    for (codes, lines) in codes.chunks(STRIP_BLOCK).zip(strip.chunks_exact_mut(bits.lines())) {
+        for (column, &code) in codes.iter().enumerate() {
+            match bits {
+                StripBits::Four => {
+                    let byte = &mut lines[column % 16 / 4].0[4 * lane + column % 4];
+                    let (nibble, shift) = (code.cast_unsigned() & 15 ^ 8, column / 16 * 4);
+                    *byte = *byte & 0xF0 >> shift | nibble << shift;
+                }
+                StripBits::Eight => lines[column / 4].0[4 * lane + column % 4] = code.cast_unsigned() ^ 0x80,
+            }
+        }
+    }
+    Ok(())
+}

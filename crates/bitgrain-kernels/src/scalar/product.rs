@@ -1,0 +1,69 @@
+//! Products of strips and tiles: the definition.
+
+use crate::product::{CodeLine, FloatLine, HalfLine, StripBits, Strips, Tile, TileBlocks, block_codes, strip_walk};
+use crate::scalar::f32_of;
+
+pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut [FloatLine]) {
+    strip_walk!(strips, tiles, out);
+}
+
+/// With a scale for each block.
+fn halves<const LINES: usize, const W: usize>(
+    lines: &[[CodeLine; LINES]],
+    scales: &[HalfLine],
+    tile: TileBlocks<'_, W>,
+    out: &mut [FloatLine; W],
+) {
+    *out = [FloatLine::ZERO; W];
+    for (block, (lines, scales)) in lines.iter().zip(scales).enumerate() {
+        for lane in 0..16 {
+            let (codes, scale) = (codes(lines, lane), f32_of(scales.0[lane]));
+            for (row, out) in out.iter_mut().enumerate() {
+                out.0[lane] += scaled_sum(&codes, tile, block, row) * scale;
+            }
+        }
+    }
+}
+
+/// With a scale for each group of blocks.
+fn groups<const LINES: usize, const W: usize>(
+    lines: &[[CodeLine; LINES]],
+    scales: &[FloatLine],
+    each: usize,
+    tile: TileBlocks<'_, W>,
+    out: &mut [FloatLine; W],
+) {
+    *out = [FloatLine::ZERO; W];
+    for (group, (lines, scales)) in lines.chunks(each).zip(scales).enumerate() {
+        let mut sums = [[0.0; 16]; W];
+        for (block, lines) in lines.iter().enumerate() {
+            for lane in 0..16 {
+                let codes = codes(lines, lane);
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    sums[lane] += scaled_sum(&codes, tile, group * each + block, row);
+                }
+            }
+        }
+        for (out, sums) in out.iter_mut().zip(sums) {
+            for ((out, sum), scale) in out.0.iter_mut().zip(sums).zip(scales.0) {
+                *out += sum * scale;
+            }
+        }
+    }
+}
+
+fn codes<const LINES: usize>(lines: &[CodeLine; LINES], lane: usize) -> [i16; 32] {
+    block_codes(if LINES == 4 { StripBits::Four } else { StripBits::Eight }, lines, lane)
+}
+
+/// The exact sum of a block's products of codes, times the scale of the activations.
+#[expect(clippy::cast_precision_loss, reason = "at most 32 * 128 * 128, which an f32 holds")]
+fn scaled_sum<const W: usize>(weights: &[i16; 32], tile: TileBlocks<'_, W>, block: usize, row: usize) -> f32 {
+    let mut sum = 0;
+    for (weights, fours) in weights.as_chunks::<4>().0.iter().zip(&tile.codes[block]) {
+        for (&weight, byte) in weights.iter().zip(fours[row].to_le_bytes()) {
+            sum += i32::from(weight) * i32::from(byte.cast_signed());
+        }
+    }
+    sum as f32 * tile.scales[block][row]
+}

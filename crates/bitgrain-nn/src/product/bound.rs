@@ -1,0 +1,62 @@
+//! How far products may be from exact ones.
+
+use bitgrain_kernels::STRIP_BLOCK;
+
+use super::{PackedMatrix, ProductError};
+
+/// Half a step of the activations, and the rounding of what an activation is multiplied with before it is rounded:
+/// three roundings of at most 127.
+const HALF_STEP: f64 = 0.5 + 127.0 * 3.0 / 16_777_216.0;
+
+/// Magnitudes of a block below which its activations count as 0.
+const TINY: f32 = 7.6e-37;
+
+/// Of products with activations rounded to 8 bits: half a step of each, times the weights it meets.
+pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
+    let blocks = matrix.shape().1.div_ceil(STRIP_BLOCK);
+    each(matrix, x, out, |x, weights| {
+        let (mut off, mut magnitude) = (0.0, 0.0);
+        for (x, weights) in x.chunks(STRIP_BLOCK).zip(weights.chunks(STRIP_BLOCK)) {
+            let largest = x.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+            let weights: f64 = weights.iter().map(|w| f64::from(w.abs())).sum();
+            let step = f64::from(largest) / 127.0;
+            off += weights * if largest < TINY { f64::from(largest) } else { HALF_STEP * step };
+            magnitude += weights * f64::from(largest);
+        }
+        off + rounding(blocks + 4, magnitude)
+    })
+}
+
+/// Of products of f32.
+pub(super) fn of_floats(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
+    let cols = matrix.shape().1;
+    each(matrix, x, out, |x, weights| {
+        rounding(cols, x.iter().zip(weights).map(|(&x, &w)| (f64::from(x) * f64::from(w)).abs()).sum())
+    })
+}
+
+/// Calls `bound` for each row of activations and each row of weights.
+#[expect(clippy::cast_possible_truncation, reason = "bounds have room to spare")]
+fn each(
+    matrix: &PackedMatrix,
+    x: &[f32],
+    out: &mut [f32],
+    bound: impl Fn(&[f32], &[f32]) -> f64,
+) -> Result<(), ProductError> {
+    let (rows, cols) = matrix.shape();
+    let mut weights = vec![0.0; cols];
+    for row in 0..rows {
+        matrix.row_into(row, &mut weights)?;
+        for (batch, out) in out.chunks_exact_mut(rows).enumerate() {
+            out[row] = bound(&x[batch * cols..][..cols], &weights) as f32;
+        }
+    }
+    Ok(())
+}
+
+/// `steps` roundings of sums of at most `magnitude`, and as many that are lost where f32 is at its smallest.
+#[expect(clippy::cast_precision_loss, reason = "a bound with room to spare")]
+fn rounding(steps: usize, magnitude: f64) -> f64 {
+    let steps = (steps + 2) as f64;
+    steps * (1.01 * f64::from(f32::EPSILON) / 2.0 * magnitude + f64::from(f32::MIN_POSITIVE) * f64::from(f32::EPSILON))
+}

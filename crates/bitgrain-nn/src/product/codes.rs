@@ -1,0 +1,232 @@
+//! `CodeMatrix`: codes of 4 or 8 bits in strips, multiplied as integers.
+
+use bitgrain_codec::CodecErr;
+use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
+use bitgrain_kernels::{
+    Backend, CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
+    pack_strip_row,
+};
+
+use super::ProductError;
+use super::activations::{Codes, lines};
+use super::places::{Work, compute};
+
+/// Bytes of codes that a thread multiplies before it looks for other work: they stay in its second-level cache for all
+/// tiles of a batch.
+const PIECE: usize = 256 << 10;
+
+/// Weights in strips.
+#[derive(Debug, Clone)]
+pub(super) struct CodeMatrix {
+    bits: StripBits,
+    rows: usize,
+    cols: usize,
+    lines: Vec<CodeLine>,
+    scales: Scales,
+}
+
+#[derive(Debug, Clone)]
+enum Scales {
+    Halves(Vec<HalfLine>),
+    Groups { scales: Vec<FloatLine>, blocks: usize },
+}
+
+impl CodeMatrix {
+    /// The weights of a tensor, or `None` where its format or its scales are not for integer products.
+    pub(super) fn new(tensor: &QuantizedTensor) -> Result<Option<Self>, ProductError> {
+        let (rows, cols) = tensor.shape();
+        let Some(source) = Source::of(tensor.format(), cols) else { return Ok(None) };
+        if rows == 0 || cols == 0 {
+            return Ok(None);
+        }
+        let blocks = cols.div_ceil(STRIP_BLOCK);
+        let (strips, strip) = (rows.div_ceil(STRIP_ROWS), blocks * source.bits.lines());
+        let mut lines = vec![source.bits.empty_line(); strips * strip];
+        let mut codes = vec![0; cols];
+        for row in 0..rows {
+            source.codes(tensor, row, &mut codes);
+            let strip = &mut lines[row / STRIP_ROWS * strip..][..strip];
+            pack_strip_row(source.bits, row % STRIP_ROWS, &codes, strip)?;
+        }
+        let scales = match source.scales {
+            ScaleSource::Block => Scales::Halves(halves(tensor, strips, blocks)?),
+            ScaleSource::Group(each) => {
+                let Some(scales) = groups(tensor, strips, blocks, each)? else { return Ok(None) };
+                Scales::Groups { scales, blocks: each }
+            }
+        };
+        Ok(Some(Self { bits: source.bits, rows, cols, lines, scales }))
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.lines[..])
+            + match &self.scales {
+                Scales::Halves(scales) => size_of_val(&scales[..]),
+                Scales::Groups { scales, .. } => size_of_val(&scales[..]),
+            }
+    }
+
+    fn strips(&self) -> Result<Strips<'_>, ProductError> {
+        let scales = match &self.scales {
+            Scales::Halves(scales) => StripScales::Halves(scales),
+            Scales::Groups { scales, blocks } => StripScales::Groups { scales, blocks: *blocks },
+        };
+        Ok(Strips::new(self.bits, self.cols.div_ceil(STRIP_BLOCK), &self.lines, scales)?)
+    }
+
+    /// The weights of a row that is there.
+    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        Ok(self.strips()?.row_into(row, out)?)
+    }
+
+    /// The product; lengths are right.
+    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        let strips = self.strips()?;
+        let activations = Codes::new(self.bits, x, self.cols)?;
+        let tiles = activations.tiles()?;
+        let strip = self.lines.len() / strips.count() * size_of::<CodeLine>();
+        let work = Work {
+            strips: strips.count(),
+            lines: lines(batch),
+            products: x.len().saturating_mul(self.rows),
+            piece: PIECE / strip,
+        };
+        compute(work, self.rows, out, |first, out| {
+            let strips = strips.range(first, first + out.len() / work.lines);
+            Ok(multiply_strips(Backend::best(), strips, &tiles, out)?)
+        })
+    }
+}
+
+/// Where codes and scales are in a tensor.
+struct Source {
+    bits: StripBits,
+    scales: ScaleSource,
+    format: WeightFormat,
+}
+
+enum ScaleSource {
+    /// In the block.
+    Block,
+    /// For so many blocks.
+    Group(usize),
+}
+
+impl Source {
+    /// `None` for formats that are multiplied as f32.
+    fn of(format: WeightFormat, cols: usize) -> Option<Self> {
+        let (bits, scales) = match format {
+            WeightFormat::Ggml(GgmlBlock::Q4_0) => (StripBits::Four, ScaleSource::Block),
+            WeightFormat::Ggml(GgmlBlock::Q8_0) => (StripBits::Eight, ScaleSource::Block),
+            WeightFormat::Q4F32 => (StripBits::Four, ScaleSource::Group(1)),
+            WeightFormat::Scaled(scaled) => {
+                let bits = match scaled.dtype {
+                    DType::Int4 => StripBits::Four,
+                    DType::Int8 => StripBits::Eight,
+                    _ => return None,
+                };
+                let group = match scaled.scaling {
+                    Scaling::Group(len) => len.get(),
+                    Scaling::None | Scaling::Tensor | Scaling::Channel => cols.max(1).next_multiple_of(STRIP_BLOCK),
+                };
+                // A scale for part of a block of activations would take a sum for each.
+                (bits, ScaleSource::Group(group.is_multiple_of(STRIP_BLOCK).then_some(group / STRIP_BLOCK)?))
+            }
+            WeightFormat::Ggml(_) => return None,
+        };
+        Some(Self { bits, scales, format })
+    }
+
+    /// The codes of a row.
+    fn codes(&self, tensor: &QuantizedTensor, row: usize, out: &mut [i8]) {
+        let bytes = tensor.parts().codes;
+        let row_bytes = bytes.len() / tensor.shape().0;
+        let bytes = &bytes[row * row_bytes..][..row_bytes];
+        match self.format {
+            WeightFormat::Ggml(GgmlBlock::Q8_0) => {
+                for (block, out) in bytes.chunks_exact(34).zip(out.chunks_mut(STRIP_BLOCK)) {
+                    out.iter_mut().zip(&block[2..]).for_each(|(out, byte)| *out = byte.cast_signed());
+                }
+            }
+            WeightFormat::Ggml(_) => {
+                for (block, out) in bytes.chunks_exact(18).zip(out.chunks_mut(STRIP_BLOCK)) {
+                    let (near, far) = out.split_at_mut(STRIP_BLOCK / 2);
+                    for ((near, far), byte) in near.iter_mut().zip(far).zip(&block[2..]) {
+                        (*near, *far) = ((byte & 15).cast_signed() - 8, (byte >> 4).cast_signed() - 8);
+                    }
+                }
+            }
+            WeightFormat::Q4F32 => {
+                for (block, out) in bytes.chunks_exact(20).zip(out.chunks_mut(STRIP_BLOCK)) {
+                    pairs(&block[4..], out);
+                }
+            }
+            WeightFormat::Scaled(_) if self.bits == StripBits::Four => pairs(bytes, out),
+            WeightFormat::Scaled(_) => {
+                out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = byte.cast_signed());
+            }
+        }
+    }
+}
+
+/// Signed 4-bit codes, the low half of a byte first.
+fn pairs(bytes: &[u8], out: &mut [i8]) {
+    for (out, byte) in out.chunks_mut(2).zip(bytes) {
+        for (out, code) in out.iter_mut().zip([byte << 4, *byte]) {
+            *out = code.cast_signed() >> 4;
+        }
+    }
+}
+
+/// Scales of llama.cpp's blocks.
+fn halves(tensor: &QuantizedTensor, strips: usize, blocks: usize) -> Result<Vec<HalfLine>, ProductError> {
+    let bytes = tensor.parts().codes;
+    let block_bytes = bytes.len() / (tensor.shape().0 * blocks);
+    let mut scales = vec![HalfLine([0; STRIP_ROWS]); strips * blocks];
+    for (at, block) in bytes.chunks_exact(block_bytes).enumerate() {
+        let (row, block, half) = (at / blocks, at % blocks, u16::from_le_bytes([block[0], block[1]]));
+        // All ones in the exponent: an infinity or a NaN.
+        if half & 0x7C00 == 0x7C00 {
+            return Err(CodecErr::InvalidScale { index: at * STRIP_BLOCK }.into());
+        }
+        scales[row / STRIP_ROWS * blocks + block].0[row % STRIP_ROWS] = half;
+    }
+    Ok(scales)
+}
+
+/// Scales beside the codes; `None` if one is so large that weights are clamped to what an f32 holds.
+fn groups(
+    tensor: &QuantizedTensor,
+    strips: usize,
+    blocks: usize,
+    each: usize,
+) -> Result<Option<Vec<FloatLine>>, ProductError> {
+    let (rows, cols) = tensor.shape();
+    let (groups, parts) = (blocks.div_ceil(each), tensor.parts());
+    let mut scales = vec![FloatLine::ZERO; strips * groups];
+    for row in 0..rows {
+        for group in 0..groups {
+            let at = row * groups + group;
+            let scale = match tensor.format() {
+                WeightFormat::Scaled(scaled) => match scaled.scaling {
+                    Scaling::None => 1.0,
+                    Scaling::Tensor => parts.scales[0],
+                    Scaling::Channel | Scaling::Group(_) => parts.scales[at],
+                },
+                _ => match parts.codes[20 * at..].first_chunk() {
+                    Some(bytes) => f32::from_le_bytes(*bytes),
+                    None => 0.0,
+                },
+            };
+            if !scale.is_finite() {
+                return Err(CodecErr::InvalidScale { index: row * cols + group * each * STRIP_BLOCK }.into());
+            }
+            if !(scale * f32::from(u16::MAX)).is_finite() {
+                return Ok(None);
+            }
+            scales[row / STRIP_ROWS * groups + group].0[row % STRIP_ROWS] = scale;
+        }
+    }
+    Ok(Some(scales))
+}
