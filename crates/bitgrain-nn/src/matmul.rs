@@ -1,73 +1,42 @@
-//! Products of f32 matrices, row by row: forward, and the two that gradients need.
-//!
-//! Every number of a result is summed by one thread in one order, so results do not depend on how many there are.
+//! Products of f32 matrices whose sides are known to fit: forward, and the two that gradients need.
 
-use rayon::prelude::*;
+use crate::product::{ProductError, Shape, multiply_back_f32, multiply_f32, multiply_outer_f32};
 
-/// Multiplications below which a second thread costs more than it brings.
-const ALONE: usize = 1 << 16;
+/// Multiplications below which preparing the operands takes longer than a plain loop.
+const FEW: usize = 1 << 10;
 
-/// `out = x · wᵀ`: `n` rows of `k` against the rows of `w`, which are `out`'s columns.
+/// `out = x · wᵀ`: rows of `k` against the rows of `w`, which are `out`'s columns.
 pub(crate) fn rows_by_rows(x: &[f32], w: &[f32], k: usize, out: &mut [f32]) {
-    let (m, n) = (w.len() / k.max(1), x.len() / k.max(1));
-    let row = |(x, out): (&[f32], &mut [f32])| {
+    let shape = Shape { batch: x.len() / k, rows: w.len() / k, cols: k };
+    if x.len() * shape.rows >= FEW {
+        return fits(multiply_f32(x, w, shape, out));
+    }
+    for (x, out) in x.chunks_exact(k).zip(out.chunks_exact_mut(shape.rows)) {
         for (w, out) in w.chunks_exact(k).zip(out) {
-            *out = dot(x, w);
+            *out = x.iter().zip(w).fold(0.0, |sum, (x, w)| x.mul_add(*w, sum));
         }
-    };
-    if n * m * k < ALONE {
-        x.chunks_exact(k).zip(out.chunks_exact_mut(m)).for_each(row);
-    } else {
-        x.par_chunks_exact(k).zip(out.par_chunks_exact_mut(m)).for_each(row);
     }
 }
 
-/// `out += y · w`: rows of `m` against the `m` rows of `w`, each of `k`.
+/// `out = y · w`: rows of `m` against the `m` rows of `w`, each of `k`.
 pub(crate) fn rows_by_columns(y: &[f32], w: &[f32], k: usize, out: &mut [f32]) {
-    let m = w.len() / k.max(1);
-    let row = |(y, out): (&[f32], &mut [f32])| {
-        for (factor, w) in y.iter().zip(w.chunks_exact(k)) {
-            add_scaled(*factor, w, out);
-        }
-    };
-    if y.len() * k < ALONE {
-        y.chunks_exact(m).zip(out.chunks_exact_mut(k)).for_each(row);
-    } else {
-        y.par_chunks_exact(m).zip(out.par_chunks_exact_mut(k)).for_each(row);
-    }
+    let rows = w.len() / k;
+    fits(multiply_back_f32(y, w, Shape { batch: y.len() / rows, rows, cols: k }, out));
 }
 
 /// `out += yᵀ · x`: `m` columns of `y` against `k` columns of `x`, over their common rows.
 pub(crate) fn columns_by_columns(y: &[f32], x: &[f32], m: usize, k: usize, out: &mut [f32]) {
-    let column = |(i, out): (usize, &mut [f32])| {
-        for (y, x) in y.chunks_exact(m).zip(x.chunks_exact(k)) {
-            add_scaled(y[i], x, out);
-        }
-    };
-    if y.len() * k < ALONE {
-        out.chunks_exact_mut(k).enumerate().for_each(column);
-    } else {
-        out.par_chunks_exact_mut(k).enumerate().for_each(column);
-    }
+    let mut sums = vec![0.0; m * k];
+    fits(multiply_outer_f32(y, x, Shape { batch: y.len() / m, rows: m, cols: k }, &mut sums));
+    out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
 }
 
 /// `out += factor · x`.
 pub(crate) fn add_scaled(factor: f32, x: &[f32], out: &mut [f32]) {
-    if factor != 0.0 {
-        out.iter_mut().zip(x).for_each(|(out, x)| *out += factor * x);
-    }
+    out.iter_mut().zip(x).for_each(|(out, x)| *out += factor * x);
 }
 
-/// The sum of products, in eight partial sums.
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; 8];
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b.as_chunks::<8>();
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f32>() + rest
+/// Layers are built with sides that fit, and nothing else goes wrong with plain numbers.
+fn fits(product: Result<(), ProductError>) {
+    product.expect("sides that were checked when the network was built");
 }

@@ -3,6 +3,7 @@
 use bitgrain_codec::CodecErr;
 
 use super::Shape;
+use crate::store::StoreError;
 
 /// Why a network could not be built, run, trained or morphed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -133,6 +134,16 @@ pub enum NetworkError {
         /// The format.
         format: String,
     },
+    /// What goes into a matrix is NaN or infinite: earlier layers overflowed.
+    #[error("what goes into `{parameter}` is not finite in row {row}, column {column}")]
+    NonFiniteActivation {
+        /// The parameter it would be multiplied with.
+        parameter: String,
+        /// Row of what goes in.
+        row: usize,
+        /// Column of it.
+        column: usize,
+    },
     /// There is no such parameter.
     #[error("there is no parameter `{name}`; there are {known}")]
     NoParameter {
@@ -204,6 +215,16 @@ impl NetworkError {
         move |source| match source {
             CodecErr::NonFinite { index } => Self::NonFiniteWeight { parameter, index },
             source => Self::Codec { parameter, source },
+        }
+    }
+
+    /// Wraps what a store said about `parameter`.
+    pub(crate) fn store(parameter: &str) -> impl FnOnce(StoreError) -> Self {
+        let parameter = parameter.to_owned();
+        move |error| match error {
+            StoreError::Codec(source) => Self::codec(&parameter)(source),
+            StoreError::Overflow { format, .. } => Self::Overflow { parameter, format },
+            StoreError::Activation { row, column } => Self::NonFiniteActivation { parameter, row, column },
         }
     }
 }

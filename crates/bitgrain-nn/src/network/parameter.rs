@@ -70,10 +70,7 @@ impl Parameter {
     }
 
     pub(crate) fn error(&self, error: StoreError) -> NetworkError {
-        match error {
-            StoreError::Codec(source) => NetworkError::codec(&self.name)(source),
-            StoreError::Overflow { format, .. } => NetworkError::Overflow { parameter: self.name.clone(), format },
-        }
+        NetworkError::store(&self.name)(error)
     }
 }
 
@@ -115,10 +112,7 @@ impl ParameterSpec {
                 (0..count).map(|_| deviation * random.normal()).collect()
             }
         };
-        let wrong = |error: StoreError| match error {
-            StoreError::Codec(source) => NetworkError::codec(&self.name)(source),
-            StoreError::Overflow { format, .. } => NetworkError::Overflow { parameter: self.name.clone(), format },
-        };
-        Ok(Parameter::new(self, WeightStore::new(master, self.cols).map_err(wrong)?, DType::Float32.into()))
+        let store = WeightStore::new(master, self.cols).map_err(NetworkError::store(&self.name))?;
+        Ok(Parameter::new(self, store, DType::Float32.into()))
     }
 }

@@ -1,5 +1,7 @@
 //! `PackedMatrix`: quantized weights, ready to be multiplied with.
 
+use std::sync::Arc;
+
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat, check_finite};
 
@@ -40,7 +42,8 @@ impl PackedMatrix {
     ///
     /// # Errors
     /// [`ProductError::Weights`] if a weight is not finite.
-    pub fn new(tensor: QuantizedTensor) -> Result<Self, ProductError> {
+    pub fn new(tensor: impl Into<Arc<QuantizedTensor>>) -> Result<Self, ProductError> {
+        let tensor = tensor.into();
         let (format, (rows, cols)) = (tensor.format(), tensor.shape());
         let plain = matches!(format, WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }));
         let weights = if let Some(codes) = CodeMatrix::new(&tensor)? {
@@ -75,6 +78,11 @@ impl PackedMatrix {
             Weights::Floats(weights) => weights.bytes(),
             Weights::Unpacked(weights) => weights.bytes(),
         }
+    }
+
+    /// Of these bytes, those that it does not share with the tensor it was made from.
+    pub(crate) fn own_bytes(&self) -> usize {
+        if matches!(self.weights, Weights::Unpacked(_)) { 0 } else { self.bytes() }
     }
 
     /// `out = x·Wᵀ`: `x` has `batch` rows of as many activations as the matrix has columns, `out` gets `batch` rows of

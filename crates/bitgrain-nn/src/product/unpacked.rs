@@ -1,5 +1,7 @@
 //! `UnpackedMatrix`: weights of any format, unpacked a few rows at a time and multiplied as f32.
 
+use std::sync::Arc;
+
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat, check_finite};
 use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
@@ -10,11 +12,11 @@ use super::places::{Work, compute};
 
 /// Weights as they were quantized.
 #[derive(Debug, Clone)]
-pub(super) struct UnpackedMatrix(QuantizedTensor);
+pub(super) struct UnpackedMatrix(Arc<QuantizedTensor>);
 
 impl UnpackedMatrix {
     /// Looks at every weight once.
-    pub(super) fn new(tensor: QuantizedTensor) -> Result<Self, ProductError> {
+    pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, ProductError> {
         let (rows, cols) = tensor.shape();
         let (matrix, mut row) = (Self(tensor), vec![0.0; cols]);
         for at in 0..rows {

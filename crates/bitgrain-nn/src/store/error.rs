@@ -17,4 +17,12 @@ pub enum StoreError {
         /// The first such weight.
         index: usize,
     },
+    /// A number to be multiplied with weights that is NaN or infinite.
+    #[error("activation {column} of row {row} is not finite")]
+    Activation {
+        /// Row of the batch.
+        row: usize,
+        /// Column in it.
+        column: usize,
+    },
 }

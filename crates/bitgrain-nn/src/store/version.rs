@@ -1,19 +1,20 @@
 //! `Version`: a quantized copy of the weights, and products with its codes.
 
+use std::sync::{Arc, OnceLock};
+
+use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat};
-use rayon::prelude::*;
 
 use super::StoreError;
-use crate::matmul::dot;
-
-/// Rows of the matrix that a thread unpacks at a time.
-const ROWS: usize = 16;
+use crate::product::{PackedMatrix, ProductError};
 
 /// A quantized copy of the weights. It never changes.
 #[derive(Debug)]
 pub struct Version {
     format: WeightFormat,
-    tensor: QuantizedTensor,
+    tensor: Arc<QuantizedTensor>,
+    /// The codes in the order of products, made for the first one.
+    matrix: OnceLock<PackedMatrix>,
 }
 
 impl Version {
@@ -22,7 +23,7 @@ impl Version {
     /// # Errors
     /// [`StoreError::Overflow`] if codes stand for infinities, [`StoreError::Codec`] if they cannot be read.
     pub fn new(format: WeightFormat, tensor: QuantizedTensor) -> Result<Self, StoreError> {
-        let version = Self { format, tensor };
+        let version = Self { format, tensor: Arc::new(tensor), matrix: OnceLock::new() };
         let (rows, cols) = version.tensor.shape();
         let mut row = vec![0.0; cols];
         for at in 0..rows {
@@ -42,14 +43,14 @@ impl Version {
 
     /// What it is stored as: the format that was asked for unless the rows are not whole blocks of it.
     #[must_use]
-    pub const fn tensor(&self) -> &QuantizedTensor {
+    pub fn tensor(&self) -> &QuantizedTensor {
         &self.tensor
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes it takes in memory: its codes, and those that were put into the order of products.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.tensor.bytes()
+        self.tensor.bytes() + self.matrix.get().map_or(0, PackedMatrix::own_bytes)
     }
 
     /// The weights of one row.
@@ -61,31 +62,32 @@ impl Version {
         Ok(self.tensor.format().decode_rows(self.row_parts(row), cols, out)?)
     }
 
-    /// `out = x · weightsᵀ`, for rows `x` as long as those of the matrix; of the weights a few rows at a time are unpacked.
+    /// `out = x · weightsᵀ` on the codes, for rows `x` as long as those of the matrix.
     ///
     /// # Errors
-    /// What decoding brings.
+    /// [`StoreError::Activation`] for numbers that are not finite, [`CodecErr::LengthMismatch`].
     pub fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), StoreError> {
-        let (rows, cols) = self.tensor.shape();
-        let count = x.len() / cols;
-        let piece = |start: usize| {
-            let rows = start..rows.min(start + ROWS);
-            let mut row = vec![0.0; cols];
-            let mut products = Vec::with_capacity(rows.len() * count);
-            for at in rows {
-                self.row_into(at, &mut row)?;
-                products.extend(x.chunks_exact(cols).map(|x| dot(x, &row)));
-            }
-            Ok((start, products))
-        };
-        let starts: Vec<usize> = (0..rows).step_by(ROWS).collect();
-        let pieces: Vec<(usize, Vec<f32>)> = starts.into_par_iter().map(piece).collect::<Result<_, StoreError>>()?;
-        for (start, products) in pieces {
-            for (at, products) in products.chunks_exact(count.max(1)).enumerate() {
-                products.iter().enumerate().for_each(|(i, product)| out[i * rows + start + at] = *product);
-            }
+        let batch = x.len() / self.tensor.shape().1.max(1);
+        self.matrix()?.multiply(x, batch, out).map_err(wrong)
+    }
+
+    /// For each output of [`multiply`](Self::multiply), how far it may be from the product with the weights that the
+    /// codes stand for.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn bound(&self, x: &[f32], out: &mut [f32]) -> Result<(), StoreError> {
+        let batch = x.len() / self.tensor.shape().1.max(1);
+        self.matrix()?.bound(x, batch, out).map_err(wrong)
+    }
+
+    fn matrix(&self) -> Result<&PackedMatrix, StoreError> {
+        if let Some(matrix) = self.matrix.get() {
+            return Ok(matrix);
         }
-        Ok(())
+        // Two threads may both make it; it is the same.
+        let matrix = PackedMatrix::new(Arc::clone(&self.tensor)).map_err(wrong)?;
+        Ok(self.matrix.get_or_init(|| matrix))
     }
 
     fn row_parts(&self, row: usize) -> Parts<'_> {
@@ -99,5 +101,17 @@ impl Version {
             scales: &parts.scales[scale..][..scales],
             zeros: &parts.zeros[zero..][..zeros],
         }
+    }
+}
+
+fn wrong(error: ProductError) -> StoreError {
+    match error {
+        ProductError::Weights(source) => StoreError::Codec(source),
+        ProductError::NonFinite { row, column } => StoreError::Activation { row, column },
+        ProductError::Length { found, rows, cols, .. } => {
+            CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found }.into()
+        }
+        ProductError::Inner { left, right } => CodecErr::LengthMismatch { left, right }.into(),
+        ProductError::NoRow { row, rows } => CodecErr::InvalidRange { start: row, end: row + 1, count: rows }.into(),
     }
 }
