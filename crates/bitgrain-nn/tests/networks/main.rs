@@ -1,9 +1,13 @@
 //! Networks: layers against finite differences and definitions, every format against its round trip, files, training.
 
 mod building;
+mod files;
 mod formats;
 mod gradients;
 mod layers;
+mod observing;
+mod spec;
+mod training;
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::layer::Layer;

@@ -1,0 +1,171 @@
+//! The whole way of a network: `cargo run --release --example digits`
+//!
+//! Trains a classifier of handwritten digits at f32, calibrates it, morphs it to every weight format, saves, loads and
+//! runs each, and prints what that costs as Markdown tables.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{self, ErrorKind, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain::nn::convert::Choice;
+use bitgrain::nn::layer::Layer;
+use bitgrain::nn::network::{Network, Shape, compare_networks};
+use bitgrain::nn::observe::{Observer, observe};
+use bitgrain::nn::sample::digits;
+use bitgrain::nn::save::Contents;
+use bitgrain::nn::train::{Dataset, Loss, Schedule, TrainConfig, evaluate, train};
+
+/// Images that are learned from; the others are by people whose hands the network has not seen.
+const LEARNED: usize = 1437;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough is no error.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let (known, unknown) = digits()?.split(LEARNED)?;
+    let mut out = io::stdout().lock();
+    let network = trained(&known, &unknown, &mut out)?;
+    let folder = tempfile::tempdir()?;
+    writeln!(
+        out,
+        "\n| format | bits per weight | file bytes | accuracy | output cosine | weight cosine | optimum | µs per image |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|")?;
+    let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q6_K, GgmlBlock::Q4_K, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
+    let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(blocks.map(WeightFormat::from));
+    for format in formats {
+        row(&network, format, &unknown, folder.path(), &mut out)?;
+    }
+    calibrated(&network, &known, &unknown, &mut out)
+}
+
+/// 1. Train at f32.
+fn trained(known: &Dataset, unknown: &Dataset, out: &mut impl Write) -> Result<Network, Box<dyn Error>> {
+    let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
+    let mut network = Network::new(Shape::new(&[64]), layers, 1)?;
+    let schedule = Schedule::Cosine;
+    let config = TrainConfig { epochs: 20, schedule, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+    let start = Instant::now();
+    let history = train(&mut network, known, None, &config, &mut |_| ControlFlow::Continue(()))?;
+    let score = evaluate(&network, unknown, Loss::CrossEntropy)?;
+    let last = history.epochs.last().ok_or("no epochs")?;
+    let weights: usize = network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
+    writeln!(
+        out,
+        "{weights} weights, {} epochs in {:.1} s, loss {:.4}; accuracy on images of other hands {:.1} %",
+        last.number,
+        start.elapsed().as_secs_f64(),
+        last.loss,
+        100.0 * score.accuracy.unwrap_or(0.0),
+    )?;
+    Ok(network)
+}
+
+/// 2. Morph, save, load, run.
+fn row(
+    network: &Network,
+    format: WeightFormat,
+    data: &Dataset,
+    folder: &Path,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let mut morphed = network.clone();
+    morphed.morph(format)?;
+    let path = folder.join("digits.json");
+    morphed.save(&path, Contents::Active)?;
+    let loaded = Network::open(&path)?;
+    assert_eq!(loaded.forward(data.inputs())?, morphed.forward(data.inputs())?, "a loaded network runs identically");
+    let accuracy = evaluate(&loaded, data, Loss::CrossEntropy)?.accuracy.unwrap_or(0.0);
+    let compared = compare_networks(network, &loaded, Some(data.inputs()))?;
+    let outputs = compared.outputs.ok_or("inputs were given")?;
+    #[expect(clippy::cast_precision_loss, reason = "numbers to show")]
+    let (bits, time) = {
+        let weights: usize = network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
+        (8.0 * loaded.active_bytes()? as f64 / weights as f64, seconds(&loaded, data)? * 1e6 / data.count() as f64)
+    };
+    let optimum = if matches!(format, WeightFormat::Scaled(f) if f.dtype.is_plain()) {
+        "-".to_owned()
+    } else {
+        format!("{:.4}", (1.0 - format.optimum().powi(2)).sqrt())
+    };
+    writeln!(
+        out,
+        "| {format} | {bits:.2} | {} | {:.1} % | {:.4} | {:.4} | {optimum} | {time:.1} |",
+        std::fs::metadata(&path)?.len(),
+        100.0 * accuracy,
+        outputs.figures.cosine,
+        compared.overall.cosine,
+    )?;
+    Ok(())
+}
+
+/// The shortest of some runs over all images.
+fn seconds(network: &Network, data: &Dataset) -> Result<f64, Box<dyn Error>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        black_box(network.forward(black_box(data.inputs()))?);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// 3. What a calibration pass gains: how far outputs are off with scales that weigh every column alike, and with scales
+///    that know which inputs are large.
+fn calibrated(
+    network: &Network,
+    known: &Dataset,
+    unknown: &Dataset,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let mut weighed = network.clone();
+    let seen = observe(network, &[known.inputs().clone()], Observer::Percentile(99.9))?;
+    seen.apply(&mut weighed)?;
+    writeln!(out, "\n| matrix | inputs from | to | columns that are always 0 |")?;
+    writeln!(out, "|---|---|---|---|")?;
+    for one in seen.activations() {
+        let silent = one.mean_squares.iter().filter(|square| **square == 0.0).count();
+        writeln!(
+            out,
+            "| {} | {:.3} | {:.3} | {silent} of {} |",
+            one.parameter,
+            one.lo,
+            one.hi,
+            one.mean_squares.len()
+        )?;
+    }
+    writeln!(out, "\n| format | output error | with importances | accuracy | with importances |")?;
+    writeln!(out, "|---|---|---|---|---|")?;
+    for name in ["int4@mse", "q4_0", "q4_k", "q3_k", "int2@mse"] {
+        let Choice::To(format) = name.parse()? else { continue };
+        let mut cells = Vec::new();
+        for base in [network, &weighed] {
+            let mut morphed = base.clone();
+            morphed.morph(format)?;
+            let compared = compare_networks(network, &morphed, Some(unknown.inputs()))?;
+            let error = compared.outputs.ok_or("inputs were given")?.figures.relative_rmse;
+            let accuracy = evaluate(&morphed, unknown, Loss::CrossEntropy)?.accuracy.unwrap_or(0.0);
+            cells.push((error, accuracy));
+        }
+        let [(plain, before), (with, after)] = cells[..] else { continue };
+        let [before, after] = [before, after].map(|share| format!("{:.1} %", 100.0 * share));
+        writeln!(out, "| {name} | {plain:.4} | {with:.4} | {before} | {after} |")?;
+    }
+    Ok(())
+}
