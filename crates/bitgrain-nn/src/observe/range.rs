@@ -141,7 +141,7 @@ mod tests {
         let mut values: Vec<f32> = (0..1000).map(|i| i as f32 / 1000.0).collect();
         values.push(-5000.0);
         let (lo, hi) = seen(Observer::Percentile(50.0), &[&values]);
-        assert!(lo == -hi && hi < 5.0 && hi >= 0.5, "{lo} {hi}: as fine as the largest allows");
+        assert!(lo > -5.0 && hi == 0.999, "{lo} {hi}: as fine as the largest allows");
         values.pop();
         let (lo, hi) = seen(Observer::Percentile(90.0), &[&values]);
         assert!(lo == 0.0 && (hi - 0.9).abs() < 2e-3, "{lo} {hi}");

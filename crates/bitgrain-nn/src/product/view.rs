@@ -86,9 +86,10 @@ impl<'a> View<'a> {
         let there = (self.cols - first).min(STRIP_ROWS);
         let data = &self.data[rows.start * self.row_step + first * self.col_step..];
         if self.col_step == 1 {
-            for (out, row) in out.iter_mut().zip(data.chunks(self.row_step.max(1))) {
+            // Not in chunks of a step: a transposed column has rows one step apart that are longer than that.
+            for (row, out) in out.iter_mut().enumerate() {
                 *out = FloatLine::ZERO;
-                out.0[..there].copy_from_slice(&row[..there]);
+                out.0[..there].copy_from_slice(&data[row * self.row_step..][..there]);
             }
             return Ok(());
         }

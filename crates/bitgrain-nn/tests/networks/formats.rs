@@ -2,13 +2,14 @@
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::convert::{Choice, Recipe};
-use bitgrain_nn::layer::{Conv, Layer, Output, Positions};
+use bitgrain_nn::layer::{Conv, Dense, Layer, Output, Positions};
 use bitgrain_nn::network::{Batch, Network, Shape, compare_networks};
 
 use crate::{all_formats, batch, network, numbers};
 
-/// Outputs on codes may differ from outputs on the round-tripped weights by this share of the largest output.
-const BOUND: f32 = 1e-2;
+/// Outputs on codes may differ from outputs on the round-tripped weights by this share of the largest output: several
+/// layers round their inputs to 8 bits. For one product the bound is exact, and held below.
+const BOUND: f32 = 4e-2;
 
 /// The same network with the weights that its codes stand for, at f32.
 fn round_tripped(network: &Network) -> Network {
@@ -40,14 +41,36 @@ fn dense_layers_agree_with_their_round_trip() {
 }
 
 #[test]
+fn one_layer_on_codes_is_within_the_bound_of_its_product() {
+    let mut network = network(&[96], [Layer::Dense(Dense { outputs: 40, bias: false })]);
+    let x = batch(&[96], 3, 8);
+    for format in all_formats() {
+        network.morph(format).expect("finite");
+        let on_codes = network.forward(&x).expect("it fits");
+        let reference = round_tripped(&network).forward(&x).expect("it fits");
+        let active = network.parameters()[0].active().expect("made");
+        let Some(version) = active.version() else { continue };
+        let mut bound = vec![0.0; 3 * 40];
+        version.bound(x.values(), &mut bound).expect("finite");
+        for ((a, b), bound) in on_codes.values().iter().zip(reference.values()).zip(bound) {
+            // The reference is rounded, too.
+            assert!((a - b).abs() <= bound + 1e-4, "{format}: {a}, the round trip gives {b}, the bound is {bound}");
+        }
+    }
+}
+
+#[test]
 fn convolutions_and_states_agree_with_their_round_trip() {
     check_all(
         network(&[3, 6, 6], [Layer::conv2d(8, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(4)]),
         &batch(&[3, 6, 6], 3, 2),
     );
     check_all(network(&[2, 20], [Layer::Conv1d(Conv::new(6, [5]))]), &batch(&[2, 20], 3, 2));
-    check_all(network(&[5, 8], [Layer::lstm(32, Output::Last)]), &batch(&[5, 8], 3, 2));
-    check_all(network(&[5, 8], [Layer::rnn(32, Output::Sequence)]), &batch(&[5, 8], 3, 2));
+    // States with random weights this large would be chaotic: any rounding grows from place to place.
+    for layer in [Layer::lstm(32, Output::Last), Layer::rnn(32, Output::Sequence)] {
+        let calm = Network::new(Shape::new(&[5, 8]), vec![layer], 1).expect("it fits");
+        check_all(calm, &batch(&[5, 8], 3, 2));
+    }
 }
 
 #[test]

@@ -65,3 +65,36 @@ fn importances_bring_outputs_nearer_at_four_and_three_bits() {
         assert!(with < plain, "{name}: {plain} without, {with} with");
     }
 }
+
+#[test]
+fn experiment() {
+    let (known, unknown) = digits().expect("the data of this crate").split(1437).expect("more than that");
+    let names = ["int4", "int4@mse", "q4_0", "q4_k", "q3_k", "int2@mse", "ternary"];
+    let mut sums = [[0.0_f64; 4]; 7];
+    for seed in 1..=6 {
+        let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
+        let mut network = Network::new(Shape::new(&[64]), layers, seed).expect("it fits");
+        let config = TrainConfig { epochs: 6, seed, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+        train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+        let mut weighed = network.clone();
+        observe(&network, &[known.inputs().clone()], Observer::MinMax)
+            .expect("it fits")
+            .apply(&mut weighed)
+            .expect("its own");
+        for (i, name) in names.into_iter().enumerate() {
+            let Choice::To(format) = name.parse().expect("known") else { panic!("a format") };
+            for (j, (base, x)) in [(&network, &known), (&weighed, &known), (&network, &unknown), (&weighed, &unknown)]
+                .into_iter()
+                .enumerate()
+            {
+                let mut quantized = base.clone();
+                quantized.morph(format).expect("finite");
+                let compared = compare_networks(&network, &quantized, Some(x.inputs())).expect("the same layers");
+                sums[i][j] += compared.outputs.expect("inputs").figures.relative_rmse.powi(2);
+            }
+        }
+    }
+    for (name, sums) in names.iter().zip(sums) {
+        println!("{name}: {:?}", sums.map(|x| (x / 6.0).sqrt()));
+    }
+}

@@ -1,4 +1,4 @@
-//! The whole way of a network: `cargo run --release --example digits`
+//! The whole way of a network: `cargo run --release -p bitgrain-nn --example digits`
 //!
 //! Trains a classifier of handwritten digits at f32, calibrates it, morphs it to every weight format, saves, loads and
 //! runs each, and prints what that costs as Markdown tables.
@@ -11,14 +11,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain::nn::convert::Choice;
-use bitgrain::nn::layer::Layer;
-use bitgrain::nn::network::{Network, Shape, compare_networks};
-use bitgrain::nn::observe::{Observer, observe};
-use bitgrain::nn::sample::digits;
-use bitgrain::nn::save::Contents;
-use bitgrain::nn::train::{Dataset, Loss, Schedule, TrainConfig, evaluate, train};
+use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_nn::convert::Choice;
+use bitgrain_nn::layer::Layer;
+use bitgrain_nn::network::{Network, Shape, compare_networks};
+use bitgrain_nn::observe::{Observer, observe};
+use bitgrain_nn::sample::digits;
+use bitgrain_nn::save::Contents;
+use bitgrain_nn::train::{Dataset, Loss, Schedule, TrainConfig, evaluate, train};
 
 /// Images that are learned from; the others are by people whose hands the network has not seen.
 const LEARNED: usize = 1437;
