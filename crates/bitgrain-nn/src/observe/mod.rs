@@ -7,8 +7,10 @@ mod range;
 
 use bitgrain_codec::weight::check_finite;
 
+use crate::matmul::columns_by_columns;
 use crate::network::site::Id;
 use crate::network::{Batch, Network, NetworkError};
+use crate::store::{Moments, StoreError, WeightStore};
 pub use range::Observer;
 use range::Ranges;
 
@@ -25,6 +27,8 @@ pub struct Activations {
     pub mean_squares: Vec<f32>,
     /// How many rows were seen.
     pub rows: usize,
+    /// The mean product of each input with each other, row by row; empty unless they were asked for.
+    pub mean_products: Vec<f64>,
 }
 
 impl Activations {
@@ -63,15 +67,35 @@ impl Observations {
     /// [`NetworkError::NoParameter`] or [`NetworkError::Codec`] if they were made for another network; then nothing is
     /// changed.
     pub fn apply(&self, network: &mut Network) -> Result<(), NetworkError> {
-        let mut weighed = network.clone();
+        self.each(network, |one, store| store.set_importance(Some(one.importance())))
+    }
+
+    /// Tells a network how the inputs of its matrices go together, as [`observe_products`] saw it. Versions to come, in
+    /// formats with scales per group or blocks, are rounded with feedback: what a weight loses, the weights to the right
+    /// of it make up for. That takes as many steps for each row as it has columns, squared.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply), and [`NetworkError::Codec`] if products were not asked for.
+    pub fn apply_feedback(&self, network: &mut Network) -> Result<(), NetworkError> {
+        self.each(network, |one, store| {
+            store.set_moments(Some(Moments::new(one.mean_products.clone(), one.mean_squares.len())?))
+        })
+    }
+
+    /// Changes the stores of all parameters that were seen, or none.
+    fn each(
+        &self,
+        network: &mut Network,
+        change: impl Fn(&Activations, &mut WeightStore) -> Result<(), StoreError>,
+    ) -> Result<(), NetworkError> {
+        let mut changed = network.clone();
         for one in &self.0 {
-            weighed.parameter(&one.parameter)?;
-            for parameter in weighed.parameters_mut().iter_mut().filter(|known| known.name() == one.parameter) {
-                let set = parameter.store_mut().set_importance(Some(one.importance()));
-                set.map_err(|error| parameter.error(error))?;
+            changed.parameter(&one.parameter)?;
+            for parameter in changed.parameters_mut().iter_mut().filter(|known| known.name() == one.parameter) {
+                change(one, parameter.store_mut()).map_err(|error| parameter.error(error))?;
             }
         }
-        *network = weighed;
+        *network = changed;
         Ok(())
     }
 }
@@ -94,6 +118,27 @@ impl Observations {
 /// [`NetworkError::EmptyBatch`] without batches, [`NetworkError::Training`] for an observer that makes no sense, and what
 /// a forward pass brings.
 pub fn observe(network: &Network, batches: &[Batch], observer: Observer) -> Result<Observations, NetworkError> {
+    watch(network, batches, observer, false)
+}
+
+/// The same, and the mean product of each input with each other: for a matrix of `n` columns `n` times `n` numbers.
+///
+/// # Errors
+/// As [`observe`].
+pub fn observe_products(
+    network: &Network,
+    batches: &[Batch],
+    observer: Observer,
+) -> Result<Observations, NetworkError> {
+    watch(network, batches, observer, true)
+}
+
+fn watch(
+    network: &Network,
+    batches: &[Batch],
+    observer: Observer,
+    products: bool,
+) -> Result<Observations, NetworkError> {
     observer.check()?;
     if batches.is_empty() {
         return Err(NetworkError::EmptyBatch);
@@ -107,7 +152,7 @@ pub fn observe(network: &Network, batches: &[Batch], observer: Observer) -> Resu
                 odd = Some(index);
                 return;
             }
-            let seen = seen[index].get_or_insert_with(|| Seen::new(observer, cols));
+            let seen = seen[index].get_or_insert_with(|| Seen::new(observer, cols, products));
             seen.add(x);
         })?;
         seen.iter_mut().flatten().for_each(|seen| seen.ranges.end_batch());
@@ -121,7 +166,10 @@ pub fn observe(network: &Network, batches: &[Batch], observer: Observer) -> Resu
         let (lo, hi) = seen.ranges.range();
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a mean of f32 squares")]
         let mean_squares = seen.squares.iter().map(|sum| (sum / seen.rows as f64) as f32).collect();
-        Some(Activations { parameter: parameter.name().to_owned(), lo, hi, mean_squares, rows: seen.rows })
+        #[expect(clippy::cast_precision_loss, reason = "a mean")]
+        let mean_products = seen.products.iter().map(|sum| sum / seen.rows as f64).collect();
+        let (parameter, rows) = (parameter.name().to_owned(), seen.rows);
+        Some(Activations { parameter, lo, hi, mean_squares, rows, mean_products })
     });
     Ok(Observations(found.collect()))
 }
@@ -130,12 +178,15 @@ pub fn observe(network: &Network, batches: &[Batch], observer: Observer) -> Resu
 struct Seen {
     ranges: Ranges,
     squares: Vec<f64>,
+    /// Empty unless they are wanted.
+    products: Vec<f64>,
     rows: usize,
 }
 
 impl Seen {
-    fn new(observer: Observer, cols: usize) -> Self {
-        Self { ranges: Ranges::new(observer), squares: vec![0.0; cols], rows: 0 }
+    fn new(observer: Observer, cols: usize, products: bool) -> Self {
+        let products = vec![0.0; if products { cols * cols } else { 0 }];
+        Self { ranges: Ranges::new(observer), squares: vec![0.0; cols], products, rows: 0 }
     }
 
     fn add(&mut self, x: &[f32]) {
@@ -144,5 +195,11 @@ impl Seen {
             self.rows += 1;
         }
         self.ranges.add(x);
+        if !self.products.is_empty() {
+            let cols = self.squares.len();
+            let mut sums = vec![0.0; cols * cols];
+            columns_by_columns(x, x, cols, cols, &mut sums);
+            self.products.iter_mut().zip(sums).for_each(|(all, sum)| *all += f64::from(sum));
+        }
     }
 }

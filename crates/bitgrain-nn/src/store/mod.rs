@@ -4,6 +4,7 @@
 //! as it changes, which the borrow checker sees to: whoever changes the master holds the only reference to the store.
 
 mod error;
+mod feedback;
 mod instead;
 mod version;
 
@@ -13,6 +14,7 @@ use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, QuantizedTensor, WeightFormat, check_finite};
 
 pub use error::StoreError;
+pub use feedback::Moments;
 pub use instead::stored_as;
 pub use version::Version;
 
@@ -37,6 +39,7 @@ pub struct WeightStore {
     cols: usize,
     master: Vec<f32>,
     importance: Option<Vec<f32>>,
+    moments: Option<Arc<Moments>>,
     versions: RwLock<Vec<Entry>>,
 }
 
@@ -88,7 +91,7 @@ impl WeightStore {
             return Err(CodecErr::RaggedBlocks { len: master.len(), block: cols }.into());
         }
         check_finite(&master)?;
-        Ok(Self { rows: master.len() / cols, cols, master, importance: None, versions: RwLock::default() })
+        Ok(Self { rows: master.len() / cols, cols, master, importance: None, moments: None, versions: RwLock::default() })
     }
 
     /// Rows and columns.
@@ -127,10 +130,21 @@ impl WeightStore {
             return Ok(Active::Version(Arc::clone(version)));
         }
         let stored = stored_as(format, self.cols);
-        let tensor = QuantizedTensor::quantize_with(stored, &self.master, self.cols, self.importance.as_deref())?;
-        let made = Arc::new(Version::new(format, tensor)?);
+        let made = Arc::new(Version::new(format, self.quantize(stored)?)?);
         *version = Some(Arc::clone(&made));
         Ok(Active::Version(made))
+    }
+
+    fn quantize(&self, format: WeightFormat) -> Result<QuantizedTensor, StoreError> {
+        let importance = self.importance.as_deref();
+        let fed = match &self.moments {
+            Some(moments) => feedback::quantize(format, &self.master, moments, importance)?,
+            None => None,
+        };
+        match fed {
+            Some(tensor) => Ok(tensor),
+            None => Ok(QuantizedTensor::quantize_with(format, &self.master, self.cols, importance)?),
+        }
     }
 
     /// The version of that format if it exists, else the master. Never makes one, never gives a stale one.
@@ -227,6 +241,20 @@ impl WeightStore {
         self.importance.as_deref()
     }
 
+    /// Says how the inputs of the columns go together, for versions to come: their weights are then rounded with
+    /// feedback where the format has scales per group or blocks. All versions are gone.
+    ///
+    /// # Errors
+    /// [`CodecErr::LengthMismatch`] if they are not for as many columns.
+    pub fn set_moments(&mut self, moments: Option<Moments>) -> Result<(), StoreError> {
+        if let Some(found) = moments.as_ref().map(Moments::cols).filter(|found| *found != self.cols) {
+            return Err(CodecErr::LengthMismatch { left: self.cols, right: found }.into());
+        }
+        self.moments = moments.map(Arc::new);
+        self.versions_mut().clear();
+        Ok(())
+    }
+
     /// Forgets a version, so that it is made again when it is needed.
     pub fn clear(&self, format: WeightFormat) {
         self.versions.write().unwrap_or_else(PoisonError::into_inner).retain(|entry| entry.format != format);
@@ -286,6 +314,7 @@ impl Clone for WeightStore {
             cols: self.cols,
             master: self.master.clone(),
             importance: self.importance.clone(),
+            moments: self.moments.clone(),
             versions: RwLock::new(self.versions().into_iter().map(entry).collect()),
         }
     }
