@@ -15,7 +15,7 @@ use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
 use bitgrain_nn::convert::Choice;
 use bitgrain_nn::layer::Layer;
 use bitgrain_nn::network::{Network, Shape, compare_networks};
-use bitgrain_nn::observe::{Observer, observe};
+use bitgrain_nn::observe::{Observer, observe_products};
 use bitgrain_nn::sample::digits;
 use bitgrain_nn::save::Contents;
 use bitgrain_nn::train::{Dataset, Loss, Schedule, TrainConfig, evaluate, train};
@@ -126,17 +126,18 @@ fn seconds(network: &Network, data: &Dataset) -> Result<f64, Box<dyn Error>> {
     Ok(best)
 }
 
-/// 3. What a calibration pass gains: how far outputs are off with scales that weigh every column alike, and with scales
-///    that know which inputs are large.
+/// 3. What a calibration pass gains: how far outputs are off when every column counts alike, when scales know which inputs
+///    are large, and when what a weight loses is made up for by the others.
 fn calibrated(
     network: &Network,
     known: &Dataset,
     unknown: &Dataset,
     out: &mut impl Write,
 ) -> Result<(), Box<dyn Error>> {
-    let mut weighed = network.clone();
-    let seen = observe(network, &[known.inputs().clone()], Observer::Percentile(99.9))?;
+    let seen = observe_products(network, &[known.inputs().clone()], Observer::Percentile(99.9))?;
+    let [mut weighed, mut fed] = [network.clone(), network.clone()];
     seen.apply(&mut weighed)?;
+    seen.apply_feedback(&mut fed)?;
     writeln!(out, "\n| matrix | inputs from | to | columns that are always 0 |")?;
     writeln!(out, "|---|---|---|---|")?;
     for one in seen.activations() {
@@ -150,22 +151,23 @@ fn calibrated(
             one.mean_squares.len()
         )?;
     }
-    writeln!(out, "\n| format | output error | with importances | accuracy | with importances |")?;
-    writeln!(out, "|---|---|---|---|---|")?;
-    for name in ["int4@mse", "q4_0", "q4_k", "q3_k", "int2@mse"] {
+    writeln!(
+        out,
+        "\n| format | output error | with importances | with feedback | accuracy | with importances | with feedback |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    for name in ["int4", "int4@mse", "fp4", "q4_0", "q4_k", "q3_k", "int2", "int2@mse", "ternary", "binary"] {
         let Choice::To(format) = name.parse()? else { continue };
-        let mut cells = Vec::new();
-        for base in [network, &weighed] {
+        let (mut errors, mut shares) = (String::new(), String::new());
+        for base in [network, &weighed, &fed] {
             let mut morphed = base.clone();
             morphed.morph(format)?;
             let compared = compare_networks(network, &morphed, Some(unknown.inputs()))?;
-            let error = compared.outputs.ok_or("inputs were given")?.figures.relative_rmse;
+            errors += &format!("{:.4} | ", compared.outputs.ok_or("inputs were given")?.figures.relative_rmse);
             let accuracy = evaluate(&morphed, unknown, Loss::CrossEntropy)?.accuracy.unwrap_or(0.0);
-            cells.push((error, accuracy));
+            shares += &format!("{:.1} % | ", 100.0 * accuracy);
         }
-        let [(plain, before), (with, after)] = cells[..] else { continue };
-        let [before, after] = [before, after].map(|share| format!("{:.1} %", 100.0 * share));
-        writeln!(out, "| {name} | {plain:.4} | {with:.4} | {before} | {after} |")?;
+        writeln!(out, "| {name} | {errors}{}", shares.trim_end())?;
     }
     Ok(())
 }

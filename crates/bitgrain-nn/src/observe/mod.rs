@@ -2,6 +2,12 @@
 //!
 //! A column of a matrix is multiplied with one input. An error in a weight costs as much as that input is large, so the
 //! mean square of each input is how much the errors of its column matter: the importance that scales are searched with.
+//! Errors also add up where inputs go together, which mean products show: then weights can be rounded so that one makes up
+//! for what another lost.
+//!
+//! On a classifier of digits (256 wide, 4 seeds) importances take the relative error of outputs from .035 to .031 with `q4_0`
+//! and from .028 to .024 with `q4_k`, from .31 to .30 with int2 by squared error; with `q3_k` it grows from .047 to .052. Feedback
+//! takes int4 from .040 to .013 and int2 from .46 to .10.
 
 mod range;
 

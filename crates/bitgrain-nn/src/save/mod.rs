@@ -24,7 +24,8 @@ const VERSION: u32 = 1;
 /// How much of a network a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// Masters and every version there is: what was trained can be trained on.
+    /// Masters, importances and every version there is: what was trained can be trained on. Mean products of inputs
+    /// are not kept.
     All,
     /// Of each parameter the weights that it runs on, and nothing else: as small as its format. On loading, masters
     /// become what the codes stand for.

@@ -76,7 +76,11 @@ pub(super) fn write(saved: &Saved) -> Result<Vec<u8>, FileError> {
             let storage = Storage::Weights(version.stored);
             let SavedVersion { parts: PartsBuf { codes, scales, zeros }, .. } = version;
             let per_row = |len: usize| {
-                if rows > 1 && (len as u64).is_multiple_of(rows) { vec![rows, len as u64 / rows] } else { vec![len as u64] }
+                if rows > 1 && (len as u64).is_multiple_of(rows) {
+                    vec![rows, len as u64 / rows]
+                } else {
+                    vec![len as u64]
+                }
             };
             match dtype_of(&storage) {
                 Some(dtype) => add(name.clone(), dtype, vec![rows, cols], codes.clone()),

@@ -91,7 +91,14 @@ impl WeightStore {
             return Err(CodecErr::RaggedBlocks { len: master.len(), block: cols }.into());
         }
         check_finite(&master)?;
-        Ok(Self { rows: master.len() / cols, cols, master, importance: None, moments: None, versions: RwLock::default() })
+        Ok(Self {
+            rows: master.len() / cols,
+            cols,
+            master,
+            importance: None,
+            moments: None,
+            versions: RwLock::default(),
+        })
     }
 
     /// Rows and columns.
