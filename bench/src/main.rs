@@ -9,6 +9,7 @@ mod data;
 mod gbdt;
 mod machine;
 mod measure;
+mod nn;
 mod report;
 mod rival;
 mod scratch;
@@ -58,6 +59,8 @@ enum Suite {
     Codec,
     /// Block formats of llama.cpp beside ggml and candle, conversion of files, opening them.
     Weights,
+    /// Products with quantized matrices beside candle and ggml.
+    Nn,
     /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
 }
@@ -67,6 +70,7 @@ impl Suite {
         match self {
             Self::Codec => Ok(codec::run(pace)),
             Self::Weights => weights::run(pace),
+            Self::Nn => Ok(nn::run(pace)),
             Self::Gbdt => gbdt::run(pace, &cli.gbdt),
         }
     }

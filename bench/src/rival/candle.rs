@@ -9,9 +9,10 @@ use candle_core::quantized::gguf_file::Content;
 use candle_core::quantized::k_quants::{
     BlockQ2K, BlockQ3K, BlockQ4_0, BlockQ4K, BlockQ5K, BlockQ6K, BlockQ8_0, GgmlType,
 };
-use candle_core::{Device, Result};
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::{Device, Module, Result, Tensor};
 
-use super::Blocks;
+use super::{Blocks, Product};
 
 impl<B: GgmlType> Blocks for Vec<B> {
     fn quantize(&mut self, values: &[f32]) {
@@ -59,4 +60,41 @@ pub(crate) fn safetensors_values(path: &Path, tensor: &str) -> Result<Vec<f32>> 
 pub(crate) fn gguf_tensors(path: &Path) -> Result<usize> {
     let mut reader = BufReader::new(File::open(path)?);
     Ok(Content::read(&mut reader)?.tensor_infos.len())
+}
+
+/// Its matrix of a format, f32 if none, with a batch of activations.
+///
+/// # Errors
+/// What candle says.
+pub(crate) fn product(
+    block: Option<GgmlBlock>,
+    weights: &[f32],
+    cols: usize,
+    x: &[f32],
+) -> Result<Option<Box<dyn Product>>> {
+    let weights = Tensor::from_slice(weights, (weights.len() / cols, cols), &Device::Cpu)?;
+    let x = Tensor::from_slice(x, (x.len() / cols, cols), &Device::Cpu)?;
+    let matrix = match block {
+        Some(GgmlBlock::Q4_0) => QMatMul::from_qtensor(QTensor::quantize(&weights, GgmlDType::Q4_0)?)?,
+        Some(GgmlBlock::Q8_0) => QMatMul::from_qtensor(QTensor::quantize(&weights, GgmlDType::Q8_0)?)?,
+        Some(_) => return Ok(None),
+        None => QMatMul::Tensor(weights),
+    };
+    Ok(Some(Box::new(Multiplied { matrix, x, out: None })))
+}
+
+struct Multiplied {
+    matrix: QMatMul,
+    x: Tensor,
+    out: Option<Tensor>,
+}
+
+impl Product for Multiplied {
+    fn run(&mut self) {
+        self.out = self.matrix.forward(&self.x).ok();
+    }
+
+    fn result(&self) -> Vec<f32> {
+        self.out.as_ref().and_then(|out| out.flatten_all().and_then(|out| out.to_vec1()).ok()).unwrap_or_default()
+    }
 }

@@ -17,6 +17,13 @@ pub(crate) trait Blocks {
     fn dequantize(&self, out: &mut [f32]);
 }
 
+/// A rival's matrix and a batch of activations, ready to be multiplied.
+pub(crate) trait Product {
+    fn run(&mut self);
+    /// What the last run gave: a row for each of the batch.
+    fn result(&self) -> Vec<f32>;
+}
+
 /// Where rivals that are not crates are kept: a folder beside those of cargo's profiles.
 fn folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;

@@ -8,7 +8,10 @@ use std::process::{Command, ExitStatus};
 const PACKAGE: &str = "@node-llama-cpp/linux-x64";
 /// Its version.
 pub(crate) const VERSION: &str = "3.22.1";
-const LIBRARY: &str = "package/bins/linux-x64/libggml-base.so";
+const FOLDER: &str = "package/bins/linux-x64";
+const LIBRARY: &str = "libggml-base.so";
+/// One of several builds of the products, for different CPUs.
+const ANY_CPU: &str = "libggml-cpu-x64.so";
 
 /// Why there is no ggml to compare with.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +28,7 @@ pub(crate) enum FetchError {
     Load(#[from] libloading::Error),
 }
 
-/// The path of the library; downloads it if this is the first time.
+/// The path of the library, with the builds of its products beside it; downloads them if this is the first time.
 ///
 /// # Errors
 /// Anything but [`FetchError::Load`].
@@ -34,16 +37,33 @@ pub(super) fn library() -> Result<PathBuf, FetchError> {
         return Err(FetchError::OtherPlatform);
     }
     let folder = super::super::folder()?.join(format!("ggml-{VERSION}"));
-    let library = folder.join(LIBRARY);
-    if !library.is_file() {
+    let libraries = folder.join(FOLDER);
+    if ![LIBRARY, ANY_CPU].iter().all(|name| libraries.join(name).is_file()) {
         std::fs::create_dir_all(&folder)?;
         eprintln!("fetching {PACKAGE} {VERSION} with npm");
         run("npm", &["pack", "--silent", "--pack-destination", "."], &[&format!("{PACKAGE}@{VERSION}")], &folder)?;
         let archive = format!("node-llama-cpp-linux-x64-{VERSION}.tgz");
-        run("tar", &["-xzf"], &[&archive, LIBRARY, "package/LICENSE"], &folder)?;
+        let wanted = format!("{FOLDER}/libggml-*.so");
+        run("tar", &["--wildcards", "-xzf"], &[&archive, &wanted, "package/LICENSE"], &folder)?;
         std::fs::remove_file(folder.join(archive))?;
     }
-    Ok(library)
+    Ok(libraries.join(LIBRARY))
+}
+
+/// The builds of the products that lie beside the library.
+///
+/// # Errors
+/// [`FetchError::Folder`].
+pub(super) fn cpu_libraries(library: &Path) -> Result<Vec<PathBuf>, FetchError> {
+    let mut found = Vec::new();
+    for entry in library.parent().ok_or(io::ErrorKind::NotFound)?.read_dir()? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("libggml-cpu-") {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn run(program: &'static str, options: &[&str], operands: &[&str], folder: &Path) -> Result<(), FetchError> {

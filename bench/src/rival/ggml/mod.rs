@@ -1,12 +1,15 @@
 //! ggml, the tensor library of llama.cpp, as its authors' prebuilt CPU build has it: fetched once, loaded at run time.
 
+mod cpu;
 mod fetch;
 
 use std::ffi::c_void;
+use std::path::PathBuf;
 
 use bitgrain::kernels::GgmlBlock;
 use libloading::Library;
 
+pub(crate) use cpu::{Cpu, Layout};
 pub(crate) use fetch::{FetchError, VERSION};
 
 type QuantizeChunk = unsafe extern "C" fn(i32, *const f32, *mut c_void, i64, i64, i64, *const f32) -> usize;
@@ -16,6 +19,7 @@ type DequantizeRow = unsafe extern "C" fn(*const c_void, *mut f32, i64);
 pub(crate) struct Ggml {
     // The function below stays valid as long as this.
     library: Library,
+    path: PathBuf,
     quantize_chunk: QuantizeChunk,
 }
 
@@ -31,7 +35,7 @@ impl Ggml {
         let library = unsafe { Library::new(&path) }?;
         // SAFETY: the symbol has this signature in the release's `ggml.h`.
         let quantize_chunk = *unsafe { library.get::<QuantizeChunk>(c"ggml_quantize_chunk") }?;
-        Ok(Self { library, quantize_chunk })
+        Ok(Self { library, path, quantize_chunk })
     }
 
     /// Quantizes whole rows into `out`. Panics if it is too small.

@@ -6,10 +6,6 @@
 //!
 //! A **tile** is 1, 4 or 8 rows of activations, rounded to 8-bit codes with a scale for each 32, and interleaved so
 //! that the codes which a line of weights meets lie together.
-//!
-//! The order of every sum is fixed. Within a block of 32 columns sums are of integers, hence exact. Blocks are added in
-//! order: with a scale per block, `total += (sum * activation_scale) * weight_scale`; with a scale per group of blocks,
-//! `group += sum * activation_scale` for each block, and `total += group * weight_scale` for each group. Nothing is fused.
 
 mod activations;
 mod floats;

@@ -5,7 +5,12 @@ use crate::backend::on;
 use crate::{Backend, KernelError};
 
 /// Multiplies every strip with every tile. `out` gets, strip by strip, a line for each row of each tile: its products
-/// with the sixteen rows of the strip. The order of sums is that of [the module](self), whatever the backend.
+/// with the sixteen rows of the strip.
+///
+/// The order of every sum is fixed. Within a block of 32 columns sums are of integers, hence exact. Blocks are added in
+/// order: with a scale per block, `total += (sum * activation_scale) * weight_scale`; with a scale per group of blocks,
+/// `group += sum * activation_scale` for each block, and `total += group * weight_scale` for each group. Nothing is
+/// fused. So every backend returns the same bits, but for the payload of a NaN.
 ///
 /// # Errors
 /// [`KernelError::InputTooSmall`] if a tile has another number of blocks than the strips,

@@ -53,7 +53,7 @@ mod tests {
             }
             if i % 5 == 0 {
                 // Results around the smallest normal number.
-                c = c & 0x81FF_FFFF;
+                c &= 0x81FF_FFFF;
                 (a, b) = (a & 0xBFFF_FFFF, b & 0x9FFF_FFFF);
             }
             let [a, b, c] = [a, b, c].map(f32::from_bits);
@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn a_sum_that_is_all_but_halfway_goes_to_the_right_side() {
-        // 1 + 2^-24 is halfway between two floats, and 2^-60 more decides.
-        let tiny = f32::from_bits((127 - 30) << 23);
-        let half = f32::from_bits((127 - 24) << 23);
-        let up = mul_add(tiny, tiny, 0.0);
-        assert_eq!(mul_add(1.0, half, 1.0), 1.0);
-        let just_above = 1.0 + f64::from(half) + f64::from(up);
-        assert!(just_above > 1.0 + f64::from(half) || up > 0.0);
-        let c = 1.0 + f32::EPSILON;
-        assert_eq!(mul_add(c, half, 1.0), c); // half plus a little of it
+        let power = |exponent: i32| f32::from_bits((127 + exponent).cast_unsigned() << 23);
+        // 1 plus a little more than half of a step.
+        assert_eq!(mul_add(1.0 + f32::EPSILON, power(-24), 1.0), 1.0 + f32::EPSILON);
+        assert_eq!(mul_add(1.0, power(-24), 1.0), 1.0);
+        // An odd subnormal plus a little less than half of a step, which is too little for an f64 to see.
+        let (a, b) = ((1.0 + f32::EPSILON) * power(-75), (1.0 - f32::EPSILON) * power(-75));
+        let odd = f32::from_bits(0x0040_0001);
+        assert_eq!(mul_add(a, b, odd).to_bits(), odd.to_bits());
+        assert_eq!(mul_add(-a, b, -odd).to_bits(), (-odd).to_bits());
     }
 }

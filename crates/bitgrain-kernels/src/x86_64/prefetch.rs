@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use crate::product::CodeLine;
+use crate::product::{CodeLine, FloatLine};
 
 /// Bytes between a block and what is asked for.
 const DISTANCE: usize = 4096;
@@ -47,4 +47,12 @@ pub(super) fn prefetch_strip<const N: usize>(lines: &[CodeLine; N]) {
         // A prefetch never faults, wherever it points.
         _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
     }
+}
+
+/// Asks for the weights that come some columns behind these.
+#[inline]
+#[target_feature(enable = "sse")]
+pub(super) fn prefetch_line(line: &FloatLine) {
+    // A prefetch never faults, wherever it points.
+    _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
 }

@@ -14,6 +14,7 @@ mod dot;
 mod error_sums;
 mod exp;
 mod pack;
+mod product;
 mod quantize;
 mod round_pairs;
 mod tree;

@@ -3,7 +3,7 @@
 use bitgrain_kernels::{Backend, FloatTile, KernelError, STRIP_BLOCK, StripBits, Tile, quantize_activations};
 use rayon::prelude::*;
 
-use super::{FEW, ProductError};
+use super::{FEW_VALUES, ProductError, View};
 
 /// Rows of the tiles of a batch: eights, and at the end a tile that may have room to spare.
 pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
@@ -48,7 +48,7 @@ impl Codes {
             Ok(out)
         };
         let places: Vec<_> = widths(batch).enumerate().collect();
-        let tiles = if x.len() < FEW {
+        let tiles = if x.len() < FEW_VALUES {
             places.into_iter().map(quantize).collect::<Result<_, _>>()?
         } else {
             places.into_par_iter().map(quantize).collect::<Result<_, _>>()?
@@ -76,18 +76,15 @@ pub(super) struct Floats {
 }
 
 impl Floats {
-    /// Interleaves `rows` rows of `cols` values; `at` says what stands where.
-    pub(super) fn new(rows: usize, cols: usize, at: impl Fn(usize, usize) -> f32 + Sync) -> Self {
+    /// Interleaves the rows of a matrix.
+    pub(super) fn new(matrix: View<'_>) -> Self {
         let interleave = |(tile, width): (usize, usize)| {
-            let mut values = vec![0.0; width * cols];
-            let there = (rows - 8 * tile).min(width);
-            for (col, values) in values.chunks_exact_mut(width).enumerate() {
-                values[..there].iter_mut().enumerate().for_each(|(row, value)| *value = at(8 * tile + row, col));
-            }
+            let mut values = vec![0.0; width * matrix.cols()];
+            matrix.pack_tile(8 * tile, width, &mut values);
             (width, values)
         };
-        let places: Vec<_> = widths(rows).enumerate().collect();
-        let tiles = if rows * cols < FEW {
+        let places: Vec<_> = widths(matrix.rows()).enumerate().collect();
+        let tiles = if matrix.rows() * matrix.cols() < FEW_VALUES {
             places.into_iter().map(interleave).collect()
         } else {
             places.into_par_iter().map(interleave).collect()

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::activations::{Floats, lines, widths};
 use super::places::{Work, compute};
-use super::{ProductError, View};
+use super::{FEW_PRODUCTS, ProductError, View};
 
 /// Strips that are packed at once, and how many of their lines: 256 KiB, which a second-level cache holds.
 const STRIPS: usize = 8;
@@ -82,7 +82,7 @@ pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), P
     if out.is_empty() || a.cols() == 0 {
         return Ok(());
     }
-    let tiles = Floats::new(rows, a.cols(), |row, col| a.at(row, col));
+    let tiles = Floats::new(a);
     if rows < MANY { by_columns(&tiles, rows, b, out) } else { by_rows(&tiles, rows, b, out) }
 }
 
@@ -120,6 +120,9 @@ fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<
         }
         Ok(())
     };
+    if b.rows().saturating_mul(out.len()) < FEW_PRODUCTS {
+        return out.chunks_mut(piece * cols).enumerate().try_for_each(compute);
+    }
     out.par_chunks_mut(piece * cols).enumerate().try_for_each(compute)
 }
 

@@ -2,9 +2,9 @@
 
 use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
-use super::ProductError;
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
+use super::{ProductError, View};
 
 /// Bytes of weights that a thread multiplies before it looks for other work.
 const PIECE: usize = 512 << 10;
@@ -41,7 +41,7 @@ impl FloatMatrix {
     /// The product; lengths are right.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
         let (cols, count) = (self.cols, self.strips.len() / self.cols);
-        let activations = Floats::new(batch, cols, |row, col| x[row * cols + col]);
+        let activations = Floats::new(View::new(x, batch, cols)?);
         let tiles = activations.tiles(0..activations.count(), 0..cols)?;
         let work = Work {
             strips: count,

@@ -25,5 +25,8 @@ pub use error::ProductError;
 pub use packed::PackedMatrix;
 pub use view::View;
 
-/// Products below which waking another thread takes longer than the work.
-const FEW: usize = 1 << 17;
+/// Products below which waking another thread takes longer than the work, some tens of microseconds.
+const FEW_PRODUCTS: usize = 1 << 21;
+
+/// The same for values that are quantized or moved.
+const FEW_VALUES: usize = 1 << 17;

@@ -3,7 +3,7 @@
 use bitgrain_kernels::{FloatLine, STRIP_ROWS};
 use rayon::prelude::*;
 
-use super::{FEW, ProductError};
+use super::{FEW_PRODUCTS, FEW_VALUES, ProductError};
 
 /// What there is to compute: `strips` strips with `lines` lines each, about `products` products in all.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub(super) fn compute(
     let mut lines = vec![FloatLine::ZERO; work.strips * work.lines];
     let piece = work.piece.max(1);
     let length = piece * work.lines;
-    if work.products < FEW {
+    if work.products < FEW_PRODUCTS {
         lines.chunks_mut(length).enumerate().try_for_each(|(i, lines)| compute(i * piece, lines))?;
     } else {
         lines.par_chunks_mut(length).enumerate().try_for_each(|(i, lines)| compute(i * piece, lines))?;
@@ -39,7 +39,7 @@ pub(super) fn compute(
             out.copy_from_slice(&lines[strip * work.lines + row].0[..out.len()]);
         }
     };
-    if out.len() < FEW {
+    if out.len() < FEW_VALUES {
         out.chunks_mut(cols).enumerate().for_each(place);
     } else {
         out.par_chunks_mut(cols).enumerate().for_each(place);

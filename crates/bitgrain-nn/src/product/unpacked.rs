@@ -6,9 +6,9 @@ use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat, check_finite};
 use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
-use super::ProductError;
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
+use super::{ProductError, View};
 
 /// Weights as they were quantized.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl UnpackedMatrix {
     /// The product; lengths are right.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
         let (rows, cols) = self.0.shape();
-        let activations = Floats::new(batch, cols, |row, col| x[row * cols + col]);
+        let activations = Floats::new(View::new(x, batch, cols)?);
         let tiles = activations.tiles(0..activations.count(), 0..cols)?;
         let work = Work {
             strips: rows.div_ceil(STRIP_ROWS),

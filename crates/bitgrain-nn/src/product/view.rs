@@ -71,9 +71,21 @@ impl<'a> View<'a> {
         self.cols
     }
 
-    /// The element of a row and a column.
-    pub(super) fn at(&self, row: usize, col: usize) -> f32 {
-        self.data[row * self.row_step + col * self.col_step]
+    /// Rows from `first` on, interleaved as a tile of `width`: as many values for each column, zeros for rows that are
+    /// not there.
+    pub(super) fn pack_tile(&self, first: usize, width: usize, out: &mut [f32]) {
+        let there = (self.rows - first).min(width);
+        let columns = out.chunks_exact_mut(width).enumerate();
+        if self.row_step == 1 {
+            for (col, out) in columns {
+                out[..there].copy_from_slice(&self.data[first + col * self.col_step..][..there]);
+            }
+            return;
+        }
+        for row in 0..there {
+            let values = &self.data[(first + row) * self.row_step..][..self.cols];
+            out[row..].iter_mut().step_by(width).zip(values).for_each(|(out, value)| *out = *value);
+        }
     }
 
     /// Sixteen columns from `first` on, or as many as there are, as a strip: a line for each of some rows.

@@ -15,7 +15,9 @@ fn chain(m: usize, k: usize, n: usize, a: impl Fn(usize, usize) -> f32, b: impl 
 #[test]
 fn the_three_forms_are_chains_of_fused_multiply_adds() {
     let sizes = [(0, 3, 3), (1, 1, 1), (1, 40, 700), (2, 17, 33), (3, 33, 5), (5, 70, 16), (9, 31, 65), (64, 20, 12)];
-    for (batch, rows, cols) in sizes.into_iter().chain([(65, 100, 37), (130, 35, 40), (12, 130, 1100)]) {
+    for (batch, rows, cols) in
+        sizes.into_iter().chain([(3, 5, 1), (4, 1, 6), (1, 6, 4), (65, 100, 37), (130, 35, 40), (12, 130, 1100)])
+    {
         let shape = Shape { batch, rows, cols };
         let mut random = Normals(1);
         let (x, w, y) = (random.take(batch * cols), random.take(rows * cols), random.take(batch * rows));

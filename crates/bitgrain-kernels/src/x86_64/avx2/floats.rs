@@ -6,6 +6,7 @@ use super::lanes::{load_f32, store_f32};
 use super::transpose::transpose;
 use crate::product::{FloatLine, FloatTile};
 use crate::scalar;
+use crate::x86_64::prefetch::prefetch_line;
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatTile<'_>], out: &mut [FloatLine]) {
@@ -42,6 +43,9 @@ fn some_rows<const W: usize, const N: usize>(
         sums[row] = [load_f32(front), load_f32(back)];
     }
     for (line, values) in strip.iter().zip(tile) {
+        if W == 1 {
+            prefetch_line(line);
+        }
         let (front, back) = halves(line);
         let (front, back) = (load_f32(front), load_f32(back));
         for row in 0..N {

@@ -6,6 +6,7 @@ use super::lanes::{load_f32, load_line, store_line};
 use super::transpose::transpose;
 use crate::product::{FloatLine, FloatTile};
 use crate::scalar;
+use crate::x86_64::prefetch::prefetch_line;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
 pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatTile<'_>], out: &mut [FloatLine]) {
@@ -57,6 +58,10 @@ fn pair<const W: usize>(
         sums[row] = [load_line(&out[row]), load_line(&other_out[row])];
     }
     for ((line, other), values) in strip.iter().zip(other).zip(tile) {
+        if W == 1 {
+            prefetch_line(line);
+            prefetch_line(other);
+        }
         let (line, other) = (load_line(line), load_line(other));
         for row in 0..W {
             let value = _mm512_set1_ps(values[row]);

@@ -1,0 +1,146 @@
+//! Products with a matrix of 4096 × 4096 weights: a vector, and a batch of 32.
+
+use bitgrain::codec::weight::{DType, GgmlBlock, QuantizedTensor, ScaledFormat, WeightFormat};
+use bitgrain::nn::product::PackedMatrix;
+
+use super::progress;
+use crate::data;
+use crate::measure::{Contestant, Pace, Timing, race};
+use crate::report::{Figure, Row, Table, Unit};
+use crate::rival::Product;
+use crate::rival::ggml::{Cpu, Layout};
+
+/// Rows and columns.
+const SIDE: usize = 4096;
+/// Rows of activations of the larger batch.
+const BATCH: usize = 32;
+
+/// What is measured, with what the rivals have that comes nearest.
+struct Kind {
+    format: WeightFormat,
+    rivals: Option<GgmlBlock>,
+}
+
+fn kinds() -> [Kind; 5] {
+    let scaled = |dtype, rivals| Kind { format: ScaledFormat::new(dtype).into(), rivals };
+    [
+        Kind { format: GgmlBlock::Q4_0.into(), rivals: Some(GgmlBlock::Q4_0) },
+        Kind { format: GgmlBlock::Q8_0.into(), rivals: Some(GgmlBlock::Q8_0) },
+        scaled(DType::Int8, Some(GgmlBlock::Q8_0)),
+        scaled(DType::Int4, Some(GgmlBlock::Q4_0)),
+        scaled(DType::Float32, None),
+    ]
+}
+
+/// A table for each batch, and int8 beside our own f32.
+pub(super) fn tables(pace: Pace, cpu: Option<&Cpu<'_>>) -> Vec<Table> {
+    let weights = data::normal(SIDE * SIDE);
+    let [mut vectors, mut batches, mut own] = [Vec::new(), Vec::new(), Vec::new()];
+    let floats = packed(ScaledFormat::new(DType::Float32).into(), &weights);
+    for kind in kinds() {
+        let matrix = packed(kind.format, &weights);
+        for threads in [1, 2] {
+            let label = format!("{}, {threads} {}", kind.format, if threads == 1 { "thread" } else { "threads" });
+            progress(&format!("products: {label}"));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            for (batch, rows) in [(1, &mut vectors), (BATCH, &mut batches)] {
+                let timings = pool.install(|| compete(pace, &kind, &matrix, &weights, batch, threads, cpu));
+                // The bars are for quantized weights.
+                rows.push(Row { judged: kind.rivals.is_some(), ..Row::judged(label.clone(), timings) });
+            }
+            if kind.format == ScaledFormat::new(DType::Int8).into() {
+                own.push(Row::judged(label, pool.install(|| against_floats(pace, &matrix, &floats))));
+            }
+        }
+    }
+    let mut figures = vec![Figure::ratio("bitgrain", "candle").at_least(1.5)];
+    figures.extend(Layout::ALL.map(|layout| Figure::ratio("bitgrain", layout.name()).at_least(1.0)));
+    let table = |title, note: &str, figures, rows| Table {
+        title,
+        note: note.to_owned(),
+        unit: Unit::Milliseconds,
+        axis: "weights",
+        figures,
+        rows,
+    };
+    let note = "Rivals of int8 are Q8_0, of int4 Q4_0. ggml repacks Q8_0 for AMX only.";
+    vec![
+        table("Matrix times vector", note, figures.clone(), vectors),
+        table("Matrix times a batch of 32", note, figures, batches),
+        table("Matrix times vector, beside our f32", "", vec![Figure::ratio("bitgrain", "f32").at_least(3.0)], own),
+    ]
+}
+
+fn packed(format: WeightFormat, weights: &[f32]) -> PackedMatrix {
+    let tensor = QuantizedTensor::quantize(format, weights, SIDE).expect("finite, whole blocks");
+    PackedMatrix::new(tensor).expect("finite")
+}
+
+/// Activations and what came out.
+struct Memory<'a> {
+    x: Vec<f32>,
+    out: Vec<f32>,
+    rivals: Vec<Box<dyn Product + 'a>>,
+}
+
+fn compete(
+    pace: Pace,
+    kind: &Kind,
+    matrix: &PackedMatrix,
+    weights: &[f32],
+    batch: usize,
+    threads: usize,
+    cpu: Option<&Cpu<'_>>,
+) -> Vec<Timing> {
+    let x = data::normal(batch * SIDE).to_vec();
+    let mut memory = Memory { out: vec![0.0; batch * SIDE], rivals: Vec::new(), x };
+    let mut contestants = vec![Contestant::new("bitgrain", move |m: &mut Memory<'_>| {
+        matrix.multiply(&m.x, batch, &mut m.out).expect("finite");
+    })];
+    let mut add = |name, product: Option<Box<dyn Product + '_>>| {
+        if let Some(product) = product {
+            let at = memory.rivals.len();
+            memory.rivals.push(product);
+            contestants.push(Contestant::new(name, move |m: &mut Memory<'_>| m.rivals[at].run()));
+        }
+    };
+    for layout in Layout::ALL {
+        let x = data::normal(batch * SIDE);
+        add(layout.name(), cpu.and_then(|cpu| cpu.product(kind.rivals, layout, weights, SIDE, &x, threads)));
+    }
+    add("candle", candle(kind.rivals, weights, &data::normal(batch * SIDE)));
+    check(&mut memory, matrix, batch);
+    race(pace.in_memory(), &mut memory, size_of_val(weights), contestants)
+}
+
+#[cfg(feature = "candle")]
+fn candle(block: Option<GgmlBlock>, weights: &[f32], x: &[f32]) -> Option<Box<dyn Product>> {
+    crate::rival::candle::product(block, weights, SIDE, x).expect("formats it has")
+}
+
+#[cfg(not(feature = "candle"))]
+fn candle(_block: Option<GgmlBlock>, _weights: &[f32], _x: &[f32]) -> Option<Box<dyn Product>> {
+    None
+}
+
+/// Panics unless all results are near ours: their weights are quantized in other ways than ours, or their activations.
+fn check(memory: &mut Memory<'_>, matrix: &PackedMatrix, batch: usize) {
+    matrix.multiply(&memory.x, batch, &mut memory.out).expect("finite");
+    let norm = |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x * x)).sum::<f64>().sqrt();
+    let ours = norm(&mut memory.out.iter().copied());
+    for rival in &mut memory.rivals {
+        rival.run();
+        let theirs = rival.result();
+        assert_eq!(theirs.len(), memory.out.len());
+        let off = norm(&mut theirs.iter().zip(&memory.out).map(|(a, b)| a - b));
+        assert!(off < 0.25 * ours, "a rival's result is {:.1} % off ours", 100.0 * off / ours);
+    }
+}
+
+fn against_floats(pace: Pace, matrix: &PackedMatrix, floats: &PackedMatrix) -> Vec<Timing> {
+    let mut memory = (data::normal(SIDE).to_vec(), vec![0.0; SIDE]);
+    let multiply = |name, matrix: &'_ PackedMatrix| -> Contestant<'_, (Vec<f32>, Vec<f32>)> {
+        Contestant::new(name, move |(x, out): &mut (Vec<f32>, Vec<f32>)| matrix.multiply(x, 1, out).expect("finite"))
+    };
+    race(pace.in_memory(), &mut memory, SIDE * SIDE * 4, vec![multiply("bitgrain", matrix), multiply("f32", floats)])
+}

@@ -1,0 +1,220 @@
+//! ggml's products: the build for this CPU, run as llama.cpp runs them, as graphs with weights in a layout of its own.
+//!
+//! What is made here is never freed: a benchmark ends soon.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use bitgrain::kernels::GgmlBlock;
+use libloading::Library;
+
+use super::fetch::{self, FetchError};
+use super::{Ggml, as_i64, type_id};
+use crate::rival::Product;
+
+type Pointer = *mut c_void;
+
+/// `ggml_init_params`.
+#[repr(C)]
+struct Params {
+    size: usize,
+    buffer: Pointer,
+    no_alloc: bool,
+}
+
+impl Params {
+    /// A megabyte is room for a few tensors and a graph; their values are elsewhere.
+    const SMALL: Self = Self { size: 1 << 20, buffer: std::ptr::null_mut(), no_alloc: true };
+}
+
+/// Room for `ggml_threadpool_params`, which has 528 bytes in this release.
+#[repr(C, align(16))]
+struct PoolParams([u8; 1024]);
+
+/// `GGML_BACKEND_BUFFER_USAGE_WEIGHTS`.
+const WEIGHTS: c_int = 1;
+
+/// Where weights lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// As in the file.
+    Plain,
+    /// Rows interleaved for vector instructions.
+    Repacked,
+    /// For the matrix instructions of newer CPUs.
+    Amx,
+}
+
+impl Layout {
+    pub(crate) const ALL: [Self; 3] = [Self::Plain, Self::Repacked, Self::Amx];
+
+    /// As a contestant is called.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "ggml",
+            Self::Repacked => "ggml repacked",
+            Self::Amx => "ggml AMX",
+        }
+    }
+}
+
+/// The library of products that fits this CPU best, as it says itself.
+pub(crate) struct Cpu<'a> {
+    ggml: &'a Ggml,
+    library: Library,
+    /// The CPU it was built for: `sapphirerapids`.
+    pub(crate) name: String,
+}
+
+/// Calls a function of the library or of its base: `call!(cpu, c"ggml_new_graph"(context => Pointer) -> Pointer)`.
+macro_rules! call {
+    ($cpu:expr, $name:literal ($($argument:expr => $type:ty),*) $(-> $result:ty)?) => {{
+        type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
+        // SAFETY: the types are those of the release's `ggml.h`, `ggml-cpu.h` and `ggml-backend.h`.
+        let found = unsafe { $cpu.library.get::<Function>($name) };
+        // SAFETY: the same, for what is in the base.
+        let found = found.or_else(|_| unsafe { $cpu.ggml.library.get::<Function>($name) });
+        let function = found.expect("the release has it");
+        // SAFETY: pointers were made by the library and are never freed, or point to what outlives the call.
+        unsafe { function($($argument),*) }
+    }};
+}
+
+#[expect(unsafe_code, reason = "a rival with a C interface; nothing of it is in what is published")]
+impl<'a> Cpu<'a> {
+    /// Loads the build with the highest score.
+    ///
+    /// # Errors
+    /// A [`FetchError`] if there is none.
+    pub(crate) fn load(ggml: &'a Ggml) -> Result<Self, FetchError> {
+        let mut best: Option<(c_int, Self)> = None;
+        for path in fetch::cpu_libraries(&ggml.path)? {
+            // SAFETY: the release's own libraries; loading one for another CPU is what its authors do to ask it.
+            let library = unsafe { Library::new(&path) }?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().replace("libggml-cpu-", "");
+            let cpu = Self { ggml, library, name };
+            let score = call!(cpu, c"ggml_backend_score"() -> c_int);
+            if score > best.as_ref().map_or(0, |(score, _)| *score) {
+                best = Some((score, cpu));
+            }
+        }
+        best.map(|(_, cpu)| cpu).ok_or(FetchError::OtherPlatform)
+    }
+
+    fn device(&self) -> Pointer {
+        let registry = call!(self, c"ggml_backend_cpu_reg"() -> Pointer);
+        call!(self, c"ggml_backend_reg_dev_get"(registry => Pointer, 0 => usize) -> Pointer)
+    }
+
+    /// The type of buffers with a layout; none if this CPU does not have it.
+    fn buffer_type(&self, layout: Layout) -> Option<Pointer> {
+        let wanted = match layout {
+            Layout::Plain => return Some(call!(self, c"ggml_backend_cpu_buffer_type"() -> Pointer)),
+            Layout::Repacked => c"CPU_REPACK",
+            Layout::Amx => c"AMX",
+        };
+        type Extra = Option<unsafe extern "C" fn(Pointer) -> *const Pointer>;
+        let registry = call!(self, c"ggml_backend_cpu_reg"() -> Pointer);
+        let name = c"ggml_backend_dev_get_extra_bufts".as_ptr();
+        let extra =
+            call!(self, c"ggml_backend_reg_get_proc_address"(registry => Pointer, name => *const c_char) -> Extra)?;
+        // SAFETY: a device of the release; what comes back is a list that ends with a null pointer.
+        let mut at = unsafe { extra(self.device()) };
+        loop {
+            // SAFETY: the end of the list was not reached.
+            let found = unsafe { *at };
+            if found.is_null() {
+                return None;
+            }
+            let name = call!(self, c"ggml_backend_buft_name"(found => Pointer) -> *const c_char);
+            // SAFETY: a buffer type's name is a static string.
+            if unsafe { CStr::from_ptr(name) } == wanted {
+                return Some(found);
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// Weights of a format (f32 if none) in a layout, and a batch of activations; none where the library does not
+    /// multiply such weights in that layout.
+    pub(crate) fn product(
+        &self,
+        block: Option<GgmlBlock>,
+        layout: Layout,
+        weights: &[f32],
+        cols: usize,
+        x: &[f32],
+        threads: usize,
+    ) -> Option<Box<dyn Product + '_>> {
+        let [rows, batch] = [weights.len(), x.len()].map(|len| len / cols);
+        let (buffers, plain) = (self.buffer_type(layout)?, self.buffer_type(Layout::Plain)?);
+        let [stays, changes] =
+            [Params::SMALL, Params::SMALL].map(|p| call!(self, c"ggml_init"(p => Params) -> Pointer));
+        let tensor = |context: Pointer, kind: c_int, rows: usize| {
+            let (cols, rows) = (as_i64(cols), as_i64(rows));
+            call!(self, c"ggml_new_tensor_2d"(context => Pointer, kind => c_int, cols => i64, rows => i64) -> Pointer)
+        };
+        let w = tensor(stays, block.map_or(0, type_id), rows);
+        let input = tensor(changes, 0, batch);
+        let out = call!(self, c"ggml_mul_mat"(changes => Pointer, w => Pointer, input => Pointer) -> Pointer);
+        let graph = call!(self, c"ggml_new_graph"(changes => Pointer) -> Pointer);
+        call!(self, c"ggml_build_forward_expand"(graph => Pointer, out => Pointer));
+        let allocate = |context: Pointer, kind: Pointer| call!(self, c"ggml_backend_alloc_ctx_tensors_from_buft"(context => Pointer, kind => Pointer) -> Pointer);
+        call!(self, c"ggml_backend_buffer_set_usage"(allocate(stays, buffers) => Pointer, WEIGHTS => c_int));
+        allocate(changes, plain);
+        if !call!(self, c"ggml_backend_dev_supports_op"(self.device() => Pointer, out => Pointer) -> bool) {
+            return None;
+        }
+        let set = |tensor: Pointer, values: *const c_void, bytes: usize| {
+            call!(self, c"ggml_backend_tensor_set"(
+                tensor => Pointer, values => *const c_void, 0 => usize, bytes => usize));
+        };
+        if let Some(block) = block {
+            let mut blocks = vec![0; block.bytes_of(weights.len()).expect("whole blocks")];
+            self.ggml.quantize(block, weights, cols, &mut blocks);
+            set(w, blocks.as_ptr().cast(), blocks.len());
+        } else {
+            set(w, weights.as_ptr().cast(), size_of_val(weights));
+        }
+        set(input, x.as_ptr().cast(), size_of_val(x));
+        Some(Box::new(Graph { cpu: self, backend: self.backend(threads), graph, out, len: rows * batch }))
+    }
+
+    /// A backend with threads that stay between graphs.
+    fn backend(&self, threads: usize) -> Pointer {
+        let threads = c_int::try_from(threads).expect("a few");
+        let backend = call!(self, c"ggml_backend_cpu_init"() -> Pointer);
+        call!(self, c"ggml_backend_cpu_set_n_threads"(backend => Pointer, threads => c_int));
+        let mut params = PoolParams([0; 1024]);
+        let params = &raw mut params;
+        call!(self, c"ggml_threadpool_params_init"(params => *mut PoolParams, threads => c_int));
+        let pool = call!(self, c"ggml_threadpool_new"(params => *mut PoolParams) -> Pointer);
+        call!(self, c"ggml_backend_cpu_set_threadpool"(backend => Pointer, pool => Pointer));
+        backend
+    }
+}
+
+/// A graph of one product.
+struct Graph<'a> {
+    cpu: &'a Cpu<'a>,
+    backend: Pointer,
+    graph: Pointer,
+    out: Pointer,
+    len: usize,
+}
+
+#[expect(unsafe_code, reason = "a rival with a C interface; nothing of it is in what is published")]
+impl Product for Graph<'_> {
+    fn run(&mut self) {
+        let status =
+            call!(self.cpu, c"ggml_backend_graph_compute"(self.backend => Pointer, self.graph => Pointer) -> c_int);
+        assert_eq!(status, 0, "ggml failed");
+    }
+
+    fn result(&self) -> Vec<f32> {
+        let mut out = vec![0.0_f32; self.len];
+        let (to, bytes) = (out.as_mut_ptr().cast(), size_of_val(&out[..]));
+        call!(self.cpu, c"ggml_backend_tensor_get"(
+            self.out => Pointer, to => Pointer, 0 => usize, bytes => usize));
+        out
+    }
+}
