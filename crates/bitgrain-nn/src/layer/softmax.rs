@@ -1,5 +1,7 @@
 //! `Softmax`: numbers of the last dimension to shares of one.
 
+use bitgrain_kernels::{Backend, exp};
+
 use crate::network::step::{Back, Run, Step};
 use crate::network::{Batch, NetworkError};
 
@@ -34,12 +36,15 @@ pub(crate) fn shares(row: &mut [f32]) {
         row.fill(0.0);
         return;
     }
-    let mut sum = 0.0;
-    for x in row.iter_mut() {
-        *x = (*x - largest).exp();
-        sum += *x;
+    let (mut sum, mut below) = (0.0, [0.0; 64]);
+    for chunk in row.chunks_mut(below.len()) {
+        let below = &mut below[..chunk.len()];
+        below.iter_mut().zip(&*chunk).for_each(|(below, x)| *below = x - largest);
+        exp(Backend::best(), below, chunk).expect("as long as the values");
+        sum += chunk.iter().sum::<f32>();
     }
-    row.iter_mut().for_each(|x| *x /= sum);
+    let factor = 1.0 / sum;
+    row.iter_mut().for_each(|x| *x *= factor);
 }
 
 /// From gradients of shares to those of the numbers they came from.
