@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
 use bitgrain_nn::convert::Choice;
 use bitgrain_nn::layer::Layer;
 use bitgrain_nn::network::{Network, Shape, compare_networks};
@@ -48,8 +48,11 @@ fn run() -> Result<(), Box<dyn Error>> {
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|")?;
     let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q6_K, GgmlBlock::Q4_K, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
-    let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(blocks.map(WeightFormat::from));
-    for format in formats {
+    // Two bits want their scales searched.
+    let searched =
+        [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
+    let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(searched.map(WeightFormat::from));
+    for format in formats.chain(blocks.map(WeightFormat::from)) {
         row(&network, format, &unknown, folder.path(), &mut out)?;
     }
     calibrated(&network, &known, &unknown, &mut out)
@@ -106,7 +109,8 @@ fn row(
     };
     writeln!(
         out,
-        "| {format} | {bits:.2} | {} | {:.1} % | {:.4} | {:.4} | {optimum} | {time:.1} |",
+        "| {} | {bits:.2} | {} | {:.1} % | {:.4} | {:.4} | {optimum} | {time:.1} |",
+        Choice::To(format),
         std::fs::metadata(&path)?.len(),
         100.0 * accuracy,
         outputs.figures.cosine,

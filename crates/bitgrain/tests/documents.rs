@@ -107,6 +107,7 @@ fn links_between_documents_lead_somewhere() {
         "spec/weights.md",
         "docs/guide/encode-a-tensor.md",
         "docs/guide/quantize-a-model.md",
+        "docs/guide/run-a-network.md",
         "docs/guide/train-on-a-table.md",
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/codec.md",

@@ -99,6 +99,36 @@ impl Network {
         Ok(plan.with(parameters))
     }
 
+    /// Layers for samples of the shape `input`, with weights that `weights` has for the name and the rows and columns of
+    /// each parameter.
+    ///
+    /// ```
+    /// use bitgrain_nn::layer::Layer;
+    /// use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
+    /// let weights = |name: &str, _: (usize, usize)| match name {
+    ///     "0.weight" => Ok::<_, NetworkError>(vec![1.0, 2.0]),
+    ///     _ => Ok(vec![0.5]),
+    /// };
+    /// let network = Network::with_weights(Shape::new(&[2]), vec![Layer::dense(1)], weights)?;
+    /// assert_eq!(network.forward(&Batch::new(vec![10.0, 100.0], &[2])?)?.values(), [210.5]);
+    /// # Ok::<(), NetworkError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), whatever `weights` returns, [`NetworkError::Count`] and [`NetworkError::NonFiniteWeight`].
+    pub fn with_weights<E: From<NetworkError>>(
+        input: Shape,
+        layers: Vec<Layer>,
+        mut weights: impl FnMut(&str, (usize, usize)) -> Result<Vec<f32>, E>,
+    ) -> Result<Self, E> {
+        let plan = Plan::new(input, layers)?;
+        let mut parameters = Vec::with_capacity(plan.parameters.len());
+        for spec in &plan.parameters {
+            parameters.push(spec.filled(weights(&spec.name, (spec.rows, spec.cols))?)?);
+        }
+        Ok(plan.with(parameters))
+    }
+
     /// The shape of a sample that goes in.
     #[must_use]
     pub const fn input(&self) -> &Shape {

@@ -112,6 +112,15 @@ impl ParameterSpec {
                 (0..count).map(|_| deviation * random.normal()).collect()
             }
         };
+        self.filled(master)
+    }
+
+    /// The parameter with these weights.
+    pub(crate) fn filled(&self, master: Vec<f32>) -> Result<Parameter, NetworkError> {
+        let (wanted, found) = (self.rows * self.cols, master.len());
+        if wanted != found {
+            return Err(NetworkError::Count { parameter: self.name.clone(), wanted, found });
+        }
         let store = WeightStore::new(master, self.cols).map_err(NetworkError::store(&self.name))?;
         Ok(Parameter::new(self, store, DType::Float32.into()))
     }

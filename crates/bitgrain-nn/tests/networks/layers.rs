@@ -1,6 +1,7 @@
 //! What layers compute, against their definitions on numbers a reader can check.
 
-use bitgrain_nn::layer::{Conv, Layer, Output};
+use bitgrain_codec::weight::WeightFormat;
+use bitgrain_nn::layer::{Conv, Curve, Layer, Output, Positions};
 use bitgrain_nn::network::{Batch, Network, Shape};
 
 use crate::{batch, network};
@@ -111,5 +112,33 @@ fn samples_of_a_batch_do_not_know_of_each_other() {
     for sample in 0..7 {
         let alone = network.forward(&all.pick(&[sample]).expect("there")).expect("it fits");
         assert_eq!(alone.values(), &together.values()[sample * 3..][..3]);
+    }
+}
+
+#[test]
+fn an_encoder_of_sentences_takes_any_length_and_any_padding() {
+    let block = |hidden| {
+        let feed_forward = vec![Layer::dense(hidden), Layer::curve(Curve::Gelu), Layer::dense(16)];
+        [
+            Layer::residual([Layer::attention(4)]),
+            Layer::layer_norm(),
+            Layer::Residual { layers: feed_forward },
+            Layer::layer_norm(),
+        ]
+    };
+    let mut layers =
+        vec![Layer::embedding(30, 16), Layer::Positions(Positions { length: 12, types: 2 }), Layer::layer_norm()];
+    layers.extend(block(64));
+    layers.extend(block(64));
+    layers.push(Layer::mean_pool());
+    let mut network = Network::new(Shape::sequence(&[]), layers, 3).expect("it fits");
+    assert_eq!(network.output().to_string(), "[16]");
+    for format in ["float32", "q8_0", "int4"] {
+        network.morph(format.parse::<WeightFormat>().expect("known")).expect("finite");
+        let alone = network.forward(&Batch::new(vec![7.0, 29.0, 3.0], &[3]).expect("whole")).expect("it fits");
+        let padded = Batch::new(vec![7.0, 29.0, 3.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0], &[5]).expect("whole");
+        let mask = [true, true, true, false, false, true, true, true, true, true].to_vec();
+        let padded = network.forward(&padded.with_mask(mask).expect("as many")).expect("it fits");
+        near(&padded.values()[..16], alone.values());
     }
 }
