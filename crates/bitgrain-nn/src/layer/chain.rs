@@ -15,6 +15,9 @@ impl Chain {
         for (index, layer) in layers.iter().enumerate() {
             let mut inner = site.inner(index, layer.kind());
             steps.push(layer.build(&mut inner)?);
+            if !inner.shape.fits() {
+                return Err(inner.setting("the size of what comes out", &inner.shape));
+            }
             site.shape = inner.shape;
         }
         Ok(Self(steps))

@@ -66,8 +66,8 @@ impl Plan {
             return Err(NetworkError::Nothing { what: "at least one layer" });
         }
         let free = input.dims().iter().skip(1).any(Option::is_none);
-        let fits = input.dims().iter().flatten().try_fold(1_usize, |product, dim| product.checked_mul(*dim));
-        if input.dims().is_empty() || fits.is_none_or(|product| product == 0) || free {
+        let empty = input.dims().is_empty() || input.dims().contains(&Some(0));
+        if empty || !input.fits() || free {
             return Err(NetworkError::Nothing {
                 what: "an input with dimensions above 0, of which the first may be free",
             });

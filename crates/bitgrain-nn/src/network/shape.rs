@@ -41,6 +41,12 @@ impl Shape {
         self.0.len() == dims.len() && self.0.iter().zip(dims).all(|(own, dim)| own.is_none_or(|own| own == *dim))
     }
 
+    /// Whether a sample fits in memory, as far as its fixed dimensions say.
+    pub(crate) fn fits(&self) -> bool {
+        let product = self.0.iter().flatten().try_fold(1_usize, |product, dim| product.checked_mul(*dim));
+        product.is_some_and(|product| product <= usize::MAX / 32)
+    }
+
     /// The dimensions if none is free.
     pub(crate) fn fixed(&self) -> Option<Vec<usize>> {
         self.0.iter().copied().collect()
