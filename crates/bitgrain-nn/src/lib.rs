@@ -1,4 +1,4 @@
-//! Model weights on disk: open, inspect, quantize, plan mixed precision and compare.
+//! Model weights on disk: open, inspect, quantize, plan mixed precision and compare; and networks that run on them.
 //!
 //! [`Model`] opens GGUF, safetensors (one file, sharded, or a Hugging Face folder), npy and npz, and hands out rows of
 //! any tensor as f32. Everything else goes through it, in pieces of a few megabytes on every core, so memory stays
@@ -12,6 +12,13 @@
 //! | [`product`] | matrix products on the codes of quantized weights |
 //! | [`report`] | a comparison as one HTML page |
 //! | [`stats`] | moments and a histogram of a tensor's values |
+//! | [`store`] | weights at f32 with quantized versions of them |
+//! | [`layer`] | what networks are made of: dense, convolutions, states, attention, norms |
+//! | [`network`] | layers with weights: forward in any format, gradients, morphing, comparing |
+//! | [`train`] | training at f32: losses, optimizers, early stop |
+//! | [`observe`] | calibration passes, and importances that follow from them |
+//! | [`save`] | networks in JSON and safetensors files |
+//! | [`sample`] | real data to try things on |
 //!
 //! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
 
@@ -19,16 +26,26 @@ pub mod compare;
 pub mod convert;
 mod digits;
 mod error;
+pub mod layer;
+mod matmul;
 mod model;
+pub mod network;
+pub mod observe;
 mod pieces;
 pub mod plan;
 pub mod product;
 pub mod report;
+pub mod sample;
+pub mod save;
 mod size;
 pub mod stats;
+pub mod store;
+pub mod train;
 
 pub use digits::digits;
 pub use error::ModelError;
 pub use model::{Container, Importance, Metadata, Model, Storage, Tensor, bits_per_weight};
+pub use network::Network;
 pub use pieces::Progress;
 pub use size::Size;
+pub use store::WeightStore;

@@ -5,8 +5,8 @@
 //! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
 //! | [`formats`] | containers: GGUF, safetensors, npy, npz; tables; models of other libraries |
 //! | [`gbdt`] | gradient-boosted trees: tables, bins, training, models, prediction |
-//! | [`nn`] | model weights: open, inspect, quantize, compare |
 //! | [`store`] | tensors at rest: tiers, frames, reconstruction, crash safety |
+//! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!
 //! ```
@@ -38,6 +38,8 @@ mod documents {
     struct QuantizeAModel;
     #[doc = include_str!("../../../docs/guide/keep-tensors.md")]
     struct KeepTensors;
+    #[doc = include_str!("../../../docs/guide/run-a-network.md")]
+    struct RunANetwork;
     #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;

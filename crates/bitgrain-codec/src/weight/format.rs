@@ -8,7 +8,7 @@ use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
 
 use super::grid::Grid;
 use super::scaled::{check_finite, whole_rows};
-use super::{Parts, PartsMut, ScaledFormat, Scaling, Sizes, optimum, q4f32};
+use super::{DType, Parts, PartsMut, ScaledFormat, Scaling, Sizes, optimum, q4f32};
 use crate::CodecErr;
 
 /// A way to store a matrix of weights.
@@ -177,6 +177,13 @@ impl WeightFormat {
 impl From<ScaledFormat> for WeightFormat {
     fn from(format: ScaledFormat) -> Self {
         Self::Scaled(format)
+    }
+}
+
+impl From<DType> for WeightFormat {
+    /// With the dtype's usual scaling.
+    fn from(dtype: DType) -> Self {
+        Self::Scaled(ScaledFormat::new(dtype))
     }
 }
 

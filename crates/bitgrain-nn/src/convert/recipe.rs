@@ -66,8 +66,13 @@ impl Recipe {
         if tensor.storage.format().is_none() {
             return Choice::Keep;
         }
-        let ruled = self.rules.iter().find(|(pattern, _)| pattern.matches(&tensor.name)).map(|(_, choice)| *choice);
-        let named = || self.named.get(&tensor.name).copied();
-        ruled.or_else(named).unwrap_or(if tensor.shape.len() < 2 { Choice::Keep } else { self.default })
+        self.choice_of(&tensor.name, tensor.shape.len() < 2)
+    }
+
+    /// What weights of that name become.
+    pub(crate) fn choice_of(&self, name: &str, vector: bool) -> Choice {
+        let ruled = self.rules.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, choice)| *choice);
+        let named = || self.named.get(name).copied();
+        ruled.or_else(named).unwrap_or(if vector { Choice::Keep } else { self.default })
     }
 }

@@ -1,0 +1,64 @@
+//! `Rope`: positions as angles by which pairs of numbers are turned (Su and others 2021).
+
+use serde::{Deserialize, Serialize};
+
+/// Turns pairs of queries and keys by an angle that grows with the position.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rope {
+    /// How much slower each pair turns than the first; usually 10,000.
+    pub base: f32,
+    /// Which numbers of a head are a pair.
+    pub pairs: Pairs,
+}
+
+/// Which numbers of a head are a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairs {
+    /// Neighbours, as in the weights that Llama was published with.
+    Neighbours,
+    /// One from each half, as in Hugging Face's.
+    Halves,
+}
+
+impl Rope {
+    /// Turns the heads in rows of `len`, each row at its position in sequences of `length`; back if `sign` is -1.
+    #[expect(clippy::cast_precision_loss, reason = "positions, and numbers of a head")]
+    pub(super) fn turn(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
+        let half = head / 2;
+        let speeds: Vec<f32> = (0..half).map(|i| self.base.powf(-2.0 * i as f32 / head as f32)).collect();
+        for (row, values) in rows.chunks_exact_mut(len).enumerate() {
+            let position = (row % length) as f32;
+            for head in values.chunks_exact_mut(head) {
+                for (i, speed) in speeds.iter().enumerate() {
+                    let (first, second) = match self.pairs {
+                        Pairs::Neighbours => (2 * i, 2 * i + 1),
+                        Pairs::Halves => (i, i + half),
+                    };
+                    let (sin, cos) = (position * speed).sin_cos();
+                    let (sin, (a, b)) = (sign * sin, (head[first], head[second]));
+                    (head[first], head[second]) = (a * cos - b * sin, a * sin + b * cos);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_product_of_two_turned_vectors_depends_on_their_distance_alone() {
+        for pairs in [Pairs::Neighbours, Pairs::Halves] {
+            let rope = Rope { base: 10_000.0, pairs };
+            let mut rows: Vec<f32> = [1.0, -0.5, 0.25, 2.0].repeat(6);
+            rope.turn(&mut rows, 4, 4, 6, 1.0);
+            let product = |i: usize, j: usize| -> f32 { (0..4).map(|k| rows[i * 4 + k] * rows[j * 4 + k]).sum() };
+            assert!((product(0, 2) - product(3, 5)).abs() < 1e-5 && (product(0, 2) - product(0, 3)).abs() > 1e-2);
+            rope.turn(&mut rows, 4, 4, 6, -1.0);
+            assert!(rows.iter().zip([1.0, -0.5, 0.25, 2.0].repeat(6)).all(|(a, b)| (a - b).abs() < 1e-5));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What is different between two networks: their weights as they are used, and what they make of inputs.
+
+use bitgrain_codec::Fidelity;
+use bitgrain_kernels::{Backend, ErrorSums, error_sums};
+use serde::Serialize;
+
+use super::{Batch, Network, NetworkError};
+use crate::compare::Figures;
+
+/// Two networks side by side.
+#[derive(Debug, Clone, Serialize)]
+pub struct NetworkComparison {
+    /// Every parameter.
+    pub parameters: Vec<ParameterRow>,
+    /// All weights together, each counting once.
+    pub overall: Figures,
+    /// What comes out, if inputs were given.
+    pub outputs: Option<OutputAgreement>,
+}
+
+/// One parameter in both.
+#[derive(Debug, Clone, Serialize)]
+pub struct ParameterRow {
+    /// Its name.
+    pub name: String,
+    /// The format it has in the first.
+    pub first: String,
+    /// The format it has in the second.
+    pub second: String,
+    /// Bytes of the weights that the first reads.
+    pub first_bytes: usize,
+    /// Bytes of the weights that the second reads.
+    pub second_bytes: usize,
+    /// How far the weights are apart.
+    pub figures: Figures,
+}
+
+/// How far what comes out is apart.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct OutputAgreement {
+    /// All outputs together.
+    pub figures: Figures,
+    /// The mean, over samples, of the cosine between their outputs.
+    pub mean_cosine: f64,
+    /// The share of vectors of the last dimension whose largest number is in the same place.
+    pub same_choice: f64,
+}
+
+/// Compares the weights that two networks of the same layers really use, and what they make of `inputs`.
+///
+/// # Errors
+/// [`NetworkError::Different`] if they do not have the same parameters, and what running them brings.
+pub fn compare_networks(
+    first: &Network,
+    second: &Network,
+    inputs: Option<&Batch>,
+) -> Result<NetworkComparison, NetworkError> {
+    let describe = |network: &Network, i: usize| match network.parameters().get(i) {
+        Some(parameter) => format!("`{}` {:?}", parameter.name(), parameter.store().shape()),
+        None => "nothing".to_owned(),
+    };
+    let most = first.parameters().len().max(second.parameters().len());
+    for i in 0..most {
+        let [a, b] = [describe(first, i), describe(second, i)];
+        if a != b {
+            let parameter =
+                first.parameters().get(i).or(second.parameters().get(i)).map_or("", |p| p.name()).to_owned();
+            return Err(NetworkError::Different { parameter, first: a, second: b });
+        }
+    }
+    let (mut parameters, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0);
+    for (a, b) in first.parameters().iter().zip(second.parameters()) {
+        let (left, right) = (a.values()?, b.values()?);
+        let here = measured(a.name(), &left, &right)?;
+        parameters.push(ParameterRow {
+            name: a.name().to_owned(),
+            first: a.format().to_string(),
+            second: b.format().to_string(),
+            first_bytes: a.active()?.bytes(),
+            second_bytes: b.active()?.bytes(),
+            figures: Fidelity::of(here, left.len()).into(),
+        });
+        sums = sums.and(here);
+        count += left.len();
+    }
+    let outputs = inputs.map(|inputs| agreement(first, second, inputs)).transpose()?;
+    Ok(NetworkComparison { parameters, overall: Fidelity::of(sums, count).into(), outputs })
+}
+
+fn measured(name: &str, left: &[f32], right: &[f32]) -> Result<ErrorSums, NetworkError> {
+    error_sums(Backend::best(), left, right).map_err(|error| NetworkError::codec(name)(error.into()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shares of samples")]
+fn agreement(first: &Network, second: &Network, inputs: &Batch) -> Result<OutputAgreement, NetworkError> {
+    let (a, b) = (first.forward(inputs)?, second.forward(inputs)?);
+    let sums = measured("output", a.values(), b.values())?;
+    let samples = a.values().chunks_exact(a.sample_len()).zip(b.values().chunks_exact(a.sample_len()));
+    let mut cosines = 0.0;
+    for (a, b) in samples {
+        cosines += Fidelity::of(measured("output", a, b)?, a.len()).cosine;
+    }
+    let same = a.choices().into_iter().zip(b.choices()).filter(|(a, b)| a == b).count();
+    Ok(OutputAgreement {
+        figures: Fidelity::of(sums, a.values().len()).into(),
+        mean_cosine: cosines / a.count() as f64,
+        same_choice: same as f64 / a.rows() as f64,
+    })
+}

@@ -1,0 +1,252 @@
+//! `Network`: layers with weights, that can be trained at f32 and run in any weight format.
+
+mod batch;
+mod compare;
+mod error;
+mod morph;
+pub(crate) mod parameter;
+pub(crate) mod random;
+mod shape;
+pub(crate) mod site;
+pub(crate) mod step;
+
+use std::sync::Arc;
+
+use bitgrain_codec::weight::check_finite;
+
+use crate::layer::{Chain, Layer};
+pub use batch::Batch;
+pub use compare::{NetworkComparison, OutputAgreement, ParameterRow, compare_networks};
+pub use error::NetworkError;
+pub use morph::{Memory, morph_network};
+pub use parameter::Parameter;
+use parameter::ParameterSpec;
+pub use shape::Shape;
+use site::Site;
+use step::{Run, Step, Watch};
+
+/// Layers with weights.
+///
+/// ```
+/// use bitgrain_codec::weight::DType;
+/// use bitgrain_nn::layer::Layer;
+/// use bitgrain_nn::network::{Batch, Network, Shape};
+/// let layers = vec![Layer::dense(8), Layer::relu(), Layer::dense(3)];
+/// let mut network = Network::new(Shape::new(&[4]), layers, 1)?;
+/// assert_eq!(network.output().to_string(), "[3]");
+/// assert_eq!(network.parameters()[2].name(), "2.weight");
+/// let x = Batch::new(vec![0.5, -1.0, 0.25, 2.0], &[4])?;
+/// let full = network.forward(&x)?;
+/// network.morph(DType::Int8)?;
+/// let eight_bits = network.forward(&x)?;
+/// let far = full.values().iter().zip(eight_bits.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+/// assert!(far > 0.0 && far < 0.05);
+/// # Ok::<(), bitgrain_nn::network::NetworkError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Network {
+    plan: Plan,
+    parameters: Vec<Parameter>,
+}
+
+/// A network without weights.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    input: Shape,
+    output: Shape,
+    layers: Vec<Layer>,
+    chain: Arc<Chain>,
+    pub(crate) parameters: Vec<ParameterSpec>,
+}
+
+impl Plan {
+    /// Checks that layers fit together, and lists the parameters they need. Allocates nothing for weights.
+    pub(crate) fn new(input: Shape, layers: Vec<Layer>) -> Result<Self, NetworkError> {
+        if layers.is_empty() {
+            return Err(NetworkError::Nothing { what: "at least one layer" });
+        }
+        let free = input.dims().iter().skip(1).any(Option::is_none);
+        let empty = input.dims().is_empty() || input.dims().contains(&Some(0));
+        if empty || !input.fits() || free {
+            return Err(NetworkError::Nothing {
+                what: "an input with dimensions above 0, of which the first may be free",
+            });
+        }
+        let mut parameters = Vec::new();
+        let mut site = Site::new(input.clone(), &mut parameters);
+        let chain = Arc::new(Chain::build(&layers, &mut site)?);
+        let output = site.shape;
+        Ok(Self { input, output, layers, chain, parameters })
+    }
+
+    /// The network with these parameters, which are those of the plan.
+    pub(crate) fn with(self, parameters: Vec<Parameter>) -> Network {
+        debug_assert_eq!(parameters.len(), self.parameters.len());
+        Network { plan: self, parameters }
+    }
+}
+
+impl Network {
+    /// Layers for samples of the shape `input`, with random weights: the same for the same seed.
+    ///
+    /// # Errors
+    /// [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`], each with the layer that does not
+    /// fit.
+    pub fn new(input: Shape, layers: Vec<Layer>, seed: u64) -> Result<Self, NetworkError> {
+        let plan = Plan::new(input, layers)?;
+        let start = |(index, spec): (usize, &ParameterSpec)| spec.start(seed, index);
+        let parameters = plan.parameters.iter().enumerate().map(start).collect::<Result<_, _>>()?;
+        Ok(plan.with(parameters))
+    }
+
+    /// Layers for samples of the shape `input`, with weights that `weights` has for the name and the rows and columns of
+    /// each parameter.
+    ///
+    /// ```
+    /// use bitgrain_nn::layer::Layer;
+    /// use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
+    /// let weights = |name: &str, _: (usize, usize)| match name {
+    ///     "0.weight" => Ok::<_, NetworkError>(vec![1.0, 2.0]),
+    ///     _ => Ok(vec![0.5]),
+    /// };
+    /// let network = Network::with_weights(Shape::new(&[2]), vec![Layer::dense(1)], weights)?;
+    /// assert_eq!(network.forward(&Batch::new(vec![10.0, 100.0], &[2])?)?.values(), [210.5]);
+    /// # Ok::<(), NetworkError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), whatever `weights` returns, [`NetworkError::Count`] and [`NetworkError::NonFiniteWeight`].
+    pub fn with_weights<E: From<NetworkError>>(
+        input: Shape,
+        layers: Vec<Layer>,
+        mut weights: impl FnMut(&str, (usize, usize)) -> Result<Vec<f32>, E>,
+    ) -> Result<Self, E> {
+        let plan = Plan::new(input, layers)?;
+        let mut parameters = Vec::with_capacity(plan.parameters.len());
+        for spec in &plan.parameters {
+            parameters.push(spec.filled(weights(&spec.name, (spec.rows, spec.cols))?)?);
+        }
+        Ok(plan.with(parameters))
+    }
+
+    /// The shape of a sample that goes in.
+    #[must_use]
+    pub const fn input(&self) -> &Shape {
+        &self.plan.input
+    }
+
+    /// The shape of what comes out for it.
+    #[must_use]
+    pub const fn output(&self) -> &Shape {
+        &self.plan.output
+    }
+
+    /// Its layers.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.plan.layers
+    }
+
+    /// All weights, in the order of the layers.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    pub(crate) fn parameters_mut(&mut self) -> &mut [Parameter] {
+        &mut self.parameters
+    }
+
+    /// The parameter called `name`.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoParameter`].
+    pub fn parameter(&self, name: &str) -> Result<&Parameter, NetworkError> {
+        self.parameters.iter().find(|parameter| parameter.name() == name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// Puts weights in place, row by row. Versions of the old ones are gone.
+    ///
+    /// # Errors
+    /// [`NetworkError::NoParameter`], [`NetworkError::Count`], [`NetworkError::NonFiniteWeight`].
+    pub fn set_weights(&mut self, name: &str, weights: Vec<f32>) -> Result<(), NetworkError> {
+        let unknown = self.unknown(name);
+        let found = self.parameters.iter_mut().find(|parameter| parameter.name() == name).ok_or(unknown)?;
+        let wanted = found.store().master().len();
+        if weights.len() != wanted {
+            return Err(NetworkError::Count { parameter: name.to_owned(), wanted, found: weights.len() });
+        }
+        found.store_mut().set_master(weights).map_err(|error| found.error(error))
+    }
+
+    fn unknown(&self, name: &str) -> NetworkError {
+        let some: Vec<String> = self.parameters.iter().take(3).map(|known| format!("`{}`", known.name())).collect();
+        let known = format!(
+            "{}: {}{}",
+            self.parameters.len(),
+            some.join(", "),
+            if self.parameters.len() > 3 { ", ..." } else { "" }
+        );
+        NetworkError::NoParameter { name: name.to_owned(), known }
+    }
+
+    /// What comes out for each sample, every parameter in the format it has.
+    ///
+    /// # Errors
+    /// [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and what single layers
+    /// cannot take: [`NetworkError::Token`], [`NetworkError::TooLong`].
+    pub fn forward(&self, x: &Batch) -> Result<Batch, NetworkError> {
+        self.check(x)?;
+        self.plan.chain.forward(x.clone(), &mut Run::new(&self.parameters))
+    }
+
+    /// The same, while `watch` sees what goes into each matrix.
+    pub(crate) fn forward_watched(&self, x: &Batch, watch: Watch<'_>) -> Result<Batch, NetworkError> {
+        self.check(x)?;
+        self.plan.chain.forward(x.clone(), &mut Run::watched(&self.parameters, watch))
+    }
+
+    /// Gradients of every parameter and of the samples for the masters. `slopes` gets what comes out, and gives the
+    /// gradients of it.
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward), and whatever `slopes` returns.
+    pub fn gradients(
+        &self,
+        x: &Batch,
+        slopes: impl FnOnce(&Batch) -> Result<Vec<f32>, NetworkError>,
+    ) -> Result<Gradients, NetworkError> {
+        self.check(x)?;
+        let mut run = Run::training(&self.parameters);
+        let y = self.plan.chain.forward(x.clone(), &mut run)?;
+        let slopes = slopes(&y)?;
+        if slopes.len() != y.values().len() {
+            let (wanted, found) = (y.values().len(), slopes.len());
+            return Err(NetworkError::Targets { what: "gradients of the output", wanted, found });
+        }
+        let mut back = run.back();
+        let input = self.plan.chain.backward(y.with_values(slopes), &mut back);
+        Ok(Gradients { output: y, input, parameters: back.into_gradients() })
+    }
+
+    fn check(&self, x: &Batch) -> Result<(), NetworkError> {
+        if !self.plan.input.takes(x.dims()) {
+            return Err(NetworkError::Input { wanted: self.plan.input.clone(), found: x.shape() });
+        }
+        check_finite(x.values()).map_err(|_| {
+            let at = x.values().iter().position(|x| !x.is_finite()).unwrap_or(0);
+            NetworkError::NonFiniteInput { sample: at / x.sample_len(), index: at % x.sample_len() }
+        })
+    }
+}
+
+/// What a pass forward and back gives.
+#[derive(Debug, Clone)]
+pub struct Gradients {
+    /// What came out.
+    pub output: Batch,
+    /// Gradients of what went in.
+    pub input: Batch,
+    /// Gradients of the parameters, in their order.
+    pub parameters: Vec<Vec<f32>>,
+}

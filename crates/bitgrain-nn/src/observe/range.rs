@@ -1,0 +1,158 @@
+//! `Observer`: how the range of numbers is found that come batch after batch.
+
+use crate::network::NetworkError;
+
+/// How the range of what goes into a matrix is found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Observer {
+    /// From the least number to the largest.
+    MinMax,
+    /// Cut off at the magnitude that this percentage of all numbers does not exceed, above 0 and at most 100; to a
+    /// thousandth of the largest.
+    Percentile(f32),
+    /// Of each batch the least and the largest number, averaged: this share of the batch at hand, the rest of what came
+    /// before; above 0 and at most 1.
+    MovingAverage(f32),
+}
+
+impl Observer {
+    pub(super) fn check(self) -> Result<(), NetworkError> {
+        let within = |what, value: f32, most: f32| {
+            let fine = value > 0.0 && value <= most;
+            if fine { Ok(()) } else { Err(NetworkError::Training { what, value: value.into() }) }
+        };
+        match self {
+            Self::MinMax => Ok(()),
+            Self::Percentile(percent) => within("a percentile", percent, 100.0),
+            Self::MovingAverage(share) => within("the share of a batch", share, 1.0),
+        }
+    }
+}
+
+/// Bars of the histogram of magnitudes.
+const BARS: usize = 2048;
+
+/// Ranges so far.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    observer: Observer,
+    /// Of everything, or the average over batches.
+    all: Option<(f32, f32)>,
+    /// Of the batch at hand.
+    batch: Option<(f32, f32)>,
+    /// How many magnitudes there are in each bar of the width `width`.
+    bars: Vec<u64>,
+    width: f32,
+}
+
+impl Ranges {
+    pub(super) fn new(observer: Observer) -> Self {
+        let bars = if matches!(observer, Observer::Percentile(_)) { vec![0; BARS] } else { Vec::new() };
+        Self { observer, all: None, batch: None, bars, width: 0.0 }
+    }
+
+    pub(super) fn add(&mut self, x: &[f32]) {
+        let start = self.batch.unwrap_or((f32::INFINITY, f32::NEG_INFINITY));
+        self.batch = Some(x.iter().fold(start, |(lo, hi), x| (lo.min(*x), hi.max(*x))));
+        if !self.bars.is_empty() {
+            x.iter().for_each(|x| self.count(x.abs()));
+        }
+    }
+
+    /// What one batch showed becomes part of the whole.
+    pub(super) fn end_batch(&mut self) {
+        let Some((lo, hi)) = self.batch.take() else { return };
+        self.all = Some(match (self.all, self.observer) {
+            (None, _) => (lo, hi),
+            (Some((all_lo, all_hi)), Observer::MovingAverage(share)) => {
+                (all_lo + share * (lo - all_lo), all_hi + share * (hi - all_hi))
+            }
+            (Some((all_lo, all_hi)), Observer::MinMax | Observer::Percentile(_)) => (all_lo.min(lo), all_hi.max(hi)),
+        });
+    }
+
+    pub(super) fn range(&self) -> (f32, f32) {
+        let (lo, hi) = self.all.unwrap_or((0.0, 0.0));
+        match self.observer {
+            Observer::Percentile(percent) => {
+                let limit = self.limit(percent);
+                (lo.max(-limit), hi.min(limit))
+            }
+            Observer::MinMax | Observer::MovingAverage(_) => (lo, hi),
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bar below BARS")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of bars")]
+    fn count(&mut self, magnitude: f32) {
+        if magnitude == 0.0 {
+            self.bars[0] += 1;
+            return;
+        }
+        if self.width == 0.0 {
+            self.width = (magnitude / (BARS / 2) as f32).max(f32::MIN_POSITIVE);
+        }
+        // Wider bars, two into one, until it fits.
+        while magnitude / self.width >= BARS as f32 {
+            for i in 0..BARS / 2 {
+                self.bars[i] = self.bars[2 * i] + self.bars[2 * i + 1];
+            }
+            self.bars[BARS / 2..].fill(0);
+            self.width *= 2.0;
+        }
+        self.bars[((magnitude / self.width) as usize).min(BARS - 1)] += 1;
+    }
+
+    /// The upper end of the bar in which that percentage of the magnitudes is reached.
+    #[expect(clippy::cast_precision_loss, reason = "counts, and a number of bars")]
+    fn limit(&self, percent: f32) -> f32 {
+        let wanted = f64::from(percent) / 100.0 * self.bars.iter().sum::<u64>() as f64;
+        let mut sum = 0;
+        let reached = self.bars.iter().position(|count| {
+            sum += count;
+            sum as f64 >= wanted
+        });
+        (reached.unwrap_or(BARS - 1) + 1) as f32 * self.width
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(observer: Observer, batches: &[&[f32]]) -> (f32, f32) {
+        let mut ranges = Ranges::new(observer);
+        for batch in batches {
+            ranges.add(batch);
+            ranges.end_batch();
+        }
+        ranges.range()
+    }
+
+    #[test]
+    fn ranges_are_those_of_their_definitions() {
+        let batches: [&[f32]; 2] = [&[-1.0, 2.0], &[0.0, 6.0]];
+        assert_eq!(seen(Observer::MinMax, &batches), (-1.0, 6.0));
+        assert_eq!(seen(Observer::MovingAverage(0.25), &batches), (-0.75, 3.0));
+    }
+
+    #[test]
+    fn a_percentile_leaves_out_what_is_far_out() {
+        let mut values: Vec<f32> = (0..1000).map(|i| i as f32 / 1000.0).collect();
+        values.push(-5000.0);
+        let (lo, hi) = seen(Observer::Percentile(50.0), &[&values]);
+        assert!(lo > -5.0 && hi == 0.999, "{lo} {hi}: as fine as the largest allows");
+        values.pop();
+        let (lo, hi) = seen(Observer::Percentile(90.0), &[&values]);
+        assert!(lo == 0.0 && (hi - 0.9).abs() < 2e-3, "{lo} {hi}");
+        assert_eq!(seen(Observer::Percentile(100.0), &[&[0.0, 0.0]]), (0.0, 0.0));
+        assert_eq!(seen(Observer::Percentile(100.0), &[&[1e-45, 3e38]]).1, 3e38);
+    }
+
+    #[test]
+    fn observers_that_make_no_sense_are_refused() {
+        for odd in [Observer::Percentile(0.0), Observer::Percentile(101.0), Observer::MovingAverage(f32::NAN)] {
+            assert!(odd.check().is_err(), "{odd:?}");
+        }
+    }
+}

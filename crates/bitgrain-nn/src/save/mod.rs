@@ -1,0 +1,99 @@
+//! Networks in files: JSON and safetensors. Spec: `spec/network.md`.
+//!
+//! A file is written whole or not at all, and read whole or refused: every array is held against the layers before a
+//! network is made of them.
+
+mod base64;
+mod error;
+mod json;
+mod safetensors;
+mod saved;
+
+use std::fs;
+use std::path::Path;
+
+use crate::ModelError;
+use crate::convert::PartFile;
+use crate::network::Network;
+pub use error::FileError;
+use saved::Saved;
+
+/// The version of both files.
+const VERSION: u32 = 1;
+
+/// How much of a network a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// Masters, importances and every version there is: what was trained can be trained on. Mean products of inputs
+    /// are not kept.
+    All,
+    /// Of each parameter the weights that it runs on, and nothing else: as small as its format. On loading, masters
+    /// become what the codes stand for.
+    Active,
+}
+
+impl Network {
+    /// The text of a JSON file.
+    ///
+    /// # Errors
+    /// [`FileError::Network`] if a version cannot be made.
+    pub fn to_json(&self, contents: Contents) -> Result<String, FileError> {
+        json::write(&Saved::of(self, contents)?)
+    }
+
+    /// The network that a JSON text is.
+    ///
+    /// # Errors
+    /// A [`FileError`] that says what is wrong and where.
+    pub fn from_json(text: &[u8]) -> Result<Self, FileError> {
+        json::read(text)?.into_network()
+    }
+
+    /// The bytes of a safetensors file.
+    ///
+    /// # Errors
+    /// [`FileError::Network`] if a version cannot be made.
+    pub fn to_safetensors(&self, contents: Contents) -> Result<Vec<u8>, FileError> {
+        safetensors::write(&Saved::of(self, contents)?)
+    }
+
+    /// The network that a safetensors file is.
+    ///
+    /// # Errors
+    /// A [`FileError`] that says what is wrong and where.
+    pub fn from_safetensors(bytes: &[u8]) -> Result<Self, FileError> {
+        safetensors::read(bytes)?.into_network()
+    }
+
+    /// Writes a file: JSON if its name ends in `.json`, safetensors if it ends in `.safetensors`. It appears when it is
+    /// complete, or not at all.
+    ///
+    /// # Errors
+    /// [`FileError::Name`] for another ending, [`FileError::Io`] if the file system refuses.
+    pub fn save(&self, path: impl AsRef<Path>, contents: Contents) -> Result<(), FileError> {
+        let path = path.as_ref();
+        let bytes = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("json") => self.to_json(contents)?.into_bytes(),
+            Some("safetensors") => self.to_safetensors(contents)?,
+            _ => return Err(FileError::Name { path: path.to_owned() }),
+        };
+        PartFile::write(path, &bytes).map_err(FileError::io)
+    }
+
+    /// Reads a file of either kind, whatever its name.
+    ///
+    /// # Errors
+    /// [`FileError::Io`], and a [`FileError`] that says what is wrong and where.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(ModelError::io(path)).map_err(FileError::io)?;
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') && bytes.get(8) != Some(&b'{') {
+            return Self::from_json(&bytes);
+        }
+        // The length of a safetensors header can begin with the same byte: then what follows tells.
+        if bytes.first() == Some(&b'{') && json::looks_like(&bytes) {
+            return Self::from_json(&bytes);
+        }
+        Self::from_safetensors(&bytes)
+    }
+}

@@ -1,0 +1,139 @@
+//! `Saved`: a network as a list of arrays, between memory and any file.
+
+use bitgrain_codec::weight::{DType, PartsBuf, QuantizedTensor, Sizes, WeightFormat};
+
+use super::{Contents, FileError};
+use crate::convert::Choice;
+use crate::layer::Layer;
+use crate::network::parameter::ParameterSpec;
+use crate::network::{Network, NetworkError, Parameter, Plan, Shape};
+use crate::store::{Active, Version, WeightStore, is_master};
+
+/// A network as a list of arrays.
+pub(super) struct Saved {
+    pub(super) input: Shape,
+    pub(super) layers: Vec<Layer>,
+    pub(super) parameters: Vec<SavedParameter>,
+}
+
+pub(super) struct SavedParameter {
+    pub(super) name: String,
+    pub(super) rows: usize,
+    pub(super) cols: usize,
+    /// The format it runs in.
+    pub(super) active: WeightFormat,
+    pub(super) master: Option<Vec<f32>>,
+    pub(super) importance: Option<Vec<f32>>,
+    pub(super) versions: Vec<SavedVersion>,
+}
+
+pub(super) struct SavedVersion {
+    /// What was asked for.
+    pub(super) format: WeightFormat,
+    /// What it is.
+    pub(super) stored: WeightFormat,
+    pub(super) parts: PartsBuf,
+}
+
+impl Saved {
+    pub(super) fn of(network: &Network, contents: Contents) -> Result<Self, FileError> {
+        let parameters = network.parameters().iter().map(|one| SavedParameter::of(one, contents));
+        Ok(Self {
+            input: network.input().clone(),
+            layers: network.layers().to_vec(),
+            parameters: parameters.collect::<Result<_, NetworkError>>()?,
+        })
+    }
+
+    /// The network, if its arrays are those that its layers need.
+    pub(super) fn into_network(self) -> Result<Network, FileError> {
+        let plan = Plan::new(self.input, self.layers)?;
+        let wanted = |spec: &ParameterSpec| format!("`{}`, {} rows of {}", spec.name, spec.rows, spec.cols);
+        let found = |one: &SavedParameter| format!("`{}`, {} rows of {}", one.name, one.rows, one.cols);
+        for index in 0..plan.parameters.len().max(self.parameters.len()) {
+            let wanted = plan.parameters.get(index).map_or_else(|| "none".to_owned(), wanted);
+            let found = self.parameters.get(index).map_or_else(|| "none".to_owned(), found);
+            if wanted != found {
+                return Err(FileError::Parameter { index, wanted, found });
+            }
+        }
+        let built = plan.parameters.iter().zip(self.parameters).map(|(spec, saved)| saved.into_parameter(spec));
+        let built = built.collect::<Result<_, FileError>>()?;
+        Ok(plan.with(built))
+    }
+}
+
+impl SavedParameter {
+    fn of(parameter: &Parameter, contents: Contents) -> Result<Self, NetworkError> {
+        let store = parameter.store();
+        let version = |version: &Version| {
+            let (tensor, parts) = (version.tensor(), version.tensor().parts());
+            let [codes, zeros] = [parts.codes, parts.zeros].map(<[u8]>::to_vec);
+            let parts = PartsBuf { codes, scales: parts.scales.to_vec(), zeros };
+            SavedVersion { format: version.format(), stored: tensor.format(), parts }
+        };
+        let active = parameter.active()?;
+        let (master, versions) = match (contents, &active) {
+            (Contents::All, _) => {
+                (Some(store.master().to_vec()), store.versions().iter().map(|v| version(v)).collect())
+            }
+            (Contents::Active, Active::Master(master)) => (Some(master.to_vec()), Vec::new()),
+            (Contents::Active, Active::Version(active)) => (None, vec![version(active)]),
+        };
+        let (rows, cols) = store.shape();
+        let importance = store.importance().filter(|_| contents == Contents::All).map(<[f32]>::to_vec);
+        let (name, active) = (parameter.name().to_owned(), parameter.format());
+        Ok(Self { name, rows, cols, active, master, importance, versions })
+    }
+
+    fn into_parameter(self, spec: &ParameterSpec) -> Result<Parameter, FileError> {
+        let name = self.name;
+        let wrong = |what| FileError::Weights { parameter: name.clone(), what };
+        let length = |what, wanted, found| FileError::Length { parameter: name.clone(), what, wanted, found };
+        let mut versions: Vec<Version> = Vec::with_capacity(self.versions.len());
+        for SavedVersion { format, stored, parts } in self.versions {
+            if versions.iter().any(|other| other.format() == format) {
+                return Err(wrong("a version twice"));
+            }
+            let sizes = stored.sizes(self.rows, self.cols).map_err(NetworkError::codec(&name))?;
+            let Sizes { codes, scales, zeros } = sizes;
+            let lengths = [
+                ("codes", codes, parts.codes.len()),
+                ("scales", scales, parts.scales.len()),
+                ("zero points", zeros, parts.zeros.len()),
+            ];
+            if let Some((what, wanted, found)) = lengths.into_iter().find(|(_, wanted, found)| wanted != found) {
+                return Err(length(what, wanted, found));
+            }
+            let tensor = QuantizedTensor::from_parts(stored, self.rows, self.cols, parts);
+            let tensor = tensor.map_err(NetworkError::codec(&name))?;
+            versions.push(Version::new(format, tensor).map_err(NetworkError::store(&name))?);
+        }
+        let master = match (self.master, versions.iter().find(|version| version.format() == self.active)) {
+            (Some(master), _) => master,
+            (None, Some(version)) => version.tensor().dequantize().map_err(NetworkError::codec(&name))?,
+            (None, None) => return Err(wrong("neither a master nor the version it runs on")),
+        };
+        if Some(master.len()) != self.rows.checked_mul(self.cols) {
+            return Err(length("weights", self.rows.saturating_mul(self.cols), master.len()));
+        }
+        let mut store = WeightStore::new(master, self.cols).map_err(NetworkError::store(&name))?;
+        store.set_importance(self.importance).map_err(NetworkError::store(&name))?;
+        versions.into_iter().for_each(|version| store.insert(version));
+        Ok(Parameter::new(spec, store, self.active))
+    }
+}
+
+/// A format with all that is to be known of it.
+pub(super) fn format_text(format: WeightFormat) -> String {
+    if is_master(format) { DType::Float32.to_string() } else { Choice::To(format).to_string() }
+}
+
+/// The format that a text means.
+pub(super) fn parse_format(parameter: &str, text: &str) -> Result<WeightFormat, FileError> {
+    let wrong = |source| FileError::Format { parameter: parameter.to_owned(), format: text.to_owned(), source };
+    match text.parse::<Choice>().map_err(wrong)? {
+        Choice::To(format) => Ok(format),
+        Choice::Keep => Err(wrong(bitgrain_codec::CodecErr::UnknownFormat)),
+    }
+}

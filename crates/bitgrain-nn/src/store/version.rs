@@ -1,0 +1,117 @@
+//! `Version`: a quantized copy of the weights, and products with its codes.
+
+use std::sync::{Arc, OnceLock};
+
+use bitgrain_codec::CodecErr;
+use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat};
+
+use super::StoreError;
+use crate::product::{PackedMatrix, ProductError};
+
+/// A quantized copy of the weights. It never changes.
+#[derive(Debug)]
+pub struct Version {
+    format: WeightFormat,
+    tensor: Arc<QuantizedTensor>,
+    /// The codes in the order of products, made for the first one.
+    matrix: OnceLock<PackedMatrix>,
+}
+
+impl Version {
+    /// A version that was asked for as `format` and is stored as `tensor`.
+    ///
+    /// # Errors
+    /// [`StoreError::Overflow`] if codes stand for infinities, [`StoreError::Codec`] if they cannot be read.
+    pub fn new(format: WeightFormat, tensor: QuantizedTensor) -> Result<Self, StoreError> {
+        let version = Self { format, tensor: Arc::new(tensor), matrix: OnceLock::new() };
+        let (rows, cols) = version.tensor.shape();
+        let mut row = vec![0.0; cols];
+        for at in 0..rows {
+            version.row_into(at, &mut row)?;
+            if let Some(index) = row.iter().position(|weight| !weight.is_finite()) {
+                return Err(StoreError::Overflow { format: format.to_string(), index: at * cols + index });
+            }
+        }
+        Ok(version)
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub const fn format(&self) -> WeightFormat {
+        self.format
+    }
+
+    /// What it is stored as: the format that was asked for unless the rows are not whole blocks of it.
+    #[must_use]
+    pub fn tensor(&self) -> &QuantizedTensor {
+        &self.tensor
+    }
+
+    /// Bytes it takes in memory: its codes, and those that were put into the order of products.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.tensor.bytes() + self.matrix.get().map_or(0, PackedMatrix::own_bytes)
+    }
+
+    /// The weights of one row.
+    ///
+    /// # Errors
+    /// What decoding brings.
+    pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), StoreError> {
+        let cols = self.tensor.shape().1;
+        Ok(self.tensor.format().decode_rows(self.row_parts(row), cols, out)?)
+    }
+
+    /// `out = x · weightsᵀ` on the codes, for rows `x` as long as those of the matrix.
+    ///
+    /// # Errors
+    /// [`StoreError::Activation`] for numbers that are not finite, [`CodecErr::LengthMismatch`].
+    pub fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), StoreError> {
+        let batch = x.len() / self.tensor.shape().1.max(1);
+        self.matrix()?.multiply(x, batch, out).map_err(wrong)
+    }
+
+    /// For each output of [`multiply`](Self::multiply), how far it may be from the product with the weights that the
+    /// codes stand for.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn bound(&self, x: &[f32], out: &mut [f32]) -> Result<(), StoreError> {
+        let batch = x.len() / self.tensor.shape().1.max(1);
+        self.matrix()?.bound(x, batch, out).map_err(wrong)
+    }
+
+    fn matrix(&self) -> Result<&PackedMatrix, StoreError> {
+        if let Some(matrix) = self.matrix.get() {
+            return Ok(matrix);
+        }
+        // Two threads may both make it; it is the same.
+        let matrix = PackedMatrix::new(Arc::clone(&self.tensor)).map_err(wrong)?;
+        Ok(self.matrix.get_or_init(|| matrix))
+    }
+
+    fn row_parts(&self, row: usize) -> Parts<'_> {
+        let (parts, (rows, _)) = (self.tensor.parts(), self.tensor.shape());
+        let shared = matches!(self.tensor.format(), WeightFormat::Scaled(f) if f.scaling == Scaling::Tensor);
+        let each = |len: usize| if shared { (0, len) } else { (row * (len / rows), len / rows) };
+        let (codes, (scale, scales), (zero, zeros)) =
+            (parts.codes.len() / rows, each(parts.scales.len()), each(parts.zeros.len()));
+        Parts {
+            codes: &parts.codes[row * codes..][..codes],
+            scales: &parts.scales[scale..][..scales],
+            zeros: &parts.zeros[zero..][..zeros],
+        }
+    }
+}
+
+fn wrong(error: ProductError) -> StoreError {
+    match error {
+        ProductError::Weights(source) => StoreError::Codec(source),
+        ProductError::NonFinite { row, column } => StoreError::Activation { row, column },
+        ProductError::Length { found, rows, cols, .. } => {
+            CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found }.into()
+        }
+        ProductError::Inner { left, right } => CodecErr::LengthMismatch { left, right }.into(),
+        ProductError::NoRow { row, rows } => CodecErr::InvalidRange { start: row, end: row + 1, count: rows }.into(),
+    }
+}

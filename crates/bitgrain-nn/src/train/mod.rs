@@ -1,0 +1,143 @@
+//! Training at f32: mini-batches, gradients, steps. The same network for the same seed, whatever the thread count.
+
+mod config;
+mod dataset;
+mod loss;
+mod optimizer;
+mod score;
+
+use std::ops::ControlFlow;
+
+use bitgrain_codec::weight::check_finite;
+
+use crate::network::random::Random;
+use crate::network::{Network, NetworkError};
+pub use config::{Optimizer, Schedule, TrainConfig};
+pub use dataset::{Dataset, Targets};
+pub use loss::Loss;
+use optimizer::Steps;
+pub use score::{Score, evaluate};
+
+/// What an epoch came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Epoch {
+    /// Which one, from 1.
+    pub number: usize,
+    /// The mean loss over its batches, each before the step it led to.
+    pub loss: f64,
+    /// How the network does on the samples that were held back, if there are any.
+    pub held_back: Option<Score>,
+    /// The learning rate of its last step.
+    pub rate: f32,
+}
+
+/// What training came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// Every epoch.
+    pub epochs: Vec<Epoch>,
+    /// The epoch whose weights the network has: the best on samples held back, or the last.
+    pub chosen: usize,
+    /// Whether it ended because nothing got better.
+    pub stopped_early: bool,
+}
+
+/// Trains the masters of a network; every quantized version is gone, and made again when it is needed.
+///
+/// `watch` sees each epoch and may end the training. With samples held back, the network has the weights of its best
+/// epoch at the end.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use bitgrain_nn::layer::Layer;
+/// use bitgrain_nn::network::{Batch, Network, Shape};
+/// use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
+/// let inputs = Batch::new(vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0], &[2])?;
+/// let data = Dataset::new(inputs, Targets::Classes(vec![0, 1, 1, 0]))?; // exclusive or
+/// let mut network = Network::new(Shape::new(&[2]), vec![Layer::dense(8), Layer::relu(), Layer::dense(2)], 3)?;
+/// let config = TrainConfig { epochs: 200, batch: 4, ..TrainConfig::adam(0.05, Loss::CrossEntropy) };
+/// let history = train(&mut network, &data, None, &config, &mut |_| ControlFlow::Continue(()))?;
+/// assert!(history.epochs[199].loss < 0.05);
+/// assert_eq!(network.forward(data.inputs())?.choices(), [0, 1, 1, 0]);
+/// # Ok::<(), bitgrain_nn::network::NetworkError>(())
+/// ```
+///
+/// # Errors
+/// [`NetworkError::Training`] for settings that make no sense, [`NetworkError::Targets`] for targets that do not fit the
+/// loss or the output, [`NetworkError::Diverged`], and what a forward pass brings.
+pub fn train(
+    network: &mut Network,
+    data: &Dataset,
+    held_back: Option<&Dataset>,
+    config: &TrainConfig,
+    watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+) -> Result<History, NetworkError> {
+    config.check()?;
+    let count = data.count();
+    let batches = count.div_ceil(config.batch);
+    let mut steps = Steps::new(network, config, batches);
+    let mut history = History { epochs: Vec::new(), chosen: 0, stopped_early: false };
+    let mut best: Option<(f64, Vec<Vec<f32>>)> = None;
+    let mut least = f64::INFINITY;
+    let mut since = 0;
+    for number in 1..=config.epochs {
+        let mut order: Vec<usize> = (0..count).collect();
+        Random::new(config.seed, number as u64).shuffle(&mut order);
+        let mut sum = 0.0;
+        for (batch, indices) in order.chunks(config.batch).enumerate() {
+            let diverged = NetworkError::Diverged { epoch: number, batch: batch + 1 };
+            #[expect(clippy::cast_precision_loss, reason = "a mean over samples")]
+            let weight = indices.len() as f64 / count as f64;
+            let (loss, gradients) = gradients(network, &data.pick(indices)?, config.loss)?;
+            if !loss.is_finite() || gradients.iter().any(|all| check_finite(all).is_err()) {
+                return Err(diverged);
+            }
+            sum += weight * loss;
+            if !steps.take(network, gradients) {
+                return Err(diverged);
+            }
+        }
+        let scored = held_back.map(|data| evaluate(network, data, config.loss)).transpose()?;
+        let epoch = Epoch { number, loss: sum, held_back: scored, rate: steps.rate() };
+        history.epochs.push(epoch);
+        let loss = scored.map_or(sum, |score| score.loss);
+        if loss < least {
+            since = 0;
+            least = loss;
+            if scored.is_some() {
+                let masters = network.parameters().iter().map(|p| p.store().master().to_vec()).collect();
+                best = Some((loss, masters));
+            }
+            history.chosen = number;
+        } else {
+            since += 1;
+        }
+        if watch(&epoch).is_break() {
+            break;
+        }
+        if config.patience.is_some_and(|patience| since >= patience) {
+            history.stopped_early = true;
+            break;
+        }
+    }
+    match best {
+        Some((_, masters)) => {
+            for (parameter, master) in network.parameters_mut().iter_mut().zip(masters) {
+                parameter.store_mut().update(|weights| weights.copy_from_slice(&master));
+            }
+        }
+        None => history.chosen = history.epochs.len(),
+    }
+    Ok(history)
+}
+
+/// The loss of a batch, and the gradients of every parameter.
+fn gradients(network: &Network, batch: &Dataset, loss: Loss) -> Result<(f64, Vec<Vec<f32>>), NetworkError> {
+    let mut value = 0.0;
+    let found = network.gradients(batch.inputs(), |y| {
+        let (loss, slopes) = loss.measure(y, batch.targets())?;
+        value = loss;
+        Ok(slopes)
+    })?;
+    Ok((value, found.parameters))
+}

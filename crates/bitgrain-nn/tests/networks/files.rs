@@ -1,0 +1,217 @@
+//! Files of networks: what is saved runs identically when it is loaded, and what is damaged is refused.
+
+use bitgrain_codec::weight::{Calibration, DType, ScaledFormat, WeightFormat};
+use bitgrain_nn::Model;
+use bitgrain_nn::convert::{Choice, Recipe};
+use bitgrain_nn::layer::{Conv, Layer, LayerNorm, Output, Positions};
+use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
+use bitgrain_nn::save::{Contents, FileError};
+
+use crate::{all_formats, batch, network};
+
+type Write = fn(&Network, Contents) -> Vec<u8>;
+type Read = fn(&[u8]) -> Result<Network, FileError>;
+
+/// Both kinds of files.
+fn kinds() -> [(Write, Read); 2] {
+    [
+        (|network, contents| network.to_json(contents).expect("finite").into_bytes(), Network::from_json),
+        (|network, contents| network.to_safetensors(contents).expect("finite"), Network::from_safetensors),
+    ]
+}
+
+fn small() -> Network {
+    network(&[32], [Layer::dense(6), Layer::relu(), Layer::dense(3)])
+}
+
+#[test]
+fn a_saved_network_runs_identically_in_every_format() {
+    let x = batch(&[32], 4, 2);
+    for format in all_formats() {
+        let mut network = small();
+        network.morph(format).expect("finite");
+        let wanted = network.forward(&x).expect("it fits");
+        for (write, read) in kinds() {
+            for contents in [Contents::All, Contents::Active] {
+                let loaded = read(&write(&network, contents)).expect("just written");
+                assert_eq!(loaded.forward(&x).expect("it fits"), wanted, "{format} {contents:?}");
+                assert_eq!(loaded.parameters()[0].format(), format);
+                let masters = loaded.parameters()[0].store().master();
+                match contents {
+                    Contents::All => assert_eq!(masters, network.parameters()[0].store().master(), "{format}"),
+                    Contents::Active => {
+                        assert_eq!(masters, loaded.parameters()[0].values().expect("codes"), "{format}")
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_version_and_the_importances_come_back() {
+    let mut network = small();
+    let mse = ScaledFormat::new(DType::Int4).calibrated(Calibration::MeanSquaredError);
+    let formats: [WeightFormat; 3] = [DType::Uint8.into(), mse.into(), "q4_k".parse().expect("known")];
+    let seen = bitgrain_nn::observe::observe(&network, &[batch(&[32], 8, 1)], bitgrain_nn::observe::Observer::MinMax);
+    seen.expect("it fits").apply(&mut network).expect("its own");
+    for format in formats {
+        network.morph(format).expect("finite");
+    }
+    for (write, read) in kinds() {
+        let loaded = read(&write(&network, Contents::All)).expect("just written");
+        for (a, b) in network.parameters().iter().zip(loaded.parameters()) {
+            assert_eq!(a.store().importance(), b.store().importance());
+            let [a, b] = [a, b].map(|parameter| parameter.store().versions());
+            assert_eq!(a.len(), b.len());
+            assert!(a.iter().zip(&b).all(|(a, b)| a.format() == b.format() && a.tensor() == b.tensor()));
+        }
+        assert_eq!(write(&loaded, Contents::All), write(&network, Contents::All), "the same file again");
+    }
+}
+
+#[test]
+fn every_kind_of_layer_comes_back() {
+    let image = [Layer::conv2d(4, 3), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
+    let signal =
+        [Layer::Conv1d(Conv::new(3, [2]).strided([2])), Layer::rnn(4, Output::Sequence), Layer::lstm(4, Output::Last)];
+    let volume = [Layer::Conv3d(Conv::new(2, [2, 2, 2]))];
+    let tokens = [
+        Layer::embedding(9, 8),
+        Layer::Positions(Positions { length: 5, types: 2 }),
+        Layer::LayerNorm(LayerNorm { epsilon: 1e-12 }),
+        Layer::residual([Layer::rms_norm(), Layer::causal_attention(2)]),
+        Layer::residual([Layer::Sequential { layers: vec![Layer::swiglu(6)] }]),
+        Layer::mean_pool(),
+    ];
+    let cases: [(&[usize], Vec<Layer>); 4] =
+        [(&[1, 4, 4], image.into()), (&[2, 8], signal.into()), (&[1, 3, 3, 3], volume.into()), (&[5], tokens.into())];
+    for (dims, layers) in cases {
+        let network = network(dims, layers.clone());
+        let x = if dims.len() == 1 {
+            Batch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], dims).expect("whole")
+        } else {
+            batch(dims, 2, 3)
+        };
+        for (write, read) in kinds() {
+            let loaded = read(&write(&network, Contents::All)).expect("just written");
+            assert_eq!(loaded.layers(), layers);
+            assert_eq!(loaded.forward(&x).expect("it fits"), network.forward(&x).expect("it fits"));
+        }
+    }
+    let free = Network::new(Shape::sequence(&[4]), vec![Layer::attention(2)], 1).expect("it fits");
+    assert_eq!(
+        Network::from_json(free.to_json(Contents::All).expect("finite").as_bytes()).expect("just written").input(),
+        free.input()
+    );
+}
+
+#[test]
+fn files_of_active_weights_are_as_small_as_their_format() {
+    let mut network = network(&[256], [Layer::dense(256)]);
+    network.morph(DType::Int4).expect("finite");
+    let all = network.to_safetensors(Contents::All).expect("finite").len();
+    let active = network.to_safetensors(Contents::Active).expect("finite").len();
+    assert!(active < 256 * 256 / 2 + 256 * 4 * 5 + 2048 && all > 256 * 256 * 4, "{active} of {all}");
+}
+
+#[test]
+fn a_file_can_be_opened_as_a_model() {
+    let folder = tempfile::tempdir().expect("a folder for tests");
+    let path = folder.path().join("network.safetensors");
+    let mut network = small();
+    let recipe =
+        Recipe::new(Choice::To("int4".parse().expect("known"))).rule("2.*", Choice::To("q8_0".parse().expect("known")));
+    network.morph_by(&recipe).expect("finite");
+    network.save(&path, Contents::All).expect("a folder to write to");
+    let model = Model::open(&path).expect("a model");
+    let codes = model.tensor("0.weight:int4").expect("there").values().expect("readable");
+    assert_eq!(codes, network.parameters()[0].values().expect("codes"));
+    assert_eq!(
+        model.tensor("2.bias").expect("there").values().expect("readable"),
+        network.parameters()[3].store().master()
+    );
+}
+
+#[test]
+fn names_and_contents_decide_what_is_written_and_read() {
+    let folder = tempfile::tempdir().expect("a folder for tests");
+    let network = small();
+    for name in ["a.json", "a.safetensors"] {
+        let path = folder.path().join(name);
+        network.save(&path, Contents::Active).expect("a folder to write to");
+        let other = folder.path().join("other");
+        std::fs::rename(&path, &other).expect("there");
+        assert_eq!(Network::open(&other).expect("just written").parameters().len(), 4);
+    }
+    assert!(matches!(network.save(folder.path().join("a.bin"), Contents::All), Err(FileError::Name { .. })));
+    assert!(matches!(Network::open(folder.path().join("none.json")), Err(FileError::Io(_))));
+    let missing = folder.path().join("none").join("a.json");
+    assert!(matches!(network.save(missing, Contents::All), Err(FileError::Io(_))));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing half-written is left");
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_found() {
+    let mut network = network(&[8], [Layer::dense(2), Layer::relu()]);
+    network.morph(DType::Int4).expect("finite");
+    for (write, read) in kinds() {
+        let whole = write(&network, Contents::All);
+        read(&whole).expect("just written");
+        for len in 0..whole.len() - 1 {
+            assert!(read(&whole[..len]).is_err(), "cut at {len} of {}", whole.len());
+        }
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                // Spaces that pad a header, and the note for other readers, are not ours to read.
+                if let Ok(loaded) = read(&damaged) {
+                    assert_eq!(write(&loaded, Contents::All), whole, "bit {bit} of byte {at} changed something unseen");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let text = small().to_json(Contents::All).expect("finite");
+    let without_sum = {
+        let (body, _) = text.rsplit_once(",\n\"crc32c\"").expect("at the end");
+        format!("{body}}}")
+    };
+    let read = |from: &str, to: &str| {
+        assert!(without_sum.contains(from), "{from}");
+        Network::from_json(without_sum.replacen(from, to, 1).as_bytes())
+    };
+    Network::from_json(without_sum.as_bytes()).expect("a checksum may be left out");
+    assert!(matches!(
+        Network::from_json(text.replacen("\"outputs\": 6", "\"outputs\": 5", 1).as_bytes()),
+        Err(FileError::Checksum { .. })
+    ));
+    assert!(matches!(read("bitgrain network", "something"), Err(FileError::NotANetwork { .. })));
+    assert!(matches!(read("\"version\": 1", "\"version\": 2"), Err(FileError::Version { found: 2 })));
+    let kind = read("\"kind\": \"dense\"", "\"kind\": \"capsule\"").expect_err("unknown");
+    assert_eq!(kind.to_string(), "layer 0 is of the kind `capsule`, which is not known");
+    assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(FileError::Layer { .. })));
+    assert!(matches!(read("\"outputs\": 6", "\"output\": 6"), Err(FileError::Layer { .. })));
+    let shape = read("\"outputs\": 6", "\"outputs\": 5").expect_err("other rows");
+    assert_eq!(shape.to_string(), "parameter 0 should be `0.weight`, 5 rows of 32 and is `0.weight`, 6 rows of 32");
+    let huge = read("\"outputs\": 6", "\"outputs\": 1000000000000").expect_err("never allocated");
+    assert!(matches!(huge, FileError::Parameter { .. }), "{huge}");
+    assert!(matches!(read("\"active\": \"float32\"", "\"active\": \"int3\""), Err(FileError::Format { .. })));
+    assert!(matches!(read("\"count\": 192", "\"count\": 191"), Err(FileError::Length { .. })));
+    assert!(matches!(read("\"base64\": \"", "\"base64\": \"*"), Err(FileError::Base64 { .. })));
+    assert!(matches!(read("\"input\"", "\"inputs\""), Err(FileError::Json { .. })));
+    assert!(matches!(Network::from_json(b"[1]"), Err(FileError::Json { .. })));
+    assert!(matches!(Network::from_safetensors(b"short"), Err(FileError::Safetensors(_))));
+    let mut odd = small();
+    odd.set_weights("0.bias", vec![1.5; 6]).expect("as many");
+    let text = odd.to_json(Contents::All).expect("finite");
+    let (body, _) = text.rsplit_once(",\n\"crc32c\"").expect("at the end");
+    // 1.5 is 00 00 c0 3f, six times; 7f c0 in its place is a NaN.
+    let odd = format!("{body}}}").replace("AADAPwAAwD8AAMA/AADAPwAAwD8AAMA/", "AADAfwAAwD8AAMA/AADAPwAAwD8AAMA/");
+    let error = Network::from_json(odd.as_bytes()).expect_err("a NaN");
+    assert!(matches!(error, FileError::Network(NetworkError::NonFiniteWeight { index: 0, .. })), "{error}");
+}

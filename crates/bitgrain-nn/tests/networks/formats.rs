@@ -1,0 +1,153 @@
+//! The same network in every format: its codes compute what the weights they stand for compute.
+
+use bitgrain_codec::weight::{DType, WeightFormat};
+use bitgrain_nn::convert::{Choice, Recipe};
+use bitgrain_nn::layer::{Conv, Dense, Layer, Output, Positions};
+use bitgrain_nn::network::{Batch, Network, Shape, compare_networks};
+
+use crate::{all_formats, batch, network, numbers};
+
+/// Outputs on codes may differ from outputs on the round-tripped weights by this share of the largest output: several
+/// layers round their inputs to 8 bits. For one product the bound is exact, and held below.
+const BOUND: f32 = 4e-2;
+
+/// The same network with the weights that its codes stand for, at f32.
+fn round_tripped(network: &Network) -> Network {
+    let mut other = network.clone();
+    for parameter in network.parameters() {
+        other.set_weights(parameter.name(), parameter.values().expect("codes of our own")).expect("as many");
+    }
+    other.morph(DType::Float32).expect("finite");
+    other
+}
+
+fn check_all(mut network: Network, x: &Batch) {
+    for format in all_formats() {
+        network.morph(format).expect("finite");
+        let on_codes = network.forward(x).expect("it fits");
+        let reference = round_tripped(&network).forward(x).expect("it fits");
+        let most = reference.values().iter().fold(0.0_f32, |most, y| most.max(y.abs()));
+        for (a, b) in on_codes.values().iter().zip(reference.values()) {
+            assert!((a - b).abs() <= BOUND * most, "{format}: {a}, the round trip gives {b}");
+        }
+        assert_eq!(network.forward(x).expect("it fits"), on_codes, "{format}: the same again");
+    }
+}
+
+#[test]
+fn dense_layers_agree_with_their_round_trip() {
+    check_all(network(&[256], [Layer::dense(64), Layer::relu(), Layer::dense(10)]), &batch(&[256], 5, 2));
+    check_all(network(&[37], [Layer::dense(19)]), &batch(&[37], 1, 2));
+}
+
+#[test]
+fn one_layer_on_codes_is_within_the_bound_of_its_product() {
+    let mut network = network(&[96], [Layer::Dense(Dense { outputs: 40, bias: false })]);
+    let x = batch(&[96], 3, 8);
+    for format in all_formats() {
+        network.morph(format).expect("finite");
+        let on_codes = network.forward(&x).expect("it fits");
+        let reference = round_tripped(&network).forward(&x).expect("it fits");
+        let active = network.parameters()[0].active().expect("made");
+        let Some(version) = active.version() else { continue };
+        let mut bound = vec![0.0; 3 * 40];
+        version.bound(x.values(), &mut bound).expect("finite");
+        for ((a, b), bound) in on_codes.values().iter().zip(reference.values()).zip(bound) {
+            // The reference is rounded, too.
+            assert!((a - b).abs() <= bound + 1e-4, "{format}: {a}, the round trip gives {b}, the bound is {bound}");
+        }
+    }
+}
+
+#[test]
+fn convolutions_and_states_agree_with_their_round_trip() {
+    check_all(
+        network(&[3, 6, 6], [Layer::conv2d(8, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(4)]),
+        &batch(&[3, 6, 6], 3, 2),
+    );
+    check_all(network(&[2, 20], [Layer::Conv1d(Conv::new(6, [5]))]), &batch(&[2, 20], 3, 2));
+    // States with random weights this large would be chaotic: any rounding grows from place to place.
+    for layer in [Layer::lstm(32, Output::Last), Layer::rnn(32, Output::Sequence)] {
+        let calm = Network::new(Shape::new(&[5, 8]), vec![layer], 1).expect("it fits");
+        check_all(calm, &batch(&[5, 8], 3, 2));
+    }
+}
+
+#[test]
+fn a_transformer_agrees_with_its_round_trip() {
+    let layers = [
+        Layer::embedding(20, 32),
+        Layer::Positions(Positions { length: 6, types: 0 }),
+        Layer::layer_norm(),
+        Layer::residual([Layer::attention(4)]),
+        Layer::residual([Layer::rms_norm(), Layer::swiglu(64)]),
+        Layer::mean_pool(),
+    ];
+    let tokens = Batch::new((0..18).map(|i| (i * 7 % 20) as f32).collect(), &[6]).expect("whole samples");
+    check_all(network(&[6], layers), &tokens);
+}
+
+#[test]
+fn an_embedding_gives_exactly_the_rows_its_codes_stand_for() {
+    let mut network = network(&[4], [Layer::embedding(9, 64)]);
+    let tokens = Batch::new(vec![8.0, 0.0, 3.0, 3.0], &[4]).expect("whole samples");
+    for format in all_formats() {
+        network.morph(format).expect("finite");
+        let rows = network.parameters()[0].values().expect("codes of our own");
+        let wanted: Vec<f32> = [8, 0, 3, 3].iter().flat_map(|row| &rows[row * 64..][..64]).copied().collect();
+        assert_eq!(network.forward(&tokens).expect("it fits").values(), wanted, "{format}");
+    }
+}
+
+#[test]
+fn a_recipe_chooses_by_name() {
+    let mut network = network(&[64], [Layer::dense(32), Layer::relu(), Layer::dense(10)]);
+    let recipe = Recipe::new(Choice::To(DType::Int8.into()))
+        .rule("2.weight", Choice::To("q4_0".parse().expect("known")))
+        .rule("2.b*", Choice::To(DType::Float16.into()));
+    network.morph_by(&recipe).expect("finite");
+    let formats: Vec<String> = network.parameters().iter().map(|p| p.format().to_string()).collect();
+    assert_eq!(formats, ["int8", "float32", "q4_0", "float16"]);
+    assert_eq!(network.active_bytes().expect("made"), (32 * 64 + 32 * 4) + 32 * 4 + 10 * 18 + 10 * 2);
+}
+
+#[test]
+fn fewer_bits_take_fewer_bytes_and_err_more() {
+    let mut small = network(&[128], [Layer::dense(64)]);
+    let full = small.clone();
+    let x = batch(&[128], 8, 3);
+    let cosines: Vec<f64> = ["int16", "int8", "int4", "ternary", "binary"]
+        .iter()
+        .map(|name| {
+            small.morph(name.parse::<WeightFormat>().expect("known")).expect("finite");
+            let comparison = compare_networks(&full, &small, Some(&x)).expect("the same layers");
+            assert_eq!(comparison.parameters[1].figures.max_error, 0.0, "biases are kept");
+            let outputs = comparison.outputs.expect("inputs were given");
+            assert!((outputs.figures.cosine - comparison.overall.cosine).abs() < 0.08, "{name}: {outputs:?}");
+            comparison.parameters[0].figures.cosine
+        })
+        .collect();
+    assert!(cosines.is_sorted_by(|a, b| a > b) && cosines[0] > 0.999_999 && cosines[4] > 0.7, "{cosines:?}");
+}
+
+#[test]
+fn networks_of_other_layers_cannot_be_compared() {
+    let (a, b) = (network(&[8], [Layer::dense(4)]), network(&[8], [Layer::dense(4), Layer::dense(4)]));
+    let error = compare_networks(&a, &b, None).expect_err("other layers");
+    assert_eq!(error.to_string(), "the networks differ in `1.weight`: nothing and `1.weight` (4, 4)");
+}
+
+#[test]
+fn the_master_is_back_after_an_excursion() {
+    let mut network = network(&[16], [Layer::dense(8)]);
+    let x = Batch::new(numbers(32, 4), &[16]).expect("whole samples");
+    let before = network.forward(&x).expect("it fits");
+    network.morph(DType::Binary).expect("finite");
+    assert_ne!(network.forward(&x).expect("it fits"), before);
+    network.morph(DType::Float32).expect("finite");
+    assert_eq!(network.forward(&x).expect("it fits"), before);
+    let free = Network::new(Shape::sequence(&[3]), vec![Layer::dense(2)], 1).expect("it fits");
+    for length in [1, 5] {
+        assert_eq!(free.forward(&batch(&[length, 3], 2, 1)).expect("any length").dims(), [length, 2]);
+    }
+}

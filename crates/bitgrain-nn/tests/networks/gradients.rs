@@ -1,0 +1,177 @@
+//! Gradients by hand against finite differences, for every layer: its weights and what goes in.
+
+use bitgrain_nn::layer::{Attention, Conv, Curve, Layer, Output, Pairs, Pool, Pooling, Positions, Rope};
+use bitgrain_nn::network::{Batch, Network};
+
+use crate::{batch, network, numbers};
+
+/// Half the distance over which slopes are measured.
+const H: f32 = 1e-2;
+
+/// A sum of all outputs with fixed factors, as the number whose slopes are taken.
+fn weighed(network: &Network, x: &Batch) -> f64 {
+    let y = network.forward(x).expect("it fits");
+    let factors = numbers(y.values().len(), 77);
+    y.values().iter().zip(factors).map(|(y, factor)| f64::from(*y) * f64::from(factor)).sum()
+}
+
+/// Every slope, measured against the one that comes out of the way back.
+fn check(network: &Network, x: &Batch, inputs: bool) {
+    let found = network.gradients(x, |y| Ok(numbers(y.values().len(), 77))).expect("it fits");
+    let agree = |what: &str, slope: f32, up: f64, down: f64, scale: f32| {
+        let measured = (up - down) / f64::from(2.0 * H);
+        let far = (f64::from(slope) - measured).abs();
+        assert!(far < 3e-3 * f64::from(scale.max(0.3)), "{what}: {slope}, measured {measured}");
+    };
+    let size = |all: &[f32]| all.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    for (parameter, slopes) in network.parameters().iter().zip(&found.parameters) {
+        let master = parameter.store().master().to_vec();
+        assert!(size(slopes) > 0.0, "{} has no slope at all", parameter.name());
+        for i in 0..master.len() {
+            let moved = |by: f32| {
+                let mut other = network.clone();
+                let mut weights = master.clone();
+                weights[i] += by;
+                other.set_weights(parameter.name(), weights).expect("as many");
+                weighed(&other, x)
+            };
+            let what = format!("weight {i} of {}", parameter.name());
+            agree(&what, slopes[i], moved(H), moved(-H), size(slopes));
+        }
+    }
+    for i in (0..x.values().len()).filter(|_| inputs) {
+        let moved = |by: f32| {
+            let mut values = x.values().to_vec();
+            values[i] += by;
+            let mut other = Batch::new(values, x.dims()).expect("as many");
+            if let Some(mask) = x.mask() {
+                other = other.with_mask(mask.to_vec()).expect("as many");
+            }
+            weighed(network, &other)
+        };
+        let slopes = found.input.values();
+        agree(&format!("input {i}"), slopes[i], moved(H), moved(-H), size(slopes));
+    }
+}
+
+fn check_layers(input: &[usize], layers: impl Into<Vec<Layer>>) {
+    check(&network(input, layers), &batch(input, 3, 9), true);
+}
+
+#[test]
+fn dense() {
+    check_layers(&[5], [Layer::dense(4)]);
+    check_layers(&[2, 3, 5], [Layer::dense(4), Layer::curve(Curve::Tanh), Layer::dense(2)]);
+}
+
+#[test]
+fn curves() {
+    use Curve::{Gelu, GeluTanh, Sigmoid, Silu, Tanh};
+    for curve in [Gelu, GeluTanh, Sigmoid, Silu, Tanh] {
+        check_layers(&[4], [Layer::dense(4), Layer::curve(curve)]);
+    }
+}
+
+#[test]
+fn softmax() {
+    check_layers(&[5], [Layer::dense(4), Layer::Softmax {}]);
+    check_layers(&[2, 4], [Layer::Softmax {}]);
+}
+
+#[test]
+fn convolution_over_signals() {
+    check_layers(&[2, 7], [Layer::Conv1d(Conv::new(3, [3]))]);
+    check_layers(&[2, 7], [Layer::Conv1d(Conv::new(3, [4]).strided([2]).padded([2]))]);
+}
+
+#[test]
+fn convolution_over_images() {
+    check_layers(&[2, 5, 4], [Layer::conv2d(3, 3)]);
+    check_layers(&[2, 5, 6], [Layer::Conv2d(Conv::new(2, [3, 2]).strided([2, 3]).padded([1, 0])), Layer::Flatten {}]);
+}
+
+#[test]
+fn convolution_over_volumes() {
+    check_layers(&[2, 3, 4, 3], [Layer::Conv3d(Conv::new(2, [2, 3, 2]).strided([1, 2, 1]).padded([1, 1, 0]))]);
+}
+
+#[test]
+fn recurrence() {
+    for output in [Output::Sequence, Output::Last] {
+        check_layers(&[4, 3], [Layer::rnn(5, output)]);
+        check_layers(&[4, 3], [Layer::lstm(3, output)]);
+    }
+}
+
+#[test]
+fn recurrence_over_masked_places() {
+    let mask = vec![true, true, false, false, true, false, true, true, true, true, true, false];
+    let x = batch(&[4, 3], 3, 9).with_mask(mask).expect("as many");
+    for output in [Output::Sequence, Output::Last] {
+        check(&network(&[4, 3], [Layer::rnn(4, output)]), &x, true);
+        check(&network(&[4, 3], [Layer::lstm(3, output)]), &x, true);
+    }
+}
+
+#[test]
+fn embedding_and_positions() {
+    let tokens = Batch::new(vec![0.0, 2.0, 1.0, 2.0, 2.0, 0.0], &[3]).expect("whole samples");
+    check(&network(&[3], [Layer::embedding(3, 4)]), &tokens, false);
+    let positions = Layer::Positions(Positions { length: 3, types: 2 });
+    let typed = tokens.with_types(vec![0, 0, 1, 1, 0, 1]).expect("as many");
+    check(&network(&[3], [Layer::embedding(3, 4), positions, Layer::dense(2)]), &typed, false);
+}
+
+#[test]
+fn attention() {
+    check_layers(&[4, 6], [Layer::attention(2)]);
+    check_layers(&[4, 6], [Layer::attention(3)]);
+}
+
+#[test]
+fn attention_that_looks_back() {
+    check_layers(&[4, 8], [Layer::causal_attention(2)]);
+    let rope = Some(Rope { base: 100.0, pairs: Pairs::Halves });
+    check_layers(&[3, 8], [Layer::Attention(Attention { heads: 2, causal: true, bias: true, rope })]);
+}
+
+#[test]
+fn attention_over_masked_places() {
+    let mask = vec![true, true, true, false, true, false, true, true, true, false, false, false];
+    let x = batch(&[4, 6], 3, 9).with_mask(mask).expect("as many");
+    check(&network(&[4, 6], [Layer::attention(2)]), &x, true);
+    check(&network(&[4, 6], [Layer::attention(2), Layer::mean_pool(), Layer::dense(2)]), &x, true);
+}
+
+#[test]
+fn norms() {
+    check_layers(&[3, 6], [Layer::layer_norm()]);
+    check_layers(&[3, 6], [Layer::rms_norm()]);
+}
+
+#[test]
+fn gated_block() {
+    check_layers(&[2, 4], [Layer::swiglu(6)]);
+}
+
+#[test]
+fn pools() {
+    check_layers(&[4, 3], [Layer::mean_pool(), Layer::dense(2)]);
+    check_layers(&[4, 3], [Layer::Pool(Pool { pooling: Pooling::First }), Layer::dense(2)]);
+}
+
+#[test]
+fn residual_branches_in_branches() {
+    let inner = Layer::residual([Layer::layer_norm(), Layer::dense(4)]);
+    let sequential = Layer::Sequential { layers: vec![Layer::dense(4), Layer::curve(Curve::Gelu)] };
+    check_layers(&[4], [Layer::residual([inner, sequential]), Layer::dense(3)]);
+}
+
+#[test]
+fn a_whole_transformer_block() {
+    let block = [
+        Layer::residual([Layer::rms_norm(), Layer::causal_attention(2)]),
+        Layer::residual([Layer::rms_norm(), Layer::swiglu(6)]),
+    ];
+    check_layers(&[3, 4], block);
+}

@@ -1,0 +1,47 @@
+//! Networks: layers against finite differences and definitions, every format against its round trip, files, training.
+
+mod building;
+mod files;
+mod formats;
+mod gradients;
+mod layers;
+mod observing;
+mod spec;
+mod training;
+
+use bitgrain_codec::weight::{DType, WeightFormat};
+use bitgrain_nn::layer::Layer;
+use bitgrain_nn::network::{Batch, Network, Shape};
+
+/// Numbers around 0 with a deviation of about .6, the same for a seed.
+fn numbers(count: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x2545_F491_4F6C_DD1D;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        f32::from(u16::try_from(state >> 48).expect("16 bits")) / 65536.0 - 0.5
+    };
+    (0..count).map(|_| (0..4).map(|_| uniform()).sum()).collect()
+}
+
+fn network(input: &[usize], layers: impl Into<Vec<Layer>>) -> Network {
+    let mut network = Network::new(Shape::new(input), layers.into(), 5).expect("layers that fit");
+    // Biases and factors that are all the same would hide mistakes.
+    let names: Vec<(String, usize)> =
+        network.parameters().iter().map(|p| (p.name().to_owned(), p.store().master().len())).collect();
+    for (i, (name, len)) in names.into_iter().enumerate() {
+        network.set_weights(&name, numbers(len, i as u64 + 100)).expect("as many");
+    }
+    network
+}
+
+fn batch(dims: &[usize], count: usize, seed: u64) -> Batch {
+    Batch::new(numbers(count * dims.iter().product::<usize>(), seed), dims).expect("whole samples")
+}
+
+/// The 21 dtypes and llama.cpp's blocks.
+fn all_formats() -> Vec<WeightFormat> {
+    let blocks = ["q4_0", "q8_0", "q4_1", "q5_0", "q4_k", "q6_k", "q3_k", "q4f32", "int8/tensor", "int4/32"];
+    DType::ALL.into_iter().map(WeightFormat::from).chain(blocks.map(|name| name.parse().expect("known"))).collect()
+}

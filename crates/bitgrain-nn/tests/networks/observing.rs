@@ -1,0 +1,90 @@
+//! Calibration passes, and what importances gain on a network that learned to read digits.
+
+use std::ops::ControlFlow;
+
+use bitgrain_nn::convert::Choice;
+use bitgrain_nn::layer::{Layer, Output};
+use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
+use bitgrain_nn::observe::{Observations, Observer, observe, observe_products};
+use bitgrain_nn::sample::digits;
+use bitgrain_nn::train::{Loss, TrainConfig, train};
+
+use crate::{batch, network};
+
+#[test]
+fn every_matrix_that_is_multiplied_with_is_watched() {
+    let layers =
+        [Layer::embedding(9, 8), Layer::residual([Layer::attention(2)]), Layer::lstm(4, Output::Last), Layer::dense(2)];
+    let network = network(&[5], layers);
+    let tokens = bitgrain_nn::network::Batch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
+    let seen = observe(&network, &[tokens], Observer::Percentile(99.0)).expect("it fits");
+    let names: Vec<&str> = seen.activations().iter().map(|one| one.parameter.as_str()).collect();
+    let attention = ["query", "key", "value", "output"].map(|part| format!("1.0.{part}.weight"));
+    assert_eq!(
+        names,
+        [&attention.each_ref().map(String::as_str)[..], &["2.weight", "2.state.weight", "3.weight"]].concat()
+    );
+    assert!(seen.activations().iter().all(|one| one.lo <= one.hi && one.mean_squares.iter().all(|x| x.is_finite())));
+}
+
+#[test]
+fn observations_are_for_the_network_they_were_made_with() {
+    let small = network(&[4], [Layer::dense(2)]);
+    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("it fits");
+    let mut other = network(&[5], [Layer::dense(2)]);
+    assert!(matches!(seen.apply(&mut other), Err(NetworkError::Codec { .. })));
+    assert!(other.parameters()[0].store().importance().is_none());
+    let mut deeper = network(&[4], [Layer::relu(), Layer::dense(2)]);
+    assert!(matches!(seen.apply(&mut deeper), Err(NetworkError::NoParameter { .. })));
+    assert!(matches!(observe(&small, &[], Observer::MinMax), Err(NetworkError::EmptyBatch)));
+    assert!(observe(&small, &[batch(&[4], 3, 1)], Observer::Percentile(0.0)).is_err());
+}
+
+/// How far the outputs of networks that read digits are off, over some seeds: plain, and as `prepare` has it.
+fn errors(name: &str, prepare: impl Fn(&Observations, &mut Network)) -> (f64, f64) {
+    let (known, unknown) = digits().expect("the data of this crate").split(1437).expect("more than that");
+    let Choice::To(format) = name.parse().expect("known") else { panic!("a format") };
+    let (mut plain, mut prepared) = (0.0, 0.0);
+    for seed in 1..=3 {
+        let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
+        let mut network = Network::new(Shape::new(&[64]), layers, seed).expect("it fits");
+        let config = TrainConfig { epochs: 3, seed, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+        train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+        let seen = observe_products(&network, &[known.inputs().clone()], Observer::MinMax).expect("it fits");
+        let error = |mut quantized: Network| {
+            quantized.morph(format).expect("finite");
+            let compared = compare_networks(&network, &quantized, Some(unknown.inputs())).expect("the same layers");
+            compared.outputs.expect("inputs were given").figures.relative_rmse.powi(2)
+        };
+        let mut other = network.clone();
+        prepare(&seen, &mut other);
+        plain += error(network.clone());
+        prepared += error(other);
+    }
+    ((plain / 3.0).sqrt(), (prepared / 3.0).sqrt())
+}
+
+#[test]
+fn importances_bring_outputs_nearer() {
+    for name in ["q4_0", "q4_k", "int2@mse", "ternary"] {
+        let (plain, weighed) = errors(name, |seen, network| seen.apply(network).expect("its own"));
+        assert!(weighed < plain, "{name}: {weighed} with importances, {plain} without");
+    }
+}
+
+#[test]
+fn feedback_brings_outputs_much_nearer() {
+    for (name, share) in
+        [("int4", 0.5), ("int4@mse", 0.5), ("fp4", 0.5), ("int2", 0.5), ("ternary", 0.6), ("q4_0", 0.8)]
+    {
+        let (plain, fed) = errors(name, |seen, network| seen.apply_feedback(network).expect("its own"));
+        assert!(fed < share * plain, "{name}: {fed} with feedback, {plain} without");
+    }
+}
+
+#[test]
+fn feedback_needs_products() {
+    let mut small = network(&[4], [Layer::dense(2)]);
+    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("it fits");
+    assert!(matches!(seen.apply_feedback(&mut small), Err(NetworkError::Codec { .. })));
+}
