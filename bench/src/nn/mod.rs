@@ -27,8 +27,9 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
         |cpu| {
             format!(
                 "ggml is the prebuilt library of `@node-llama-cpp/linux-x64` {VERSION} in the build `{}`, which it says \
-                 fits this CPU best, run as llama.cpp runs it: a graph of one product, on threads that stay; *repacked* \
-                 and *AMX* are its layouts of weights, where it has them for a format",
+                 fits this CPU best, run as llama.cpp runs it: a graph of one product, on threads that stay and, like \
+                 ours, wait between calls instead of spinning; *repacked* and *AMX* are its layouts of weights, where \
+                 it has them for a format",
                 cpu.name
             )
         },
@@ -42,8 +43,8 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
         "Products of a batch of f32 activations with a matrix of 4096 × 4096 quantized weights, results in f32, through \
          `bitgrain::nn::product` in a rayon pool of as many threads as the row says. {ggml}; {candle}. int8 (a scale per \
          row) and int4 (a scale for 64 weights) are held against the others' Q8_0 and Q4_0, which have as many bits. All \
-         of them round activations to 8 bits, and that counts. Results were compared before anything was timed. Contestants of \
-         a row took turns in one process. Ratios are ratios of medians.",
+         of them round activations to 8 bits, and that counts. Results were compared before anything was timed. \
+         Contestants of a row took turns in one process. Ratios are ratios of medians.",
     )
 }
 

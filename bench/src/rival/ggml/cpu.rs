@@ -3,6 +3,7 @@
 //! What is made here is never freed: a benchmark ends soon.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
 
 use bitgrain::kernels::GgmlBlock;
 use libloading::Library;
@@ -29,6 +30,11 @@ impl Params {
 /// Room for `ggml_threadpool_params`, which has 528 bytes in this release.
 #[repr(C, align(16))]
 struct PoolParams([u8; 1024]);
+
+impl PoolParams {
+    /// Where it says how long workers spin before they wait.
+    const POLL: Range<usize> = 520..524;
+}
 
 /// `GGML_BACKEND_BUFFER_USAGE_WEIGHTS`.
 const WEIGHTS: c_int = 1;
@@ -184,9 +190,12 @@ impl<'a> Cpu<'a> {
         let threads = c_int::try_from(threads).expect("a few");
         let backend = call!(self, c"ggml_backend_cpu_init"() -> Pointer);
         call!(self, c"ggml_backend_cpu_set_n_threads"(backend => Pointer, threads => c_int));
-        let mut params = PoolParams([0; 1024]);
-        let params = &raw mut params;
+        let mut room = PoolParams([0; 1024]);
+        let params = &raw mut room;
         call!(self, c"ggml_threadpool_params_init"(params => *mut PoolParams, threads => c_int));
+        // Workers wait for the next graph instead of spinning, which would take a core from the next contestant.
+        room.0[PoolParams::POLL].fill(0);
+        let params = &raw mut room;
         let pool = call!(self, c"ggml_threadpool_new"(params => *mut PoolParams) -> Pointer);
         call!(self, c"ggml_backend_cpu_set_threadpool"(backend => Pointer, pool => Pointer));
         backend
