@@ -80,6 +80,11 @@ impl PackedMatrix {
         }
     }
 
+    /// Of these bytes, those that it does not share with the tensor it was made from.
+    pub(crate) fn own_bytes(&self) -> usize {
+        if matches!(self.weights, Weights::Unpacked(_)) { 0 } else { self.bytes() }
+    }
+
     /// `out = x·Wᵀ`: `x` has `batch` rows of as many activations as the matrix has columns, `out` gets `batch` rows of
     /// as many values as the matrix has rows.
     ///
