@@ -111,7 +111,8 @@ fn idle_tensors_step_down_and_pins_hold() {
     let plan = json(folder, &["tick", "s", "--now", &later, "--dry-run"]);
     let done = json(folder, &["tick", "s", "--now", &later]);
     assert_eq!(plan["moves"], done["moves"]);
-    let moved: Vec<&str> = done["moves"].as_array().expect("moves").iter().filter_map(|step| step["id"].as_str()).collect();
+    let moved: Vec<&str> =
+        done["moves"].as_array().expect("moves").iter().filter_map(|step| step["id"].as_str()).collect();
     assert_eq!(moved, ["in/v"]);
     let stats = json(folder, &["stat", "s"]);
     assert_eq!((stats["tiers"][2]["tier"].as_str(), stats["tiers"][2]["tensors"].as_u64()), (Some("warm"), Some(1)));
