@@ -19,7 +19,7 @@ use crate::table::Table;
 pub(crate) const CHAPTER: Chapter =
     Chapter { name: "store", title: "Store: a week of reads over 3,000 embeddings, and where the bits went", run };
 
-const EMBEDDINGS: u64 = 3000;
+const EMBEDDINGS: usize = 3000;
 const DIMENSIONS: usize = 384;
 /// A tick every ten minutes, for a week.
 const TICKS: u64 = 7 * 24 * 6;
@@ -39,7 +39,7 @@ impl Clock for Simulated {
 
 #[derive(Debug, Serialize)]
 struct Store {
-    embeddings: u64,
+    embeddings: usize,
     dimensions: usize,
     reads: u64,
     moves: usize,
@@ -77,8 +77,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let start = Instant::now();
     let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
     let mut batch = store.batch();
-    for (id, vector) in (0..).zip(&vectors) {
-        batch.put(u128::from(id as u64), &[DIMENSIONS], vector).map_err(failed())?;
+    for (id, vector) in (0_u128..).zip(&vectors) {
+        batch.put(id, &[DIMENSIONS], vector).map_err(failed())?;
     }
     batch.commit().map_err(failed())?;
     let bytes_at_first = store.stats().map_err(failed())?.live_bytes;
@@ -110,7 +110,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         dimensions: DIMENSIONS,
         reads: reads.iter().sum(),
         moves,
-        f32_bytes: EMBEDDINGS * DIMENSIONS as u64 * 4,
+        f32_bytes: (EMBEDDINGS * DIMENSIONS * 4) as u64,
         bytes_at_first,
         bytes_after: stats.live_bytes,
         seconds,
@@ -132,7 +132,7 @@ fn embedding(random: &mut fastrand::Rng) -> Vec<f32> {
 fn popular(random: &mut fastrand::Rng) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the number of embeddings")]
     let id = (EMBEDDINGS as f64 + 1.0).powf(random.f64()) as usize - 1;
-    id.min(EMBEDDINGS as usize - 1)
+    id.min(EMBEDDINGS - 1)
 }
 
 /// What each group has got, and how many tensors are further off than they may be.

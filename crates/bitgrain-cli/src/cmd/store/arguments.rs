@@ -86,7 +86,7 @@ pub(super) fn open_to_look(path: &Path) -> Result<TensorStore, CliError> {
 pub(super) fn open_to_read(path: &Path) -> Result<TensorStore, CliError> {
     match open(path) {
         Err(CliError::Store { source, .. })
-            if matches!(*source, StoreError::Locked { .. } | StoreError::Io { .. } | StoreError::ReadOnly { .. }) =>
+            if matches!(*source, StoreError::Locked { .. } | StoreError::Io { .. } | StoreError::ReadOnly) =>
         {
             open_to_look(path)
         }

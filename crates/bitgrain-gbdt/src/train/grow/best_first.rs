@@ -28,8 +28,19 @@ struct Open<S> {
 enum State<S> {
     Whole(Histogram<S>),
     /// Its rows are where those of its children will be.
-    Parted(Box<[(Totals<S>, Option<Open<S>>); 2]>),
+    Parted(Box<Children<S>>),
 }
+
+/// Left and right: their sums, and what their splits would be.
+type Children<S> = [(Totals<S>, Option<Open<S>>); 2];
+
+/// A leaf to part: its number, its rows, what is known of it, and a histogram to fill.
+type Task<'r, N> = (
+    usize,
+    Arrangement<'r, <N as Numbers>::Pair>,
+    Option<Open<<N as Numbers>::Sum>>,
+    Option<Histogram<<N as Numbers>::Sum>>,
+);
 
 /// Leaves, as far as they are open, and histograms that nobody needs any more.
 struct Leaves<S> {
@@ -84,8 +95,9 @@ impl<S: super::Sum> Leaves<S> {
         nodes.sort_unstable_by_key(|&leaf| growing.grown.leaves[leaf].rows.start);
         let ranges: Vec<Range<usize>> = nodes.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
         let opens: Vec<_> = nodes.iter().map(|&leaf| (self.open[leaf].take(), self.spare.pop())).collect();
-        let tasks: Vec<_> = nodes.iter().zip(rows.parts(&ranges)).zip(opens).collect();
-        let one = |((&leaf, mut rows), (open, spare)): ((&usize, Arrangement<'_, N::Pair>), (Option<Open<S>>, _))| {
+        let task = |((&leaf, rows), (open, spare)): ((&usize, _), _)| -> Task<'_, N> { (leaf, rows, open, spare) };
+        let tasks: Vec<Task<'_, N>> = nodes.iter().zip(rows.parts(&ranges)).zip(opens).map(task).collect();
+        let one = |(leaf, mut rows, open, spare): Task<'_, N>| {
             let mut spares = Vec::from_iter(spare);
             let parted = open.and_then(|open| part_leaf(growing, leaf, open, &mut rows, &mut spares));
             (leaf, parted, spares)
