@@ -1,8 +1,9 @@
 //! `Entry`: what the index of a sealed segment says of a record.
 
 use super::cursor::Cursor;
+use super::form::{read_form, write_form};
 use super::prefix::PreviousId;
-use super::tensor::{read_form, read_limits, write_form, write_limits};
+use super::tensor::{read_limits, write_limits};
 use super::{Content, Form, Head, IdRef, SegmentError, SegmentHeader, put};
 
 /// What kind of record it is.

@@ -3,8 +3,8 @@
 use bitgrain_codec::{BitWidth, BlockLen};
 
 use super::cursor::Cursor;
-use super::tensor::{Form, read_block, read_form, write_block, write_form};
-use super::{Accuracy, SegmentError, put, shape};
+use super::form::{read_block, read_form, write_block, write_form};
+use super::{Accuracy, Form, SegmentError, put, shape};
 
 /// What a frame's codes mean. Frames are named by their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use bitgrain_codec::BlockFormat;
 
 use super::cursor::Cursor;
-use super::tensor::{read_format, write_format};
+use super::form::{read_format, write_format};
 use super::{IdRef, SegmentError, put};
 
 /// How to compute a tensor from another one. What it takes is in the body, behind the data.

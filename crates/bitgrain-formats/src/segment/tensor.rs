@@ -2,39 +2,12 @@
 
 use std::ops::Range;
 
-use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
+use bitgrain_codec::BlockFormat;
 
 use super::accuracy::is_bound;
 use super::cursor::Cursor;
-use super::{Accuracy, Reconstruct, SegmentError, put, shape};
-
-/// How a body holds the values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// As f32.
-    Raw,
-    /// As blocks (`spec/blocks.md`).
-    Blocks(BlockFormat),
-    /// Not at all.
-    Absent,
-    /// In records of frames: the tensor is temporal, and this record says what is the same for all of them.
-    Frames,
-}
-
-/// An [`Encoding`] without the length of its blocks: one byte together with the tier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// f32.
-    Raw,
-    /// Blocks with one scale, or a frame.
-    Blocks(BitWidth),
-    /// Blocks of 3 bits with two scales.
-    TwoLevel,
-    /// No values.
-    Absent,
-    /// Values in records of frames.
-    Frames,
-}
+use super::form::{LAST_TIER, check_tier, read_block, read_form, write_block, write_form};
+use super::{Accuracy, Encoding, Form, Reconstruct, SegmentError, put, shape};
 
 /// A tensor without its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,42 +45,6 @@ pub struct BodyParts {
     pub permutation: Range<usize>,
     /// The projection, as f32.
     pub projection: Range<usize>,
-}
-
-impl Encoding {
-    /// The encoding without the length of its blocks.
-    #[must_use]
-    pub const fn form(self) -> Form {
-        match self {
-            Self::Raw => Form::Raw,
-            Self::Blocks(format) if format.is_two_level() => Form::TwoLevel,
-            Self::Blocks(format) => Form::Blocks(format.width()),
-            Self::Absent => Form::Absent,
-            Self::Frames => Form::Frames,
-        }
-    }
-
-    /// Bytes of `count` values.
-    const fn bytes(self, count: usize) -> usize {
-        match self {
-            Self::Raw => count.saturating_mul(4),
-            Self::Blocks(format) => format.encoded_len(count),
-            Self::Absent | Self::Frames => 0,
-        }
-    }
-}
-
-impl Form {
-    /// Bits of a value, without scales: 32 if raw, 0 if there are none or they are elsewhere.
-    #[must_use]
-    pub const fn bits(self) -> u8 {
-        match self {
-            Self::Raw => 32,
-            Self::Blocks(width) => width.bits(),
-            Self::TwoLevel => BitWidth::W3.bits(),
-            Self::Absent | Self::Frames => 0,
-        }
-    }
 }
 
 /// Flag: the id was first put earlier than the record was written.
@@ -245,73 +182,4 @@ pub(super) fn read_limits(
         return Err(SegmentError::Value { what: "largest error", offset });
     }
     Ok((pinned, max_error))
-}
-
-/// The tier with the fewest bits.
-const LAST_TIER: u8 = 5;
-const TWO_LEVEL: u8 = 9;
-const RAW: u8 = 10;
-
-fn check_tier(tier: u8) -> Result<(), SegmentError> {
-    if tier > LAST_TIER { Err(SegmentError::Unwritable { what: "a tier", must: "0 to 5" }) } else { Ok(()) }
-}
-
-/// Tier in the low three bits, form in the others.
-pub(super) fn write_form(tier: u8, form: Form, out: &mut Vec<u8>) -> Result<(), SegmentError> {
-    check_tier(tier)?;
-    let form = match form {
-        Form::Absent => 0,
-        Form::Frames => 1,
-        Form::Blocks(width) => width.bits(),
-        Form::TwoLevel => TWO_LEVEL,
-        Form::Raw => RAW,
-    };
-    out.push(tier | form << 3);
-    Ok(())
-}
-
-pub(super) fn read_form(cursor: &mut Cursor<'_>) -> Result<(u8, Form), SegmentError> {
-    let offset = cursor.offset();
-    let byte = cursor.u8("tier and encoding")?;
-    let form = match byte >> 3 {
-        0 => Some(Form::Absent),
-        1 => Some(Form::Frames),
-        TWO_LEVEL => Some(Form::TwoLevel),
-        RAW => Some(Form::Raw),
-        bits => BitWidth::new(bits).ok().map(Form::Blocks),
-    };
-    let tier = byte & 0b111;
-    form.filter(|_| tier <= LAST_TIER)
-        .map(|form| (tier, form))
-        .ok_or(SegmentError::Value { what: "tier and encoding", offset })
-}
-
-/// A block length in units of 8 values.
-pub(super) fn write_block(block: BlockLen, out: &mut Vec<u8>) {
-    put::varint(out, block.get() as u64 / 8);
-}
-
-pub(super) fn read_block(cursor: &mut Cursor<'_>) -> Result<BlockLen, SegmentError> {
-    let offset = cursor.offset();
-    let eights = cursor.size("length of the blocks")?;
-    let block = eights.checked_mul(8).and_then(|len| BlockLen::new(len).ok());
-    block.ok_or(SegmentError::Value { what: "length of the blocks", offset })
-}
-
-/// Layout of blocks without a tier.
-pub(super) fn write_format(format: BlockFormat, out: &mut Vec<u8>) {
-    out.push(if format.is_two_level() { TWO_LEVEL } else { format.width().bits() });
-    write_block(format.block_len(), out);
-}
-
-pub(super) fn read_format(cursor: &mut Cursor<'_>) -> Result<BlockFormat, SegmentError> {
-    let offset = cursor.offset();
-    let format = match cursor.u8("layout of the blocks")? {
-        TWO_LEVEL => BlockFormat::two_level(),
-        bits => match BitWidth::new(bits) {
-            Ok(width) => BlockFormat::new(width),
-            Err(_) => return Err(SegmentError::Value { what: "layout of the blocks", offset }),
-        },
-    };
-    Ok(format.with_block_len(read_block(cursor)?))
 }

@@ -68,6 +68,17 @@ fn every_cut_leaves_the_records_before_it() {
     }
 }
 
+/// A sealed segment that were taken for an open one would be read slowly and cut.
+#[test]
+fn a_flipped_bit_of_a_trailer_does_not_unseal_the_segment() {
+    let (bytes, _) = samples::segment(true);
+    let tail: &[u8; Trailer::LEN] = bytes.last_chunk().expect("a trailer");
+    for_every_bit(tail, |at, broken| {
+        let broken = broken.try_into().expect("as long as before");
+        assert!(Trailer::parse(broken, &HEADER, bytes.len() as u64).is_err(), "byte {at}");
+    });
+}
+
 #[test]
 fn every_cut_of_a_sealed_segment_is_an_open_one() {
     let (bytes, end) = samples::segment(true);

@@ -1,4 +1,5 @@
 //! Segments and manifests: golden vectors, every broken bit, round trips and sizes. Spec: `spec/segment.md`.
+#![expect(clippy::cast_possible_truncation, reason = "made-up data of a few bytes")]
 
 mod describe;
 mod golden;

@@ -65,7 +65,10 @@ fn stamps() -> impl Strategy<Value = Stamp> {
     })
 }
 
-/// A policy and a tensor's own fields, with what they borrow.
+/// Scale, length of the permutation, rows and columns of the projection.
+type Factor = (f32, Option<usize>, Option<(usize, usize)>);
+
+/// The fields of every kind of record, with what they borrow.
 #[derive(Debug, Clone)]
 struct Made {
     stamp: Stamp,
@@ -79,7 +82,7 @@ struct Made {
     accuracy: Accuracy,
     times: (u64, u64),
     limits: (Option<u8>, Option<f32>),
-    policy: Option<Result<BlockFormat, (f32, Option<usize>, Option<(usize, usize)>)>>,
+    policy: Option<Result<BlockFormat, Factor>>,
     frame: (u64, u64, u64, bool),
     seed: u8,
 }

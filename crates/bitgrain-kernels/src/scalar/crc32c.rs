@@ -7,16 +7,16 @@ static TABLES: [[u32; 256]; 8] = tables();
 /// Table `i` holds the remainders of the 256 bytes with `i` zeros behind them.
 const fn tables() -> [[u32; 256]; 8] {
     let mut tables = [[0; 256]; 8];
-    let mut byte = 0;
+    let mut byte = 0u32;
     while byte < 256 {
-        let (mut remainder, mut i) = (byte as u32, 0);
+        let (mut remainder, mut i) = (byte, 0);
         while i < 8 {
             let mut bit = 0;
             while bit < 8 {
                 remainder = (remainder >> 1) ^ (POLYNOMIAL * (remainder & 1));
                 bit += 1;
             }
-            tables[i][byte] = remainder;
+            tables[i][byte as usize] = remainder;
             i += 1;
         }
         byte += 1;
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn eight_bytes_at_a_time_are_one_bit_at_a_time() {
-        let bytes: [u8; 100] = core::array::from_fn(|i| (i as u8).wrapping_mul(37) ^ 0x5a);
+        let bytes: [u8; 100] = core::array::from_fn(|i| i.wrapping_mul(37).to_le_bytes()[0] ^ 0x5a);
         for len in 0..=bytes.len() {
             assert_eq!(crc32c(!0, &bytes[..len]), by_bits(!0, &bytes[..len]), "{len} bytes");
         }

@@ -97,7 +97,7 @@ enum Class {
     Cold,
 }
 
-/// What becomes of a tensor at `now`, for itself; [`plan`](super::plan) sees to the bytes of all. Before a write, `usage`
+/// What becomes of a tensor at `now`, for itself; [`plan`](super::plan()) sees to the bytes of all. Before a write, `usage`
 /// should count that write: `wanted` then is the tier to write at.
 ///
 /// Data steps down one tier at a time, from 8 bits to 7 to 3 to none, and not before it was in a tier for the residency.

@@ -89,8 +89,7 @@ pub fn plan(
             plan.moves.push(Move { index, tier, reason: Reason::Use });
         }
         let held = c.pinned.is_some_and(|pin| pin != Tier::Absent);
-        let entry =
-            Entry { last: c.usage.last, index, stored: c.stored, bytes: c.bytes, wanted, before: c.wanted, held };
+        let entry = Entry { last: c.usage.last, index, bytes: c.bytes, stored: c.stored, wanted, before: c.wanted };
         if step.is_none() && c.stored == Tier::Warm && c.may_fall_to(Tier::WarmAggressive, config) {
             falling.push(entry);
         } else if step.is_none() && c.stored > Tier::Warm && wanted == Tier::Warm && !held {
@@ -116,8 +115,6 @@ struct Entry {
     wanted: Tier,
     /// Tier of the next write so far.
     before: Tier,
-    /// True if a pin says what the next write has.
-    held: bool,
 }
 
 impl Plan {
@@ -138,7 +135,7 @@ impl Plan {
             let saved = entry.bytes.saturating_sub(estimated_bytes(entry.bytes, entry.stored, tier));
             self.warm_bytes_after -= saved.min(self.warm_bytes_after);
             self.state.last_downgrade = Some(now);
-            self.wish(&entry, if entry.wanted == Tier::Warm && !entry.held { tier } else { entry.wanted });
+            self.wish(&entry, if entry.wanted == Tier::Warm { tier } else { entry.wanted });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::PolicyConfig;
 
-/// Accesses of one tensor. Between accesses nothing changes; [`score`](super::score) works out what time has done.
+/// Accesses of one tensor. Between accesses nothing changes; [`score`](super::score()) works out what time has done.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
     /// Reads and writes so far.

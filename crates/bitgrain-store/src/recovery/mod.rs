@@ -25,7 +25,7 @@ use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::Usage;
 use crate::segment::Place;
-use crate::{StoreConfig, StoreError, TensorId, manifest, read};
+use crate::{StoreConfig, StoreError, manifest, read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -134,7 +134,7 @@ fn fill(index: &Index, loaded: &mut [Loaded]) {
 
 /// Reads how tensors were used. A damaged list is no reason to refuse a store: use only says which tier is next.
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
-    let mut buffer = Vec::new();
+    let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
         let record = match read::record(place, None, true, &mut buffer) {
             Ok(record) => record,
@@ -144,7 +144,9 @@ fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
         let mut entries = UsageEntries::new(record.body);
         while let Ok(Some(entry)) = entries.next() {
             let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
-            index.with(&TensorId::from(entry.id).key(), |found| found.usage.store(usage));
+            key.clear();
+            entry.id.write_key(&mut key);
+            index.with(&key, |found| found.usage.store(usage));
         }
     }
     Ok(())

@@ -58,7 +58,7 @@ impl TensorStore {
             draft.body_mut().copy_from_slice(&prepared.bytes);
             draft.checksum();
             core.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time: now }])?;
-            core.touch(&key);
+            core.touch_written(&key, seen.is_some());
             return Ok(());
         }
     }

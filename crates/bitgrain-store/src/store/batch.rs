@@ -131,6 +131,7 @@ impl Batch<'_> {
         core.log()?.check()?;
         let keys: Vec<Box<[u8]>> = self.changes.iter().map(|change| change.id().key()).collect();
         let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        let before: Vec<bool> = keys.iter().map(|key| core.find(key).is_some()).collect();
         let now = core.now();
         let ids: Vec<TensorId> = self.changes.iter().map(|change| change.id().clone()).collect();
         let mut made = Vec::new();
@@ -164,7 +165,7 @@ impl Batch<'_> {
         for (id, appending) in appending {
             core.keep_encoder(&id.key(), appending.encoder);
         }
-        keys.iter().for_each(|key| drop(core.touch(key)));
+        keys.iter().zip(before).for_each(|(key, before)| core.touch_written(key, before));
         Ok(())
     }
 

@@ -169,8 +169,9 @@ impl Core {
 
     /// The time. It never goes backwards, whatever the clock does.
     fn now(&self) -> u64 {
-        let now = self.config.clock.now();
-        self.time.fetch_max(now, Relaxed).max(now)
+        let (now, last) = (self.config.clock.now(), self.time.load(Relaxed));
+        // Written to only when it changes, so that readers on all cores can share it.
+        if now <= last { last } else { self.time.fetch_max(now, Relaxed).max(now) }
     }
 
     /// What the index has of a tensor.
@@ -211,6 +212,21 @@ impl Core {
 
     fn encoders(&self) -> MutexGuard<'_, Encoders> {
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the first write of a tensor. That is not written down: it follows from the time of the record.
+    fn touch_new(&self, key: &[u8]) {
+        let now = self.now();
+        self.index.with(key, |entry| entry.usage.touch(now, &self.config.policy));
+    }
+
+    /// Counts a write of a tensor that was there before, or was not.
+    fn touch_written(&self, key: &[u8], before: bool) {
+        if before {
+            self.touch(key);
+        } else {
+            self.touch_new(key);
+        }
     }
 
     /// Holds the writers' locks of some tensors.

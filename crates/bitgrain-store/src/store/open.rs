@@ -63,6 +63,12 @@ impl TensorStore {
         config.policy.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
         let found = recover(&*backend, &config, writable, &index, &segments)?;
+        // A tensor that was put once and not used since has no line in a list of uses.
+        index.for_each(|entry| {
+            if entry.usage.load().accesses == 0 {
+                entry.usage.touch(entry.changed_at, &config.policy);
+            }
+        });
         let log = writable.then(|| {
             let (backend, store) = (Arc::clone(&backend), found.manifest.store);
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));

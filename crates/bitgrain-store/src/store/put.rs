@@ -52,7 +52,7 @@ impl TensorStore {
             }
             core.links().check_free(&id)?;
             let cost = put.commit(core, seen.as_ref())?;
-            core.touch(&put.key);
+            core.touch_written(&put.key, seen.is_some());
             return Ok(cost);
         }
     }

@@ -28,16 +28,16 @@ pub(super) enum Outcome {
 }
 
 impl Core {
-    /// Encodes tensors anew and swaps all of them at once. What they are now is decoded and encoded again, so the bounds
+    /// Encodes tensors anew, as of `now`, and swaps all of them at once. What they are now is decoded and encoded again, so the bounds
     /// add up; the reconstruction policies stay.
-    pub(super) fn retier(&self, tensors: &[Retier]) -> Result<Vec<Outcome>, StoreError> {
+    pub(super) fn retier(&self, tensors: &[Retier], now: u64) -> Result<Vec<Outcome>, StoreError> {
         self.log()?.check()?;
         // Encoded without a lock, on every core.
         let recoded: Vec<Result<Option<Recoded>, StoreError>> = tensors.par_iter().map(|t| self.recode(t)).collect();
         let mut recoded = recoded.into_iter().collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<Box<[u8]>> = tensors.iter().map(|t| t.id.key()).collect();
         let _held = self.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
-        let (now, mut outcomes, mut records) = (self.now(), Vec::new(), Vec::new());
+        let (mut outcomes, mut records) = (Vec::new(), Vec::new());
         for ((tensor, key), recoded) in tensors.iter().zip(&keys).zip(&mut recoded) {
             let current = self.find(key);
             let good =
@@ -52,11 +52,16 @@ impl Core {
         self.commit(&mut records)?;
         for ((outcome, key), tensor) in outcomes.iter_mut().zip(&keys).zip(tensors) {
             if let Outcome::Done { after, .. } = outcome {
-                self.index.with(key, |entry| {
-                    *after = entry.place.len;
-                    // A tensor without data comes back with more than none.
-                    entry.want(if tensor.tier == Tier::Absent { Tier::Cold } else { tensor.tier });
-                });
+                // Its use no longer follows from the time of its record.
+                self.index.touch(
+                    key,
+                    |_| {},
+                    |entry| {
+                        *after = entry.place.len;
+                        // A tensor without data comes back with more than none.
+                        entry.want(if tensor.tier == Tier::Absent { Tier::Cold } else { tensor.tier });
+                    },
+                );
             }
         }
         Ok(outcomes)

@@ -79,7 +79,7 @@ impl TensorStore {
         let mut report =
             TickReport { moves: Vec::new(), skipped: 0, wishes: plan.wishes.len(), bytes_before: 0, bytes_after: 0 };
         for moves in plan.moves.chunks(TOGETHER) {
-            core.carry_out(moves, &tensors, &mut report)?;
+            core.carry_out(moves, &tensors, now, &mut report)?;
         }
         *cap = plan.state;
         core.log()?.write_uses(now)?;
@@ -127,7 +127,7 @@ fn tier_move(planned: &Move, tensors: &[Looked]) -> TierMove {
 impl Core {
     /// `now`, or the latest time that was seen.
     fn at_least(&self, now: u64) -> u64 {
-        self.time.fetch_max(now, std::sync::atomic::Ordering::Relaxed).max(now)
+        self.time.load(std::sync::atomic::Ordering::Relaxed).max(now)
     }
 
     /// What the policy says of all tensors, in the order of their ids.
@@ -168,9 +168,15 @@ impl Core {
     }
 
     /// Encodes some tensors anew.
-    fn carry_out(&self, moves: &[Move], tensors: &[Looked], report: &mut TickReport) -> Result<(), StoreError> {
+    fn carry_out(
+        &self,
+        moves: &[Move],
+        tensors: &[Looked],
+        now: u64,
+        report: &mut TickReport,
+    ) -> Result<(), StoreError> {
         let retier = |planned: &Move| Retier { id: tensors[planned.index].id(), tier: planned.tier };
-        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>())?;
+        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>(), now)?;
         for (planned, outcome) in moves.iter().zip(outcomes) {
             match outcome {
                 Outcome::Done { before, after } => {

@@ -141,6 +141,18 @@ fn cold_and_absent_tensors_in_use_want_what_the_cap_has_room_for() {
 }
 
 #[test]
+fn a_pin_is_wanted_whatever_the_cap_says() {
+    let pinned = |tier, pin| Candidate { pinned: Some(pin), ..used(tier, 600, 1) };
+    let plan = planned(
+        &capped(0),
+        &[pinned(WarmAggressive, Warm), pinned(Cold, Warm), pinned(Warm, Cold), pinned(Absent, Hot)],
+    );
+    assert_eq!(moved(&plan), [2]);
+    let wishes: Vec<_> = plan.wishes.iter().map(|w| (w.index, w.tier)).collect();
+    assert_eq!(wishes, [(0, Warm), (1, Warm), (2, Cold), (3, Hot)]);
+}
+
+#[test]
 fn estimates_are_those_of_blocks_of_64() {
     for from in [Hot, Warm, WarmAggressive, Cold] {
         for to in [Hot, Warm, WarmAggressive, Cold] {

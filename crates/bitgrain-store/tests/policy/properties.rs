@@ -254,5 +254,5 @@ fn a_million_tensors_are_planned_for_in_a_moment() {
     let made = plan(&config, NOW, tensors.iter().copied(), &CapState::default());
     let took = begun.elapsed();
     println!("{took:?}, {} moves, {} wishes", made.moves.len(), made.wishes.len());
-    assert!(took < Duration::from_secs(5), "{took:?}"); // a third of a second, on a machine with nothing else to do
+    assert!(took < Duration::from_secs(5), "{took:?}"); // 0.4 to 0.6 s on two busy cores
 }

@@ -1,5 +1,6 @@
 //! Use fades with time, whoever counts it and whenever it is looked at.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -87,6 +88,25 @@ fn threads_lose_no_access_and_no_period() {
     assert_eq!((seen.accesses, seen.last), (40_000, START + 399));
     assert!(seen.window.count_ones() >= 32, "{:b}", seen.window); // a thread that was held up may skip some
     assert!(seen.ema > 0.5 && seen.ema <= 1.0, "{}", seen.ema);
+}
+
+#[test]
+fn a_period_that_many_threads_begin_counts_once() {
+    let config = PolicyConfig::default();
+    let (shared, rounds, all) = (SharedUsage::default(), 300_u64, Barrier::new(4));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    all.wait();
+                    shared.touch(START + round * 10 * MINUTE, &config);
+                }
+            });
+        }
+    });
+    let mut alone = Usage::default();
+    (0..rounds).for_each(|round| alone.touch(START + round * 10 * MINUTE, &config));
+    assert_eq!(shared.load(), Usage { accesses: 4 * rounds, ..alone });
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What holds for every series of frames.
 
-use bitgrain_codec::{BitWidth, BlockLen, Drift, ScaleType, bound, bound_with_drift, max_abs};
-use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+use bitgrain_codec::{
+    BitWidth, BlockLen, Drift, ScaleType, block_scale, bound, bound_of_scale, bound_with_drift, max_abs,
+};
+use bitgrain_store::temporal::{FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
 use proptest::prelude::*;
 
 use super::series::{Temper, decoded, encoded};
@@ -55,12 +57,19 @@ proptest! {
             prop_assert!(head.measured <= head.bound && head.bound.is_finite(), "{head:?}");
             prop_assert!(error(values, &back) <= f64::from(head.measured), "{head:?}");
             prop_assert!(head.key_back < settings.run_frames.max(1), "{head:?}");
+            if head.role == FrameRole::Key {
+                // Stored scales are not below those of the values: the largest value has a code of its own.
+                let mut scales = vec![0.0; count.div_ceil(settings.block.get())];
+                head.scale_type.read(head.width, &frame.body, &mut scales).expect("just written");
+                let least = values.chunks(settings.block.get()).map(|block| block_scale(head.width, max_abs(block)));
+                prop_assert!(scales.iter().zip(least).all(|(&scale, least)| scale >= least), "{head:?}");
+            }
             let mut promised = 0.0_f64;
             for (values, back) in values.chunks(settings.block.get()).zip(back.chunks(settings.block.get())) {
                 let allowed = allowed(&settings, head.role, max_abs(values));
                 prop_assert!(error(values, back) <= allowed, "{head:?}: {values:?} came back as {back:?}");
                 promised = promised.max(allowed);
-                // What a value is never becomes nothing at all, unless half of the block's maximum is within the bound.
+                // No block of a key frame vanishes.
                 if head.role == FrameRole::Key && max_abs(values) > 0.0 {
                     prop_assert!(max_abs(back) > 0.0, "{values:?}");
                 }
@@ -159,4 +168,43 @@ fn a_small_block_beside_a_large_one_is_as_good_as_by_itself() {
         let back = decoded(&frames, i, 128);
         assert!(error(&values[64..], &back[64..]) <= 1.2 * f64::from(bound(BitWidth::W8, 1.0)), "frame {i}");
     }
+}
+
+#[test]
+fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
+    let settings = FrameSettings { scale_type: ScaleType::F32, ..FrameSettings::new(BitWidth::W8) };
+    let mut shown = 0;
+    for level in (0..200).map(|k| 256.0 + 0.173 * k as f32) {
+        let first: Vec<f32> = (0..64).map(|i| level + 0.4 * i as f32).collect();
+        let mut frames = encoded(settings, &[first.clone(), first]);
+        let head = frames[1].head;
+        assert_eq!((head.role, head.width), (FrameRole::DifferenceKey, BitWidth::W2));
+        let mut scale = [0.0];
+        head.scale_type.read(head.width, &frames[1].body, &mut scale).expect("just written");
+        // Halfway between two codes, where the error is half a step: rounding comes on top of that.
+        let key = decoded(&frames, 0, 64);
+        let values: Vec<f32> = key.iter().map(|&key| (f64::from(key) + 0.5 * f64::from(scale[0])) as f32).collect();
+        let mut decoder = RunDecoder::new(0, &frames[0].head, &frames[0].body, 64).expect("a key frame");
+        decoder.load_scales(1, &head, &frames[1].body).expect("a difference key");
+        frames.push(FrameEncoder::resume(settings, &decoder, 2).encode(&values).expect("finite"));
+        let FrameHead { role, width, bound, .. } = frames[2].head;
+        assert_eq!((role, width), (FrameRole::DifferenceShared, BitWidth::W2));
+        let error = error(&values, &decoded(&frames, 2, 64));
+        assert!(error <= f64::from(bound), "{error} beyond {bound}");
+        shown += i32::from(error > f64::from(bound_of_scale(width, scale[0])));
+    }
+    assert!(shown > 10, "the sum's rounding was seen {shown} times");
+}
+
+#[test]
+fn scales_of_another_width_are_not_shared_however_much_may_lie_idle() {
+    let drift = Drift::new(0.99).expect("in range");
+    let [narrow, wide] = [BitWidth::W3, BitWidth::W8].map(|width| FrameSettings { drift, ..FrameSettings::new(width) });
+    let values: Vec<f32> = (0..64).map(|i| (i as f32 - 31.0) / 32.0).collect();
+    let mut encoder = FrameEncoder::new(narrow, 64);
+    encoder.encode(&values).expect("finite");
+    encoder.set_settings(wide);
+    // Turned around, so that a difference is of no use.
+    let values: Vec<f32> = values.iter().map(|value| -value).collect();
+    assert!(encoder.encode(&values).expect("finite").head.bound <= 1.001 * bound(BitWidth::W8, 1.0));
 }

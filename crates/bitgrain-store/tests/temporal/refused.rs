@@ -66,6 +66,10 @@ fn frames_of_another_run_are_refused() {
     assert!(refused(&good, 1, &|head| head.key_back = 0));
     assert!(refused(&good, 2, &|head| head.key_back = 1));
     assert!(refused(&good, 2, &|head| head.scales_back = 2));
+    // At the width of other scales, with as many bytes as that takes.
+    let wider = FrameHead { width: BitWidth::W8, ..frames[2].head };
+    let refused_width = good.decode_into(2, &wider, &vec![0; wider.body_len(count)], &mut vec![0.0; count]);
+    assert!(matches!(refused_width, Err(StoreError::FrameOutOfRun { index: 2, needed: 1, .. })), "{refused_width:?}");
     // Without the scales it needs.
     let bare = RunDecoder::new(0, &frames[0].head, &frames[0].body, count).expect("a key frame");
     assert!(refused(&bare, 2, &|_| ()));

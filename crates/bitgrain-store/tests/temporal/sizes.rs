@@ -1,6 +1,6 @@
 //! Sizes that were promised.
 
-use bitgrain_codec::{BitWidth, BlockFormat, ScaleType};
+use bitgrain_codec::{BitWidth, BlockFormat, Drift, ScaleType};
 use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings};
 
 use super::series::{Random, Temper, encoded};
@@ -77,6 +77,19 @@ fn noise_around_zero_costs_no_more_than_plain_frames() {
     let series: Vec<Vec<f32>> = (0..50).map(|_| (0..640).map(|_| random.signed()).collect()).collect();
     let plain = 50 * BlockFormat::new(BitWidth::W8).encoded_len(640);
     assert!(bytes(&encoded(FrameSettings::new(BitWidth::W8), &series)) < plain);
+}
+
+#[test]
+fn with_no_drift_at_all_frames_still_share_what_they_would_have_by_themselves() {
+    let settings = FrameSettings { drift: Drift::new(0.0).expect("in range"), ..FrameSettings::new(BitWidth::W8) };
+    // A scale that is rounded up as f16, so that the frame's maximum is below its range.
+    let frame: Vec<f32> = (0..64).map(|i| 1.0001 * (i as f32 / 31.5 - 1.0)).collect();
+    let turned: Vec<f32> = frame.iter().map(|value| -value).collect();
+    let frames = encoded(settings, &[frame, turned]);
+    assert_eq!(roles(&frames, FrameRole::Shared), 1, "{:?}", frames[1].head);
+    let frames = encoded(settings, &Temper::Kelvin.series(1, 64, 2));
+    assert_eq!((frames[1].head.role, frames[1].head.scale_type), (FrameRole::DifferenceKey, ScaleType::F16));
+    assert!(frames[1].head.width <= BitWidth::W3);
 }
 
 #[test]
