@@ -12,6 +12,7 @@ mod measure;
 mod report;
 mod rival;
 mod scratch;
+mod store;
 mod weights;
 
 use std::io::{self, ErrorKind, Write};
@@ -50,6 +51,9 @@ enum Role {
     /// A contender of the suite `gbdt`, in a process of its own.
     #[command(hide = true)]
     Contend { job: String },
+    /// A contender of the suite `store` that opens what was put, in a process of its own.
+    #[command(hide = true)]
+    ContendOpen { keeper: String, folder: PathBuf },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -60,6 +64,8 @@ enum Suite {
     Weights,
     /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
+    /// Tensors at rest beside databases and files: put, get, open, bytes on disk.
+    Store,
 }
 
 impl Suite {
@@ -68,6 +74,7 @@ impl Suite {
             Self::Codec => Ok(codec::run(pace)),
             Self::Weights => weights::run(pace),
             Self::Gbdt => gbdt::run(pace, &cli.gbdt),
+            Self::Store => store::run(pace),
         }
     }
 }
@@ -87,8 +94,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
-    if let Some(Role::Contend { job }) = &cli.role {
-        return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?);
+    match &cli.role {
+        Some(Role::Contend { job }) => return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?),
+        Some(Role::ContendOpen { keeper, folder }) => return writeln!(out, "{}", store::contend(keeper, folder)),
+        None => {}
     }
     let pace = if cli.quick { Pace::Quick } else { Pace::Full };
     if let Some(folder) = cli.markdown.as_ref().and_then(|path| path.parent()) {
