@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `bench` and `fuzz`, from any directory of the checkout.
+//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz` and `crash`, from any directory of the checkout.
 //!
 //! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
 
@@ -23,6 +23,7 @@ enum Cli {
     Lint(cmd::lint::Args),
     Bench(cmd::bench::Args),
     Fuzz(cmd::fuzz::Args),
+    Crash(cmd::crash::Args),
 }
 
 fn main() -> ExitCode {
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Cli::Lint(args) => cmd::lint::run(&args, out),
         Cli::Bench(args) => cmd::bench::run(&args),
         Cli::Fuzz(args) => cmd::fuzz::run(&args),
+        Cli::Crash(args) => cmd::crash::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,9 @@ use bitgrain_formats::segment::IdRef;
 
 use crate::StoreError;
 
+/// The bytes an id is looked up by, ordered as ids are.
+pub(crate) type Key = Box<[u8]>;
+
 /// Name of a tensor: any text of 1 to 65,536 bytes, or a number. A text of digits is not the number.
 ///
 /// ```
@@ -47,7 +50,7 @@ impl TensorId {
     }
 
     /// The bytes it is looked up by, ordered as ids are.
-    pub(crate) fn key(&self) -> Box<[u8]> {
+    pub(crate) fn key(&self) -> Key {
         let mut key = Vec::with_capacity(self.as_id().key_len());
         self.as_id().write_key(&mut key);
         key.into_boxed_slice()

@@ -37,11 +37,23 @@ pub(crate) struct Whole<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Reads a record with its body. Without `check` the checksums of the body are not compared.
+/// Whether the checksums of a body are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// They are not.
+    Off,
+    /// By this thread alone: it may hold locks. (Whoever waits for other threads may get their work to do, which may want
+    /// the same locks.)
+    Alone,
+    /// On several cores if they are many.
+    Together,
+}
+
+/// Reads a record with its body.
 pub(crate) fn record<'b>(
     place: &Place,
     id: Option<&TensorId>,
-    check: bool,
+    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Whole<'b>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
@@ -49,8 +61,10 @@ pub(crate) fn record<'b>(
     let bytes = fill(place, 0, len, buffer)?;
     let view = RecordView::parse(bytes, place.offset, &place.segment.header).map_err(damaged)?;
     let body = view.body(bytes).map_err(damaged)?;
-    if check {
-        check_body(&view, body).map_err(damaged)?;
+    match check {
+        Check::Off => {}
+        Check::Alone => view.check_body(body).map_err(damaged)?,
+        Check::Together => check_body(&view, body).map_err(damaged)?,
     }
     Ok(Whole { view, body })
 }
@@ -78,12 +92,12 @@ pub(crate) fn part<'b>(
     view: &RecordView<'_>,
     id: &TensorId,
     part: Range<usize>,
-    check: bool,
+    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<(usize, &'b [u8]), StoreError> {
     let chunks = view.chunks_of(part);
     let bytes = fill(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
-    if check {
+    if check != Check::Off {
         let checked = view.check_chunks(chunks.start, bytes);
         checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
     }

@@ -1,6 +1,7 @@
 //! An open segment, shared by the index, readers and compaction: whoever holds it may read it, even after its name is gone.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, OnceLock};
 
 use bitgrain_formats::segment::{SegmentError, SegmentHeader, SegmentKind};
@@ -19,6 +20,8 @@ pub(crate) struct Segment {
     pub(crate) end: AtomicU64,
     /// Bytes of records that count.
     pub(crate) live: AtomicU64,
+    /// Records that were appended and do not count yet: nobody knows of them but who waits for the disk.
+    pending: AtomicU64,
     /// Length and checksum of the index, once it is sealed.
     pub(crate) sealed: OnceLock<Sealed>,
 }
@@ -34,7 +37,14 @@ pub(crate) struct Sealed {
 
 impl Segment {
     pub(crate) fn new(header: SegmentHeader, file: Arc<dyn BackendFile>, end: u64) -> Arc<Self> {
-        Arc::new(Self { header, file, end: AtomicU64::new(end), live: AtomicU64::new(0), sealed: OnceLock::new() })
+        Arc::new(Self {
+            header,
+            file,
+            end: AtomicU64::new(end),
+            live: AtomicU64::new(0),
+            pending: AtomicU64::new(0),
+            sealed: OnceLock::new(),
+        })
     }
 
     /// Its number.
@@ -49,6 +59,21 @@ impl Segment {
 
     pub(crate) fn is_log(&self) -> bool {
         self.header.kind == SegmentKind::Log
+    }
+
+    /// Notes that `records` were appended. While this is called nobody can seal the segment.
+    pub(crate) fn begin(&self, records: usize) {
+        self.pending.fetch_add(records as u64, Relaxed);
+    }
+
+    /// Notes that `records` are in the index.
+    pub(crate) fn finish(&self, records: usize) {
+        self.pending.fetch_sub(records as u64, Release);
+    }
+
+    /// True if the index says which of the records count: there will be no more of them, and none is under way.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.sealed.get().is_some() && self.pending.load(Acquire) == 0
     }
 
     /// Bytes of records.

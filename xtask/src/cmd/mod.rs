@@ -1,6 +1,7 @@
 //! One module per command: its arguments and what it runs.
 
 pub(crate) mod bench;
+pub(crate) mod crash;
 pub(crate) mod fuzz;
 pub(crate) mod lint;
 pub(crate) mod test;

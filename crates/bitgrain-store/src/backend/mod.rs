@@ -4,6 +4,8 @@
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
 
 mod local;
+#[cfg(feature = "simulate")]
+pub mod simulated;
 
 use std::io;
 use std::sync::Arc;

@@ -11,6 +11,7 @@ use bitgrain_formats::segment::{
 
 use crate::index::Index;
 use crate::log::{Log, Record, seal, unwritable, usage_of};
+use crate::read::Check;
 use crate::segment::{Place, Segment};
 use crate::{StoreError, TensorId, read};
 
@@ -97,7 +98,7 @@ impl<'a> Copier<'a> {
     fn copy(&mut self, kind: EntryKind, key: Option<Box<[u8]>>, from: Place) -> Result<(), StoreError> {
         let id = key.as_deref().map(TensorId::of_key);
         read::with_buffer(|buffer| {
-            let whole = read::record(&from, id.as_ref(), true, buffer)?;
+            let whole = read::record(&from, id.as_ref(), Check::Alone, buffer)?;
             let stamp = Stamp { batch_left: 0, durable: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
@@ -154,7 +155,7 @@ impl<'a> Copier<'a> {
     /// Notes whose use is written down in a list. It is not copied: there will be a new one.
     fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
         read::with_buffer(|buffer| {
-            let whole = read::record(place, None, true, buffer)?;
+            let whole = read::record(place, None, Check::Alone, buffer)?;
             let mut entries = UsageEntries::new(whole.body);
             while let Ok(Some(entry)) = entries.next() {
                 self.used.insert(TensorId::from(entry.id).key());

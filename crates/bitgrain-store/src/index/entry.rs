@@ -33,6 +33,9 @@ pub(crate) struct Entry {
     pub(super) headless: bool,
 }
 
+// With an id of up to 32 bytes and its part of the hash table, a tensor takes less than 200 bytes.
+const _: () = assert!(size_of::<Entry>() <= 144);
+
 /// What an index of a segment says of a tensor beside where it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Traits {

@@ -38,7 +38,6 @@ impl Index {
     }
 
     /// The shard that a hash belongs to.
-    #[expect(clippy::cast_possible_truncation, reason = "below the number of shards")]
     pub(crate) const fn shard_of(hash: u64) -> usize {
         // The table inside uses the highest and the lowest bits.
         (hash >> 32) as usize % SHARDS

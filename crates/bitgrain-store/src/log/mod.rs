@@ -113,7 +113,8 @@ impl Log {
     }
 
     /// Appends records as one batch and returns their places. They do not count before
-    /// [`acknowledge`](Self::acknowledge) returned.
+    /// [`acknowledge`](Self::acknowledge) returned; once they are in the index, their segment is to be told with
+    /// [`finish`](Segment::finish).
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Vec<Place>, StoreError> {
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
@@ -124,7 +125,10 @@ impl Log {
         if tip.active.is_none() {
             self.begin(&mut tip, now)?;
         }
-        self.write(&mut tip, records)
+        let places = self.write(&mut tip, records)?;
+        // A batch is in one segment.
+        places.iter().take(1).for_each(|place| place.segment.begin(places.len()));
+        Ok(places)
     }
 
     /// Waits until a batch that ends with `last` may be acknowledged.

@@ -7,6 +7,7 @@ use bitgrain_formats::segment::{Entry, EntryKind, Form, Index as SegmentIndex, I
 use super::Damage;
 use super::files::Found;
 use super::scan::{Scan, Tail};
+use crate::id::Key;
 use crate::index::{Change, Index, SHARDS, Traits};
 use crate::segment::{Place, Sealed, Segment};
 use crate::{OnDamage, StoreError, TensorId, Tier};
@@ -19,7 +20,7 @@ pub(super) struct Loaded {
     /// Lists of uses.
     pub(super) uses: Vec<Place>,
     /// Tensors that would be reconstructed, each with what it needs.
-    pub(super) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pub(super) needs: Vec<(Key, Key)>,
     pub(super) last_sequence: u64,
     pub(super) last_time: u64,
     /// The index so far, if the segment is not sealed.

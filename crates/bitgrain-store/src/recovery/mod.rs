@@ -18,12 +18,14 @@ use rayon::prelude::*;
 use self::files::Files;
 use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
-use crate::backend::Backend;
+use crate::backend::{Backend, BackendFile};
 use crate::config::Mutant;
+use crate::id::Key;
 use crate::index::{Index, SHARDS};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::Usage;
+use crate::read::Check;
 use crate::segment::Place;
 use crate::{StoreConfig, StoreError, manifest, read};
 
@@ -36,7 +38,7 @@ pub(crate) struct Recovered {
     pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
-    pub(crate) needs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    pub(crate) needs: Vec<(Key, Key)>,
 }
 
 /// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.
@@ -136,7 +138,7 @@ fn fill(index: &Index, loaded: &mut [Loaded]) {
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
-        let record = match read::record(place, None, true, &mut buffer) {
+        let record = match read::record(place, None, Check::Alone, &mut buffer) {
             Ok(record) => record,
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
@@ -166,23 +168,39 @@ fn settle(
     if let Some(active) = &tip.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
-        cut.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
+        let again = cut.and_then(|()| rewrite(&**file, end));
+        again.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
     } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && sync) {
         last.file.sync_data().map_err(StoreError::io(last.name()))?;
     }
-    if report.created {
-        return Ok(());
-    }
-    let name = FileName::Manifest(manifest.number).to_string();
-    let file = backend.open(&name).map_err(StoreError::io(&*name))?;
-    if sync {
-        file.sync_data().map_err(StoreError::io(name))?;
-    }
-    if mutant != Some(Mutant::SkipFolderFsync) {
-        backend.sync_folder().map_err(StoreError::io("."))?;
+    // One that was made just now is durable.
+    if !report.created {
+        let name = FileName::Manifest(manifest.number).to_string();
+        let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+        file.len().and_then(|len| rewrite(&*file, len)).map_err(StoreError::io(&*name))?;
+        if sync {
+            file.sync_data().map_err(StoreError::io(name))?;
+        }
+        if mutant != Some(Mutant::SkipFolderFsync) {
+            backend.sync_folder().map_err(StoreError::io("."))?;
+        }
     }
     for name in &report.leftovers {
         backend.remove(name).map_err(StoreError::io(&**name))?;
+    }
+    Ok(())
+}
+
+/// Writes the first bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
+/// as clean though the disk never got them, and no further sync would write them.
+fn rewrite(file: &dyn BackendFile, end: u64) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < end {
+        let len = usize::try_from(end - at).map_or(buffer.len(), |left| left.min(buffer.len()));
+        file.read_at(at, &mut buffer[..len])?;
+        file.write_at(at, &buffer[..len])?;
+        at += len as u64;
     }
     Ok(())
 }

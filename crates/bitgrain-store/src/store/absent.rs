@@ -3,8 +3,10 @@
 use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
 use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, Reconstruct as StoredPolicy, TensorHead};
 
-use super::put::{check_shape, elements, same};
+use super::limits::{check_shape, elements};
+use super::put::{Kept, same};
 use super::rewrite::Edit;
+use super::view::Found;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::reconstruct::{DeltaValues, Factor, Reconstruct, delta_between};
@@ -28,17 +30,17 @@ impl TensorStore {
         id.check()?;
         check_shape(shape, elements(shape)?)?;
         core.log()?.check()?;
-        let _linking = core.linking();
-        let prepared = core.prepare(shape, reconstruct)?;
         let (key, base) = (id.key(), reconstruct.base());
         loop {
-            let seen = core.find(&key);
-            let kept = seen.as_ref().map(|found| super::put::Kept::read(found, &id)).transpose()?.unwrap_or_default();
+            let (seen, there) = (core.find(&key), core.found(base, &base.key())?);
+            let prepared = core.prepare(shape, reconstruct, &there)?;
+            let kept = seen.as_ref().map(|found| Kept::read(found, &id)).transpose()?.unwrap_or_default();
             let _held = core.hold(&[&key, &base.key()]);
-            if !same(core.find(&key).as_ref(), seen.as_ref()) {
+            let _linking = core.linking();
+            let unchanged = |key: &[u8], seen: Option<&Found>| same(core.find(key).as_ref(), seen);
+            if !unchanged(&key, seen.as_ref()) || !unchanged(&base.key(), Some(&there)) {
                 continue;
             }
-            core.found(base, &base.key())?;
             core.links().check_free(&id)?;
             core.links().check(core, &id, base, true)?;
             let now = core.now();
@@ -70,27 +72,38 @@ impl TensorStore {
     pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruct>) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.log()?.check()?;
-        let _linking = core.linking();
         let found = core.found(&id, &id.key())?;
         if found.traits.temporal {
             return Err(StoreError::Temporal { id });
         }
-        let absent = found.traits.tier == Tier::Absent;
         let Some(reconstruct) = reconstruct else {
-            return if absent {
-                Err(StoreError::TierZeroNoPolicy { id })
-            } else {
-                core.edit(&id, &Edit::Reconstruct(None))
-            };
+            return core.edit_if(&id, &Edit::Reconstruct(None), None, || {
+                match core.found(&id, &id.key())?.traits.tier {
+                    Tier::Absent => Err(StoreError::TierZeroNoPolicy { id: id.clone() }),
+                    _ => Ok(true),
+                }
+            });
         };
-        let shape = core.reader().shape(&found, &id)?;
-        let prepared = core.prepare(&shape, reconstruct)?;
         let base = reconstruct.base();
-        let edit = Edit::Reconstruct(Some((prepared.policy(base), &prepared.bytes)));
-        core.edit_if(&id, &edit, Some(base), || {
-            core.found(base, &base.key())?;
-            core.links().check(core, &id, base, absent)
-        })
+        loop {
+            let there = core.found(base, &base.key())?;
+            let shape = core.reader().shape(&core.found(&id, &id.key())?, &id)?;
+            let prepared = core.prepare(&shape, reconstruct, &there)?;
+            let edit = Edit::Reconstruct(Some((prepared.policy(base), &prepared.bytes)));
+            let changed = std::cell::Cell::new(false);
+            core.edit_if(&id, &edit, Some(base), || {
+                // Taken after the locks of tensors, here and elsewhere, and held until the links are changed.
+                if !same(core.find(&base.key()).as_ref(), Some(&there)) {
+                    changed.set(true);
+                    return Ok(false);
+                }
+                let absent = core.found(&id, &id.key())?.traits.tier == Tier::Absent;
+                core.links().check(core, &id, base, absent).map(|()| true)
+            })?;
+            if !changed.get() {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -120,22 +133,21 @@ impl Prepared {
 
 impl Core {
     /// Checks that a policy goes with its base and the shape of the result, and encodes it.
-    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruct) -> Result<Prepared, StoreError> {
+    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruct, found: &Found) -> Result<Prepared, StoreError> {
         let base = reconstruct.base();
-        let found = self.found(base, &base.key())?;
         if found.traits.temporal {
             return Err(StoreError::Temporal { id: base.clone() });
         }
         match reconstruct {
             Reconstruct::Delta { values, .. } => {
-                let (wanted, expected) = (elements(shape)?, elements(&self.reader().shape(&found, base)?)?);
+                let (wanted, expected) = (elements(shape)?, elements(&self.reader().shape(found, base)?)?);
                 if wanted != expected {
                     return Err(StoreError::ShapeMismatch { expected, got: wanted });
                 }
                 let delta = match values {
                     DeltaValues::Delta(delta) => delta.clone(),
                     DeltaValues::Wanted(wanted) => {
-                        delta_between(wanted, &self.reader().get(&found, base)?.values)?.values
+                        delta_between(wanted, &self.reader().get(found, base)?.values)?.values
                     }
                 };
                 if delta.len() != expected {
@@ -147,7 +159,7 @@ impl Core {
                 Ok(Prepared { kind: Kind::Delta(format), bytes })
             }
             Reconstruct::Factor { factor, .. } => {
-                let result = factor.shape(&self.reader().shape(&found, base)?)?;
+                let result = factor.shape(&self.reader().shape(found, base)?)?;
                 if result != shape {
                     return Err(StoreError::ShapeMismatch { expected: elements(&result)?, got: elements(shape)? });
                 }

@@ -1,5 +1,7 @@
 //! Several changes at once: all of them or none, for whoever reads and after a crash.
 
+use std::collections::HashSet;
+
 use super::frames::Appending;
 use super::put::{Put, same};
 use super::remove::deletion;
@@ -15,6 +17,8 @@ use crate::{Provenance, StoreError, TensorId};
 pub struct Batch<'s> {
     store: &'s TensorStore,
     changes: Vec<Change>,
+    /// Tensors with a change.
+    changed: HashSet<TensorId>,
 }
 
 /// One change.
@@ -59,7 +63,7 @@ impl TensorStore {
     /// ```
     #[must_use]
     pub fn batch(&self) -> Batch<'_> {
-        Batch { store: self, changes: Vec::new() }
+        Batch { store: self, changes: Vec::new(), changed: HashSet::new() }
     }
 }
 
@@ -97,7 +101,9 @@ impl Batch<'_> {
 
     /// Appends a frame to a temporal tensor.
     pub fn append(&mut self, id: impl Into<TensorId>, shape: &[usize], frame: &[f32], time: u64) {
-        let change = Change::Append { id: id.into(), shape: shape.to_vec(), frame: frame.to_vec(), time };
+        let id = id.into();
+        self.changed.insert(id.clone());
+        let change = Change::Append { id, shape: shape.to_vec(), frame: frame.to_vec(), time };
         self.changes.push(change);
     }
 
@@ -169,9 +175,11 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Takes back an earlier change of a tensor.
+    /// Takes back earlier changes of a tensor.
     fn forget(&mut self, id: &TensorId) {
-        self.changes.retain(|change| change.id() != id);
+        if !self.changed.insert(id.clone()) {
+            self.changes.retain(|change| change.id() != id);
+        }
     }
 }
 
@@ -197,7 +205,7 @@ impl Made {
                 core.links().check_free(&prepared.id)?;
                 let seen = core.find(&prepared.id.key());
                 let kept = match &seen {
-                    Some(found) => super::put::Kept::read(found, &prepared.id)?,
+                    Some(found) => super::put::Kept::read_if_whole(found, &prepared.id)?,
                     None => super::put::Kept::default(),
                 };
                 debug_assert!(same(seen.as_ref(), core.find(&prepared.id.key()).as_ref()), "its lock is held");
@@ -205,7 +213,7 @@ impl Made {
             }
             Change::Append { shape, frame, time, id } => {
                 id.check()?;
-                super::put::check_shape(&shape, frame.len())?;
+                super::limits::check_shape(&shape, frame.len())?;
                 Self::Append { shape, frame, time }
             }
             Change::Delete(id) => {

@@ -57,14 +57,13 @@ impl TensorStore {
         if options.all {
             log.seal(core.now())?;
         }
-        let sealed = |segments: Vec<Arc<Segment>>| -> Vec<Arc<Segment>> {
-            segments.into_iter().filter(|segment| segment.sealed.get().is_some()).collect()
-        };
-        let segments = sealed(core.segments.all());
-        let runs = if options.all {
-            if segments.is_empty() { Vec::new() } else { vec![0..segments.len()] }
-        } else {
-            runs(&segments, f64::from(options.garbage), core.config.segment_bytes)
+        // Up to the first with records that the index does not know yet: it would look as if they did not count.
+        let all = core.segments.all().into_iter();
+        let segments: Vec<Arc<Segment>> = all.take_while(|segment| segment.is_settled()).collect();
+        let everything = 0..segments.len();
+        let runs = match options.all {
+            true => Vec::from_iter((!segments.is_empty()).then_some(everything)),
+            false => runs(&segments, f64::from(options.garbage), core.config.segment_bytes),
         };
         let mut report = CompactReport::default();
         for run in runs {

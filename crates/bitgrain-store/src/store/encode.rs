@@ -1,6 +1,6 @@
 //! Values at a tier, as the body of a record.
 
-use bitgrain_codec::{BlockFormat, EncodeOptions, QuantConfig, TwoLevel};
+use bitgrain_codec::{BlockFormat, EncodeOptions, NonFinite, QuantConfig, TwoLevel};
 use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
 
 use crate::body;
@@ -25,7 +25,10 @@ pub(super) struct Coded {
 impl Coding {
     /// Encodes finite values at `tier`, with `more` bytes of body behind them.
     pub(super) fn encode(self, tier: Tier, values: &[f32], more: &[u8]) -> Result<Coded, StoreError> {
-        let Some(width) = tier.width() else { return Ok(plain(tier, values, more)) };
+        let Some(width) = tier.width() else {
+            body::finite(values, NonFinite::Reject, 1)?;
+            return Ok(plain(tier, values, more));
+        };
         let format = BlockFormat::choose(width, self.block, self.two_level, values)?;
         let options = EncodeOptions::from(&QuantConfig { two_level: self.two_level, ..QuantConfig::default() });
         let len = format.encoded_len(values.len());

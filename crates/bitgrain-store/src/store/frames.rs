@@ -1,13 +1,12 @@
 //! Temporal tensors: frames of one shape, one after another.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
 
 use super::TensorStore;
 use super::frame_head::stored_head;
-use super::put::check_shape;
+use super::limits::check_shape;
 use super::view::Found;
 use crate::log::Record;
 use crate::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings};
@@ -128,7 +127,7 @@ pub(super) struct Appended {
 impl<'a> Appending<'a> {
     pub(super) fn new(core: &super::Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let key = id.key();
-        let found = core.find(&key);
+        let mut found = core.find(&key);
         let (next, encoder) = match &found {
             Some(found) => {
                 let next = found.frame_count(id)?;
@@ -141,9 +140,11 @@ impl<'a> Appending<'a> {
             }
             None => {
                 let settings = FrameSettings { block: core.config.block_len, ..core.config.frames };
-                (0, FrameEncoder::new(settings, super::put::elements(shape)?))
+                (0, FrameEncoder::new(settings, super::limits::elements(shape)?))
             }
         };
+        // The list of frames is about to grow; whoever holds it makes that a copy.
+        found.iter_mut().for_each(|found| found.frames = None);
         Ok(Self { id, shape: shape.to_vec(), known: found.is_some(), found, encoder, next })
     }
 
@@ -220,57 +221,4 @@ fn provenance_of(tier: Tier, frame: &EncodedFrame) -> Provenance {
     let accuracy = Accuracy::new(frame.head.bound, frame.head.measured);
     let bits = frame.head.width.bits();
     Provenance { tier, bits, bound: accuracy.bound(), measured: accuracy.measured(), depth: 0 }
-}
-
-/// Encoders of temporal tensors that were appended to lately, so that the next frame needs no other to be read.
-#[derive(Debug, Default)]
-pub(super) struct Encoders {
-    held: std::collections::HashMap<Box<[u8]>, Held>,
-    clock: u64,
-}
-
-#[derive(Debug)]
-struct Held {
-    encoder: FrameEncoder,
-    /// Sequence number of the last frame, so that an encoder of frames that were deleted is not taken.
-    frames: Arc<Vec<crate::segment::Place>>,
-    used: u64,
-}
-
-/// Bytes that encoders may hold.
-const ENCODERS: usize = 64 << 20;
-
-impl Encoders {
-    fn take(&self, key: &[u8], found: &Found) -> Option<FrameEncoder> {
-        let held = self.held.get(key)?;
-        let last = |frames: &Arc<Vec<crate::segment::Place>>| frames.last().map(|place| place.sequence);
-        (last(&held.frames) == found.frames.as_ref().and_then(last)).then(|| held.encoder.clone())
-    }
-
-    fn keep(&mut self, key: &[u8], encoder: FrameEncoder, frames: Arc<Vec<crate::segment::Place>>) {
-        self.clock += 1;
-        self.held.insert(key.into(), Held { encoder, frames, used: self.clock });
-        while self.held.len() > 1 && self.held.values().map(|held| held.encoder.memory()).sum::<usize>() > ENCODERS {
-            let oldest = self.held.iter().min_by_key(|(_, held)| held.used).map(|(key, _)| key.clone());
-            oldest.and_then(|key| self.held.remove(&key));
-        }
-    }
-}
-
-impl super::Core {
-    /// The encoder for the next frame of a tensor: kept, or made of its last run.
-    fn encoder(&self, key: &[u8], found: &Found, id: &TensorId) -> Result<FrameEncoder, StoreError> {
-        if let Some(encoder) = self.encoders().take(key, found) {
-            return Ok(encoder);
-        }
-        let settings = FrameSettings { block: self.config.block_len, ..self.config.frames };
-        self.reader().resume(found, id, settings)
-    }
-
-    /// Keeps an encoder whose last frame is stored.
-    pub(super) fn keep_encoder(&self, key: &[u8], encoder: FrameEncoder) {
-        if let Some(frames) = self.find(key).and_then(|found| found.frames) {
-            self.encoders().keep(key, encoder, frames);
-        }
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use bitgrain_formats::segment::{Content, MAX_RANK, TensorHead};
+use bitgrain_codec::NonFinite;
+use bitgrain_formats::segment::{Content, TensorHead};
 
 use super::encode::{Coded, Coding, provenance};
-use super::rewrite::check_user;
+use super::limits::{check_max_error, check_shape, check_user};
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
 use crate::log::Record;
@@ -106,14 +107,18 @@ impl<'a> Put<'a> {
         if options.tier == Some(Tier::Absent) {
             return Err(StoreError::AbsentValues);
         }
-        let values = body::finite(values, options.non_finite, core.config.block_len.get())?;
+        // Blocks of values that are not finite are refused where they are encoded.
+        let values = match options.non_finite {
+            NonFinite::Reject => Cow::Borrowed(values),
+            policy => body::finite(values, policy, core.config.block_len.get())?,
+        };
         Ok(Self { id, key: id.key(), shape, values, options, coded: None, kept: Kept::default() })
     }
 
     /// Encodes at the tier that follows from what is there, unless that was done already.
     pub(super) fn encode(&mut self, core: &Core, seen: Option<&Found>) -> Result<(), StoreError> {
         self.kept = match seen {
-            Some(found) => Kept::read(found, self.id)?,
+            Some(found) => Kept::read_if_whole(found, self.id)?,
             None => Kept::default(),
         };
         let (tier, asked) = self.tier(core, seen);
@@ -211,6 +216,14 @@ pub(super) fn head_of<'a>(
 }
 
 impl Kept {
+    /// As [`read`](Self::read); nothing if the record is damaged: a new one is the way to get rid of it.
+    pub(super) fn read_if_whole(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
+        match Self::read(found, id) {
+            Err(StoreError::Damaged { .. }) => Ok(Self::default()),
+            kept => kept,
+        }
+    }
+
     pub(super) fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
         read::with_buffer(|buffer| {
             let view = read::head(&found.place, Some(id), buffer)?;
@@ -242,34 +255,5 @@ impl Core {
             Tier::Absent => Tier::Cold,
             tier => tier,
         }
-    }
-}
-
-/// Whether a shape has as many values as were given.
-pub(super) fn check_shape(shape: &[usize], got: usize) -> Result<(), StoreError> {
-    if shape.len() > MAX_RANK {
-        return Err(StoreError::TooManyAxes { axes: shape.len(), limit: MAX_RANK });
-    }
-    let expected = elements(shape)?;
-    if expected == got { Ok(()) } else { Err(StoreError::ShapeMismatch { expected, got }) }
-}
-
-/// Product of the axes.
-pub(super) fn elements(shape: &[usize]) -> Result<usize, StoreError> {
-    // Zeros come last, so that no order of the axes overflows.
-    let product = shape.iter().filter(|axis| **axis != 0).try_fold(4_usize, |bytes, axis| bytes.checked_mul(*axis));
-    match product.filter(|bytes| isize::try_from(*bytes).is_ok()) {
-        Some(_) if shape.contains(&0) => Ok(0),
-        Some(bytes) => Ok(bytes / 4),
-        None => Err(StoreError::ShapeOverflow { shape: shape.to_vec() }),
-    }
-}
-
-/// Whether an error may be a limit.
-pub(super) fn check_max_error(max_error: f32) -> Result<(), StoreError> {
-    if max_error.is_finite() && max_error.is_sign_positive() {
-        Ok(())
-    } else {
-        Err(StoreError::InvalidMaxError { max_error })
     }
 }

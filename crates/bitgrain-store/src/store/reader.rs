@@ -9,6 +9,7 @@ use super::encode::provenance;
 use super::get::Tensor;
 use super::view::Found;
 use crate::config::Mutant;
+use crate::read::Check;
 use crate::segment::Place;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
 
@@ -18,7 +19,7 @@ pub(super) struct Reader<'a> {
     /// Finds the tensors that others are reconstructed from.
     pub(super) find: &'a dyn Lookup,
     /// Whether checksums are compared.
-    pub(super) check: bool,
+    pub(super) check: Check,
     pub(super) absent: AbsentReads,
 }
 
@@ -35,7 +36,8 @@ impl Lookup for Core {
 
 impl Core {
     pub(super) fn reader(&self) -> Reader<'_> {
-        Reader { find: self, check: self.config.mutant != Some(Mutant::ChecksumOff), absent: self.config.absent_reads }
+        let check = if self.config.mutant == Some(Mutant::ChecksumOff) { Check::Off } else { Check::Alone };
+        Reader { find: self, check, absent: self.config.absent_reads }
     }
 }
 
@@ -53,7 +55,8 @@ impl Reader<'_> {
         self.decode(found, id, place_for).map(|(_, _, provenance)| provenance)
     }
 
-    /// Reads a tensor into what `place_for` makes of its head. Returns its shape as well.
+    /// Reads a tensor into what `place_for` makes of its head. Returns its shape as well. Uses several cores: nobody who
+    /// calls this holds a lock.
     fn decode<M: AsMut<[f32]>>(
         &self,
         found: &Found,
@@ -61,8 +64,9 @@ impl Reader<'_> {
         place_for: impl FnOnce(&TensorHead<'_>) -> Result<M, StoreError>,
     ) -> Result<(Vec<usize>, M, Provenance), StoreError> {
         let place = &found.place;
+        let check = if self.check == Check::Alone { Check::Together } else { self.check };
         let (shape, mut out, provenance, encoding) = read::with_buffer(|buffer| {
-            let whole = read::record(place, Some(id), self.check, buffer)?;
+            let whole = read::record(place, Some(id), check, buffer)?;
             let head = read::tensor_of(&whole.view, place, id)?;
             let mut out = place_for(head)?;
             decode_data(head, whole.body, out.as_mut(), place, id)?;

@@ -7,6 +7,7 @@ use super::put::same;
 use super::view::Found;
 use super::{Core, TensorStore};
 use crate::log::Record;
+use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
 /// What to do about tensors that would be reconstructed from the one that goes.
@@ -41,8 +42,9 @@ impl TensorStore {
             let keys: Vec<Box<[u8]>> = needing.iter().chain([&id]).map(TensorId::key).collect();
             let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
             core.found(&id, &id.key())?;
-            let unchanged = |(key, freed): (&Box<[u8]>, &Freed<'_>)| same(core.find(key).as_ref(), Some(&freed.seen));
-            if core.links().of(&id) != needing || !keys.iter().zip(&freed).all(unchanged) {
+            let unchanged =
+                keys.iter().zip(&freed).all(|(key, freed)| same(core.find(key).as_ref(), Some(&freed.seen)));
+            if core.links().of(&id) != needing || !unchanged {
                 continue; // somebody else was quicker
             }
             let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
@@ -70,7 +72,7 @@ impl Core {
     fn freed<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
-        let whole = read::record(&seen.place, Some(id), true, buffer)?;
+        let whole = read::record(&seen.place, Some(id), Check::Alone, buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?.clone();
         let (head, draft, time) = match rebuilt {
             Some(tensor) => {

@@ -9,6 +9,7 @@ use super::put::same;
 use super::reader::decode_data;
 use super::view::Found;
 use crate::log::Record;
+use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
 /// A tensor to be encoded anew.
@@ -77,7 +78,7 @@ impl Core {
         let Retier { id, tier } = tensor;
         let Some(seen) = self.find(&id.key()) else { return Ok(None) };
         let mut buffer = Vec::new();
-        let whole = read::record(&seen.place, Some(id), true, &mut buffer)?;
+        let whole = read::record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?;
         if matches!(head.encoding, Encoding::Absent | Encoding::Frames) || Some(*tier) == Tier::of_code(head.tier) {
             return Ok(None);

@@ -2,15 +2,12 @@
 
 use bitgrain_formats::segment::{Content, Draft, Reconstruct as StoredPolicy, TensorHead};
 
-use super::put::{check_max_error, same};
+use super::limits::{check_max_error, check_user};
+use super::put::same;
 use super::{Core, TensorStore};
 use crate::log::Record;
+use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
-
-/// Most pairs of user metadata.
-const MAX_PAIRS: usize = 1024;
-/// Most bytes of user metadata.
-const MAX_USER: usize = 256 << 10;
 
 impl TensorStore {
     /// Holds a tensor at a tier from now on: it is written at that one, and never gets fewer bits. `None` lets go of it.
@@ -43,16 +40,6 @@ impl TensorStore {
     }
 }
 
-/// Whether user metadata is within its limits.
-pub(super) fn check_user(pairs: &[(String, String)]) -> Result<(), StoreError> {
-    let bytes = pairs.iter().map(|(key, value)| key.len() + value.len()).sum();
-    if pairs.len() > MAX_PAIRS || bytes > MAX_USER {
-        let (max_pairs, max_bytes) = (MAX_PAIRS, MAX_USER);
-        return Err(StoreError::UserTooLarge { pairs: pairs.len(), bytes, max_pairs, max_bytes });
-    }
-    Ok(())
-}
-
 /// What is to be said instead.
 pub(super) enum Edit<'e> {
     Pin(Option<Tier>),
@@ -83,23 +70,23 @@ impl Edit<'_> {
 impl Core {
     /// Appends the record of a tensor with another head and the same data.
     pub(super) fn edit(&self, id: &TensorId, edit: &Edit<'_>) -> Result<(), StoreError> {
-        self.edit_if(id, edit, None, || Ok(()))
+        self.edit_if(id, edit, None, || Ok(true))
     }
 
-    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor or `other`.
+    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor, `other` or who needs whom.
     pub(super) fn edit_if(
         &self,
         id: &TensorId,
         edit: &Edit<'_>,
         other: Option<&TensorId>,
-        check: impl Fn() -> Result<(), StoreError>,
+        check: impl Fn() -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let (key, other) = (id.key(), other.unwrap_or(id).key());
         self.log()?.check()?;
         let mut buffer = Vec::new();
         loop {
             let seen = self.found(id, &key)?;
-            let whole = read::record(&seen.place, Some(id), true, &mut buffer)?;
+            let whole = read::record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
             let old = read::tensor_of(&whole.view, &seen.place, id)?;
             let data = old.parts().map_or(0, |parts| parts.data.end);
             let tail = match edit {
@@ -114,7 +101,10 @@ impl Core {
             draft.checksum();
             let _held = self.hold(&[&key, &other]);
             if same(self.find(&key).as_ref(), Some(&seen)) {
-                check()?;
+                let _linking = matches!(edit, Edit::Reconstruct(_)).then(|| self.linking());
+                if !check()? {
+                    return Ok(());
+                }
                 // Its data is as old as it was.
                 let time = whole.view.head.stamp.time;
                 self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;

@@ -47,7 +47,7 @@ impl Reader<'_> {
         let next = found.frame_count(id)?;
         let mut run = Frames { reader: self, found, id, decoder: None };
         let Some(last) = next.checked_sub(1) else {
-            let count = super::put::elements(&self.shape(found, id)?)?;
+            let count = super::limits::elements(&self.shape(found, id)?)?;
             return Ok(FrameEncoder::new(settings, count));
         };
         let (head, body) = run.record(last)?;
@@ -77,7 +77,7 @@ impl Frames<'_> {
         let (head, body) = self.record(index)?;
         self.prepare(&head)?;
         let decoder = self.decoder.as_ref().ok_or_else(|| StoreError::NotTemporal { id: self.id.clone() })?;
-        let mut values = vec![0.0; super::put::elements(&head.shape)?];
+        let mut values = vec![0.0; super::limits::elements(&head.shape)?];
         let coded = coded_head(&head);
         decoder.decode_into(index, &coded, &body, &mut values)?;
         let (bound, measured) = (head.accuracy.bound(), head.accuracy.measured());
@@ -91,7 +91,7 @@ impl Frames<'_> {
         let key = coded.key_index(head.index);
         if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
             let (head, body) = self.record(key)?;
-            let count = super::put::elements(&head.shape)?;
+            let count = super::limits::elements(&head.shape)?;
             self.decoder = Some(RunDecoder::new(key, &coded_head(&head), &body, count)?);
         }
         let scales = coded.scales_index(head.index);

@@ -9,13 +9,14 @@ use super::get::Tensor;
 use super::reader::{Lookup, Reader};
 use super::view::Found;
 use crate::policy::PolicyConfig;
+use crate::read::Check;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
 
 /// A store as it was at one moment, for reading. It sees none of what is written later, and what it sees stays readable
 /// whatever is deleted or compacted. Reading from it does not count as use.
 pub struct Snapshot {
     tensors: HashMap<Box<[u8]>, Found>,
-    check: bool,
+    check: Check,
     absent: AbsentReads,
     policy: PolicyConfig,
     time: u64,

@@ -71,7 +71,7 @@ impl TensorStore {
         let core = &self.core;
         core.log()?.check()?;
         let now = core.at_least(now);
-        let mut cap = core.cap();
+        let cap = *core.cap(); // not held: others may tick at the same time, and find less to do
         let (tensors, plan) = core.plan(now, &cap)?;
         for wish in &plan.wishes {
             core.index.with(&tensors[wish.index].key, |entry| entry.want(wish.tier));
@@ -81,7 +81,7 @@ impl TensorStore {
         for moves in plan.moves.chunks(TOGETHER) {
             core.carry_out(moves, &tensors, now, &mut report)?;
         }
-        *cap = plan.state;
+        *core.cap() = plan.state;
         core.log()?.write_uses(now)?;
         core.log()?.flush()?;
         Ok(report)

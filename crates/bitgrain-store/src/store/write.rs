@@ -1,5 +1,7 @@
 //! From records to the index: appended, durable, then seen.
 
+use std::sync::Arc;
+
 use bitgrain_formats::segment::{Content, Encoding, TensorHead};
 
 use super::Core;
@@ -20,8 +22,10 @@ impl Core {
         if let Some(last) = places.last() {
             log.acknowledge(last)?;
         }
+        let segment = places.first().map(|place| Arc::clone(&place.segment));
         let changes = records.iter().zip(places).filter_map(|(record, place)| change_of(record, place));
         self.index.apply(changes.collect());
+        segment.iter().for_each(|segment| segment.finish(records.len()));
         let mut links = self.links();
         for record in records.iter() {
             let (id, base) = match &record.content {

@@ -88,8 +88,8 @@ fn readers_see_all_of_a_batch_or_nothing() {
     let store = TensorStore::open(folder.path(), config).expect("opens");
     let write = |round: usize| {
         let mut batch = store.batch();
-        for i in 0..8 {
-            batch.put(i as u128, &[1], &[round as f32]).expect("encoded");
+        for i in 0..8_u128 {
+            batch.put(i, &[1], &[round as f32]).expect("encoded");
         }
         batch.commit().expect("commits");
     };

@@ -105,3 +105,35 @@ fn large_tensors_are_encoded_the_same_on_any_number_of_threads() {
     };
     assert_eq!(bytes(1), bytes(4));
 }
+
+#[test]
+fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
+    use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
+    use rayon::prelude::*;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+    // Large enough that the store itself shares the work with the pool it is called from.
+    let values = wave(1, 270_000);
+    store.put("base", &[270_000], &values).expect("put");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+    pool.install(|| {
+        (0..12_usize).into_par_iter().for_each(|i| {
+            let delta = DeltaValues::Wanted(values.iter().map(|v| v + i as f32).collect());
+            let policy = Reconstruct::Delta { base: "base".into(), values: delta };
+            match i % 6 {
+                0 => store.put_absent(i as u128, &[270_000], &policy).expect("put"),
+                1 => _ = store.put("same", &[270_000], &values).expect("put"),
+                2 => _ = store.compact(bitgrain_store::CompactOptions { garbage: 0.0, all: true }).expect("compacts"),
+                3 => _ = store.verify().expect("reads"),
+                4 => _ = store.tick(1).expect("ticks"),
+                _ => {
+                    store.append("frames", &[270_000], &values, i as u64).expect("appended");
+                    store.frames("frames", 0..1).expect("readable");
+                }
+            }
+        });
+    });
+    let tensor = store.get(6_u128).expect("reconstructed");
+    assert!((tensor.values[0] - values[0] - 6.0).abs() <= tensor.provenance.bound);
+}

@@ -1,0 +1,66 @@
+//! Encoders that are kept between frames.
+
+use std::collections::HashMap;
+
+use super::Core;
+use super::view::Found;
+use crate::id::Key;
+use crate::temporal::{FrameEncoder, FrameSettings};
+use crate::{StoreError, TensorId};
+
+/// Encoders of temporal tensors that were appended to lately, so that the next frame needs no other to be read.
+#[derive(Debug, Default)]
+pub(super) struct Encoders {
+    held: HashMap<Key, Held>,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    encoder: FrameEncoder,
+    /// Sequence number of the last frame, so that an encoder of frames that were deleted is not taken.
+    last: Option<u64>,
+    used: u64,
+}
+
+/// Bytes that encoders may hold.
+const ENCODERS: usize = 64 << 20;
+
+impl Encoders {
+    fn take(&self, key: &[u8], found: &Found) -> Option<FrameEncoder> {
+        let held = self.held.get(key)?;
+        (held.last == last_frame(found)).then(|| held.encoder.clone())
+    }
+
+    fn keep(&mut self, key: &[u8], encoder: FrameEncoder, last: Option<u64>) {
+        self.clock += 1;
+        self.held.insert(key.into(), Held { encoder, last, used: self.clock });
+        while self.held.len() > 1 && self.held.values().map(|held| held.encoder.memory()).sum::<usize>() > ENCODERS {
+            let oldest = self.held.iter().min_by_key(|(_, held)| held.used).map(|(key, _)| key.clone());
+            oldest.and_then(|key| self.held.remove(&key));
+        }
+    }
+}
+
+/// Sequence number of the last frame.
+fn last_frame(found: &Found) -> Option<u64> {
+    found.frames.as_ref().and_then(|frames| frames.last()).map(|place| place.sequence)
+}
+
+impl Core {
+    /// The encoder for the next frame of a tensor: kept, or made of its last run.
+    pub(super) fn encoder(&self, key: &[u8], found: &Found, id: &TensorId) -> Result<FrameEncoder, StoreError> {
+        if let Some(encoder) = self.encoders().take(key, found) {
+            return Ok(encoder);
+        }
+        let settings = FrameSettings { block: self.config.block_len, ..self.config.frames };
+        self.reader().resume(found, id, settings)
+    }
+
+    /// Keeps an encoder whose last frame is stored.
+    pub(super) fn keep_encoder(&self, key: &[u8], encoder: FrameEncoder) {
+        if let Some(found) = self.find(key) {
+            self.encoders().keep(key, encoder, last_frame(&found));
+        }
+    }
+}

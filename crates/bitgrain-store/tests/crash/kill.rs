@@ -1,0 +1,165 @@
+//! A real process with several writers, killed in the middle of its work: what it acknowledged is there.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use std::{env, io, thread};
+
+use bitgrain_store::backend::simulated::Dice;
+use bitgrain_store::{Clock, CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
+
+use crate::points::Tally;
+use crate::script::write;
+use crate::session::execute;
+use crate::world::View;
+use crate::writers::{Progress, WRITERS};
+
+/// What the child is told: folder, seed, mode and the number of the next write of each writer.
+const ORDER: &str = "BITGRAIN_CRASH_WRITER";
+
+/// A clock on which an hour takes two seconds.
+struct Hasty;
+
+impl Clock for Hasty {
+    fn now(&self) -> u64 {
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(0).saturating_mul(1800)
+    }
+}
+
+fn config(sync: SyncMode) -> StoreConfig {
+    StoreConfig { sync, segment_bytes: 60_000, clock: Arc::new(Hasty), ..StoreConfig::default() }
+}
+
+/// Kills a process `kills` times, on one store that grows old.
+///
+/// # Errors
+/// What was lost.
+pub fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut dice = Dice::part(seed, 6);
+    let mut progress = Progress::new(seed);
+    for round in 0..kills {
+        let sync = if dice.chance(50) { SyncMode::Always } else { SyncMode::OnSeal };
+        let told = |why: String| format!("seed {seed}, kill {round}, {sync:?}: {why}");
+        let order = order(folder.path(), seed, sync, progress.next);
+        let acknowledged = killed(&order, &mut dice).map_err(told)?;
+        let store = TensorStore::open(folder.path(), config(sync)).map_err(|error| told(error.to_string()))?;
+        let view = View::of(&store).map_err(|error| told(format!("a read failed: {error}")))?;
+        for (writer, count) in acknowledged.into_iter().enumerate() {
+            (0..count).for_each(|_| progress.acknowledge(writer));
+        }
+        progress.settle(&view).map_err(told)?;
+        let report = store.verify().map_err(|error| told(error.to_string()))?;
+        if !report.damages.is_empty() {
+            return Err(told(format!("verify: {:?}", report.damages)));
+        }
+        tally.count(if sync == SyncMode::Always { "process killed, durable writes" } else { "process killed" });
+        if dice.chance(30) {
+            store.close().map_err(|error| told(error.to_string()))?;
+        }
+    }
+    let writes: usize = progress.next.iter().sum();
+    if writes < kills {
+        return Err(format!("only {writes} writes in {kills} rounds: nothing was tested"));
+    }
+    Ok(())
+}
+
+fn order(folder: &Path, seed: u64, sync: SyncMode, next: [usize; WRITERS]) -> String {
+    let mut order = format!("{}\n{seed}\n{sync:?}", folder.display());
+    next.iter().for_each(|next| write!(order, "\n{next}").expect("a string takes text"));
+    order
+}
+
+/// Starts a process, kills it, and says how many writes of each writer it acknowledged.
+fn killed(order: &str, dice: &mut Dice) -> Result<[usize; WRITERS], String> {
+    let mut child = spawn(order).map_err(|error| format!("the writer does not start: {error}"))?;
+    let out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let (first, begun) = std::sync::mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut lines = Vec::new();
+        for line in out.lines().map_while(Result::ok) {
+            if line.starts_with("ack ") || line.starts_with("error ") {
+                first.send(()).ok();
+            }
+            lines.push(line);
+        }
+        lines
+    });
+    // Until it says something: how long a process takes to start is not of interest.
+    begun.recv_timeout(Duration::from_secs(20)).map_err(|_| "the writer says nothing")?;
+    thread::sleep(Duration::from_millis(5 + dice.below(120) as u64));
+    child.kill().map_err(|error| error.to_string())?;
+    child.wait().map_err(|error| error.to_string())?;
+    let lines = reader.join().map_err(|_| "the reader of the pipe panicked")?;
+    let mut acknowledged = [0; WRITERS];
+    for line in lines {
+        if let Some(writer) = line.strip_prefix("ack ") {
+            let writer: usize = writer.parse().map_err(|_| format!("`{line}` is no acknowledgement"))?;
+            acknowledged[writer] += 1;
+        } else if line.starts_with("error ") {
+            return Err(line);
+        }
+    }
+    Ok(acknowledged)
+}
+
+/// This program again, with the one test below.
+fn spawn(order: &str) -> io::Result<Child> {
+    Command::new(env::current_exe()?)
+        .args(["--exact", "kill::the_writer_that_is_killed", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(ORDER, order)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// Not a test of its own: the process that the others kill.
+#[test]
+#[ignore = "started by the tests that kill it"]
+fn the_writer_that_is_killed() {
+    let Ok(order) = env::var(ORDER) else { return };
+    let mut lines = order.lines();
+    let (folder, seed) = (lines.next().expect("a folder"), lines.next().expect("a seed"));
+    let seed: u64 = seed.parse().expect("a number");
+    let sync = if lines.next() == Some("Always") { SyncMode::Always } else { SyncMode::OnSeal };
+    let store = TensorStore::open(folder, config(sync)).unwrap_or_else(|error| {
+        say(&format!("\nerror opening: {error}"));
+        std::process::exit(1);
+    });
+    let store = &store;
+    say(""); // ends the line that the test harness began
+    thread::scope(|scope| {
+        for (writer, next) in lines.enumerate() {
+            let next: usize = next.parse().expect("a number");
+            scope.spawn(move || {
+                for number in next.. {
+                    match execute(store, &write(seed, writer, number), Hasty.now()) {
+                        Ok(()) | Err(StoreError::NotFound { .. }) => say(&format!("ack {writer}")),
+                        Err(error) => return say(&format!("error of write {number} of writer {writer}: {error}")),
+                    }
+                }
+            });
+        }
+        scope.spawn(move || {
+            loop {
+                let kept = store.tick(Hasty.now()).and_then(|_| store.compact(CompactOptions::default()));
+                if let Err(error) = kept {
+                    return say(&format!("error of maintenance: {error}"));
+                }
+                thread::sleep(Duration::from_millis(3));
+            }
+        });
+    });
+}
+
+/// One line in one write: whole in the pipe or not there.
+fn say(line: &str) {
+    let mut out = io::stdout().lock();
+    out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).unwrap_or_else(|_| std::process::exit(1));
+}

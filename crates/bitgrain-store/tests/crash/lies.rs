@@ -1,0 +1,83 @@
+//! A disk that says it synced and did not: data is lost, but never other data returned.
+
+use std::sync::Arc;
+
+use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
+use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
+
+use crate::points::{Tally, quiet};
+use crate::script::script;
+use crate::session::{Session, Settings, Step};
+use crate::world::{Sight, Version, View, World};
+
+/// Operations of a script.
+const SCRIPT: usize = 25;
+
+/// Runs the script of `seed` on a disk that lies from some time on, and cuts the power after each operation.
+///
+/// # Errors
+/// Data that was never put.
+pub fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+    let mut dice = Dice::part(seed, 8);
+    let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
+    let told = |why: String| format!("seed {seed}, on a disk that lies: {why} ({settings:?})");
+    let (journal, steps) = quiet(|| {
+        let disk = SimulatedDisk::default();
+        let mut session = Session::open(disk.clone(), settings, [World::default()].into(), 1_000_000)?;
+        let ops = script(seed, SCRIPT);
+        let (honest, lying) = ops.split_at(dice.below(SCRIPT));
+        session.run_all(honest)?;
+        disk.lie(true);
+        session.run_all(lying)?;
+        Ok((session.journal(), session.into_steps()))
+    })
+    .map_err(told)?;
+    let ever = steps.iter().flat_map(|step: &Step| &*step.after).fold(World::default(), |ever, world| ever.or(world));
+    let mut walk = journal.walk();
+    for at in 0..=journal.len() {
+        walk.forward_to(at);
+        let image = walk.power_cut(Loss::any(&mut dice), &mut dice);
+        tally.count("power cut after a lie of the disk");
+        let config = StoreConfig { segment_bytes: settings.segment_bytes, ..StoreConfig::default() };
+        quiet(|| match TensorStore::open_on(Arc::new(SimulatedDisk::holding(&image)), config) {
+            Ok(store) => once_put(&store, &ever),
+            Err(error) => refusal(&error),
+        })
+        .map_err(|why| told(format!("after {at} operations: {why}")))?;
+    }
+    Ok(())
+}
+
+/// Whether all that can be read was put at some time.
+fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
+    for meta in store.scan(None) {
+        let sight = meta.and_then(|meta| Ok(Sight { parts: View::parts(store, &meta)?, meta }));
+        match sight {
+            Ok(sight) => {
+                let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
+                let wrong: Vec<_> = versions.iter().map_while(|version| beginning(&sight, version).err()).collect();
+                if wrong.len() == versions.len() {
+                    return Err(format!("{} is nothing that was ever put: {}", sight.meta.id, wrong.join("; or ")));
+                }
+            }
+            Err(error) => refusal(&error)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is that version, or its first frames: the others are among what such a disk loses.
+fn beginning(sight: &Sight, version: &Version) -> Result<(), String> {
+    let mut version = version.clone();
+    if version.temporal {
+        version.parts.truncate(sight.parts.len());
+    }
+    sight.is(&version)
+}
+
+fn refusal(error: &StoreError) -> Result<(), String> {
+    match error {
+        StoreError::Damaged { .. } | StoreError::Foreign { .. } => Ok(()),
+        error => Err(format!("{error}, where damage is to be reported")),
+    }
+}

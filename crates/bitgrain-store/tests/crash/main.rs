@@ -1,0 +1,42 @@
+//! Nothing acknowledged is lost: not when the power goes, not when the process is killed, not when the disk fails.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `script` | operations from a seed |
+//! | `world` | what a store may hold, and whether it does |
+//! | `session` | a store on a simulated disk beside its model |
+//! | `points` | power cuts and kills after every operation of the disk |
+//! | `faults` | operations of the disk that fail |
+//! | `lies` | a disk that says it synced and did not |
+//! | `rot` | bits that flip |
+//! | `mutants` | faults built in on purpose, each of which must be found |
+//! | `writers` | several threads at once |
+//! | `kill` | real processes, killed |
+//! | `soak` | more of everything |
+
+mod faults;
+mod kill;
+mod lies;
+mod mutants;
+mod points;
+mod rot;
+mod script;
+mod session;
+mod soak;
+mod world;
+mod writers;
+
+use points::Tally;
+
+#[test]
+fn nothing_acknowledged_is_lost_in_a_crash() {
+    let tally = soak::simulate(1, 5_000, None).unwrap_or_else(|why| panic!("{why}"));
+    println!("{tally:?}");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_a_process_is_killed() {
+    let mut tally = Tally::default();
+    kill::explore(1, 20, &mut tally).unwrap_or_else(|why| panic!("{why}"));
+    println!("{tally:?}");
+}

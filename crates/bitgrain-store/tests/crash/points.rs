@@ -1,0 +1,178 @@
+//! Crashes at every operation of a session, and what is left then.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bitgrain_store::backend::simulated::{Dice, Image, Journal, Loss, SimulatedDisk};
+use bitgrain_store::{Mutant, SyncMode};
+
+use crate::script::{Op, script};
+use crate::session::{Session, Settings, Step};
+use crate::world::World;
+
+/// Operations of one script.
+const SCRIPT: usize = 40;
+
+/// How many crashes were looked at, by kind.
+#[derive(Debug, Clone, Default)]
+pub struct Tally(pub BTreeMap<&'static str, usize>);
+
+impl Tally {
+    pub fn count(&mut self, kind: &'static str) {
+        *self.0.entry(kind).or_default() += 1;
+    }
+
+    pub fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        other.0.iter().for_each(|(kind, count)| *self.0.entry(kind).or_default() += count);
+    }
+}
+
+/// Runs the script of `seed` and crashes it after each operation of the disk.
+///
+/// # Errors
+/// The first thing that was lost, with how to see it again.
+pub fn explore(seed: u64, mutant: Option<Mutant>, tally: &mut Tally) -> Result<(), String> {
+    let mut dice = Dice::part(seed, 3);
+    let sync = if dice.chance(70) { SyncMode::Always } else { SyncMode::OnSeal };
+    let settings = Settings { sync, segment_bytes: *dice.pick(&[2_000, 6_000, 40_000]), mutant };
+    let ran = quiet(|| live(seed, settings, &mut dice));
+    let (journal, steps, now) = ran.map_err(|why| format!("seed {seed}, without a crash: {why} ({settings:?})"))?;
+    let story = Story { journal: &journal, steps: &steps, settings, now };
+    story.crash_everywhere(seed, tally).map_err(|why| format!("seed {seed}: {why} ({settings:?})"))
+}
+
+/// The script of `seed` without a crash, but with kills in it.
+fn live(seed: u64, settings: Settings, dice: &mut Dice) -> Result<(Journal, Vec<Step>, u64), String> {
+    let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
+    for op in script(seed, SCRIPT) {
+        if dice.chance(4) && !matches!(op, Op::Kill | Op::Reopen) {
+            session.killed_in(&op, dice.below(6))?;
+        } else {
+            session.run_all(&[op])?;
+        }
+    }
+    let (journal, now) = (session.journal(), session.now());
+    Ok((journal, session.into_steps(), now))
+}
+
+/// A session that is over.
+struct Story<'a> {
+    journal: &'a Journal,
+    steps: &'a [Step],
+    settings: Settings,
+    now: u64,
+}
+
+impl Story<'_> {
+    fn crash_everywhere(&self, seed: u64, tally: &mut Tally) -> Result<(), String> {
+        let mut walk = self.journal.walk();
+        for at in 0..=self.journal.len() {
+            walk.forward_to(at);
+            let mut dice = Dice::part(seed, 1000 + at as u64);
+            let loss = Loss::any(&mut dice);
+            let image = walk.power_cut(loss, &mut dice);
+            tally.count("power cut");
+            self.check(&image, &self.after_power_cut(at), 1, &mut dice, tally)
+                .map_err(|why| self.told(at, &format!("power cut, {loss:?}"), &why))?;
+            if dice.chance(30) {
+                tally.count("kill");
+                let image = walk.kill(&mut dice);
+                self.check(&image, &self.after_kill(at), 1, &mut dice, tally)
+                    .map_err(|why| self.told(at, "kill", &why))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What may be there if the process ends after operation `at`: every acknowledged write, and the one under way
+    /// or not.
+    fn after_kill(&self, at: usize) -> Arc<[World]> {
+        let begun = self.steps.iter().rposition(|step| step.from < at).unwrap_or(0);
+        let step = &self.steps[begun];
+        if at >= step.to { Arc::clone(&step.after) } else { Arc::clone(&step.during) }
+    }
+
+    /// What may be there if the power goes after operation `at`. Without durable writes: the state after any
+    /// operation since the last that made all durable.
+    fn after_power_cut(&self, at: usize) -> Arc<[World]> {
+        if self.settings.sync == SyncMode::Always {
+            return self.after_kill(at);
+        }
+        let done = self.steps.partition_point(|step| step.to <= at);
+        let durable = self.steps[..done].iter().rposition(|step| step.durable).unwrap_or(0);
+        let since = self.steps[durable..done].iter().flat_map(|step| step.after.iter().cloned());
+        since.chain(self.after_kill(at).iter().cloned()).collect()
+    }
+
+    /// Opens what a crash left, compares, goes on writing, and crashes that now and then.
+    fn check(
+        &self,
+        image: &Image,
+        worlds: &Arc<[World]>,
+        depth: u8,
+        dice: &mut Dice,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let settings = self.settings;
+        let again = quiet(|| {
+            let mut session = Session::open(SimulatedDisk::holding(image), settings, Arc::clone(worlds), self.now)?;
+            session.run_all(&after(dice))?;
+            if dice.chance(20) {
+                let report = session.store().verify().map_err(|error| format!("verify: {error}"))?;
+                if !report.damages.is_empty() {
+                    return Err(format!("verify finds damage that nobody did: {:?}", report.damages));
+                }
+            }
+            let (journal, now) = (session.journal(), session.now());
+            Ok((journal, session.into_steps(), now))
+        });
+        let (journal, steps, now) = again?;
+        if depth > 0 && dice.chance(30) && settings.sync == SyncMode::Always {
+            let story = Story { journal: &journal, steps: &steps, settings, now };
+            let at = dice.below(journal.len() + 1);
+            let loss = Loss::any(dice);
+            let mut walk = journal.walk();
+            walk.forward_to(at);
+            tally.count("power cut after a crash");
+            let image = walk.power_cut(loss, dice);
+            story
+                .check(&image, &story.after_power_cut(at), depth - 1, dice, tally)
+                .map_err(|why| story.told(at, &format!("reopened, then power cut, {loss:?}"), &why))?;
+        }
+        Ok(())
+    }
+
+    fn told(&self, at: usize, crash: &str, why: &str) -> String {
+        let begun = self.steps.iter().rposition(|step| step.from < at).unwrap_or(0);
+        let steps = &self.steps[begun.saturating_sub(4)..=begun];
+        let story: Vec<_> = steps.iter().map(|step| format!("  [{}..{}] {}", step.from, step.to, step.what)).collect();
+        let around = (at.saturating_sub(3)..at + 2).map(|index| format!("  {index}: {}", self.journal.describe(index)));
+        let around: Vec<_> = around.collect();
+        format!(
+            "{why}\n{crash}, after {at} operations of the disk, step {begun}:\n{}\nthe disk:\n{}\n",
+            story.join("\n"),
+            around.join("\n")
+        )
+    }
+}
+
+/// What is done to a store after a crash.
+fn after(dice: &mut Dice) -> Vec<Op> {
+    let mut ops = script(dice.roll(), 2);
+    ops.push(Op::Kill);
+    ops
+}
+
+/// Runs `work`; a panic is an error like others.
+pub fn quiet<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}

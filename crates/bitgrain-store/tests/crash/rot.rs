@@ -1,0 +1,215 @@
+//! Bits that flip at rest: every single one of a small store is found, or does not matter.
+
+use std::sync::Arc;
+
+use bitgrain_store::backend::simulated::{Image, SimulatedDisk};
+use bitgrain_store::{CompactOptions, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore, Tier};
+
+use crate::points::{Tally, quiet};
+use crate::script::{Op, Put, values};
+use crate::session::{Session, Settings};
+use crate::world::{View, World};
+
+/// What became of a store with a flipped bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It did not open, and said which file is to blame.
+    Refused,
+    /// A read said which file is to blame; all else is as before.
+    Reported,
+    /// Opening found an end of the log that looks like a crash, and said how much it cut off.
+    Torn,
+    /// All data is as before.
+    Harmless,
+}
+
+/// Flips every bit of a store that was closed, and of one whose process was killed.
+///
+/// # Errors
+/// The first flip that went unnoticed.
+pub fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    for closed in [true, false] {
+        let (image, worlds) = small_store(closed)?;
+        let before =
+            View::of(&open(&image, None).map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+        before.find(&worlds)?;
+        for bit in 0..image.bits() {
+            let mut flipped = image.clone();
+            let (file, byte) = flipped.flip(bit).expect("as many bits as counted");
+            let verdict = quiet(|| examine(&flipped, &file, &before, mutant)).map_err(|why| {
+                format!(
+                    "bit {} of byte {byte} of {file} ({}), closed: {closed}: {why}",
+                    bit % 8,
+                    image.file(&file).map_or(0, <[u8]>::len)
+                )
+            })?;
+            if verdict == Verdict::Torn && (closed || !is_last_log(&image, &file)) {
+                return Err(format!(
+                    "bit {} of byte {byte} of {file}, closed: {closed}: acknowledged data was cut off as if torn",
+                    bit % 8
+                ));
+            }
+            tally.count(match verdict {
+                Verdict::Refused => "bit flipped, store refused",
+                Verdict::Reported => "bit flipped, read refused",
+                Verdict::Torn => "bit flipped, reported as torn",
+                Verdict::Harmless => "bit flipped, no difference",
+            });
+        }
+    }
+    Ok(tally)
+}
+
+fn is_last_log(image: &Image, file: &str) -> bool {
+    image.files().filter(|(name, _)| name.starts_with("segment-")).last().is_some_and(|(name, _)| name == file)
+}
+
+fn put(id: &str, len: usize, lossless: bool, seed: u64) -> Op {
+    Op::Put(Put {
+        id: TensorId::from(id),
+        shape: vec![len],
+        values: values(seed, len),
+        tier: (!lossless).then_some(Tier::Hot),
+        pin: None,
+        lossless,
+        user: None,
+    })
+}
+
+/// A store of all kinds of records, in compacted, sealed and open segments.
+fn small_store(closed: bool) -> Result<(Image, Arc<[World]>), String> {
+    let settings = Settings { sync: SyncMode::Always, segment_bytes: 600, mutant: None };
+    let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
+    let frame = |seed| Op::Append { id: TensorId::from("f"), shape: vec![6], values: values(seed, 6) };
+    let delete = |id: &str| Op::Delete { id: TensorId::from(id) };
+    let first = [put("a", 9, false, 1), put("b", 3, true, 2), put("gone", 40, false, 3), put("a", 12, false, 4)];
+    let more = [put("c", 5, false, 5), frame(1), frame(1), Op::Batch(vec![put("d", 4, true, 6), delete("b")])];
+    session.run_all(&first)?;
+    session.run_all(&[delete("gone"), frame(1), Op::Compact { all: true }])?;
+    session.run_all(&more)?;
+    session.run_all(&[put("e", 20, false, 7), put("c", 8, true, 8), put("g", 2, false, 9)])?;
+    if closed {
+        session.run_all(&[Op::Reopen])?;
+    }
+    Ok((session.disk.image(), Arc::clone(session.worlds())))
+}
+
+fn open(image: &Image, mutant: Option<Mutant>) -> Result<TensorStore, StoreError> {
+    open_on(&SimulatedDisk::holding(image), mutant)
+}
+
+fn open_on(disk: &SimulatedDisk, mutant: Option<Mutant>) -> Result<TensorStore, StoreError> {
+    TensorStore::open_on(Arc::new(disk.clone()), StoreConfig { segment_bytes: 600, mutant, ..StoreConfig::default() })
+}
+
+fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> Result<Verdict, String> {
+    let disk = SimulatedDisk::holding(image);
+    let store = match open_on(&disk, mutant) {
+        Ok(store) => store,
+        Err(error) if disk.image() != *image => return Err(format!("refused to open, but changed files: {error}")),
+        Err(error) => return named(&error, file).map(|()| Verdict::Refused),
+    };
+    let reported = compare(&store, file, before)?;
+    let Some(reported) = reported else {
+        return if store.recovery().torn_bytes > 0 {
+            Ok(Verdict::Torn)
+        } else {
+            Err("something is gone, and nobody said so".into())
+        };
+    };
+    if reported > 0 {
+        let report = store.verify().map_err(|error| format!("verify: {error}"))?;
+        if !report.damages.iter().any(|damage| damage.segment == file) {
+            return Err(format!("a read was refused, but verify finds {:?}", report.damages));
+        }
+        // Compacting must not lose what is damaged, nor pass it on as good.
+        match store.compact(CompactOptions { all: true, ..CompactOptions::default() }) {
+            Ok(_) => {}
+            Err(error) => named(&error, file)?,
+        }
+        if compare(&store, file, before)? != Some(reported) {
+            return Err("compacting changed what is damaged".into());
+        }
+        drop(store);
+        let store = match open_on(&disk, mutant) {
+            Ok(store) => store,
+            Err(error) => return named(&error, file).map(|()| Verdict::Reported),
+        };
+        if compare(&store, file, before)? != Some(reported) {
+            return Err("opening after compacting changed what is damaged".into());
+        }
+        return Ok(Verdict::Reported);
+    }
+    let report = store.verify().map_err(|error| format!("verify: {error}"))?;
+    if report.is_clean() && store.recovery().is_clean() {
+        return Err("a flip that nobody noticed".into());
+    }
+    Ok(Verdict::Harmless)
+}
+
+/// Reads all that was there: how many reads were refused because of `file`; nothing if a tensor is missing.
+///
+/// # Errors
+/// Other data than before, or an error that names another file.
+fn compare(store: &TensorStore, file: &str, before: &View) -> Result<Option<usize>, String> {
+    let mut refused = 0;
+    let mut missing = false;
+    for (id, sight) in &before.0 {
+        match store.meta(id) {
+            Err(StoreError::NotFound { .. }) => {
+                missing = true;
+                continue;
+            }
+            Err(error) => {
+                named(&error, file)?;
+                refused += 1;
+                continue;
+            }
+            Ok(meta)
+                if (&meta.shape, meta.frames, &meta.user)
+                    != (&sight.meta.shape, sight.meta.frames, &sight.meta.user) =>
+            {
+                // An older state of a tensor whose newest record is gone.
+                missing = true;
+                continue;
+            }
+            Ok(_) => {}
+        }
+        match View::parts(store, &sight.meta) {
+            Ok(parts) => {
+                for (now, then) in parts.iter().zip(&sight.parts) {
+                    let same = now.values.iter().zip(&*then.values).all(|(now, then)| now.to_bits() == then.to_bits());
+                    if !same || now.values.len() != then.values.len() || now.recorded != then.recorded {
+                        return Err(format!("{id}: other data than was put"));
+                    }
+                }
+            }
+            Err(error) => {
+                named(&error, file)?;
+                refused += 1;
+            }
+        }
+    }
+    for meta in store.scan(None) {
+        match meta {
+            Ok(meta) if !before.0.contains_key(&meta.id) => missing = true,
+            Ok(_) => {}
+            Err(error) => named(&error, file)?,
+        }
+    }
+    Ok((!missing).then_some(refused))
+}
+
+/// Whether an error says which file is to blame.
+fn named(error: &StoreError, file: &str) -> Result<(), String> {
+    let text = error.to_string();
+    if text.contains(file) { Ok(()) } else { Err(format!("`{text}` does not name {file}")) }
+}
+
+#[test]
+fn every_flipped_bit_is_found_or_does_not_matter() {
+    let tally = every_bit(None).unwrap_or_else(|why| panic!("{why}"));
+    println!("{tally:?}");
+    assert!(tally.total() > 10_000, "{tally:?}");
+}

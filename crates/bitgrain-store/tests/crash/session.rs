@@ -1,0 +1,335 @@
+//! A store on a simulated disk and the model beside it: who did what, when it was acknowledged, what may be there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
+use bitgrain_store::{
+    Clock, CompactOptions, Dependents, Mutant, PutOptions, StoreConfig, StoreError, SyncMode, TensorId, TensorStore,
+};
+
+use crate::script::{Op, Put};
+use crate::world::{Version, View, World};
+
+/// How the store is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub sync: SyncMode,
+    pub segment_bytes: u64,
+    pub mutant: Option<Mutant>,
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Debug, Default)]
+pub struct Hand(AtomicU64);
+
+impl Clock for Hand {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One operation that ran: the part of the journal that it wrote, and what may be there in the middle and after it.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub what: String,
+    pub from: usize,
+    pub to: usize,
+    pub during: Arc<[World]>,
+    pub after: Arc<[World]>,
+    /// True if everything before it is durable in any mode.
+    pub durable: bool,
+}
+
+/// A store that is open, or was until its process was killed.
+pub struct Session {
+    pub disk: SimulatedDisk,
+    pub settings: Settings,
+    store: Option<TensorStore>,
+    clock: Arc<Hand>,
+    worlds: Arc<[World]>,
+    steps: Vec<Step>,
+    /// Segments that had no index when the session began.
+    scanned: Vec<String>,
+}
+
+impl Session {
+    /// Opens the store on `disk`, which may hold any of `worlds`, and reads all of it.
+    ///
+    /// # Errors
+    /// Why it does not open, or why what it holds is none of `worlds`.
+    pub fn open(disk: SimulatedDisk, settings: Settings, worlds: Arc<[World]>, now: u64) -> Result<Self, String> {
+        let clock = Arc::new(Hand(AtomicU64::new(now)));
+        let mut session = Self { disk, settings, store: None, clock, worlds, steps: Vec::new(), scanned: Vec::new() };
+        session.start().map_err(|error| format!("the store does not open: {error}"))?;
+        session.settle()?;
+        let report = session.store().recovery();
+        if !report.damages.is_empty() || report.tensors != session.worlds[0].0.len() {
+            return Err(format!("the report is not true: {report:?}"));
+        }
+        session.scanned = report.scanned.clone();
+        Ok(session)
+    }
+
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    pub fn store(&self) -> &TensorStore {
+        self.store.as_ref().expect("the store is open")
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Reads the whole store, which may have failed before: reads go on.
+    ///
+    /// # Errors
+    /// Why it is none of what it may hold.
+    pub fn readable(&self) -> Result<(), String> {
+        let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
+        view.find(&self.worlds).map(drop)
+    }
+
+    pub fn worlds(&self) -> &Arc<[World]> {
+        &self.worlds
+    }
+
+    pub fn journal(&self) -> Journal {
+        self.disk.journal()
+    }
+
+    /// Ends the session: what was done, for crashes in the middle of it.
+    pub fn into_steps(self) -> Vec<Step> {
+        // Nothing that the store does on its way out is to count.
+        let _dead = self.disk.kill();
+        self.steps
+    }
+
+    /// Does all of `ops`, and compares the store with the model in the end.
+    ///
+    /// # Errors
+    /// An error that the store had no reason for, or what it holds is not what was put.
+    pub fn run_all(&mut self, ops: &[Op]) -> Result<(), String> {
+        for op in ops {
+            if let Err(error) = self.run(op)? {
+                return Err(format!("{op:?}: {error}, without a reason"));
+            }
+        }
+        self.settle()
+    }
+
+    /// Does `op`. What a missing id or a kind of tensor makes impossible is not an error.
+    ///
+    /// # Errors
+    /// Outer: what is wrong; inner: the error of the store, in which case the operation may or may not have happened.
+    pub fn run(&mut self, op: &Op) -> Result<Result<(), StoreError>, String> {
+        let from = self.disk.done();
+        let before = Arc::clone(&self.worlds);
+        let result = match op {
+            Op::Kill => self.restart(false),
+            Op::Reopen => self.restart(true),
+            _ => {
+                if let Op::Tick { later } = op {
+                    self.clock.0.fetch_add(*later, Ordering::Relaxed);
+                }
+                execute(self.store(), op, self.now())
+            }
+        };
+        if matches!(op, Op::Reopen) && result.is_ok() && self.disk.hits() == 0 {
+            self.check_clean()?;
+        }
+        let to = self.disk.done();
+        let result = match result {
+            Err(StoreError::NotFound { .. }) if from == to => Ok(()),
+            result => {
+                let acknowledged = result.is_ok();
+                if acknowledged || from != to {
+                    let after = before.iter().map(|world| self.applied(world, op, acknowledged));
+                    self.worlds = after.collect::<Result<_, _>>()?;
+                }
+                result
+            }
+        };
+        let during: Arc<[World]> = match op {
+            // Not one thing that happens or does not: some tensors are as before, others are not.
+            Op::Tick { .. } => before.iter().zip(&*self.worlds).map(|(old, new)| old.or(new)).collect(),
+            _ => before.iter().chain(&*self.worlds).cloned().collect(),
+        };
+        if result.is_err() && from != to {
+            self.worlds = Arc::clone(&during);
+        }
+        let durable = matches!(op, Op::Flush | Op::Reopen) && result.is_ok();
+        let what = brief(op, result.as_ref().err());
+        self.steps.push(Step { what, from, to, during, after: Arc::clone(&self.worlds), durable });
+        // A write that follows a failed one took its place in the log: what is there now stays.
+        let wrote = matches!(op, Op::Put(_) | Op::Append { .. } | Op::Batch(_) | Op::Delete { .. });
+        if result.is_ok() && self.worlds.len() > 1 && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
+            self.settle()?;
+        }
+        Ok(result)
+    }
+
+    /// The process is killed after `changes` more changes of the disk, in the middle of `op`, and the store reopened.
+    ///
+    /// # Errors
+    /// What is wrong with the store then.
+    pub fn killed_in(&mut self, op: &Op, changes: usize) -> Result<(), String> {
+        let at = self.disk.operations(Counted::Changes) + changes;
+        self.disk.plan(Plan { fault: Fault::Killed, counted: Counted::Changes, at, lasting: true });
+        let ran = self.run(op);
+        self.disk.heal();
+        ran?.ok();
+        self.run(&Op::Kill)?.map_err(|error| format!("the store does not open after a kill: {error}"))?;
+        self.settle()
+    }
+
+    /// Reads the whole store: what it holds becomes what it must hold from now on.
+    ///
+    /// # Errors
+    /// Why it is none of what it may hold.
+    pub fn settle(&mut self) -> Result<(), String> {
+        let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
+        let mut found = view.find(&self.worlds)?;
+        self.record(&mut found)?;
+        self.worlds = [found].into();
+        if let Some(step) = self.steps.last_mut() {
+            step.after = Arc::clone(&self.worlds);
+        }
+        Ok(())
+    }
+
+    /// After an orderly end there is nothing to repair. An index that was lost in an earlier life stays lost.
+    fn check_clean(&self) -> Result<(), String> {
+        let mut report = self.store().recovery().clone();
+        report.scanned.retain(|name| !self.scanned.contains(name));
+        if report.is_clean() { Ok(()) } else { Err(format!("closed in order, but repaired: {report:?}")) }
+    }
+
+    fn config(&self) -> StoreConfig {
+        StoreConfig {
+            sync: self.settings.sync,
+            segment_bytes: self.settings.segment_bytes,
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            mutant: self.settings.mutant,
+            ..StoreConfig::default()
+        }
+    }
+
+    fn start(&mut self) -> Result<(), StoreError> {
+        let from = self.disk.done();
+        let opened = TensorStore::open_on(Arc::new(self.disk.clone()), self.config());
+        let (to, worlds) = (self.disk.done(), &self.worlds);
+        let (during, after) = (Arc::clone(worlds), Arc::clone(worlds));
+        self.steps.push(Step { what: "open".into(), from, to, during, after, durable: false });
+        self.store = Some(opened?);
+        Ok(())
+    }
+
+    fn restart(&mut self, orderly: bool) -> Result<(), StoreError> {
+        if let Some(store) = self.store.take_if(|_| orderly) {
+            store.close()?;
+        }
+        self.disk = self.disk.kill();
+        self.store = None;
+        self.start()
+    }
+
+    /// What `world` becomes by `op`; with what the store says of its data if that was acknowledged.
+    fn applied(&self, world: &World, op: &Op, acknowledged: bool) -> Result<World, String> {
+        let mut after = world.after(op);
+        // With one world only: of others nobody knows if they are the one that is.
+        let known = acknowledged && self.worlds.len() == 1;
+        if let Op::Tick { .. } = op {
+            for id in world.0.keys() {
+                self.retiered(&mut after, id, known)?;
+            }
+        }
+        if known {
+            self.record(&mut after)?;
+        }
+        Ok(after)
+    }
+
+    /// Fills in what the store recorded of data that is new.
+    fn record(&self, world: &mut World) -> Result<(), String> {
+        for (id, versions) in &mut world.0 {
+            let Some(version) = versions.last_mut() else { continue };
+            if version.parts.iter().all(|part| part.recorded.is_some()) {
+                continue;
+            }
+            let wrong = |error: StoreError| format!("{id} was acknowledged and cannot be read: {error}");
+            let meta = self.store().meta(id).map_err(wrong)?;
+            let parts = View::parts(self.store(), &meta).map_err(wrong)?;
+            let version = Arc::make_mut(version);
+            for (part, read) in version.parts.iter_mut().zip(parts).filter(|(part, _)| part.recorded.is_none()) {
+                part.recorded = read.recorded;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a tick made of a tensor: asked without reading it, because reads are use.
+    fn retiered(&self, world: &mut World, id: &TensorId, known: bool) -> Result<(), String> {
+        let Some(old) = world.version(id).filter(|version| !version.temporal) else { return Ok(()) };
+        let recorded = if known {
+            let meta = self.store().meta(id).map_err(|error| format!("{id} after a tick: {error}"))?;
+            Some(meta.provenance.into())
+        } else {
+            None
+        };
+        if old.parts[0].recorded != recorded {
+            let mut new = Version::clone(old);
+            new.parts[0].recorded = recorded;
+            world.set(id.clone(), new);
+        }
+        Ok(())
+    }
+}
+
+/// Does one operation.
+///
+/// # Errors
+/// Those of the store.
+pub fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError> {
+    match op {
+        Op::Put(put) => store.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop),
+        Op::Append { id, shape, values } => store.append(id, shape, values, now).map(drop),
+        Op::Delete { id } => store.delete(id, Dependents::Refuse).map(drop),
+        Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
+        Op::Note { id, pairs } => store.set_user(id, pairs),
+        Op::Read { id } => store.get(id).map(drop),
+        Op::Tick { .. } => store.tick(now).map(drop),
+        Op::Compact { all } => store.compact(CompactOptions { all: *all, ..CompactOptions::default() }).map(drop),
+        Op::Flush => store.flush(),
+        Op::Batch(ops) => {
+            let mut batch = store.batch();
+            for op in ops {
+                match op {
+                    Op::Put(put) => batch.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop)?,
+                    Op::Append { id, shape, values } => batch.append(id, shape, values, now),
+                    Op::Delete { id } => batch.delete(id),
+                    _ => unreachable!("a batch has no {op:?}"),
+                }
+            }
+            batch.commit().map(drop)
+        }
+        Op::Reopen | Op::Kill => unreachable!("a store cannot do {op:?}"),
+    }
+}
+
+fn options(put: &Put) -> PutOptions {
+    PutOptions { tier: put.tier, pin: put.pin, lossless: put.lossless, user: put.user.clone(), ..PutOptions::default() }
+}
+
+/// An operation without its values.
+fn brief(op: &Op, error: Option<&StoreError>) -> String {
+    let what = match op {
+        Op::Put(put) => format!("put {} {:?} tier {:?} lossless {}", put.id, put.shape, put.tier, put.lossless),
+        Op::Append { id, shape, .. } => format!("append {id} {shape:?}"),
+        Op::Batch(ops) => format!("batch [{}]", ops.iter().map(|op| brief(op, None)).collect::<Vec<_>>().join(", ")),
+        op => format!("{op:?}"),
+    };
+    error.map_or(what.clone(), |error| format!("{what}: {error}"))
+}

@@ -1,0 +1,148 @@
+//! Several threads write at once and share their waits for the disk; then the power goes.
+//!
+//! Which thread comes first is not in the seed: a failure names what was lost, but may not come again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
+use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
+
+use crate::points::{Tally, quiet};
+use crate::script::write;
+use crate::session::execute;
+use crate::world::{View, World};
+
+/// Threads that write.
+pub const WRITERS: usize = 3;
+/// Writes of each.
+const WRITES: usize = 40;
+
+/// What each writer did, as far as it is known to have happened.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    seed: u64,
+    /// After the writes that are known of, for each writer.
+    worlds: Vec<World>,
+    /// Number of the next write of each writer.
+    pub next: [usize; WRITERS],
+}
+
+impl Progress {
+    pub fn new(seed: u64) -> Self {
+        Self { seed, worlds: vec![World::default(); WRITERS], next: [0; WRITERS] }
+    }
+
+    /// One more write of `writer` was acknowledged.
+    pub fn acknowledge(&mut self, writer: usize) {
+        self.worlds[writer] = self.more(writer);
+        self.next[writer] += 1;
+    }
+
+    /// Compares what each writer finds: all that was acknowledged, and the one write under way or not. If it
+    /// happened it is known from now on.
+    ///
+    /// # Errors
+    /// What is lost.
+    pub fn settle(&mut self, view: &View) -> Result<(), String> {
+        for writer in 0..WRITERS {
+            let own = view.of_prefix(&format!("w{writer}/"));
+            if own.find(&self.worlds[writer..=writer]).is_err() {
+                let worlds = [self.worlds[writer].clone(), self.more(writer)];
+                own.find(&worlds)
+                    .map_err(|why| format!("writer {writer}, after write {}: {why}", self.next[writer]))?;
+                self.acknowledge(writer);
+            }
+        }
+        Ok(())
+    }
+
+    fn more(&self, writer: usize) -> World {
+        self.worlds[writer].after(&write(self.seed, writer, self.next[writer]))
+    }
+}
+
+/// Lets the writers of `seed` write, and cuts the power `cuts` times.
+///
+/// # Errors
+/// What was lost.
+pub fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
+    let config = StoreConfig { sync: SyncMode::Always, segment_bytes: 20_000, ..StoreConfig::default() };
+    let disk = SimulatedDisk::default();
+    // So that writers do wait together, and others do something meanwhile.
+    disk.slow(Duration::from_micros(100 * (seed % 3)));
+    let acknowledged = together(&disk, seed, &config).map_err(|why| format!("seed {seed}, several writers: {why}"))?;
+    let journal = disk.journal();
+    let mut dice = Dice::part(seed, 7);
+    let mut places: Vec<usize> = (0..cuts).map(|_| dice.below(journal.len() + 1)).collect();
+    places.sort_unstable();
+    let mut walk = journal.walk();
+    let mut progress = Progress::new(seed);
+    for at in places {
+        walk.forward_to(at);
+        for (writer, acknowledged) in acknowledged.iter().enumerate() {
+            while acknowledged.get(progress.next[writer]).is_some_and(|done| *done <= at) {
+                progress.acknowledge(writer);
+            }
+        }
+        let loss = Loss::any(&mut dice);
+        let image = walk.power_cut(loss, &mut dice);
+        tally.count("power cut, several writers");
+        quiet(|| {
+            let store = TensorStore::open_on(Arc::new(SimulatedDisk::holding(&image)), config.clone())
+                .map_err(|error| format!("the store does not open: {error}"))?;
+            let view = View::of(&store).map_err(|error| format!("a read failed: {error}"))?;
+            progress.clone().settle(&view)
+        })
+        .map_err(|why| format!("seed {seed}, several writers, after {at} operations, {loss:?}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// For each writer the length of the journal when each of its writes was acknowledged.
+fn together(disk: &SimulatedDisk, seed: u64, config: &StoreConfig) -> Result<Vec<Vec<usize>>, String> {
+    let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).map_err(|error| error.to_string())?;
+    let (store, over) = (&store, &AtomicBool::new(false));
+    let result = thread::scope(|scope| {
+        let maintenance = scope.spawn(move || {
+            let mut all = false;
+            while !over.load(Ordering::Relaxed) {
+                // Also what was just written: while its writer still waits for the disk.
+                all = !all;
+                store
+                    .compact(CompactOptions { all, ..CompactOptions::default() })
+                    .map_err(|error| error.to_string())?;
+                thread::yield_now();
+            }
+            Ok(())
+        });
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let one = |number| match execute(store, &write(seed, writer, number), 1_000_000) {
+                        Ok(()) | Err(StoreError::NotFound { .. }) => Ok(disk.done()),
+                        Err(error) => Err(format!("write {number} of writer {writer}: {error}")),
+                    };
+                    (0..WRITES).map(one).collect::<Result<Vec<usize>, String>>()
+                })
+            })
+            .collect();
+        let done: Vec<_> = writers.into_iter().map(|writer| writer.join().unwrap_or(Err("a panic".into()))).collect();
+        over.store(true, Ordering::Relaxed);
+        maintenance.join().unwrap_or(Err("a panic".into())).and_then(|()| done.into_iter().collect())
+    });
+    // The store's end is not a part of it.
+    let _dead = disk.kill();
+    result
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_several_threads_write_and_another_compacts() {
+    let mut tally = Tally::default();
+    for seed in 0..6 {
+        explore(seed, 50, &mut tally).unwrap_or_else(|why| panic!("{why}"));
+    }
+    assert_eq!(tally.total(), 300);
+}
