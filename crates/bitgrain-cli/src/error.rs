@@ -137,6 +137,54 @@ pub(crate) enum CliError {
     /// A report could not be written as JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
+    /// A store refused.
+    #[error("{}: {source}", path.display())]
+    Store {
+        /// Its folder.
+        path: PathBuf,
+        /// Why.
+        source: Box<bitgrain::store::StoreError>,
+    },
+    /// A store is not as it was written.
+    #[error("{count} places are damaged")]
+    Damaged {
+        /// How many.
+        count: usize,
+    },
+    /// A file with several tensors where one is needed.
+    #[error("which tensor of {}? name it with --tensor; there are {names}", path.display())]
+    WhichTensor {
+        /// The file.
+        path: PathBuf,
+        /// Some of its tensors.
+        names: String,
+    },
+    /// Several tensors for a file of one.
+    #[error("{} takes one tensor, there are {tensors}: write to .npz or .safetensors", path.display())]
+    OnlyOne {
+        /// The file.
+        path: PathBuf,
+        /// Tensors there are.
+        tensors: usize,
+    },
+    /// Tensors that are no columns.
+    #[error("{} takes vectors as columns, and some tensor has another shape: write to .npz or .safetensors", path.display())]
+    OnlyColumns {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A name from which no format follows.
+    #[error("{}: write to a file that ends in .npy, .npz, .safetensors or .parquet", path.display())]
+    TensorFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Frames of a tensor that has none.
+    #[error("{id} has no frames; --rows reads a part of it")]
+    NoFrames {
+        /// The tensor.
+        id: String,
+    },
     /// The tour has no such chapter.
     #[error("the tour has no chapter `{name}`; it has: {known}")]
     UnknownChapter {
@@ -145,4 +193,12 @@ pub(crate) enum CliError {
         /// What there is.
         known: String,
     },
+}
+
+impl CliError {
+    /// For `map_err`: an error of the store in a folder.
+    pub(crate) fn store(path: &std::path::Path) -> impl FnOnce(bitgrain::store::StoreError) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Store { path, source: Box::new(source) }
+    }
 }

@@ -31,6 +31,7 @@ enum Cli {
     ConvertModel(cmd::convert_model::Args),
     Quantize(Box<cmd::quantize::Args>),
     Compare(cmd::compare::Args),
+    Store(cmd::store::Args),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
@@ -44,6 +45,7 @@ const EXAMPLES: &str = "Examples:
   bitgrain inspect model.gguf        what a model file holds
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain compare a.gguf b.gguf     what is different between two models
+  bitgrain store import tensors.store model.safetensors
   bitgrain info                      which instruction sets this CPU offers
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -59,12 +61,17 @@ fn main() -> ExitCode {
         Cli::ConvertModel(args) => cmd::convert_model::run(args, &mut out),
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
         Cli::Compare(args) => cmd::compare::run(args, &mut out),
+        Cli::Store(args) => cmd::store::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error @ CliError::Damaged { .. }) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
         Err(error) => {
             // Names of tensors come from files, and may hold anything at any length.
             eprintln!("error: {}", printable::shortened(&error.to_string(), 2000));

@@ -69,6 +69,17 @@ fn the_tour_of_boosting_learns_at_every_precision_and_predicts_the_same_after_lo
 }
 
 #[test]
+fn the_tour_of_the_store_gives_bits_to_what_is_read_and_keeps_every_bound() {
+    let output = bitgrain(&["tour", "store", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let store = &report["store"];
+    let bits: Vec<f64> = store["groups"].as_array().expect("groups").iter().filter_map(|g| g["mean_bits"].as_f64()).collect();
+    assert!(bits.len() == 4 && bits.is_sorted_by(|a, b| a >= b) && bits[0] > bits[3] + 3.0, "{bits:?}");
+    assert_eq!(store["beyond_their_bound"], 0);
+    assert!(store["bytes_after"].as_u64() < store["bytes_at_first"].as_u64());
+}
+
+#[test]
 fn the_tour_prints_a_table_for_people() {
     let output = bitgrain(&["tour", "codec"]);
     assert!(output.status.success());
@@ -84,14 +95,14 @@ fn the_tour_lists_its_chapters() {
     assert!(text(&output.stdout).starts_with("codec "));
     let report: serde_json::Value =
         serde_json::from_slice(&bitgrain(&["tour", "--list", "--json"]).stdout).expect("JSON");
-    assert_eq!(report.as_object().expect("chapters").keys().collect::<Vec<_>>(), ["boosting", "codec", "weights"]);
+    assert_eq!(report.as_object().expect("chapters").keys().collect::<Vec<_>>(), ["boosting", "codec", "store", "weights"]);
 }
 
 #[test]
 fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     let output = bitgrain(&["tour", "cooking"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights, boosting\n");
+    assert_eq!(text(&output.stderr), "error: the tour has no chapter `cooking`; it has: codec, weights, boosting, store\n");
 }
 
 #[test]

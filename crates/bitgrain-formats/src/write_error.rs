@@ -41,6 +41,12 @@ pub enum WriteError {
         /// Tensors that follow it.
         after: usize,
     },
+    /// More than a ZIP archive without its 64-bit extension holds.
+    #[error("`{name}` does not fit an npz archive: names have at most 65,531 bytes, and all arrays together 4 GiB")]
+    NpzLimit {
+        /// The array.
+        name: String,
+    },
     /// The output failed.
     #[error("writing failed: {0}")]
     Io(#[from] io::Error),

@@ -32,7 +32,7 @@ pub(crate) enum Stored {
     /// A manifest.
     Whole(Manifest),
     /// Something that is not all of a manifest.
-    Torn(SegmentError),
+    Torn(String),
 }
 
 /// Reads the manifest with this number.
@@ -44,10 +44,11 @@ pub(crate) fn read(backend: &dyn Backend, number: u64) -> Result<Stored, StoreEr
     file.read_at(0, &mut bytes).map_err(StoreError::io(&*name))?;
     match Manifest::parse(&bytes) {
         Ok(manifest) if manifest.number == number => Ok(Stored::Whole(manifest)),
-        Ok(_) => Err(StoreError::Foreign { name }),
+        // What another file held at the same place of the disk, before this one was written.
+        Ok(_) => Ok(Stored::Torn("it has the number of another manifest".into())),
         Err(SegmentError::FutureVersion { found, known, .. }) => {
             Err(StoreError::FutureVersion { name, version: found.into(), known: known.into() })
         }
-        Err(error) => Ok(Stored::Torn(error)),
+        Err(error) => Ok(Stored::Torn(error.to_string())),
     }
 }

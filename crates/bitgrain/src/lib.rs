@@ -6,6 +6,7 @@
 //! | [`formats`] | containers: GGUF, safetensors, npy, npz; tables; models of other libraries |
 //! | [`gbdt`] | gradient-boosted trees: tables, bins, training, models, prediction |
 //! | [`nn`] | model weights: open, inspect, quantize, compare |
+//! | [`store`] | tensors at rest: tiers, frames, reconstruction, crash safety |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!
 //! ```
@@ -23,7 +24,7 @@
 
 pub use {
     bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_gbdt as gbdt, bitgrain_kernels as kernels,
-    bitgrain_nn as nn,
+    bitgrain_nn as nn, bitgrain_store as store,
 };
 
 /// The README and the guide, run as tests.
@@ -35,6 +36,8 @@ mod documents {
     struct EncodeATensor;
     #[doc = include_str!("../../../docs/guide/quantize-a-model.md")]
     struct QuantizeAModel;
+    #[doc = include_str!("../../../docs/guide/keep-tensors.md")]
+    struct KeepTensors;
     #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;

@@ -8,5 +8,6 @@ pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod predict;
 pub(crate) mod quantize;
+pub(crate) mod store;
 pub(crate) mod tour;
 pub(crate) mod train;

@@ -2,6 +2,7 @@
 
 mod boosting;
 mod codec;
+mod store;
 mod weights;
 
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::error::CliError;
 
 /// Every chapter, in the order in which they are shown.
-pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER, boosting::CHAPTER];
+pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER, boosting::CHAPTER, store::CHAPTER];
 
 /// A capability shown at work.
 pub(crate) struct Chapter {

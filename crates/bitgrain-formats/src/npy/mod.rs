@@ -7,7 +7,9 @@ mod dtype;
 mod error;
 mod header;
 mod literal;
+mod writer;
 
 pub use dtype::{ByteOrder, Dtype, Element};
 pub use error::NpyError;
 pub use header::Header;
+pub use writer::f32_header;

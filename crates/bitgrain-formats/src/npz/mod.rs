@@ -7,7 +7,9 @@ mod archive;
 mod directory;
 mod error;
 mod member;
+mod writer;
 
 pub use archive::Archive;
 pub use error::NpzError;
 pub use member::{Member, Method};
+pub use writer::Writer;

@@ -28,3 +28,40 @@ pub(crate) fn runs(segments: &[Arc<Segment>], garbage: f64, segment_bytes: u64) 
     runs.retain(|run| run.len() > 1 || segments[run.clone()].iter().any(|segment| wasteful(segment)));
     runs
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
+
+    use super::*;
+    use crate::backend::{Backend, LocalFolder};
+
+    #[test]
+    fn runs_are_what_is_worth_it_and_logs_from_their_beginning() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = LocalFolder::lock(folder.path(), true).expect("free").create_new("x").expect("new");
+        let segment = |kind, records: u64, live: u64| {
+            let header = SegmentHeader { kind, store: [0; 16], number: 1, previous: 0, base_sequence: 1, base_time: 0 };
+            let segment = Segment::new(header, Arc::clone(&file), 64 + records);
+            segment.live.store(live, Relaxed);
+            segment
+        };
+        let (compacted, log) = (SegmentKind::Compacted, SegmentKind::Log);
+        let of = |segments: &[(SegmentKind, u64, u64)]| {
+            let segments: Vec<_> =
+                segments.iter().map(|(kind, records, live)| segment(*kind, *records, *live)).collect();
+            let runs = runs(&segments, 0.5, 1000);
+            runs.into_iter().map(|run| (run.start, run.end)).collect::<Vec<_>>()
+        };
+        assert!(of(&[(compacted, 900, 900), (log, 900, 800)]).is_empty());
+        // Waste on both sides of a clean one.
+        assert_eq!(of(&[(compacted, 900, 100), (compacted, 900, 900), (compacted, 900, 0)]), [(0, 1), (2, 3)]);
+        // A wasteful log takes those before it along.
+        assert_eq!(of(&[(compacted, 900, 900), (log, 900, 900), (log, 900, 100)]), [(1, 3)]);
+        // Small ones are joined, but one by itself stays.
+        assert_eq!(of(&[(compacted, 100, 100), (compacted, 100, 100), (compacted, 900, 900)]), [(0, 2)]);
+        assert!(of(&[(compacted, 900, 900), (compacted, 100, 100), (compacted, 900, 900)]).is_empty());
+    }
+}

@@ -140,3 +140,88 @@ impl Index {
         self.write(shard).reserve(more, &self.hasher);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
+
+    use super::*;
+    use crate::Tier;
+    use crate::backend::{Backend, LocalFolder};
+    use crate::segment::Segment;
+
+    fn segment() -> Arc<Segment> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let local = LocalFolder::lock(folder.path(), true).expect("nobody else has it");
+        let header = SegmentHeader {
+            kind: SegmentKind::Log,
+            store: [0; 16],
+            number: 1,
+            previous: 0,
+            base_sequence: 1,
+            base_time: 0,
+        };
+        Segment::new(header, local.create_new("x").expect("new"), 64)
+    }
+
+    fn place(segment: &Arc<Segment>, offset: u64) -> Place {
+        Place { segment: Arc::clone(segment), offset, len: 10, sequence: offset }
+    }
+
+    fn tensor(segment: &Arc<Segment>, name: u32, offset: u64, temporal: bool) -> Change {
+        let traits = Traits { tier: Tier::Hot, pinned: None, reconstructable: false, temporal, max_error: None };
+        let key = name.to_le_bytes().into();
+        Change::Tensor { key, place: place(segment, offset), changed_at: 0, traits, facts: None }
+    }
+
+    #[test]
+    fn entries_come_change_and_go_and_their_bytes_are_counted() {
+        let (index, segment) = (Index::new(), segment());
+        let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
+        index.apply((0..1000).map(|name| tensor(&segment, name, u64::from(name) * 10, false)).collect());
+        assert_eq!((index.len(), live()), (1000, 10_000));
+        index.apply((0..500).map(|name| tensor(&segment, name, 20_000 + u64::from(name), false)).collect());
+        assert_eq!((index.len(), live()), (1000, 10_000), "replaced, not added");
+        assert_eq!(index.with(&7_u32.to_le_bytes(), |entry| entry.place.offset), Some(20_007));
+        index.apply((0..999).map(|name: u32| Change::Delete { key: name.to_le_bytes().into() }).collect());
+        assert_eq!((index.len(), live()), (1, 10));
+        index.apply((0..999).map(|name| tensor(&segment, name, 1, false)).collect());
+        assert_eq!((index.len(), live()), (1000, 10_000));
+        assert!(index.with(b"none", |_| ()).is_none());
+    }
+
+    #[test]
+    fn frames_wait_for_their_tensor_while_a_store_is_read_and_go_without_one() {
+        let (index, segment) = (Index::new(), segment());
+        let frame = |name: u32, i| {
+            let key: Box<[u8]> = name.to_le_bytes().into();
+            (index.hash(&key), Change::Frame { key, place: place(&segment, 100 + i), index: i })
+        };
+        let of = |change: Change| (index.hash(change.key()), change);
+        let shard = Index::shard_of(index.hash(&1_u32.to_le_bytes()));
+        let late = of(tensor(&segment, 1, 500, true));
+        assert_eq!(index.load(shard, [frame(1, 0), frame(1, 1), late]), 0);
+        let frames = index.with(&1_u32.to_le_bytes(), |entry| entry.frames.as_ref().map(|frames| frames.len()));
+        assert_eq!(frames, Some(Some(2)));
+        assert_eq!(segment.live.load(std::sync::atomic::Ordering::Relaxed), 30);
+        let shard = Index::shard_of(index.hash(&2_u32.to_le_bytes()));
+        assert_eq!(index.load(shard, [frame(2, 0), frame(2, 5)]), 1, "a frame with a gap before it has no place");
+        assert_eq!((index.len(), segment.live.load(std::sync::atomic::Ordering::Relaxed)), (1, 30));
+    }
+
+    #[test]
+    fn uses_are_handed_out_once() {
+        let (index, segment) = (Index::new(), segment());
+        index.apply(vec![tensor(&segment, 1, 10, false), tensor(&segment, 2, 20, false)]);
+        for _ in 0..3 {
+            index.touch(&1_u32.to_le_bytes(), |_| {}, |_| ());
+        }
+        let soiled = || {
+            let mut keys = Vec::new();
+            (0..SHARDS).for_each(|shard| index.read(shard).take_soiled(|entry| keys.push(entry.key.clone())));
+            keys
+        };
+        assert_eq!(soiled(), [Box::from(1_u32.to_le_bytes())]);
+        assert!(soiled().is_empty());
+    }
+}

@@ -102,3 +102,81 @@ impl Commit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicU64, AtomicUsize};
+    use std::time::Duration;
+
+    use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
+
+    use super::*;
+    use crate::backend::BackendFile;
+
+    /// A file that only syncs, slowly, and perhaps not.
+    #[derive(Default)]
+    struct Slow {
+        syncs: AtomicUsize,
+        fails: AtomicBool,
+    }
+
+    impl BackendFile for Slow {
+        fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        fn len(&self) -> io::Result<u64> {
+            Ok(0)
+        }
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn sync_data(&self) -> io::Result<()> {
+            std::thread::sleep(Duration::from_millis(20));
+            self.syncs.fetch_add(1, Relaxed);
+            if self.fails.load(Relaxed) { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
+        }
+    }
+
+    fn segment(file: Arc<Slow>) -> Arc<Segment> {
+        let (kind, store) = (SegmentKind::Log, [0; 16]);
+        let header = SegmentHeader { kind, store, number: 3, previous: 0, base_sequence: 1, base_time: 0 };
+        Segment::new(header, file, 64)
+    }
+
+    #[test]
+    fn those_who_wait_together_share_a_sync() {
+        let file = Arc::new(Slow::default());
+        let (segment, commit, end) = (segment(Arc::clone(&file)), Commit::new((3, 64), None), AtomicU64::new(64));
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    let mark = (3, end.fetch_add(10, Relaxed) + 10);
+                    commit.wait(mark, || Some((Arc::clone(&segment), end.load(Relaxed)))).expect("synced");
+                    assert!(commit.durable() >= mark);
+                });
+            }
+        });
+        let syncs = file.syncs.load(Relaxed);
+        assert!((1..8).contains(&syncs), "{syncs} syncs for 16 writers");
+        commit.wait((3, 100), || panic!("that is durable")).expect("durable");
+    }
+
+    #[test]
+    fn a_sync_that_fails_refuses_everybody_from_then_on() {
+        let file = Arc::new(Slow::default());
+        file.fails.store(true, Relaxed);
+        let (segment, commit) = (segment(Arc::clone(&file)), Commit::new((3, 64), None));
+        let wait = |end| commit.wait((3, end), || Some((Arc::clone(&segment), end)));
+        assert!(matches!(wait(70), Err(StoreError::Io { .. })));
+        file.fails.store(false, Relaxed);
+        assert!(
+            matches!(wait(70), Err(StoreError::Poisoned)),
+            "a second try may succeed without the bytes being there"
+        );
+        assert!(wait(64).is_ok(), "what was durable before still is");
+    }
+}

@@ -66,7 +66,7 @@ impl Files {
                 segment: FileName::Manifest(number).to_string(),
                 offset: 0,
                 id: None,
-                what: error.to_string(),
+                what: error,
             }),
             (None, Some(_)) => Err(StoreError::Damaged {
                 segment: "manifest".into(),
@@ -177,6 +177,10 @@ fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Opened, 
         Err(error) => return Err(Unusable::Damaged(error.to_string())),
     };
     if header.store != *store || header.number != number {
+        // A file that was just made may hold what a file before it held at the same place of the disk.
+        if len == bytes.len() as u64 {
+            return Err(Unusable::Torn);
+        }
         return Err(Unusable::Failed(StoreError::Foreign { name }));
     }
     Ok((Segment::new(header, file, len), len))

@@ -45,7 +45,7 @@ impl TensorStore {
         let name = FileName::Manifest(number).to_string();
         match manifest::read(&*core.backend, number) {
             Ok(Stored::Whole(_)) => {}
-            Ok(Stored::Torn(error)) => report.note(name, 0, None, error.to_string()),
+            Ok(Stored::Torn(what)) => report.note(name, 0, None, what),
             Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 report.note(name, 0, None, "the manifest is missing".into());
             }

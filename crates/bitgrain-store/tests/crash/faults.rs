@@ -19,7 +19,7 @@ const STUBBORN: usize = 6;
 ///
 /// # Errors
 /// The first thing that was lost, with how to see it again.
-pub fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 4);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let ops: Vec<Op> = script(seed, SCRIPT);
@@ -94,7 +94,7 @@ fn lost(disk: &SimulatedDisk, dice: &mut Dice) -> Image {
 ///
 /// # Errors
 /// The first error that destroyed something.
-pub fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 5);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let told = |why: String| format!("seed {seed}: {why} ({settings:?})");

@@ -11,10 +11,10 @@ use std::{env, io, thread};
 use bitgrain_store::backend::simulated::Dice;
 use bitgrain_store::{Clock, CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
+use crate::execute::execute;
 use crate::points::Tally;
 use crate::script::write;
-use crate::session::execute;
-use crate::world::View;
+use crate::view::View;
 use crate::writers::{Progress, WRITERS};
 
 /// What the child is told: folder, seed, mode and the number of the next write of each writer.
@@ -38,7 +38,7 @@ fn config(sync: SyncMode) -> StoreConfig {
 ///
 /// # Errors
 /// What was lost.
-pub fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, kills: usize, tally: &mut Tally) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut dice = Dice::part(seed, 6);
     let mut progress = Progress::new(seed);
@@ -147,8 +147,9 @@ fn the_writer_that_is_killed() {
             });
         }
         scope.spawn(move || {
-            loop {
-                let kept = store.tick(Hasty.now()).and_then(|_| store.compact(CompactOptions::default()));
+            for round in 0_u64.. {
+                let options = CompactOptions { all: round % 4 == 0, ..CompactOptions::default() };
+                let kept = store.tick(Hasty.now()).and_then(|_| store.compact(options));
                 if let Err(error) = kept {
                     return say(&format!("error of maintenance: {error}"));
                 }

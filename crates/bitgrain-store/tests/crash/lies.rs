@@ -8,7 +8,8 @@ use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 use crate::points::{Tally, quiet};
 use crate::script::script;
 use crate::session::{Session, Settings, Step};
-use crate::world::{Sight, Version, View, World};
+use crate::view::{Sight, View};
+use crate::world::{Version, World};
 
 /// Operations of a script.
 const SCRIPT: usize = 25;
@@ -17,7 +18,7 @@ const SCRIPT: usize = 25;
 ///
 /// # Errors
 /// Data that was never put.
-pub fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 8);
     let settings = Settings { sync: SyncMode::Always, segment_bytes: *dice.pick(&[2_000, 6_000]), mutant: None };
     let told = |why: String| format!("seed {seed}, on a disk that lies: {why} ({settings:?})");

@@ -3,7 +3,9 @@
 //! | module | what it does |
 //! |---|---|
 //! | `script` | operations from a seed |
-//! | `world` | what a store may hold, and whether it does |
+//! | `execute` | operations as calls of the store |
+//! | `world` | what a store may hold |
+//! | `view` | what a store gives, held against that |
 //! | `session` | a store on a simulated disk beside its model |
 //! | `points` | power cuts and kills after every operation of the disk |
 //! | `faults` | operations of the disk that fail |
@@ -14,6 +16,7 @@
 //! | `kill` | real processes, killed |
 //! | `soak` | more of everything |
 
+mod execute;
 mod faults;
 mod kill;
 mod lies;
@@ -23,6 +26,7 @@ mod rot;
 mod script;
 mod session;
 mod soak;
+mod view;
 mod world;
 mod writers;
 

@@ -16,18 +16,18 @@ const SCRIPT: usize = 40;
 
 /// How many crashes were looked at, by kind.
 #[derive(Debug, Clone, Default)]
-pub struct Tally(pub BTreeMap<&'static str, usize>);
+pub(crate) struct Tally(pub(crate) BTreeMap<&'static str, usize>);
 
 impl Tally {
-    pub fn count(&mut self, kind: &'static str) {
+    pub(crate) fn count(&mut self, kind: &'static str) {
         *self.0.entry(kind).or_default() += 1;
     }
 
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.0.values().sum()
     }
 
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         other.0.iter().for_each(|(kind, count)| *self.0.entry(kind).or_default() += count);
     }
 }
@@ -36,7 +36,7 @@ impl Tally {
 ///
 /// # Errors
 /// The first thing that was lost, with how to see it again.
-pub fn explore(seed: u64, mutant: Option<Mutant>, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, mutant: Option<Mutant>, tally: &mut Tally) -> Result<(), String> {
     let mut dice = Dice::part(seed, 3);
     let sync = if dice.chance(70) { SyncMode::Always } else { SyncMode::OnSeal };
     let settings = Settings { sync, segment_bytes: *dice.pick(&[2_000, 6_000, 40_000]), mutant };
@@ -169,7 +169,7 @@ fn after(dice: &mut Dice) -> Vec<Op> {
 }
 
 /// Runs `work`; a panic is an error like others.
-pub fn quiet<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(crate) fn quiet<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use bitgrain_store::backend::simulated::{Image, SimulatedDisk};
-use bitgrain_store::{CompactOptions, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore, Tier};
+use bitgrain_store::{
+    CompactOptions, Mutant, OnDamage, StoreConfig, StoreError, SyncMode, TensorId, TensorStore, Tier,
+};
 
 use crate::points::{Tally, quiet};
 use crate::script::{Op, Put, values};
 use crate::session::{Session, Settings};
-use crate::world::{View, World};
+use crate::view::View;
+use crate::world::World;
 
 /// What became of a store with a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +30,7 @@ enum Verdict {
 ///
 /// # Errors
 /// The first flip that went unnoticed.
-pub fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
+pub(crate) fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
     let mut tally = Tally::default();
     for closed in [true, false] {
         let (image, worlds) = small_store(closed)?;
@@ -108,7 +111,11 @@ fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
     let store = match open_on(&disk, mutant) {
         Ok(store) => store,
         Err(error) if disk.image() != *image => return Err(format!("refused to open, but changed files: {error}")),
-        Err(error) => return named(&error, file).map(|()| Verdict::Refused),
+        Err(error) => {
+            named(&error, file)?;
+            salvage(image, file, before, mutant).map_err(|why| format!("salvaged: {why}"))?;
+            return Ok(Verdict::Refused);
+        }
     };
     let reported = compare(&store, file, before)?;
     let Some(reported) = reported else {
@@ -148,6 +155,44 @@ fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
     Ok(Verdict::Harmless)
 }
 
+/// Opens what is left of a store that was refused: it names the damage, gives nothing that was never put and keeps the
+/// damaged file as it is.
+fn salvage(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> Result<(), String> {
+    let disk = SimulatedDisk::holding(image);
+    let config = StoreConfig { on_damage: OnDamage::Salvage, segment_bytes: 600, mutant, ..StoreConfig::default() };
+    let store = match TensorStore::open_on(Arc::new(disk.clone()), config) {
+        Ok(store) => store,
+        Err(error) => return named(&error, file),
+    };
+    if !store.recovery().damages.iter().any(|damage| damage.segment == file) {
+        return Err(format!("{file} is not among the damages {:?}", store.recovery().damages));
+    }
+    for meta in store.scan(None) {
+        let meta = meta.map_err(|error| error.to_string())?;
+        let known = before.0.get(&meta.id);
+        let parts = match View::parts(&store, &meta) {
+            Ok(parts) => parts,
+            Err(error) => {
+                named(&error, file)?;
+                continue;
+            }
+        };
+        // Of a tensor whose last record is damaged an older one may be left, in another shape.
+        let Some(known) = known.filter(|known| known.meta.shape == meta.shape) else { continue };
+        for (now, then) in parts.iter().zip(&known.parts) {
+            if !now.same(then) {
+                return Err(format!("{}: other data than was put", meta.id));
+            }
+        }
+    }
+    store.put("new", &[1], &[1.0]).map_err(|error| format!("a write is refused: {error}"))?;
+    drop(store);
+    if disk.image().file(file).is_none_or(|now| !now.starts_with(image.file(file).unwrap_or_default())) {
+        return Err(format!("{file} was changed"));
+    }
+    Ok(())
+}
+
 /// Reads all that was there: how many reads were refused because of `file`; nothing if a tensor is missing.
 ///
 /// # Errors
@@ -179,8 +224,7 @@ fn compare(store: &TensorStore, file: &str, before: &View) -> Result<Option<usiz
         match View::parts(store, &sight.meta) {
             Ok(parts) => {
                 for (now, then) in parts.iter().zip(&sight.parts) {
-                    let same = now.values.iter().zip(&*then.values).all(|(now, then)| now.to_bits() == then.to_bits());
-                    if !same || now.values.len() != then.values.len() || now.recorded != then.recorded {
+                    if !now.same(then) {
                         return Err(format!("{id}: other data than was put"));
                     }
                 }

@@ -7,7 +7,7 @@ use bitgrain_store::{TensorId, Tier};
 
 /// One operation.
 #[derive(Debug, Clone)]
-pub enum Op {
+pub(crate) enum Op {
     Put(Put),
     Append {
         id: TensorId,
@@ -21,6 +21,11 @@ pub enum Op {
     Pin {
         id: TensorId,
         tier: Option<Tier>,
+    },
+    /// A tensor without data, of the shape of another that it comes back from.
+    Absent {
+        id: TensorId,
+        base: TensorId,
     },
     /// What the user writes down.
     Note {
@@ -47,7 +52,7 @@ pub enum Op {
 
 impl Op {
     /// Whether nothing of an earlier change is left after this one.
-    pub fn replaces(&self, earlier: &Self) -> bool {
+    pub(crate) fn replaces(&self, earlier: &Self) -> bool {
         let id = |op: &Self| match op {
             Self::Put(put) => Some(put.id.clone()),
             Self::Delete { id } => Some(id.clone()),
@@ -59,24 +64,24 @@ impl Op {
 
 /// A tensor to put.
 #[derive(Debug, Clone)]
-pub struct Put {
-    pub id: TensorId,
-    pub shape: Vec<usize>,
-    pub values: Arc<[f32]>,
-    pub tier: Option<Tier>,
-    pub pin: Option<Tier>,
-    pub lossless: bool,
-    pub user: Option<Vec<(String, String)>>,
+pub(crate) struct Put {
+    pub(crate) id: TensorId,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Arc<[f32]>,
+    pub(crate) tier: Option<Tier>,
+    pub(crate) pin: Option<Tier>,
+    pub(crate) lossless: bool,
+    pub(crate) user: Option<Vec<(String, String)>>,
 }
 
 /// Operations in which everything happens, `len` of them.
-pub fn script(seed: u64, len: usize) -> Vec<Op> {
+pub(crate) fn script(seed: u64, len: usize) -> Vec<Op> {
     let mut dice = Dice::part(seed, 1);
     (0..len).map(|_| any(&mut dice)).collect()
 }
 
 /// Write number `number` of the thread `writer`, on tensors that are its own.
-pub fn write(seed: u64, writer: usize, number: usize) -> Op {
+pub(crate) fn write(seed: u64, writer: usize, number: usize) -> Op {
     let mut dice = Dice::part(seed ^ ((writer as u64) << 48), 100 + number as u64);
     let op = match dice.below(20) {
         0..12 => Op::Put(put(&mut dice)),
@@ -103,7 +108,11 @@ fn any(dice: &mut Dice) -> Op {
     match dice.below(100) {
         0..40 => Op::Put(put(dice)),
         40..52 => append(dice),
-        52..60 => Op::Delete { id: tensor_id(dice) },
+        52..55 => {
+            let id = TensorId::from(format!("r/{}", dice.below(2)));
+            if dice.chance(30) { Op::Delete { id } } else { Op::Absent { id, base: tensor_id(dice) } }
+        }
+        55..60 => Op::Delete { id: tensor_id(dice) },
         60..68 => Op::Batch((0..2 + dice.below(3)).map(|_| simple(dice)).collect()),
         68..71 => Op::Pin { id: tensor_id(dice), tier: (*dice.pick(&[None, Some(Tier::Hot), Some(Tier::Warm)])) },
         71..73 => Op::Note { id: tensor_id(dice), pairs: vec![("of".into(), dice.below(1000).to_string())] },
@@ -164,7 +173,7 @@ fn append(dice: &mut Dice) -> Op {
 }
 
 /// Values of any size and of both signs, some of them zero. The same for the same seed.
-pub fn values(seed: u64, len: usize) -> Arc<[f32]> {
+pub(crate) fn values(seed: u64, len: usize) -> Arc<[f32]> {
     let mut dice = Dice::part(seed, 2);
     let size = *dice.pick(&[1.0_f32, 1e-3, 1e6]);
     let sparse = dice.chance(20);

@@ -4,24 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
-use bitgrain_store::{
-    Clock, CompactOptions, Dependents, Mutant, PutOptions, StoreConfig, StoreError, SyncMode, TensorId, TensorStore,
-};
+use bitgrain_store::{Clock, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
 
-use crate::script::{Op, Put};
-use crate::world::{Version, View, World};
+use crate::execute::{brief, execute};
+use crate::script::Op;
+use crate::view::View;
+use crate::world::{Version, World};
 
 /// How the store is opened.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
-    pub sync: SyncMode,
-    pub segment_bytes: u64,
-    pub mutant: Option<Mutant>,
+pub(crate) struct Settings {
+    pub(crate) sync: SyncMode,
+    pub(crate) segment_bytes: u64,
+    pub(crate) mutant: Option<Mutant>,
 }
 
 /// A clock that stands still until it is moved.
 #[derive(Debug, Default)]
-pub struct Hand(AtomicU64);
+pub(crate) struct Hand(AtomicU64);
 
 impl Clock for Hand {
     fn now(&self) -> u64 {
@@ -31,20 +31,20 @@ impl Clock for Hand {
 
 /// One operation that ran: the part of the journal that it wrote, and what may be there in the middle and after it.
 #[derive(Debug, Clone)]
-pub struct Step {
-    pub what: String,
-    pub from: usize,
-    pub to: usize,
-    pub during: Arc<[World]>,
-    pub after: Arc<[World]>,
+pub(crate) struct Step {
+    pub(crate) what: String,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) during: Arc<[World]>,
+    pub(crate) after: Arc<[World]>,
     /// True if everything before it is durable in any mode.
-    pub durable: bool,
+    pub(crate) durable: bool,
 }
 
 /// A store that is open, or was until its process was killed.
-pub struct Session {
-    pub disk: SimulatedDisk,
-    pub settings: Settings,
+pub(crate) struct Session {
+    pub(crate) disk: SimulatedDisk,
+    pub(crate) settings: Settings,
     store: Option<TensorStore>,
     clock: Arc<Hand>,
     worlds: Arc<[World]>,
@@ -58,7 +58,12 @@ impl Session {
     ///
     /// # Errors
     /// Why it does not open, or why what it holds is none of `worlds`.
-    pub fn open(disk: SimulatedDisk, settings: Settings, worlds: Arc<[World]>, now: u64) -> Result<Self, String> {
+    pub(crate) fn open(
+        disk: SimulatedDisk,
+        settings: Settings,
+        worlds: Arc<[World]>,
+        now: u64,
+    ) -> Result<Self, String> {
         let clock = Arc::new(Hand(AtomicU64::new(now)));
         let mut session = Self { disk, settings, store: None, clock, worlds, steps: Vec::new(), scanned: Vec::new() };
         session.start().map_err(|error| format!("the store does not open: {error}"))?;
@@ -71,15 +76,15 @@ impl Session {
         Ok(session)
     }
 
-    pub fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         self.clock.now()
     }
 
-    pub fn store(&self) -> &TensorStore {
+    pub(crate) fn store(&self) -> &TensorStore {
         self.store.as_ref().expect("the store is open")
     }
 
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.store.is_some()
     }
 
@@ -87,21 +92,21 @@ impl Session {
     ///
     /// # Errors
     /// Why it is none of what it may hold.
-    pub fn readable(&self) -> Result<(), String> {
+    pub(crate) fn readable(&self) -> Result<(), String> {
         let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
         view.find(&self.worlds).map(drop)
     }
 
-    pub fn worlds(&self) -> &Arc<[World]> {
+    pub(crate) fn worlds(&self) -> &Arc<[World]> {
         &self.worlds
     }
 
-    pub fn journal(&self) -> Journal {
+    pub(crate) fn journal(&self) -> Journal {
         self.disk.journal()
     }
 
     /// Ends the session: what was done, for crashes in the middle of it.
-    pub fn into_steps(self) -> Vec<Step> {
+    pub(crate) fn into_steps(self) -> Vec<Step> {
         // Nothing that the store does on its way out is to count.
         let _dead = self.disk.kill();
         self.steps
@@ -111,7 +116,7 @@ impl Session {
     ///
     /// # Errors
     /// An error that the store had no reason for, or what it holds is not what was put.
-    pub fn run_all(&mut self, ops: &[Op]) -> Result<(), String> {
+    pub(crate) fn run_all(&mut self, ops: &[Op]) -> Result<(), String> {
         for op in ops {
             if let Err(error) = self.run(op)? {
                 return Err(format!("{op:?}: {error}, without a reason"));
@@ -124,7 +129,7 @@ impl Session {
     ///
     /// # Errors
     /// Outer: what is wrong; inner: the error of the store, in which case the operation may or may not have happened.
-    pub fn run(&mut self, op: &Op) -> Result<Result<(), StoreError>, String> {
+    pub(crate) fn run(&mut self, op: &Op) -> Result<Result<(), StoreError>, String> {
         let from = self.disk.done();
         let before = Arc::clone(&self.worlds);
         let result = match op {
@@ -142,7 +147,7 @@ impl Session {
         }
         let to = self.disk.done();
         let result = match result {
-            Err(StoreError::NotFound { .. }) if from == to => Ok(()),
+            Err(error) if from == to && is_refusal(&error) => Ok(()),
             result => {
                 let acknowledged = result.is_ok();
                 if acknowledged || from != to {
@@ -165,7 +170,7 @@ impl Session {
         self.steps.push(Step { what, from, to, during, after: Arc::clone(&self.worlds), durable });
         // A write that follows a failed one took its place in the log: what is there now stays.
         let wrote = matches!(op, Op::Put(_) | Op::Append { .. } | Op::Batch(_) | Op::Delete { .. });
-        if result.is_ok() && self.worlds.len() > 1 && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
+        if result.is_ok() && !self.is_certain() && (wrote && from != to || matches!(op, Op::Kill | Op::Reopen)) {
             self.settle()?;
         }
         Ok(result)
@@ -175,7 +180,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with the store then.
-    pub fn killed_in(&mut self, op: &Op, changes: usize) -> Result<(), String> {
+    pub(crate) fn killed_in(&mut self, op: &Op, changes: usize) -> Result<(), String> {
         let at = self.disk.operations(Counted::Changes) + changes;
         self.disk.plan(Plan { fault: Fault::Killed, counted: Counted::Changes, at, lasting: true });
         let ran = self.run(op);
@@ -189,7 +194,7 @@ impl Session {
     ///
     /// # Errors
     /// Why it is none of what it may hold.
-    pub fn settle(&mut self) -> Result<(), String> {
+    pub(crate) fn settle(&mut self) -> Result<(), String> {
         let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
         let mut found = view.find(&self.worlds)?;
         self.record(&mut found)?;
@@ -198,6 +203,11 @@ impl Session {
             step.after = Arc::clone(&self.worlds);
         }
         Ok(())
+    }
+
+    /// Whether there is only one thing that the store may hold.
+    fn is_certain(&self) -> bool {
+        self.worlds.len() == 1 && self.worlds[0].0.values().all(|versions| versions.len() == 1)
     }
 
     /// After an orderly end there is nothing to repair. An index that was lost in an earlier life stays lost.
@@ -240,7 +250,7 @@ impl Session {
     fn applied(&self, world: &World, op: &Op, acknowledged: bool) -> Result<World, String> {
         let mut after = world.after(op);
         // With one world only: of others nobody knows if they are the one that is.
-        let known = acknowledged && self.worlds.len() == 1;
+        let known = acknowledged && self.is_certain();
         if let Op::Tick { .. } = op {
             for id in world.0.keys() {
                 self.retiered(&mut after, id, known)?;
@@ -288,48 +298,13 @@ impl Session {
     }
 }
 
-/// Does one operation.
-///
-/// # Errors
-/// Those of the store.
-pub fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), StoreError> {
-    match op {
-        Op::Put(put) => store.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop),
-        Op::Append { id, shape, values } => store.append(id, shape, values, now).map(drop),
-        Op::Delete { id } => store.delete(id, Dependents::Refuse).map(drop),
-        Op::Pin { id, tier } => store.pin(id, *tier).map(drop),
-        Op::Note { id, pairs } => store.set_user(id, pairs),
-        Op::Read { id } => store.get(id).map(drop),
-        Op::Tick { .. } => store.tick(now).map(drop),
-        Op::Compact { all } => store.compact(CompactOptions { all: *all, ..CompactOptions::default() }).map(drop),
-        Op::Flush => store.flush(),
-        Op::Batch(ops) => {
-            let mut batch = store.batch();
-            for op in ops {
-                match op {
-                    Op::Put(put) => batch.put_with(&put.id, &put.shape, &put.values, &options(put)).map(drop)?,
-                    Op::Append { id, shape, values } => batch.append(id, shape, values, now),
-                    Op::Delete { id } => batch.delete(id),
-                    _ => unreachable!("a batch has no {op:?}"),
-                }
-            }
-            batch.commit().map(drop)
-        }
-        Op::Reopen | Op::Kill => unreachable!("a store cannot do {op:?}"),
-    }
-}
-
-fn options(put: &Put) -> PutOptions {
-    PutOptions { tier: put.tier, pin: put.pin, lossless: put.lossless, user: put.user.clone(), ..PutOptions::default() }
-}
-
-/// An operation without its values.
-fn brief(op: &Op, error: Option<&StoreError>) -> String {
-    let what = match op {
-        Op::Put(put) => format!("put {} {:?} tier {:?} lossless {}", put.id, put.shape, put.tier, put.lossless),
-        Op::Append { id, shape, .. } => format!("append {id} {shape:?}"),
-        Op::Batch(ops) => format!("batch [{}]", ops.iter().map(|op| brief(op, None)).collect::<Vec<_>>().join(", ")),
-        op => format!("{op:?}"),
-    };
-    error.map_or(what.clone(), |error| format!("{what}: {error}"))
+/// Whether an operation was refused because of what the store holds: that is as it should be, and changes nothing.
+fn is_refusal(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NotFound { .. }
+            | StoreError::HasDependents { .. }
+            | StoreError::ReconstructionDepthExceeded { .. }
+            | StoreError::ReconstructionCycle { .. }
+    )
 }

@@ -14,7 +14,7 @@ use crate::{faults, kill, lies, points, writers};
 ///
 /// # Errors
 /// What was lost, for the lowest seed that lost something.
-pub fn simulate(first: u64, wanted: usize, mutant: Option<Mutant>) -> Result<Tally, String> {
+pub(crate) fn simulate(first: u64, wanted: usize, mutant: Option<Mutant>) -> Result<Tally, String> {
     let (next, stop) = (AtomicU64::new(first), AtomicBool::new(false));
     let all = Mutex::new((Tally::default(), None::<(u64, String)>));
     let work = || {
@@ -61,7 +61,7 @@ fn nothing_acknowledged_is_lost_at_any_length() {
     let mut tally =
         if points > 0 { simulate(seed, points, None).unwrap_or_else(|why| lost(&why)) } else { Tally::default() };
     kill::explore(seed, kills, &mut tally).unwrap_or_else(|why| lost(&why));
-    println!("| crash | times | acknowledged and lost |\n|---|---:|---:|");
+    println!("| crash | times | failures |\n|---|---:|---:|");
     tally.0.iter().for_each(|(kind, count)| println!("| {kind} | {count} | 0 |"));
     println!("| together | {} | 0 |", tally.total());
     println!("in {:.1} s, from seed {seed} on", begun.elapsed().as_secs_f64());

@@ -10,33 +10,34 @@ use std::time::Duration;
 use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
+use crate::execute::execute;
 use crate::points::{Tally, quiet};
 use crate::script::write;
-use crate::session::execute;
-use crate::world::{View, World};
+use crate::view::View;
+use crate::world::World;
 
 /// Threads that write.
-pub const WRITERS: usize = 3;
+pub(crate) const WRITERS: usize = 3;
 /// Writes of each.
 const WRITES: usize = 40;
 
 /// What each writer did, as far as it is known to have happened.
 #[derive(Debug, Clone)]
-pub struct Progress {
+pub(crate) struct Progress {
     seed: u64,
     /// After the writes that are known of, for each writer.
     worlds: Vec<World>,
     /// Number of the next write of each writer.
-    pub next: [usize; WRITERS],
+    pub(crate) next: [usize; WRITERS],
 }
 
 impl Progress {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { seed, worlds: vec![World::default(); WRITERS], next: [0; WRITERS] }
     }
 
     /// One more write of `writer` was acknowledged.
-    pub fn acknowledge(&mut self, writer: usize) {
+    pub(crate) fn acknowledge(&mut self, writer: usize) {
         self.worlds[writer] = self.more(writer);
         self.next[writer] += 1;
     }
@@ -46,7 +47,7 @@ impl Progress {
     ///
     /// # Errors
     /// What is lost.
-    pub fn settle(&mut self, view: &View) -> Result<(), String> {
+    pub(crate) fn settle(&mut self, view: &View) -> Result<(), String> {
         for writer in 0..WRITERS {
             let own = view.of_prefix(&format!("w{writer}/"));
             if own.find(&self.worlds[writer..=writer]).is_err() {
@@ -68,7 +69,7 @@ impl Progress {
 ///
 /// # Errors
 /// What was lost.
-pub fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
+pub(crate) fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), String> {
     let config = StoreConfig { sync: SyncMode::Always, segment_bytes: 20_000, ..StoreConfig::default() };
     let disk = SimulatedDisk::default();
     // So that writers do wait together, and others do something meanwhile.

@@ -97,8 +97,8 @@ fn readers_see_all_of_a_batch_or_nothing() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _over = super::Over(&done);
             (2..200).for_each(write);
-            done.store(true, Relaxed);
         });
         scope.spawn(|| {
             while !done.load(Relaxed) {

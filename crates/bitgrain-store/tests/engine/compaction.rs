@@ -94,10 +94,13 @@ fn readers_and_writers_go_on_while_segments_are_compacted() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _over = super::Over(&done);
             for i in 0..600_usize {
                 store.put((i % 25) as u128, &[200], &wave(i % 25, 200)).expect("put");
+                store.put("changing", &[1], &[i as f32]).expect("put");
+                let read = store.get("changing").expect("readable").values[0];
+                assert!((read - i as f32).abs() < 0.5, "{read} is back after {i}");
             }
-            done.store(true, Relaxed);
         });
         scope.spawn(|| {
             while !done.load(Relaxed) {

@@ -52,6 +52,29 @@ fn changes_of_one_tensor_do_not_undo_each_other() {
 }
 
 #[test]
+fn a_put_that_was_slower_than_a_pin_does_not_undo_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = TensorStore::open(folder.path(), small_segments()).expect("opens");
+    let values = wave(1, 100_000); // encoding takes a while, without a lock
+    store.put("x", &[100_000], &values).expect("put");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                store.put("x", &[100_000], &values).expect("put");
+            }
+        });
+        let _over = super::Over(&done);
+        for i in 0..30 {
+            let tier = [Tier::Hot, Tier::Warm, Tier::Cold][i % 3];
+            store.pin("x", Some(tier)).expect("pinned");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            assert_eq!(store.meta("x").expect("there").pinned, Some(tier), "round {i}");
+        }
+    });
+}
+
+#[test]
 fn tensors_that_come_and_go_are_whole_while_they_are_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = TensorStore::open(folder.path(), small_segments()).expect("opens");

@@ -60,3 +60,12 @@ fn with_clock(start: u64) -> (Arc<HandClock>, StoreConfig) {
         StoreConfig { clock: Arc::clone(&clock) as Arc<dyn Clock>, sync: SyncMode::OnSeal, ..StoreConfig::default() };
     (clock, config)
 }
+
+/// Says that it is over when it goes, after a panic too: so that the threads that wait for it end.
+struct Over<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}

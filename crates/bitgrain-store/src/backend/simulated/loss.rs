@@ -1,5 +1,6 @@
 //! What a disk may lose when the power goes: everything that was not synced, in any combination.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Dice;
@@ -96,7 +97,7 @@ impl Loss {
         for change in pending {
             match change {
                 Change::Cut { len } => {
-                    if self.piece(1, dice).is_some() {
+                    if !self.pieces(1, dice).is_empty() {
                         bytes.resize(*len, 0);
                         lengths = vec![*len];
                     }
@@ -104,13 +105,12 @@ impl Loss {
                 Change::Write { offset, bytes: new } => {
                     lengths.push(*offset + new.len());
                     lengths.push(*offset + dice.below(new.len()));
-                    let kept = self.piece(new.len(), dice);
-                    for range in kept.iter().flatten() {
+                    for range in self.pieces(new.len(), dice) {
                         let (from, to) = (offset + range.start, offset + range.end);
                         if to > bytes.len() {
                             self.grow(&mut bytes, to, stale, dice);
                         }
-                        bytes[from..to].copy_from_slice(&new[range.clone()]);
+                        bytes[from..to].copy_from_slice(&new[range]);
                     }
                 }
             }
@@ -130,29 +130,30 @@ impl Loss {
         Arc::new(bytes)
     }
 
-    /// Which parts of `len` bytes reached the disk: nothing at all, or ranges of them.
-    fn piece(self, len: usize, dice: &mut Dice) -> Option<Vec<std::ops::Range<usize>>> {
-        let whole = 0..len;
+    /// Which parts of `len` bytes reached the disk.
+    fn pieces(self, len: usize, dice: &mut Dice) -> Vec<Range<usize>> {
         let percent = match self.content {
-            Fate::Kept => return Some(vec![whole]),
-            Fate::Dropped => return None,
+            Fate::Kept => 100,
+            Fate::Dropped => return Vec::new(),
             Fate::Each(percent) => percent,
         };
-        if dice.chance(percent) {
-            return Some(vec![whole]);
-        }
-        match dice.below(4) {
-            // The first bytes only, as of a process that was killed or a page that was half copied.
-            0 if len > 1 => Some(vec![0..1 + dice.below(len - 1)]),
-            // Sectors in any order.
-            1 | 2 if len > SECTOR => {
-                let starts = (0..len).step_by(SECTOR).filter(|_| dice.chance(50));
-                Some(starts.map(|start| start..(start + SECTOR).min(len)).collect())
+        let piece = if dice.chance(percent) {
+            0..len
+        } else {
+            match dice.below(4) {
+                // The first bytes only, as of a process that was killed or a page that was half copied.
+                0 if len > 1 => 0..1 + dice.below(len - 1),
+                // All but the first bytes.
+                1 if len > 1 => 1 + dice.below(len - 1)..len,
+                // Sectors in any order.
+                2 if len > SECTOR => {
+                    let starts = (0..len).step_by(SECTOR).filter(|_| dice.chance(50));
+                    return starts.map(|start| start..(start + SECTOR).min(len)).collect();
+                }
+                _ => return Vec::new(),
             }
-            // All but the first bytes.
-            3 if len > 1 => Some(vec![1 + dice.below(len - 1)..len]),
-            _ => None,
-        }
+        };
+        vec![piece]
     }
 
     fn grow(self, bytes: &mut Vec<u8>, to: usize, stale: &[u8], dice: &mut Dice) {

@@ -1,0 +1,45 @@
+//! A store's tiers as bars.
+
+use std::io::{self, Write};
+
+use bitgrain::nn::{Size, digits};
+use bitgrain::store::Stats;
+
+/// Characters of the longest bar.
+const WIDTH: usize = 32;
+
+/// A line for each tier: tensors, bytes as a bar, how many times smaller than f32, largest error.
+pub(crate) fn write(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
+    let most = stats.tiers.iter().map(|tier| tier.bytes).max().unwrap_or(0);
+    writeln!(out, "{:<16} {:>9}  {:<WIDTH$} {:>9} {:>7}  largest error", "tier", "tensors", "bytes", "", "smaller")?;
+    for tier in &stats.tiers {
+        if tier.tensors == 0 {
+            continue;
+        }
+        let smaller =
+            if tier.bytes == 0 { "–".to_owned() } else { format!("{:.2}×", ratio(tier.f32_bytes, tier.bytes)) };
+        writeln!(
+            out,
+            "{:<16} {:>9}  {:<WIDTH$} {:>9} {smaller:>7}  {}",
+            tier.tier.name(),
+            tier.tensors,
+            bar(tier.bytes, most),
+            Size(tier.bytes).to_string(),
+            digits(f64::from(tier.worst_bound)),
+        )?;
+    }
+    Ok(())
+}
+
+/// Eighths of a character, so that small tiers are seen.
+fn bar(bytes: u64, most: u64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 8 times the width")]
+    let eighths = (ratio(bytes, most) * (WIDTH * 8) as f64).ceil() as usize;
+    let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    "█".repeat(eighths / 8) + rest
+}
+
+#[expect(clippy::cast_precision_loss, reason = "to be looked at")]
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}

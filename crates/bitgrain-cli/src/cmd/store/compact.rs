@@ -1,0 +1,48 @@
+//! `store compact`: space back.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::nn::Size;
+use bitgrain::store::CompactOptions;
+use serde_json::json;
+
+use super::arguments::{close, open};
+use crate::error::CliError;
+
+/// Remove what is not needed any more from the files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// All files, not only those of which a quarter or more is not needed.
+    #[arg(long)]
+    all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let store = open(&args.path)?;
+    let options = CompactOptions { all: args.all, ..CompactOptions::default() };
+    let report = store.compact(options).map_err(CliError::store(&args.path))?;
+    close(store, &args.path)?;
+    if args.json {
+        let found = json!({
+            "segments_removed": report.segments_removed,
+            "segments_written": report.segments_written,
+            "records": report.records,
+            "bytes_removed": report.bytes_removed,
+            "bytes_written": report.bytes_written,
+        });
+        return Ok(writeln!(out, "{found:#}")?);
+    }
+    if report.segments_removed == 0 {
+        return Ok(writeln!(out, "nothing to do; --all rewrites every file")?);
+    }
+    let (before, after) = (Size(report.bytes_removed), Size(report.bytes_written));
+    writeln!(out, "{} segments of {before} became {} of {after}", report.segments_removed, report.segments_written)?;
+    Ok(())
+}

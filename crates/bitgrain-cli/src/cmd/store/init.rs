@@ -1,0 +1,37 @@
+//! `store init`: an empty store.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::store::StoreConfig;
+use serde_json::json;
+
+use super::arguments::{close, opened};
+use crate::error::CliError;
+
+/// Make an empty store.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder it will be in.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let store = opened(&args.path, StoreConfig::default())?;
+    let created = store.recovery().created;
+    let tensors = store.len();
+    close(store, &args.path)?;
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json!({"path": args.path, "created": created, "tensors": tensors}))?);
+    }
+    let path = args.path.display();
+    match created {
+        true => writeln!(out, "made an empty store in {path}")?,
+        false => writeln!(out, "{path} is a store already, with {tensors} tensors")?,
+    }
+    Ok(())
+}

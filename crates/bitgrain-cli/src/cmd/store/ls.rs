@@ -1,0 +1,77 @@
+//! `store ls`: what is in it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::nn::{Size, digits};
+use bitgrain::store::TensorMeta;
+use serde_json::{Value, json};
+
+use super::arguments::{open_to_look, provenance, shape};
+use crate::error::CliError;
+use crate::printable::shortened;
+use crate::table::Table;
+
+/// List tensors in the order of their ids.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Only ids that begin with this.
+    #[arg(value_name = "PREFIX")]
+    prefix: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let store = open_to_look(&args.path)?;
+    let mut table = Table::new(&["id", "shape", "frames", "tier", "wanted", "bytes", "largest error", "score"], 1);
+    let mut list = Vec::new();
+    for meta in store.scan(args.prefix.as_deref()) {
+        let meta = meta.map_err(CliError::store(&args.path))?;
+        if args.json {
+            list.push(to_json(&meta));
+            continue;
+        }
+        table.row([
+            shortened(&meta.id.to_string(), 60),
+            shape(&meta.shape),
+            meta.frames.map_or_else(String::new, |frames| frames.to_string()),
+            meta.provenance.tier.name().to_owned(),
+            meta.wanted.name().to_owned(),
+            Size(meta.stored_bytes).to_string(),
+            digits(f64::from(meta.provenance.bound)),
+            format!("{:.0}", meta.score),
+        ]);
+    }
+    if args.json {
+        return Ok(writeln!(out, "{:#}", Value::Array(list))?);
+    }
+    writeln!(out, "{table}")?;
+    Ok(())
+}
+
+pub(super) fn to_json(meta: &TensorMeta) -> Value {
+    let user: serde_json::Map<String, Value> =
+        meta.user.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    json!({
+        "id": meta.id.to_string(),
+        "shape": meta.shape,
+        "frames": meta.frames,
+        "provenance": provenance(&meta.provenance),
+        "wanted": meta.wanted.name(),
+        "bytes": meta.stored_bytes,
+        "created": meta.created,
+        "updated": meta.updated,
+        "accessed": meta.accessed,
+        "accesses": meta.accesses,
+        "score": meta.score,
+        "pinned": meta.pinned.map(bitgrain::store::Tier::name),
+        "max_error": meta.max_error,
+        "reconstructable": meta.reconstructable,
+        "user": user,
+    })
+}

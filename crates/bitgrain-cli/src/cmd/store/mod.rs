@@ -1,0 +1,71 @@
+//! `bitgrain store`: tensors at rest.
+
+mod append;
+mod arguments;
+pub(crate) mod chart;
+mod compact;
+mod export;
+mod files;
+mod get;
+mod import;
+mod init;
+mod ls;
+mod pin;
+mod put;
+mod rm;
+mod stat;
+mod tick;
+mod verify;
+
+use std::io::Write;
+
+use crate::error::CliError;
+
+/// Keep tensors in a folder: bits where the reads are, a bound for every tensor, nothing lost in a crash.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store init vectors.store
+  bitgrain store import vectors.store model.safetensors embeddings.npz
+  bitgrain store put vectors.store mean mean.npy --max-error 0.01
+  bitgrain store get vectors.store mean -o mean.npy
+  bitgrain store stat vectors.store
+  bitgrain store tick vectors.store --dry-run")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Init(init::Args),
+    Put(put::Args),
+    Get(get::Args),
+    Append(append::Args),
+    Ls(ls::Args),
+    Stat(stat::Args),
+    Tick(tick::Args),
+    Pin(pin::Args),
+    Rm(rm::Args),
+    Verify(verify::Args),
+    Compact(compact::Args),
+    Import(import::Args),
+    Export(export::Args),
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    match &args.command {
+        Command::Init(args) => init::run(args, out),
+        Command::Put(args) => put::run(args, out),
+        Command::Get(args) => get::run(args, out),
+        Command::Append(args) => append::run(args, out),
+        Command::Ls(args) => ls::run(args, out),
+        Command::Stat(args) => stat::run(args, out),
+        Command::Tick(args) => tick::run(args, out),
+        Command::Pin(args) => pin::run(args, out),
+        Command::Rm(args) => rm::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
+        Command::Compact(args) => compact::run(args, out),
+        Command::Import(args) => import::run(args, out),
+        Command::Export(args) => export::run(args, out),
+    }
+}

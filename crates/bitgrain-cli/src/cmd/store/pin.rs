@@ -1,0 +1,69 @@
+//! `store pin`: what use does not change.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::arguments::{Id, TierName, close, open};
+use crate::error::CliError;
+
+/// Hold a tensor at a tier, or limit its error; both can be taken away again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store pin vectors.store mean hot
+  bitgrain store pin vectors.store mean none
+  bitgrain store pin vectors.store mean --max-error 0.01")]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// The tensor.
+    #[arg(value_name = "ID")]
+    id: Id,
+    /// hot, warm, warm-aggressive, cold, or none to let go.
+    #[arg(value_name = "TIER", required_unless_present = "max_error")]
+    tier: Option<Hold>,
+    /// Largest error that it may get from now on; `inf` allows any.
+    #[arg(long, value_name = "X")]
+    max_error: Option<f32>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A tier or none.
+#[derive(Debug, Clone, Copy)]
+struct Hold(Option<TierName>);
+
+impl std::str::FromStr for Hold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" { Ok(Self(None)) } else { text.parse().map(|tier| Self(Some(tier))) }
+    }
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let store = open(&args.path)?;
+    let failed = || CliError::store(&args.path);
+    if let Some(Hold(tier)) = args.tier {
+        store.pin(&args.id.0, tier.map(|tier| tier.0)).map_err(failed())?;
+    }
+    if let Some(most) = args.max_error {
+        store.set_max_error(&args.id.0, (most != f32::INFINITY).then_some(most)).map_err(failed())?;
+    }
+    let meta = store.meta(&args.id.0).map_err(failed())?;
+    close(store, &args.path)?;
+    let pinned = meta.pinned.map(bitgrain::store::Tier::name);
+    if args.json {
+        let found = json!({"id": args.id.0.to_string(), "pinned": pinned, "max_error": meta.max_error});
+        return Ok(writeln!(out, "{found:#}")?);
+    }
+    let limit = meta.max_error.map_or_else(String::new, |most| format!(", its error at most {most}"));
+    match pinned {
+        Some(tier) => writeln!(out, "{} is held at {tier}{limit}", args.id.0)?,
+        None => writeln!(out, "{} is held nowhere{limit}", args.id.0)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! `store put`: one tensor in.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::codec::NonFinite;
+use bitgrain::nn::digits;
+use bitgrain::store::PutOptions;
+use serde_json::json;
+
+use super::arguments::{Id, TierName, close, open, provenance, shape};
+use super::files::Source;
+use crate::error::CliError;
+
+/// Put a tensor, or replace it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store put vectors.store mean mean.npy
+  bitgrain store put vectors.store head model.safetensors --tensor lm_head.weight --max-error 0.001
+  bitgrain store put vectors.store labels labels.npy --lossless")]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// What it will be called; #7 is the number 7.
+    #[arg(value_name = "ID")]
+    id: Id,
+    /// Where its values are: .npy, .npz, .safetensors, .gguf, .parquet or .csv.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Which tensor or column of the file, if there are several.
+    #[arg(long, value_name = "NAME")]
+    tensor: Option<String>,
+    #[command(flatten)]
+    how: How,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How tensors are put.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct How {
+    /// Tier to encode at, this time: hot, warm, warm-aggressive or cold. Else what its use asks for.
+    #[arg(long, value_name = "TIER")]
+    tier: Option<TierName>,
+    /// Tier to hold it at from now on.
+    #[arg(long, value_name = "TIER")]
+    pin: Option<TierName>,
+    /// Largest error that it may ever have.
+    #[arg(long, value_name = "X")]
+    max_error: Option<f32>,
+    /// Keep the values as they are.
+    #[arg(long, conflicts_with_all = ["tier", "pin"])]
+    lossless: bool,
+    /// What to do with NaN and infinities.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Unusual::Reject)]
+    non_finite: Unusual,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Unusual {
+    Reject,
+    /// Store 0 for them.
+    Zero,
+    /// Store 0 for NaN, and the largest finite value of the block for infinities.
+    Clamp,
+}
+
+impl How {
+    pub(super) fn options(&self) -> PutOptions {
+        PutOptions {
+            tier: self.tier.map(|tier| tier.0),
+            pin: self.pin.map(|tier| tier.0),
+            max_error: self.max_error,
+            lossless: self.lossless,
+            non_finite: match self.non_finite {
+                Unusual::Reject => NonFinite::Reject,
+                Unusual::Zero => NonFinite::Zero,
+                Unusual::Clamp => NonFinite::Clamp,
+            },
+            ..PutOptions::default()
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let tensor = Source::open(&args.file)?.one(&args.file, args.tensor.as_deref())?;
+    let store = open(&args.path)?;
+    let put = store.put_with(&args.id.0, &tensor.shape, &tensor.values, &args.how.options());
+    let cost = put.map_err(CliError::store(&args.path))?;
+    let bytes = store.meta(&args.id.0).map_err(CliError::store(&args.path))?.stored_bytes;
+    close(store, &args.path)?;
+    let f32_bytes = tensor.values.len() * 4;
+    if args.json {
+        let found = json!({
+            "id": args.id.0.to_string(),
+            "shape": tensor.shape,
+            "provenance": provenance(&cost),
+            "bytes": bytes,
+            "f32_bytes": f32_bytes,
+        });
+        return Ok(writeln!(out, "{found:#}")?);
+    }
+    writeln!(
+        out,
+        "put {} ({}) at {} bits: {bytes} bytes for {f32_bytes} of f32, errors up to {} (at most {})",
+        args.id.0,
+        shape(&tensor.shape),
+        cost.bits,
+        digits(f64::from(cost.measured)),
+        digits(f64::from(cost.bound)),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `store stat`: where the bits are.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bitgrain::nn::{Size, digits};
+use bitgrain::store::{Stats, TensorStore, TierStats};
+use serde_json::{Value, json};
+
+use super::arguments::{Id, open_to_look, shape};
+use super::{chart, ls};
+use crate::error::CliError;
+use crate::table::Table;
+
+/// Show the tiers of a store as a chart, or all that is known of one tensor.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store stat vectors.store
+  bitgrain store stat vectors.store mean")]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// One tensor.
+    #[arg(value_name = "ID")]
+    id: Option<Id>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let store = open_to_look(&args.path)?;
+    if let Some(id) = &args.id {
+        return of_tensor(&store, &args.path, id, args.json, out);
+    }
+    let stats = store.stats().map_err(CliError::store(&args.path))?;
+    if args.json {
+        return Ok(writeln!(out, "{:#}", to_json(&stats))?);
+    }
+    let segments = if stats.segments == 1 { "segment" } else { "segments" };
+    writeln!(
+        out,
+        "{} tensors in {} of {} {segments}, {} of it not needed any more",
+        stats.tensors,
+        Size(stats.file_bytes),
+        stats.segments,
+        Size(stats.garbage_bytes),
+    )?;
+    if stats.temporal > 0 {
+        writeln!(out, "{} of them temporal, with {} frames", stats.temporal, stats.frames)?;
+    }
+    writeln!(out)?;
+    chart::write(&stats, out)?;
+    Ok(())
+}
+
+fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut impl Write) -> Result<(), CliError> {
+    let meta = store.meta(&id.0).map_err(CliError::store(path))?;
+    if json {
+        return Ok(writeln!(out, "{:#}", ls::to_json(&meta))?);
+    }
+    let mut table = Table::new(&["what", "value"], 1);
+    let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
+    line("id", crate::printable::shortened(&meta.id.to_string(), 60));
+    line("shape", shape(&meta.shape));
+    if let Some(frames) = meta.frames {
+        line("frames", frames.to_string());
+    }
+    line("tier", format!("{}, {} bits", meta.provenance.tier.name(), meta.provenance.bits));
+    line("tier of the next write", meta.wanted.name().to_owned());
+    line("bytes", meta.stored_bytes.to_string());
+    line("errors are at most", digits(f64::from(meta.provenance.bound)));
+    line("errors were up to", digits(f64::from(meta.provenance.measured)));
+    line("score", format!("{:.0} of 1024", meta.score));
+    line("reads and writes", meta.accesses.to_string());
+    line("pinned", meta.pinned.map_or("no", bitgrain::store::Tier::name).to_owned());
+    line("largest error allowed", meta.max_error.map_or_else(|| "any".to_owned(), |most| digits(f64::from(most))));
+    line("can be reconstructed", if meta.reconstructable { "yes" } else { "no" }.to_owned());
+    for (key, value) in &meta.user {
+        line(&crate::printable::shortened(key, 40), crate::printable::shortened(value, 80));
+    }
+    writeln!(out, "{table}")?;
+    Ok(())
+}
+
+fn to_json(stats: &Stats) -> Value {
+    let tier = |tier: &TierStats| {
+        json!({
+            "tier": tier.tier.name(),
+            "tensors": tier.tensors,
+            "bytes": tier.bytes,
+            "f32_bytes": tier.f32_bytes,
+            "worst_bound": tier.worst_bound,
+        })
+    };
+    json!({
+        "tensors": stats.tensors,
+        "temporal": stats.temporal,
+        "frames": stats.frames,
+        "segments": stats.segments,
+        "file_bytes": stats.file_bytes,
+        "live_bytes": stats.live_bytes,
+        "garbage_bytes": stats.garbage_bytes,
+        "tiers": stats.tiers.iter().map(tier).collect::<Vec<_>>(),
+    })
+}

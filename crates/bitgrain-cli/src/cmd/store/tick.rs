@@ -1,0 +1,112 @@
+//! `store tick`: the policy at work.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use bitgrain::nn::Size;
+use bitgrain::store::policy::{AbsentRule, PolicyConfig};
+use bitgrain::store::{Clock, StoreConfig, SystemClock, TierMove};
+use serde_json::json;
+
+use super::arguments::{close, opened};
+use crate::error::CliError;
+use crate::printable::shortened;
+use crate::size::Bytes;
+use crate::table::Table;
+
+/// Give fewer bits to tensors that are used less. Run it now and then; --dry-run shows what it would do.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The store.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Only show what would be done.
+    #[arg(long)]
+    dry_run: bool,
+    /// Which tensors may lose their data when nobody used them for a day.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Absent::Any)]
+    absent: Absent,
+    /// Bytes that warm tensors may have together, such as 64MiB.
+    #[arg(long, value_name = "SIZE")]
+    warm_cap: Option<Bytes>,
+    /// The time, in milliseconds since 1970; now if not given.
+    #[arg(long, value_name = "MS")]
+    now: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Absent {
+    Never,
+    /// Those that can be reconstructed from others.
+    Reconstructable,
+    Any,
+}
+
+/// Moves that are listed.
+const LISTED: usize = 20;
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+    let defaults = PolicyConfig::default();
+    let policy = PolicyConfig {
+        absent: match args.absent {
+            Absent::Never => AbsentRule::Never,
+            Absent::Reconstructable => AbsentRule::Reconstructable,
+            Absent::Any => AbsentRule::Any,
+        },
+        warm_byte_cap: args.warm_cap.map_or(defaults.warm_byte_cap, |size| size.0),
+        ..defaults
+    };
+    let store = opened(&args.path, StoreConfig { create: false, policy, ..StoreConfig::default() })?;
+    let now = args.now.unwrap_or_else(|| SystemClock.now());
+    let (moves, wishes, skipped, saved) = if args.dry_run {
+        let plan = store.plan(now).map_err(CliError::store(&args.path))?;
+        (plan.moves, plan.wishes.len(), 0, None)
+    } else {
+        let report = store.tick(now).map_err(CliError::store(&args.path))?;
+        let saved = (report.bytes_before, report.bytes_after);
+        (report.moves, report.wishes, report.skipped, Some(saved))
+    };
+    close(store, &args.path)?;
+    if args.json {
+        let one = |step: &TierMove| {
+            json!({
+                "id": step.id.to_string(),
+                "from": step.from.name(),
+                "to": step.to.name(),
+                "reason": format!("{:?}", step.reason),
+                "bytes": step.bytes,
+            })
+        };
+        let found = json!({
+            "dry_run": args.dry_run,
+            "moves": moves.iter().map(one).collect::<Vec<_>>(),
+            "wishes": wishes,
+            "skipped": skipped,
+            "bytes_before": saved.map(|saved| saved.0),
+            "bytes_after": saved.map(|saved| saved.1),
+        });
+        return Ok(writeln!(out, "{found:#}")?);
+    }
+    let would = if args.dry_run { "would get" } else { "got" };
+    writeln!(out, "{} tensors {would} fewer bits, {wishes} have another tier for their next write", moves.len())?;
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    moves.iter().for_each(|step| *kinds.entry((step.from.name(), step.to.name())).or_default() += 1);
+    let mut table = Table::new(&["from", "to", "tensors"], 2);
+    kinds.iter().for_each(|((from, to), count)| table.row([(*from).to_owned(), (*to).to_owned(), count.to_string()]));
+    writeln!(out, "\n{table}")?;
+    if let Some((before, after)) = saved {
+        writeln!(out, "\n{} became {}; `bitgrain store compact` frees the space", Size(before), Size(after))?;
+    }
+    if args.dry_run {
+        let listed = moves.iter().take(LISTED).map(|step| shortened(&step.id.to_string(), 60));
+        writeln!(out, "\n{}{}", listed.collect::<Vec<_>>().join("\n"), if moves.len() > LISTED { "\n…" } else { "" })?;
+    }
+    Ok(())
+}

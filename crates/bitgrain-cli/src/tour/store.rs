@@ -1,0 +1,203 @@
+//! Chapter "store": a week of reads, most of them of few tensors, and where the bits went.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use bitgrain::nn::{Size, digits};
+use bitgrain::store::policy::{AbsentRule, PolicyConfig};
+use bitgrain::store::{Clock, Stats, StoreConfig, SyncMode, TensorStore};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Chapter, Report};
+use crate::cmd::store::chart;
+use crate::error::CliError;
+use crate::table::Table;
+
+pub(crate) const CHAPTER: Chapter =
+    Chapter { name: "store", title: "Store: a week of reads over 3,000 embeddings, and where the bits went", run };
+
+const EMBEDDINGS: u64 = 3000;
+const DIMENSIONS: usize = 384;
+/// A tick every ten minutes, for a week.
+const TICKS: u64 = 7 * 24 * 6;
+const TEN_MINUTES: u64 = 600_000;
+const READS_PER_TICK: u64 = 100;
+/// Any Monday.
+const START: u64 = 1_700_000_000_000;
+
+/// A clock that only moves when it is told to.
+struct Simulated(AtomicU64);
+
+impl Clock for Simulated {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Store {
+    embeddings: u64,
+    dimensions: usize,
+    reads: u64,
+    moves: usize,
+    f32_bytes: u64,
+    bytes_at_first: u64,
+    bytes_after: u64,
+    seconds: f64,
+    groups: Vec<Group>,
+    /// Tensors whose error was larger than their bound: none.
+    beyond_their_bound: usize,
+    #[serde(skip)]
+    stats: Stats,
+}
+
+/// Embeddings that were read about as often.
+#[derive(Debug, Serialize)]
+struct Group {
+    name: &'static str,
+    tensors: usize,
+    reads: u64,
+    mean_bits: f64,
+    mean_cosine: f64,
+}
+
+fn run() -> Result<Box<dyn Report>, CliError> {
+    let folder = tempfile::tempdir()?;
+    let failed = || CliError::store(folder.path());
+    let clock = Arc::new(Simulated(AtomicU64::new(START)));
+    // The only copy of these embeddings: however rarely they are read, they keep 3 bits.
+    let policy = || PolicyConfig { absent: AbsentRule::Never, ..PolicyConfig::default() };
+    let config =
+        || StoreConfig { clock: clock.clone(), sync: SyncMode::OnSeal, policy: policy(), ..StoreConfig::default() };
+    let mut random = fastrand::Rng::with_seed(7);
+    let vectors: Vec<Vec<f32>> = (0..EMBEDDINGS).map(|_| embedding(&mut random)).collect();
+    let start = Instant::now();
+    let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
+    let mut batch = store.batch();
+    for (id, vector) in (0..).zip(&vectors) {
+        batch.put(u128::from(id as u64), &[DIMENSIONS], vector).map_err(failed())?;
+    }
+    batch.commit().map_err(failed())?;
+    let bytes_at_first = store.stats().map_err(failed())?.live_bytes;
+
+    let mut reads = vec![0_u64; vectors.len()];
+    let mut moves = 0;
+    let mut values = vec![0.0; DIMENSIONS];
+    for tick in 0..TICKS {
+        for read in 0..READS_PER_TICK {
+            clock.0.store(START + tick * TEN_MINUTES + read * TEN_MINUTES / READS_PER_TICK, Ordering::Relaxed);
+            let id = popular(&mut random);
+            reads[id] += 1;
+            store.get_into(id as u128, &mut values).map_err(failed())?;
+        }
+        let now = START + (tick + 1) * TEN_MINUTES;
+        clock.0.store(now, Ordering::Relaxed);
+        moves += store.tick(now).map_err(failed())?.moves.len();
+    }
+    store.compact(bitgrain::store::CompactOptions::default()).map_err(failed())?;
+    store.close().map_err(failed())?;
+
+    // A new process would find it so.
+    let store = TensorStore::open(folder.path(), config()).map_err(failed())?;
+    let stats = store.stats().map_err(failed())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (groups, beyond_their_bound) = looked_at(&store, &vectors, &reads).map_err(failed())?;
+    Ok(Box::new(Store {
+        embeddings: EMBEDDINGS,
+        dimensions: DIMENSIONS,
+        reads: reads.iter().sum(),
+        moves,
+        f32_bytes: EMBEDDINGS * DIMENSIONS as u64 * 4,
+        bytes_at_first,
+        bytes_after: stats.live_bytes,
+        seconds,
+        groups,
+        beyond_their_bound,
+        stats,
+    }))
+}
+
+/// Numbers around one of a few centres, as the embeddings of texts on a few subjects are.
+fn embedding(random: &mut fastrand::Rng) -> Vec<f32> {
+    let centre = random.u64(..20);
+    let mut centres = fastrand::Rng::with_seed(centre);
+    let normal = |random: &mut fastrand::Rng| (0..6).map(|_| random.f32() - 0.5).sum::<f32>();
+    (0..DIMENSIONS).map(|_| 0.05 * (normal(&mut centres) + normal(random))).collect()
+}
+
+/// Zipf's law, about: the first embedding is read half as often again as the second.
+fn popular(random: &mut fastrand::Rng) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the number of embeddings")]
+    let id = (EMBEDDINGS as f64 + 1.0).powf(random.f64()) as usize - 1;
+    id.min(EMBEDDINGS as usize - 1)
+}
+
+/// What each group has got, and how many tensors are further off than they may be.
+fn looked_at(
+    store: &TensorStore,
+    vectors: &[Vec<f32>],
+    reads: &[u64],
+) -> Result<(Vec<Group>, usize), bitgrain::store::StoreError> {
+    let mut order: Vec<usize> = (0..vectors.len()).collect();
+    order.sort_by_key(|&id| (std::cmp::Reverse(reads[id]), id));
+    let bounds =
+        [("most read 1 %", 0, 30), ("next 9 %", 30, 300), ("next 40 %", 300, 1500), ("other half", 1500, 3000)];
+    let (mut groups, mut beyond) = (Vec::new(), 0);
+    for (name, from, to) in bounds {
+        let ids = &order[from..to];
+        let (mut bits, mut cosines) = (0.0, 0.0);
+        for &id in ids {
+            let tensor = store.get(id as u128)?;
+            let off = vectors[id].iter().zip(&tensor.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            beyond += usize::from(off > tensor.provenance.bound);
+            bits += f64::from(tensor.provenance.bits);
+            cosines += cosine(&vectors[id], &tensor.values);
+        }
+        let count = ids.len() as f64;
+        let reads = ids.iter().map(|&id| reads[id]).sum();
+        groups.push(Group { name, tensors: ids.len(), reads, mean_bits: bits / count, mean_cosine: cosines / count });
+    }
+    Ok((groups, beyond))
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let lengths = (dot(a, a) * dot(b, b)).sqrt();
+    if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
+}
+
+impl Report for Store {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} reads in a simulated week, a tick every ten minutes; {} times a tensor got fewer bits; {:.1} s in all.\n",
+            self.reads, self.moves, self.seconds
+        )?;
+        chart::write(&self.stats, out)?;
+        let mut table = Table::new(&["embeddings", "tensors", "reads", "bits", "cosine to the original"], 1);
+        for group in &self.groups {
+            let [bits, cosine] = [group.mean_bits, group.mean_cosine].map(digits);
+            table.row([group.name.to_owned(), group.tensors.to_string(), group.reads.to_string(), bits, cosine]);
+        }
+        writeln!(out, "\n{table}\n")?;
+        writeln!(
+            out,
+            "{} of f32 were {} when they were put and are {} now. Opened again, {} tensors were further from the original than \
+             their bound says.",
+            Size(self.f32_bytes),
+            Size(self.bytes_at_first),
+            Size(self.bytes_after),
+            if self.beyond_their_bound == 0 { "no".to_owned() } else { self.beyond_their_bound.to_string() },
+        )
+    }
+
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        let mut value = serde_json::to_value(self)?;
+        let tier = |tier: &bitgrain::store::TierStats| json!({"tier": tier.tier.name(), "tensors": tier.tensors, "bytes": tier.bytes, "worst_bound": tier.worst_bound});
+        value["tiers"] = self.stats.tiers.iter().map(tier).collect();
+        Ok(value)
+    }
+}

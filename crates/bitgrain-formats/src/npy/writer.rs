@@ -1,0 +1,30 @@
+//! Writing an array of f32.
+
+/// What headers are padded to, so that elements are aligned for any type.
+const ALIGNMENT: usize = 64;
+
+/// The bytes before the elements of an array of f32, as NumPy writes them: little-endian, the last dimension contiguous.
+///
+/// ```
+/// use bitgrain_formats::npy::{Header, f32_header};
+/// let mut file = f32_header(&[2, 3]);
+/// file.extend([0; 24]);
+/// let header = Header::parse(&file)?;
+/// assert_eq!((&header.shape[..], header.data_start), (&[2, 3][..], 128));
+/// # Ok::<(), bitgrain_formats::npy::NpyError>(())
+/// ```
+#[must_use]
+pub fn f32_header(shape: &[u64]) -> Vec<u8> {
+    let axes: Vec<String> = shape.iter().map(u64::to_string).collect();
+    // A tuple of one needs its comma.
+    let comma = if axes.len() == 1 { "," } else { "" };
+    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{comma}), }}", axes.join(", "));
+    let unpadded = 10 + text.len() + 1;
+    text.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT) - unpadded));
+    text.push('\n');
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    // 64 dimensions of 20 digits, more than NumPy has, fit two bytes.
+    header.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+    header.extend(text.as_bytes());
+    header
+}
