@@ -8,7 +8,7 @@ use bitgrain_store::TensorStore;
 use serde_json::json;
 
 use super::arrays::Arrays;
-use super::keeper::{FLOOR_OF_PUT, OURS, empty, filled, keepers};
+use super::keeper::{FLOOR_OF_PUT, OURS, empty, fill, keepers};
 use super::ours::Ours;
 use super::tensors::{Tensors, thousands};
 use super::{LARGE, SMALL, progress};
@@ -39,7 +39,9 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> io::Res
         };
         let folder = scratch.file("disk");
         for keeper in keepers(FLOOR_OF_PUT).iter().filter(|keeper| keeper.durable) {
-            drop(filled(keeper, &folder, &tensors, count));
+            let mut shelf = keeper.open(&Plan { folder: empty(&folder), shape, synced: false });
+            fill(&mut *shelf, &tensors, count, 1);
+            drop(shelf);
             entry(keeper.name, keeper.name == OURS, bytes_in(&folder)?);
             if keeper.name == OURS {
                 read_once(&folder, &tensors, count);
@@ -55,7 +57,7 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> io::Res
     }
     let note = format!(
         "What a closed store takes of its file system, over the number of its tensors ({} of 1,000 floats, {large} of \
-         1,000,000). Ours is at the hot tier, 8 bits with a scale for each 128 values. Reads are written down when a \
+         1,000,000), put one by one. Ours is at the hot tier, 8 bits with a scale for each 128 values. Reads are written down when a \
          store is closed, which takes a line for each tensor. Names are like `layer.000123.weight`. `{FLOOR_OF_PUT}` is \
          the blocks alone.",
         thousands(small)
