@@ -13,6 +13,7 @@ mod nn;
 mod report;
 mod rival;
 mod scratch;
+mod store;
 mod weights;
 
 use std::io::{self, ErrorKind, Write};
@@ -51,6 +52,9 @@ enum Role {
     /// A contender of the suite `gbdt`, in a process of its own.
     #[command(hide = true)]
     Contend { job: String },
+    /// A contender of the suite `store` that opens what was put, in a process of its own.
+    #[command(hide = true)]
+    ContendOpen { keeper: String, folder: PathBuf },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -63,6 +67,8 @@ enum Suite {
     Nn,
     /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
+    /// Tensors at rest beside databases and files: put, get, open, bytes on disk.
+    Store,
 }
 
 impl Suite {
@@ -72,6 +78,7 @@ impl Suite {
             Self::Weights => weights::run(pace),
             Self::Nn => Ok(nn::run(pace)),
             Self::Gbdt => gbdt::run(pace, &cli.gbdt),
+            Self::Store => store::run(pace),
         }
     }
 }
@@ -91,8 +98,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
-    if let Some(Role::Contend { job }) = &cli.role {
-        return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?);
+    match &cli.role {
+        Some(Role::Contend { job }) => return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?),
+        Some(Role::ContendOpen { keeper, folder }) => return writeln!(out, "{}", store::contend(keeper, folder)),
+        None => {}
     }
     let pace = if cli.quick { Pace::Quick } else { Pace::Full };
     if let Some(folder) = cli.markdown.as_ref().and_then(|path| path.parent()) {

@@ -105,7 +105,8 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    fn new(contestant: &'static str, bytes: usize, mut seconds: Vec<f64>) -> Self {
+    /// From seconds of a call, one for each sample, at least one.
+    pub(crate) fn new(contestant: &'static str, bytes: usize, mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         Self {
             contestant,

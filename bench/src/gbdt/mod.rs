@@ -51,7 +51,7 @@ pub(crate) struct Options {
 /// # Errors
 /// What making or reading tables brings. Rivals that fail are reported, and the others go on.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
-    let python = options.python.clone().map_or_else(pypi::python, Ok);
+    let python = options.python.clone().map_or_else(|| pypi::GBDT.python(), Ok);
     if let Err(error) = &python {
         eprintln!("going on without rivals: {error}");
     }

@@ -40,6 +40,7 @@ fn both(unit: Unit, timing: &Timing) -> String {
     match unit {
         Unit::GbPerS(_) => format!("{} ({})", speed(timing.median_gb_per_s()), speed(timing.best_gb_per_s())),
         Unit::Milliseconds => format!("{:.3} ({:.3})", timing.median_seconds * 1e3, timing.best_seconds * 1e3),
+        Unit::Microseconds => format!("{} ({})", speed(timing.median_seconds * 1e6), speed(timing.best_seconds * 1e6)),
     }
 }
 

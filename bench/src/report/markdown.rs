@@ -51,6 +51,7 @@ fn capital(unit: Unit) -> String {
     match unit {
         Unit::GbPerS(_) => unit.to_string(),
         Unit::Milliseconds => "Milliseconds".to_owned(),
+        Unit::Microseconds => "Microseconds".to_owned(),
     }
 }
 

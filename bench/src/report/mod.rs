@@ -80,6 +80,8 @@ pub(crate) enum Unit {
     GbPerS(&'static str),
     /// Times of a call, where no bytes are worth counting.
     Milliseconds,
+    /// As milliseconds, of short calls.
+    Microseconds,
 }
 
 impl fmt::Display for Unit {
@@ -87,6 +89,7 @@ impl fmt::Display for Unit {
         match self {
             Self::GbPerS(counted) => write!(f, "GB/s of {counted}"),
             Self::Milliseconds => f.write_str("milliseconds"),
+            Self::Microseconds => f.write_str("microseconds"),
         }
     }
 }

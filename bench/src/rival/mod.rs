@@ -7,6 +7,7 @@ pub(crate) mod fastlanes;
 pub(crate) mod ggml;
 pub(crate) mod pypi;
 pub(crate) mod ruvector;
+pub(crate) mod store;
 
 use std::io;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ pub(crate) trait Product {
 }
 
 /// Where rivals that are not crates are kept: a folder beside those of cargo's profiles.
-fn folder() -> io::Result<PathBuf> {
+pub(crate) fn folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let profile = program.parent().ok_or(io::ErrorKind::NotFound)?;
     Ok(profile.with_file_name("rivals"))

@@ -5,8 +5,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What is installed, by exact versions.
-const REQUIREMENTS: &str = include_str!("../../rivals/requirements.txt");
+/// What a suite wants installed, by exact versions.
+pub(crate) struct Requirements {
+    /// The folder of its environment.
+    folder: &'static str,
+    /// The file that lists them.
+    file: &'static str,
+    text: &'static str,
+}
+
+/// Those of the suite `gbdt`.
+pub(crate) const GBDT: Requirements =
+    Requirements { folder: "pypi", file: "requirements.txt", text: include_str!("../../rivals/requirements.txt") };
+
+/// Those of the suite `store`.
+pub(crate) const STORE: Requirements = Requirements {
+    folder: "pypi-store",
+    file: "requirements-store.txt",
+    text: include_str!("../../rivals/requirements-store.txt"),
+};
 
 /// Why there is no Python to run rivals with.
 #[derive(Debug, thiserror::Error)]
@@ -19,39 +36,41 @@ pub(crate) enum EnvironmentError {
     Folder(#[from] io::Error),
 }
 
-/// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment, unless
-/// the one there was made from the same requirements.
-///
-/// # Errors
-/// [`EnvironmentError`] if there is no Python, or it cannot make an environment.
-pub(crate) fn python() -> Result<PathBuf, EnvironmentError> {
-    let folder = super::folder()?.join("pypi");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    // Written last, and only if all went well: what could not be had is tried again the next time.
-    let stamp = folder.join("made-from.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|made| made == REQUIREMENTS) && python.is_file() {
-        return Ok(python);
-    }
-    eprintln!("installing the rivals of bench/rivals/requirements.txt");
-    fs::create_dir_all(&folder)?;
-    let first = if cfg!(windows) { "python" } else { "python3" };
-    run(Path::new(first), &["-m", "venv", "--clear", &folder.to_string_lossy()])?;
-    let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
-    let mut complete = true;
-    for requirement in requirements() {
-        if let Err(error) = run(&python, &[&install[..], &[requirement]].concat()) {
-            eprintln!("going on without {requirement}: {error}");
-            complete = false;
+impl Requirements {
+    /// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment, unless
+    /// the one there was made from the same requirements.
+    ///
+    /// # Errors
+    /// [`EnvironmentError`] if there is no Python, or it cannot make an environment.
+    pub(crate) fn python(&self) -> Result<PathBuf, EnvironmentError> {
+        let folder = super::folder()?.join(self.folder);
+        let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+        // Written last, and only if all went well: what could not be had is tried again the next time.
+        let stamp = folder.join("made-from.txt");
+        if fs::read_to_string(&stamp).is_ok_and(|made| made == self.text) && python.is_file() {
+            return Ok(python);
         }
+        eprintln!("installing the rivals of bench/rivals/{}", self.file);
+        fs::create_dir_all(&folder)?;
+        let first = if cfg!(windows) { "python" } else { "python3" };
+        run(Path::new(first), &["-m", "venv", "--clear", &folder.to_string_lossy()])?;
+        let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
+        let mut complete = true;
+        for requirement in self.lines() {
+            if let Err(error) = run(&python, &[&install[..], &[requirement]].concat()) {
+                eprintln!("going on without {requirement}: {error}");
+                complete = false;
+            }
+        }
+        if complete {
+            fs::write(&stamp, self.text)?;
+        }
+        Ok(python)
     }
-    if complete {
-        fs::write(&stamp, REQUIREMENTS)?;
-    }
-    Ok(python)
-}
 
-fn requirements() -> impl Iterator<Item = &'static str> {
-    REQUIREMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    fn lines(&self) -> impl Iterator<Item = &'static str> {
+        self.text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
 }
 
 fn run(program: &Path, arguments: &[&str]) -> Result<(), EnvironmentError> {
@@ -68,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_one_exact_version() {
-        let lines: Vec<_> = requirements().collect();
-        assert!(lines.len() >= 5 && lines.iter().all(|line| line.matches("==").count() == 1), "{lines:?}");
+        let lines: Vec<_> = GBDT.lines().chain(STORE.lines()).collect();
+        assert!(lines.len() >= 8 && lines.iter().all(|line| line.matches("==").count() == 1), "{lines:?}");
     }
 }

@@ -11,22 +11,29 @@ use crate::{StoreError, TensorId};
 
 /// Bytes that are read in the hope that a head is no longer.
 const HEAD_GUESS: usize = 1024;
-/// Bytes that a thread keeps for its next read.
+/// Bytes of a buffer that a thread keeps for its next read.
 const KEPT: usize = 16 << 20;
+/// Buffers that a thread keeps: one for a head, one for a part of the body.
+const BUFFERS: usize = 2;
 /// Bytes of a body from which its checksums go to several cores.
 const PARALLEL: usize = 1 << 20;
 
 thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static KEPT_BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `work` with the buffer that this thread reads into.
+/// Calls `work` with a buffer that this thread reads into. `work` may ask for another one.
 pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     // Taken out, as `work` may wait for other threads and do some of their work, which reads as well.
-    let mut buffer = BUFFER.take();
+    let mut buffer = KEPT_BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
     let result = work(&mut buffer);
     if buffer.len() <= KEPT {
-        BUFFER.set(buffer);
+        // The last one to be kept is the next to be taken: so heads and bodies each find theirs.
+        KEPT_BUFFERS.with_borrow_mut(|kept| {
+            if kept.len() < BUFFERS {
+                kept.push(buffer)
+            }
+        });
     }
     result
 }

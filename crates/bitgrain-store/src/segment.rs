@@ -93,7 +93,8 @@ impl Segment {
 
     /// Fills `buffer` from `offset` on.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), StoreError> {
-        self.file.read_at(offset, buffer).map_err(StoreError::io(self.name()))
+        // Named only if it fails: this is on the way of every read.
+        self.file.read_at(offset, buffer).map_err(|source| StoreError::io(self.name())(source))
     }
 
     /// The error for a record that is not what was written.

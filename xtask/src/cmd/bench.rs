@@ -8,8 +8,9 @@ use crate::step::Step;
 /// Run the benchmarks beside their rivals
 ///
 /// The first run builds the rivals, which takes a while; the suites `weights` and `nn` also fetch llama.cpp's prebuilt
-/// library with npm, and the suite `gbdt` installs LightGBM, XGBoost, CatBoost and scikit-learn with pip into an environment of
-/// its own; all go on without what they cannot get. Measure on an idle machine, and quote ratios. What the benchmark
+/// library with npm, and the suites `gbdt` (LightGBM, XGBoost, CatBoost, scikit-learn) and `store` (tensorstore, zarr)
+/// install theirs with pip into environments of their own; all go on without what they cannot get. Measure on an idle
+/// machine, and quote ratios. What the benchmark
 /// program takes: `cargo xtask bench codec -- --help`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -25,11 +26,12 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
 }
 
 fn step(args: &Args) -> Step {
-    // candle takes minutes to build: only where it is measured.
-    let with_candle = args.suite.as_deref().is_none_or(|suite| matches!(suite, "weights" | "nn"));
+    // Some rivals take minutes to build: only where they are measured.
+    let wanted = |suite: &str| args.suite.as_deref().is_none_or(|asked| asked == suite);
     Step::cargo()
         .args(["run", "--release", "--locked", "-p", "bitgrain-bench"])
-        .args(with_candle.then_some("--features=candle"))
+        .args((wanted("weights") || wanted("nn")).then_some("--features=candle"))
+        .args(wanted("store").then_some("--features=stores"))
         .args(["--"])
         .args(&args.suite)
         .args(&args.extra)
@@ -40,12 +42,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candle_is_built_only_where_it_is_measured() {
+    fn rivals_are_built_only_where_they_are_measured() {
         let typed = |suite: Option<&str>| step(&Args { suite: suite.map(str::to_owned), extra: vec![] }).to_string();
         assert!(typed(Some("weights")).contains("--features=candle"));
         assert!(typed(Some("nn")).contains("--features=candle"));
         assert!(typed(None).contains("--features=candle"));
-        assert!(!typed(Some("codec")).contains("candle"));
+        assert!(typed(Some("store")).contains("--features=stores") && typed(None).contains("--features=stores"));
+        assert!(!typed(Some("codec")).contains("--features"));
+        assert!(!typed(Some("store")).contains("candle") && !typed(Some("weights")).contains("stores"));
     }
 
     #[test]

@@ -112,27 +112,27 @@ impl Reader<'_> {
         range: Range<usize>,
         out: &mut [f32],
     ) -> Result<bool, StoreError> {
-        let mut chunks = Vec::new();
         match head.encoding {
             Encoding::Absent | Encoding::Frames => return Ok(false),
             _ if range.is_empty() => {}
-            Encoding::Raw => {
+            Encoding::Raw => read::with_buffer(|chunks| {
                 let bytes = 4 * range.start..4 * range.end;
-                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, &mut chunks)?;
+                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, chunks)?;
                 body::unraw(&read[bytes.start - start..], out);
-            }
-            Encoding::Blocks(format) => {
+                Ok::<_, StoreError>(())
+            })?,
+            Encoding::Blocks(format) => read::with_buffer(|chunks| {
                 // The blocks that the range touches are a tensor by themselves.
                 let (block, stride) = (format.block_len().get(), format.block_bytes());
                 let first = range.start / block;
                 let values = first * block..range.end.next_multiple_of(block).min(head.count());
                 let bytes = first * stride..first * stride + format.encoded_len(values.len());
-                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, &mut chunks)?;
+                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, chunks)?;
                 let range = range.start - values.start..range.end - values.start;
                 let blocks = &read[bytes.start - start..];
                 let decoded = format.decode_range(blocks, values.len(), range, out);
-                decoded.map_err(|error| damaged_blocks(place, id, &error.shifted(values.start)))?;
-            }
+                decoded.map_err(|error| damaged_blocks(place, id, &error.shifted(values.start)))
+            })?,
         }
         Ok(true)
     }

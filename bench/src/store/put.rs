@@ -1,0 +1,106 @@
+//! Putting tensors: each in a commit of its own, or many in one.
+
+use std::fs;
+use std::time::Instant;
+
+use super::arrays::Arrays;
+use super::keeper::{FLOOR_OF_PUT, Keeper, OURS, SEED, empty, fill, keepers};
+use super::tensors::{Tensors, thousands};
+use super::{LARGE, SMALL, pool, progress};
+use crate::data::{self, SplitMix};
+use crate::measure::{Pace, Timing};
+use crate::report::{Figure, Row, Table, Unit};
+use crate::rival::store::Plan;
+use crate::scratch::Scratch;
+
+/// One row: a shape, whether commits are synced, and tensors in a commit.
+struct Case {
+    shape: [usize; 2],
+    synced: bool,
+    batch: usize,
+    /// Tensors of a sample.
+    count: usize,
+}
+
+/// Every size and way to commit.
+pub(super) fn table(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> Table {
+    let (small, large) = if pace == Pace::Full { (2000, 8) } else { (200, 2) };
+    let case = |shape, synced, batch, count| Case { shape, synced, batch, count };
+    let cases = [
+        case(SMALL, false, 1, small),
+        case(SMALL, true, 1, small),
+        case(SMALL, true, 100, small),
+        case(LARGE, false, 1, large),
+        case(LARGE, true, 1, large),
+    ];
+    let rows = cases.iter().map(|case| row(pace, scratch, case, arrays)).collect();
+    let note = format!(
+        "A tensor, put into a store that was empty at the beginning of each sample ({} tensors of 1,000 floats, {large} of \
+         1,000,000). *Synced* waits for the disk in every commit, which costs a call of the system where files are in \
+         memory, and no more. `{FLOOR_OF_PUT}` encodes the same blocks and writes them to one file; ours also decodes \
+         them to measure the error, checksums them and keeps an index. `{SEED}` is in memory only. redb and LMDB keep \
+         raw f32 and commit a transaction; safetensors writes a file for each tensor, and so cannot commit many at once. \
+         tensorstore and zarr run in Python, with an uncompressed array for each tensor.",
+        thousands(small)
+    );
+    Table {
+        title: "Put",
+        note,
+        unit: Unit::Microseconds,
+        axis: "tensor",
+        figures: vec![
+            Figure::ratio(OURS, SEED).at_least(10.0),
+            Figure::ratio(OURS, FLOOR_OF_PUT),
+            Figure::ratio(OURS, "redb"),
+            Figure::ratio(OURS, "LMDB"),
+        ],
+        rows,
+    }
+}
+
+fn row(pace: Pace, scratch: &Scratch, case: &Case, arrays: &[Arrays]) -> Row {
+    let tensors = Tensors::new(case.shape);
+    let mut label = tensors.label();
+    if case.batch > 1 {
+        label += &format!(", {} to a commit", case.batch);
+    }
+    if case.synced {
+        label += ", synced";
+    }
+    progress(&format!("put of {label}"));
+    // Memory keeps nothing that could be synced.
+    let contestants: Vec<Keeper> = keepers(FLOOR_OF_PUT).into_iter().filter(|k| k.durable || !case.synced).collect();
+    let mut timings = pool(1).install(|| race(pace, scratch, case, &tensors, &contestants));
+    if !case.synced {
+        timings.extend(arrays.iter().filter(|a| a.shape == case.shape).map(|a| a.timing(&a.put)));
+    }
+    Row::judged(label, timings)
+}
+
+/// As `measure::race`, but every sample fills a new store, and what comes before and after is not timed.
+fn race(pace: Pace, scratch: &Scratch, case: &Case, tensors: &Tensors, contestants: &[Keeper]) -> Vec<Timing> {
+    let rounds = if pace == Pace::Full { 9 } else { 3 };
+    let mut samples = vec![Vec::new(); contestants.len()];
+    let mut order: Vec<usize> = (0..contestants.len()).collect();
+    let mut random = SplitMix::new(data::SEED);
+    // The first round is not timed: it warms up, and what it put is checked.
+    for round in 0..=rounds {
+        order.sort_by_cached_key(|_| random.next());
+        for &at in &order {
+            let folder = scratch.file("put");
+            let plan = Plan { folder: empty(&folder), shape: case.shape, synced: case.synced };
+            let mut shelf = contestants[at].open(&plan);
+            let start = Instant::now();
+            fill(&mut *shelf, tensors, case.count, case.batch);
+            let seconds = start.elapsed().as_secs_f64() / case.count as f64;
+            if round == 0 {
+                contestants[at].check(&mut *shelf, tensors, case.count);
+            } else {
+                samples[at].push(seconds);
+            }
+            drop(shelf);
+            fs::remove_dir_all(&folder).expect("a folder of ours");
+        }
+    }
+    contestants.iter().zip(samples).map(|(c, seconds)| Timing::new(c.name, tensors.bytes(), seconds)).collect()
+}
