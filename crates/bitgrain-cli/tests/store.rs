@@ -29,9 +29,9 @@ fn error(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// An npy file of f32.
-fn npy(folder: &Path, name: &str, shape: &[u64], value: impl Fn(usize) -> f32) {
-    let count = shape.iter().product::<u64>() as usize;
-    let mut file = bitgrain::formats::npy::f32_header(shape);
+fn npy(folder: &Path, name: &str, shape: &[usize], value: impl Fn(usize) -> f32) {
+    let count = shape.iter().product::<usize>();
+    let mut file = bitgrain::formats::npy::f32_header(&shape.iter().map(|&axis| axis as u64).collect::<Vec<_>>());
     file.extend((0..count).flat_map(|at| value(at).to_le_bytes()));
     fs::write(folder.join(name), file).expect("written");
 }
