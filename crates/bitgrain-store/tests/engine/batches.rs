@@ -114,3 +114,36 @@ fn readers_see_all_of_a_batch_or_nothing() {
     store.delete(3_u128, Dependents::Refuse).expect("deleted");
     assert_eq!(store.len(), 7);
 }
+
+#[test]
+fn frames_behind_a_deletion_in_a_batch_begin_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for t in 0..3 {
+        store.append("x", &[8], &wave(t, 8), t as u64).expect("appended");
+    }
+    let mut batch = store.batch();
+    batch.delete("x");
+    batch.append("x", &[4], &wave(7, 4), 7);
+    batch.append("x", &[4], &wave(8, 4), 8);
+    batch.commit().expect("commits");
+    store.append("x", &[4], &wave(9, 4), 9).expect("appended");
+    store.close().expect("closes");
+    let frames = open(folder.path()).frames("x", 0..3).expect("what was acknowledged is there");
+    for (frame, time) in frames.iter().zip(7..) {
+        assert_eq!(frame.time, time);
+        assert!(super::distance(&frame.values, &wave(time as usize, 4)) <= frame.provenance.bound);
+    }
+}
+
+#[test]
+fn frames_behind_a_tensor_in_a_batch_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.append("x", &[8], &wave(0, 8), 0).expect("appended");
+    let mut batch = store.batch();
+    batch.put("x", &[8], &wave(1, 8)).expect("encoded");
+    batch.append("x", &[8], &wave(2, 8), 2);
+    assert!(matches!(batch.commit(), Err(StoreError::NotTemporal { .. })), "the frame would be lost");
+    assert_eq!(store.frame_count("x").expect("as before"), 1);
+}
