@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::frames::Appending;
-use super::put::{Put, same};
+use super::put::{Put, max_error};
 use super::remove::deletion;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
@@ -129,8 +129,8 @@ impl Batch<'_> {
     /// Makes all changes, or none.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`]; the errors of
-    /// [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`];
+    /// [`StoreError::BoundExceeded`] if a limit was set meanwhile; the errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
     /// [`StoreError::Io`]. Nothing was changed then.
     pub fn commit(self) -> Result<(), StoreError> {
         let core = &self.store.core;
@@ -225,7 +225,11 @@ impl Made {
                     Some(found) => super::put::Kept::read_if_whole(found, &prepared.id)?,
                     None => super::put::Kept::default(),
                 };
-                debug_assert!(same(seen.as_ref(), core.find(&prepared.id.key()).as_ref()), "its lock is held");
+                // It was encoded without its lock: the limit may be younger.
+                let (tier, got) = (prepared.coded.tier, prepared.coded.accuracy.bound());
+                if let Some(wanted) = max_error(&prepared.options, seen.as_ref()).filter(|wanted| got > *wanted) {
+                    return Err(StoreError::BoundExceeded { tier, wanted, got });
+                }
                 Self::Put(Box::new(Ready { prepared: *prepared, seen, kept }))
             }
             Change::Append { shape, frame, time, id } => {

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use bitgrain_store::{Dependents, StoreConfig, StoreError, SyncMode, TensorStore};
+use bitgrain_store::{Dependents, PutOptions, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
 
 use super::{open, wave};
 
@@ -146,4 +146,17 @@ fn frames_behind_a_tensor_in_a_batch_are_refused() {
     batch.append("x", &[8], &wave(2, 8), 2);
     assert!(matches!(batch.commit(), Err(StoreError::NotTemporal { .. })), "the frame would be lost");
     assert_eq!(store.frame_count("x").expect("as before"), 1);
+}
+
+#[test]
+fn a_limit_that_is_set_while_a_batch_waits_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("x", &[100], &wave(1, 100)).expect("put");
+    let cold = PutOptions { tier: Some(Tier::Cold), ..PutOptions::default() };
+    let mut batch = store.batch();
+    let cost = batch.put_with("x", &[100], &wave(1, 100), &cold).expect("no limit yet");
+    store.set_max_error("x", Some(cost.bound / 2.0)).expect("8 bits are within");
+    assert!(matches!(batch.commit(), Err(StoreError::BoundExceeded { tier: Tier::Cold, .. })));
+    assert_eq!(store.meta("x").expect("there").provenance.tier, Tier::Hot);
 }
