@@ -99,6 +99,8 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     assert_eq!((&tensor.values[..], tensor.provenance.bound), (&[0.0; 3][..], f32::INFINITY));
     let absent = store.stats().expect("readable").tiers[5];
     assert_eq!((absent.tier, absent.tensors, absent.worst_bound), (Tier::Absent, 1, f32::INFINITY));
+    let limit = store.set_max_error("x", Some(1.0));
+    assert!(matches!(limit, Err(StoreError::BoundExceeded { tier: Tier::Absent, .. })), "{limit:?}");
     store.close().expect("closes");
     let refuse = StoreConfig { absent_reads: AbsentReads::Refuse, ..config };
     let store = TensorStore::open(folder.path(), refuse).expect("opens");
