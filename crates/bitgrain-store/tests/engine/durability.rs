@@ -186,3 +186,13 @@ fn what_cannot_be_stored_is_refused_with_its_reason() {
     assert!(matches!(store.put_with("x", &[2], &[1.0, 0.3], &options), Err(StoreError::BoundExceeded { .. })));
     assert!(store.is_empty());
 }
+
+#[test]
+fn a_folder_without_a_store_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("LOCK"), "of somebody else").expect("written");
+    let refused = TensorStore::open(folder.path(), StoreConfig { create: false, ..StoreConfig::default() });
+    assert!(matches!(refused.err(), Some(StoreError::NoStore)));
+    assert_eq!(fs::read(folder.path().join("LOCK")).expect("there"), b"of somebody else");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
