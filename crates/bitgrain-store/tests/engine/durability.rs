@@ -196,3 +196,16 @@ fn a_folder_without_a_store_is_left_as_it_is() {
     assert_eq!(fs::read(folder.path().join("LOCK")).expect("there"), b"of somebody else");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
+
+#[test]
+fn a_file_with_a_number_that_no_store_gets_to_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    open(folder.path()).close().expect("closes");
+    for name in ["segment-ffffffffffffffff", "manifest-fffffffffffffffe"] {
+        fs::write(folder.path().join(name), "").expect("written");
+        let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();
+        assert!(matches!(&refused, Some(StoreError::Foreign { name: found }) if found == name), "{refused:?}");
+        fs::remove_file(folder.path().join(name)).expect("there");
+    }
+    open(folder.path()).put("x", &[1], &[1.0]).expect("as before");
+}
