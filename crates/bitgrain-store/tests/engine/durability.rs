@@ -209,3 +209,20 @@ fn a_file_with_a_number_that_no_store_gets_to_is_refused() {
     }
     open(folder.path()).put("x", &[1], &[1.0]).expect("as before");
 }
+
+#[cfg(target_os = "linux")] // where files have holes
+#[test]
+fn a_segment_larger_than_memory_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("x", &[1], &[1.0]).expect("put");
+    store.close().expect("closes");
+    let path = segments(folder.path()).pop().expect("a segment");
+    let file = OpenOptions::new().write(true).open(path).expect("there");
+    // A system that promises more memory than it has would be taken at its word.
+    let promises = fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "1");
+    if !promises && file.set_len(15 << 40).is_ok() {
+        let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();
+        assert!(matches!(refused, Some(StoreError::Damaged { .. })), "{refused:?}");
+    }
+}
