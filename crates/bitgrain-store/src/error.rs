@@ -36,7 +36,7 @@ pub enum StoreError {
         pid: u32,
     },
     /// There is no store, and none was to be made.
-    #[error("there is no store here; open it with `create` to make one")]
+    #[error("there is no store here; make one with `bitgrain store init`, or open it with `create`")]
     NoStore,
     /// Shape and values do not go together.
     #[error("the shape has {expected} values, {got} were given")]

@@ -13,6 +13,9 @@ use crate::names::FileName;
 use crate::segment::Segment;
 use crate::{OnDamage, StoreError};
 
+/// The highest number of a file: no store gets there, and there is always a next one.
+const LAST: u64 = u64::MAX / 2;
+
 /// The files of a store by number.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -38,6 +41,9 @@ impl Files {
         let mut files = Self::default();
         for name in backend.list().map_err(StoreError::io("."))? {
             match FileName::parse(&name) {
+                Some(FileName::Manifest(number) | FileName::Segment(number)) if number > LAST => {
+                    return Err(StoreError::Foreign { name });
+                }
                 Some(FileName::Manifest(number)) => files.manifests.insert(number),
                 Some(FileName::Segment(number)) => files.segments.insert(number),
                 None => false,

@@ -92,7 +92,13 @@ impl Loaded {
     /// Reads a segment from end to end.
     fn scan(&mut self, found: &Found, tail: Tail, on_damage: OnDamage, index: &Index) -> Result<(), StoreError> {
         let segment = Arc::clone(&found.segment);
-        let mut bytes = vec![0; usize::try_from(found.len).unwrap_or(usize::MAX)];
+        let len = usize::try_from(found.len).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(len).is_err() {
+            let what = format!("its {len} bytes are more than fit in memory");
+            return Err(StoreError::Damaged { segment: segment.name(), offset: 0, id: None, what });
+        }
+        bytes.resize(len, 0);
         segment.read(0, &mut bytes)?;
         let scan = Scan::of(&segment, &bytes, tail, on_damage)?;
         segment.end.store(scan.end, std::sync::atomic::Ordering::Relaxed);

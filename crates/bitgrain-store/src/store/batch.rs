@@ -1,9 +1,9 @@
 //! Several changes at once: all of them or none, for whoever reads and after a crash.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::frames::Appending;
-use super::put::{Put, same};
+use super::put::{Put, max_error};
 use super::remove::deletion;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
@@ -129,8 +129,8 @@ impl Batch<'_> {
     /// Makes all changes, or none.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`]; the errors of
-    /// [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`];
+    /// [`StoreError::BoundExceeded`] if a limit was set meanwhile; the errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
     /// [`StoreError::Io`]. Nothing was changed then.
     pub fn commit(self) -> Result<(), StoreError> {
         let core = &self.store.core;
@@ -144,6 +144,9 @@ impl Batch<'_> {
         for change in self.changes {
             made.push(Made::of(core, change, now)?);
         }
+        // Only ever before the frames of the same id: what comes behind takes earlier changes back.
+        let replaced: HashMap<&TensorId, bool> =
+            made.iter().zip(&ids).filter_map(|(made, id)| made.deletes().map(|deletes| (id, deletes))).collect();
         let mut appending: Vec<(TensorId, Appending<'_>)> = Vec::new();
         let mut records: Vec<Record<'_>> = Vec::new();
         for (made, id) in made.iter_mut().zip(&ids) {
@@ -155,7 +158,12 @@ impl Batch<'_> {
                     let at = match at {
                         Some(at) => at,
                         None => {
-                            appending.push((id.clone(), Appending::new(core, id, shape)?));
+                            let begun = match replaced.get(id) {
+                                None => Appending::new(core, id, shape)?,
+                                Some(true) => Appending::anew(core, id, shape)?,
+                                Some(false) => return Err(StoreError::NotTemporal { id: id.clone() }),
+                            };
+                            appending.push((id.clone(), begun));
                             appending.len() - 1
                         }
                     };
@@ -198,6 +206,15 @@ struct Ready {
 }
 
 impl Made {
+    /// Whether it deletes a tensor, or puts another in its place; none for a frame.
+    fn deletes(&self) -> Option<bool> {
+        match self {
+            Self::Put(_) => Some(false),
+            Self::Delete => Some(true),
+            Self::Append { .. } => None,
+        }
+    }
+
     fn of(core: &Core, change: Change, now: u64) -> Result<Self, StoreError> {
         let _ = now;
         Ok(match change {
@@ -208,7 +225,11 @@ impl Made {
                     Some(found) => super::put::Kept::read_if_whole(found, &prepared.id)?,
                     None => super::put::Kept::default(),
                 };
-                debug_assert!(same(seen.as_ref(), core.find(&prepared.id.key()).as_ref()), "its lock is held");
+                // It was encoded without its lock: the limit may be younger.
+                let (tier, got) = (prepared.coded.tier, prepared.coded.accuracy.bound());
+                if let Some(wanted) = max_error(&prepared.options, seen.as_ref()).filter(|wanted| got > *wanted) {
+                    return Err(StoreError::BoundExceeded { tier, wanted, got });
+                }
                 Self::Put(Box::new(Ready { prepared: *prepared, seen, kept }))
             }
             Change::Append { shape, frame, time, id } => {

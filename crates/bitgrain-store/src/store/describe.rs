@@ -100,7 +100,7 @@ impl Reader<'_> {
     }
 
     /// The errors of the worst frame, and when the last one was written.
-    fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
+    pub(super) fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
         let tier = found.traits.tier;
         let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
         let (mut last, mut buffer) = (0, Vec::new());

@@ -127,25 +127,24 @@ pub(super) struct Appended {
 impl<'a> Appending<'a> {
     pub(super) fn new(core: &super::Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let key = id.key();
-        let mut found = core.find(&key);
-        let (next, encoder) = match &found {
-            Some(found) => {
-                let next = found.frame_count(id)?;
-                let expected = core.reader().shape(found, id)?;
-                if expected != shape {
-                    let (expected, got) = (expected.iter().product(), shape.iter().product());
-                    return Err(StoreError::FrameShape { expected, got });
-                }
-                (next, core.encoder(&key, found, id)?)
-            }
-            None => {
-                let settings = FrameSettings { block: core.config.block_len, ..core.config.frames };
-                (0, FrameEncoder::new(settings, super::limits::elements(shape)?))
-            }
-        };
+        let Some(mut found) = core.find(&key) else { return Self::anew(core, id, shape) };
+        let next = found.frame_count(id)?;
+        let expected = core.reader().shape(&found, id)?;
+        if expected != shape {
+            let (expected, got) = (expected.iter().product(), shape.iter().product());
+            return Err(StoreError::FrameShape { expected, got });
+        }
+        let encoder = core.encoder(&key, &found, id)?;
         // The list of frames is about to grow; whoever holds it makes that a copy.
-        found.iter_mut().for_each(|found| found.frames = None);
-        Ok(Self { id, shape: shape.to_vec(), known: found.is_some(), found, encoder, next })
+        found.frames = None;
+        Ok(Self { id, shape: shape.to_vec(), known: true, found: Some(found), encoder, next })
+    }
+
+    /// The frames of a tensor that is not there, or no longer when they come.
+    pub(super) fn anew(core: &super::Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
+        let settings = FrameSettings { block: core.config.block_len, ..core.config.frames };
+        let encoder = FrameEncoder::new(settings, super::limits::elements(shape)?);
+        Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0 })
     }
 
     /// Encodes the next frame at the tier that the tensor's use asks for, with more bits if its limit asks for them.

@@ -1,6 +1,6 @@
 //! Who is reconstructed from whom, kept in step with the index.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Core;
 use crate::reconstruct::{DependentIndex, check_drop, check_link};
@@ -45,21 +45,30 @@ impl LinkTable {
     /// [`StoreError::ReconstructionCycle`], [`StoreError::ReconstructionDepthExceeded`].
     pub(super) fn check(&self, core: &Core, id: &TensorId, base: &TensorId, drop: bool) -> Result<(), StoreError> {
         check_link(&|id: &TensorId| self.bases.get(id).cloned(), id, base)?;
-        if drop { check_drop(&|id: &TensorId| self.followed(core, id), &self.dependents, id, base) } else { Ok(()) }
+        let links = |id: &TensorId| self.followed(core, id, &HashSet::new());
+        if drop { check_drop(&links, &self.dependents, id, base) } else { Ok(()) }
     }
 
-    /// Whether the data of `id` may go: nobody needs it, or all that need it can still be reconstructed.
-    pub(super) fn may_drop(&self, core: &Core, id: &TensorId, reconstructable: bool) -> bool {
+    /// Whether the data of `id` may go when that of `dropped` goes as well: nobody needs it, or all that need it can still be
+    /// reconstructed.
+    pub(super) fn may_drop(
+        &self,
+        core: &Core,
+        id: &TensorId,
+        reconstructable: bool,
+        dropped: &HashSet<TensorId>,
+    ) -> bool {
+        let links = |id: &TensorId| self.followed(core, id, dropped);
         match self.bases.get(id).filter(|_| reconstructable) {
-            Some(base) => check_drop(&|id: &TensorId| self.followed(core, id), &self.dependents, id, base).is_ok(),
+            Some(base) => check_drop(&links, &self.dependents, id, base).is_ok(),
             None => !self.dependents.has(id),
         }
     }
 
-    /// The base of a tensor without data.
-    fn followed(&self, core: &Core, id: &TensorId) -> Option<TensorId> {
+    /// The base of a tensor without data, or one of `dropped`.
+    fn followed(&self, core: &Core, id: &TensorId, dropped: &HashSet<TensorId>) -> Option<TensorId> {
         let base = self.bases.get(id)?;
-        let absent = core.index.with(&id.key(), |entry| entry.traits.tier == Tier::Absent)?;
+        let absent = dropped.contains(id) || core.index.with(&id.key(), |entry| entry.traits.tier == Tier::Absent)?;
         absent.then(|| base.clone())
     }
 }

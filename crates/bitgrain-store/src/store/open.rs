@@ -9,6 +9,7 @@ use super::{Core, STRIPES, TensorStore};
 use crate::backend::{Backend, LocalFolder};
 use crate::index::Index;
 use crate::log::{Log, Segments};
+use crate::names::FileName;
 use crate::recovery::recover;
 use crate::{StoreConfig, StoreError, TensorId};
 
@@ -22,7 +23,8 @@ impl TensorStore {
     /// [`StoreError::FutureVersion`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
     pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        if !config.create && !path.is_dir() {
+        // Looked at before the lock is taken, which is a file: a folder of something else stays as it is.
+        if !config.create && !may_be_store(path) {
             return Err(StoreError::NoStore);
         }
         let folder = LocalFolder::lock(path, config.create)?;
@@ -99,4 +101,10 @@ impl TensorStore {
         };
         Ok(Self { core })
     }
+}
+
+/// False for what is no folder, and for a folder that is seen to have no file of a store.
+fn may_be_store(path: &Path) -> bool {
+    let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| FileName::parse(name).is_some());
+    path.is_dir() && path.read_dir().map_or(true, |entries| entries.flatten().any(|entry| ours(&entry.file_name())))
 }

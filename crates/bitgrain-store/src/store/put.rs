@@ -186,7 +186,8 @@ impl<'a> Put<'a> {
     }
 }
 
-fn max_error(options: &PutOptions, seen: Option<&Found>) -> Option<f32> {
+/// The largest bound that a tensor put in place of `seen` may have.
+pub(super) fn max_error(options: &PutOptions, seen: Option<&Found>) -> Option<f32> {
     options.max_error.or_else(|| seen.and_then(|found| found.traits.max_error))
 }
 

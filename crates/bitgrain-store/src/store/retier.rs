@@ -1,5 +1,7 @@
 //! The same tensors with fewer bits.
 
+use std::collections::HashSet;
+
 use bitgrain_formats::segment::{Content, Encoding, TensorHead};
 use rayon::prelude::*;
 
@@ -38,15 +40,22 @@ impl Core {
         let mut recoded = recoded.into_iter().collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<Box<[u8]>> = tensors.iter().map(|t| t.id.key()).collect();
         let _held = self.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        // Held until the links are changed: what is dropped elsewhere meanwhile could make a chain too long.
+        let _linking = tensors.iter().any(|tensor| tensor.tier == Tier::Absent).then(|| self.linking());
+        let mut dropped = HashSet::new();
         let (mut outcomes, mut records) = (Vec::new(), Vec::new());
         for ((tensor, key), recoded) in tensors.iter().zip(&keys).zip(&mut recoded) {
             let current = self.find(key);
-            let good =
-                recoded.as_ref().is_some_and(|r| same(current.as_ref(), Some(&r.seen)) && self.may_go(tensor, r));
+            let good = recoded
+                .as_ref()
+                .is_some_and(|r| same(current.as_ref(), Some(&r.seen)) && self.may_go(tensor, r, &dropped));
             let Some(recoded) = recoded.as_mut().filter(|_| good) else {
                 outcomes.push(Outcome::Skipped);
                 continue;
             };
+            if tensor.tier == Tier::Absent {
+                dropped.insert(tensor.id.clone());
+            }
             outcomes.push(Outcome::Done { before: recoded.seen.place.len, after: 0 });
             records.push(recoded.record(&tensor.id, now)?);
         }
@@ -68,9 +77,10 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Whether data may go for good, as far as others need it.
-    fn may_go(&self, tensor: &Retier, recoded: &Recoded) -> bool {
-        tensor.tier != Tier::Absent || self.links().may_drop(self, &tensor.id, recoded.seen.traits.reconstructable)
+    /// Whether data may go for good, as far as others need it, when that of `dropped` goes as well.
+    fn may_go(&self, tensor: &Retier, recoded: &Recoded, dropped: &HashSet<TensorId>) -> bool {
+        let reconstructable = recoded.seen.traits.reconstructable;
+        tensor.tier != Tier::Absent || self.links().may_drop(self, &tensor.id, reconstructable, dropped)
     }
 
     /// Decodes and encodes a tensor. None if it has no data to encode, or its limits do not allow the tier.

@@ -7,7 +7,7 @@ use super::put::same;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::read::Check;
-use crate::{StoreError, TensorId, Tier, read};
+use crate::{Provenance, StoreError, TensorId, Tier, read};
 
 impl TensorStore {
     /// Holds a tensor at a tier from now on: it is written at that one, and never gets fewer bits. `None` lets go of it.
@@ -27,7 +27,15 @@ impl TensorStore {
     /// [`StoreError::InvalidMaxError`].
     pub fn set_max_error(&self, id: impl Into<TensorId>, max_error: Option<f32>) -> Result<(), StoreError> {
         max_error.map_or(Ok(()), check_max_error)?;
-        self.core.edit(&id.into(), &Edit::MaxError(max_error))
+        let id = id.into();
+        if let Some(wanted) = max_error {
+            // Frames have errors of their own, and what has no data is off by anything.
+            let Provenance { tier, bound: got, .. } = self.meta(&id)?.provenance;
+            if got > wanted {
+                return Err(StoreError::BoundExceeded { tier, wanted, got });
+            }
+        }
+        self.core.edit(&id, &Edit::MaxError(max_error))
     }
 
     /// Writes down something beside a tensor, in place of what was there.

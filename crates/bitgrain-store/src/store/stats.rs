@@ -39,12 +39,13 @@ pub struct TierStats {
     pub bytes: u64,
     /// Bytes of the same values as f32.
     pub f32_bytes: u64,
-    /// Largest bound of one; frames are not counted.
+    /// Largest bound of one, or of a frame of one; infinite for those without data.
     pub worst_bound: f32,
 }
 
 impl TensorStore {
-    /// Counts what is there. The first call after opening reads the head of every record.
+    /// Counts what is there. The first call after opening reads the head of every tensor, each call those of
+    /// all frames.
     ///
     /// # Errors
     /// [`StoreError::Damaged`], [`StoreError::Io`].
@@ -62,9 +63,14 @@ impl TensorStore {
             live_bytes: 0,
             garbage_bytes: 0,
         };
+        let mut temporal = Vec::new();
         core.index.for_each(|entry| {
             let frames = entry.frames.as_ref().map_or(0, |frames| frames.len() as u64);
-            let (count, bound) = entry.facts().unwrap_or((0, 0.0));
+            let (count, known) = entry.facts().unwrap_or((0, 0.0));
+            let bound = if entry.traits.tier == Tier::Absent { f32::INFINITY } else { known };
+            if entry.traits.temporal {
+                temporal.push(entry.key.clone());
+            }
             stats.tensors += 1;
             stats.temporal += usize::from(entry.traits.temporal);
             stats.frames += frames;
@@ -75,6 +81,12 @@ impl TensorStore {
             tier.f32_bytes = tier.f32_bytes.saturating_add(count.saturating_mul(4).saturating_mul(times));
             tier.worst_bound = tier.worst_bound.max(bound);
         });
+        for key in temporal {
+            let Some(found) = core.find(&key) else { continue };
+            let (worst, _) = core.reader().worst_frame(&found, &TensorId::of_key(&key))?;
+            let tier = &mut stats.tiers[usize::from(found.traits.tier.code())];
+            tier.worst_bound = tier.worst_bound.max(worst.bound);
+        }
         for segment in core.segments.all() {
             stats.segments += 1;
             stats.file_bytes += segment.len();

@@ -97,10 +97,37 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     assert_eq!(store.meta("x").expect("there").provenance.tier, Tier::Absent);
     let tensor = store.get("x").expect("zeros");
     assert_eq!((&tensor.values[..], tensor.provenance.bound), (&[0.0; 3][..], f32::INFINITY));
+    let absent = store.stats().expect("readable").tiers[5];
+    assert_eq!((absent.tier, absent.tensors, absent.worst_bound), (Tier::Absent, 1, f32::INFINITY));
+    let limit = store.set_max_error("x", Some(1.0));
+    assert!(matches!(limit, Err(StoreError::BoundExceeded { tier: Tier::Absent, .. })), "{limit:?}");
     store.close().expect("closes");
     let refuse = StoreConfig { absent_reads: AbsentReads::Refuse, ..config };
     let store = TensorStore::open(folder.path(), refuse).expect("opens");
     assert!(matches!(store.get("x"), Err(StoreError::TierZeroNoPolicy { .. })));
     store.put("x", &[3], &[1.0, 2.0, 3.0]).expect("put");
     assert!(store.get("x").expect("has data again").provenance.bound < 1.0);
+}
+
+#[test]
+fn a_tick_leaves_no_tensor_too_far_from_data() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (clock, config) = super::with_clock(1_000_000);
+    let store = TensorStore::open(folder.path(), config).expect("opens");
+    store.put("0", &[10], &wave(0, 10)).expect("put");
+    for i in 1..8 {
+        // All have data, so that the chain may be as long as it likes.
+        store.put(i.to_string(), &[10], &wave(i, 10)).expect("put");
+        store.attach(i.to_string(), Some(&delta(&(i - 1).to_string(), wave(i, 10)))).expect("attached");
+    }
+    for day in 1..8_u64 {
+        clock.set(1_000_000 + day * 86_400_000);
+        store.tick(clock.0.load(std::sync::atomic::Ordering::Relaxed)).expect("ticks");
+    }
+    let absent = (0..8).filter(|i| store.meta(i.to_string()).expect("there").provenance.tier == Tier::Absent).count();
+    assert!(absent > 0, "some data went");
+    for i in 0..8 {
+        let tensor = store.get(i.to_string()).expect("readable, whatever went");
+        assert!(distance(&tensor.values, &wave(i, 10)) <= tensor.provenance.bound);
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use bitgrain_store::{Dependents, StoreConfig, StoreError, SyncMode, TensorStore};
+use bitgrain_store::{Dependents, PutOptions, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
 
 use super::{open, wave};
 
@@ -113,4 +113,50 @@ fn readers_see_all_of_a_batch_or_nothing() {
     });
     store.delete(3_u128, Dependents::Refuse).expect("deleted");
     assert_eq!(store.len(), 7);
+}
+
+#[test]
+fn frames_behind_a_deletion_in_a_batch_begin_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for t in 0..3 {
+        store.append("x", &[8], &wave(t, 8), t as u64).expect("appended");
+    }
+    let mut batch = store.batch();
+    batch.delete("x");
+    batch.append("x", &[4], &wave(7, 4), 7);
+    batch.append("x", &[4], &wave(8, 4), 8);
+    batch.commit().expect("commits");
+    store.append("x", &[4], &wave(9, 4), 9).expect("appended");
+    store.close().expect("closes");
+    let frames = open(folder.path()).frames("x", 0..3).expect("what was acknowledged is there");
+    for (frame, time) in frames.iter().zip(7..) {
+        assert_eq!(frame.time, time);
+        assert!(super::distance(&frame.values, &wave(time as usize, 4)) <= frame.provenance.bound);
+    }
+}
+
+#[test]
+fn frames_behind_a_tensor_in_a_batch_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.append("x", &[8], &wave(0, 8), 0).expect("appended");
+    let mut batch = store.batch();
+    batch.put("x", &[8], &wave(1, 8)).expect("encoded");
+    batch.append("x", &[8], &wave(2, 8), 2);
+    assert!(matches!(batch.commit(), Err(StoreError::NotTemporal { .. })), "the frame would be lost");
+    assert_eq!(store.frame_count("x").expect("as before"), 1);
+}
+
+#[test]
+fn a_limit_that_is_set_while_a_batch_waits_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("x", &[100], &wave(1, 100)).expect("put");
+    let cold = PutOptions { tier: Some(Tier::Cold), ..PutOptions::default() };
+    let mut batch = store.batch();
+    let cost = batch.put_with("x", &[100], &wave(1, 100), &cold).expect("no limit yet");
+    store.set_max_error("x", Some(cost.bound / 2.0)).expect("8 bits are within");
+    assert!(matches!(batch.commit(), Err(StoreError::BoundExceeded { tier: Tier::Cold, .. })));
+    assert_eq!(store.meta("x").expect("there").provenance.tier, Tier::Hot);
 }

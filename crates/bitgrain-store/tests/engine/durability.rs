@@ -186,3 +186,43 @@ fn what_cannot_be_stored_is_refused_with_its_reason() {
     assert!(matches!(store.put_with("x", &[2], &[1.0, 0.3], &options), Err(StoreError::BoundExceeded { .. })));
     assert!(store.is_empty());
 }
+
+#[test]
+fn a_folder_without_a_store_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("LOCK"), "of somebody else").expect("written");
+    let refused = TensorStore::open(folder.path(), StoreConfig { create: false, ..StoreConfig::default() });
+    assert!(matches!(refused.err(), Some(StoreError::NoStore)));
+    assert_eq!(fs::read(folder.path().join("LOCK")).expect("there"), b"of somebody else");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn a_file_with_a_number_that_no_store_gets_to_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    open(folder.path()).close().expect("closes");
+    for name in ["segment-ffffffffffffffff", "manifest-fffffffffffffffe"] {
+        fs::write(folder.path().join(name), "").expect("written");
+        let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();
+        assert!(matches!(&refused, Some(StoreError::Foreign { name: found }) if found == name), "{refused:?}");
+        fs::remove_file(folder.path().join(name)).expect("there");
+    }
+    open(folder.path()).put("x", &[1], &[1.0]).expect("as before");
+}
+
+#[cfg(target_os = "linux")] // where files have holes
+#[test]
+fn a_segment_larger_than_memory_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("x", &[1], &[1.0]).expect("put");
+    store.close().expect("closes");
+    let path = segments(folder.path()).pop().expect("a segment");
+    let file = OpenOptions::new().write(true).open(path).expect("there");
+    // A system that promises more memory than it has would be taken at its word.
+    let promises = fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "1");
+    if !promises && file.set_len(15 << 40).is_ok() {
+        let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();
+        assert!(matches!(refused, Some(StoreError::Damaged { .. })), "{refused:?}");
+    }
+}

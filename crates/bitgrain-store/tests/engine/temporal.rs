@@ -95,3 +95,23 @@ fn frames_in_a_batch_are_appended_together() {
         assert!(distance(&frame.values, &wave(t, 8)) <= frame.provenance.bound && frame.time == t as u64);
     }
 }
+
+#[test]
+fn a_limit_below_the_error_of_frames_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let cost = store.append("x", &[8], &wave(1, 8), 0).expect("appended").provenance;
+    let below = store.set_max_error("x", Some(cost.bound / 2.0));
+    assert!(matches!(below, Err(StoreError::BoundExceeded { tier: Tier::Hot, .. })), "{below:?}");
+    store.set_max_error("x", Some(cost.bound)).expect("within");
+}
+
+#[test]
+fn the_errors_of_frames_are_in_the_statistics() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.append("x", &[8], &wave(1, 8), 0).expect("appended");
+    let bound = store.meta("x").expect("there").provenance.bound;
+    assert!(bound > 0.0);
+    assert_eq!(store.stats().expect("readable").tiers[1].worst_bound, bound);
+}
