@@ -159,6 +159,38 @@ pub(crate) enum CliError {
         /// Some of its tensors.
         names: String,
     },
+    /// A name that no tensor of a file has.
+    #[error("{} has no tensor called {name}; `bitgrain inspect` lists them", path.display())]
+    NoTensor {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+    },
+    /// A tensor of a file that a store refused.
+    #[error("{}, tensor {name}: {source}", path.display())]
+    OfTensor {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// Why.
+        source: Box<bitgrain::store::StoreError>,
+    },
+    /// A tensor without data.
+    #[error("the data of {id} is gone: nobody used it for long, and a tick let it go; only a new put brings it back")]
+    Gone {
+        /// The tensor.
+        id: String,
+    },
+    /// A time that a store would never come back from.
+    #[error(
+        "--now {now} is more than a day ahead, and a store never goes back in time; --dry-run shows what would be done"
+    )]
+    FarAhead {
+        /// Milliseconds since 1970.
+        now: u64,
+    },
     /// Several tensors for a file of one.
     #[error("{} takes one tensor, there are {tensors}: write to .npz or .safetensors", path.display())]
     OnlyOne {

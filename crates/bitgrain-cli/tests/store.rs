@@ -161,3 +161,33 @@ fn bad_input_is_refused_with_a_reason() {
     printed(folder, &["rm", "s", "#7", "n"]);
     assert!(error(folder, &["rm", "s", "#7"]).contains("no tensor is called #7"));
 }
+
+#[test]
+fn data_that_is_gone_is_not_written_as_zeros() {
+    let folder = folder();
+    let folder = folder.path();
+    let config = bitgrain::store::StoreConfig::default();
+    let store = bitgrain::store::TensorStore::open(folder.join("s"), config).expect("opens");
+    let created = store.meta("m").expect("there").created;
+    // Days later: all the way down.
+    for hours in [4, 14, 60] {
+        store.tick(created + hours * 3_600_000).expect("ticks");
+    }
+    store.close().expect("closes");
+    assert!(error(folder, &["get", "s", "m", "-o", "m2.npy"]).contains("is gone"));
+    assert!(!folder.join("m2.npy").exists());
+    let found = json(folder, &["export", "s", "all.npz"]);
+    assert_eq!((found["exported"].as_u64(), found["left_out"].as_u64()), (Some(1), Some(2)));
+}
+
+#[test]
+fn frames_are_appended_all_or_none() {
+    let folder = folder();
+    let folder = folder.path();
+    npy(folder, "bad.npy", &[5, 20], |at| if at == 50 { f32::INFINITY } else { 290.0 });
+    error(folder, &["append", "s", "room", "bad.npy"]);
+    assert_eq!(json(folder, &["stat", "s", "room"])["frames"], 50);
+    assert!(error(folder, &["rm", "s", "m", "nothing"]).contains("nothing"));
+    printed(folder, &["get", "s", "m"]);
+    assert!(error(folder, &["tick", "s", "--now", "99999999999999"]).contains("never goes back in time"));
+}

@@ -48,13 +48,17 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open_for_many(&args.path)?;
     let time = args.time.unwrap_or_else(|| SystemClock.now());
     let len = tensor.values.len() / count.max(1);
-    let mut bytes = 0;
+    let size = || store.meta(&args.id.0).map_or(0, |meta| meta.stored_bytes);
+    let before = size();
+    // All or none.
+    let mut batch = store.batch();
     for frame in 0..count {
         let values = &tensor.values[frame * len..(frame + 1) * len];
-        let appended = store.append(&args.id.0, &shape, values, time.saturating_add(frame as u64));
-        bytes += appended.map_err(CliError::store(&args.path))?.bytes;
+        batch.append(&args.id.0, &shape, values, time.saturating_add(frame as u64));
     }
+    batch.commit().map_err(CliError::store(&args.path))?;
     store.flush().map_err(CliError::store(&args.path))?;
+    let bytes = size().saturating_sub(before);
     let frames = if count == 0 { 0 } else { store.frame_count(&args.id.0).map_err(CliError::store(&args.path))? };
     close(store, &args.path)?;
     let f32_bytes = tensor.values.len() * 4;

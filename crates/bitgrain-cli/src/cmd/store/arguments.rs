@@ -18,8 +18,23 @@ impl FromStr for Id {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.strip_prefix('#').and_then(|digits| digits.parse::<u128>().ok());
+        // `#007` is a name: numbers are written in one way.
+        let number = number.filter(|number| text[1..] == number.to_string());
         Ok(Self(number.map_or_else(|| TensorId::from(text), TensorId::from)))
     }
+}
+
+/// An id as [`Id`] reads it, with nothing escaped.
+pub(super) fn written(id: &TensorId) -> String {
+    match id {
+        TensorId::Name(name) => name.to_string(),
+        TensorId::Number(number) => format!("#{number}"),
+    }
+}
+
+/// True if what was read are zeros in place of values that nobody has any more.
+pub(super) fn is_gone(of: &Provenance) -> bool {
+    of.tier == Tier::Absent && !of.bound.is_finite()
 }
 
 /// A tier by its name.
@@ -86,7 +101,10 @@ pub(super) fn open_to_look(path: &Path) -> Result<TensorStore, CliError> {
 pub(super) fn open_to_read(path: &Path) -> Result<TensorStore, CliError> {
     match open(path) {
         Err(CliError::Store { source, .. })
-            if matches!(*source, StoreError::Locked { .. } | StoreError::Io { .. } | StoreError::ReadOnly) =>
+            if matches!(
+                *source,
+                StoreError::Locked { .. } | StoreError::Io { .. } | StoreError::NoSpace { .. } | StoreError::ReadOnly
+            ) =>
         {
             open_to_look(path)
         }
@@ -105,6 +123,13 @@ pub(super) fn opened(path: &Path, config: StoreConfig) -> Result<TensorStore, Cl
         );
     }
     Ok(store)
+}
+
+/// Ends a session that only read. What was read counts, even if its use cannot be written down.
+pub(super) fn close_after_reading(store: TensorStore) {
+    if let Err(error) = store.close() {
+        eprintln!("note: that it was used could not be written down: {error}");
+    }
 }
 
 /// Ends a session with a store.

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use bitgrain::nn::Progress;
 use serde_json::json;
 
-use super::arguments::open_to_look;
+use super::arguments::{is_gone, open_to_look, written};
 use super::files::{Named, write};
 use crate::error::CliError;
 use crate::progress::Bar;
 
-/// Write tensors to one file as f32. Temporal tensors get their frames as first axis.
+/// Write tensors to one file as f32. Temporal tensors get their frames as first axis; those whose data is gone are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store export vectors.store all.safetensors
@@ -38,8 +38,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let total = metas.iter().map(|meta| meta.stored_bytes).sum();
     let bar = Bar::new(total, "exporting");
     let mut tensors = Vec::with_capacity(metas.len());
+    let mut gone = 0;
     for meta in metas {
-        let name = meta.id.to_string();
+        let name = written(&meta.id);
         bar.tensor(&name);
         tensors.push(match meta.frames {
             Some(count) => {
@@ -49,6 +50,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             }
             None => {
                 let tensor = store.get(&meta.id).map_err(failed())?;
+                if is_gone(&tensor.provenance) {
+                    gone += 1;
+                    continue;
+                }
                 Named { name, shape: tensor.shape, values: tensor.values }
             }
         });
@@ -58,8 +63,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let count = tensors.len();
     write(&args.file, tensors)?;
     if args.json {
-        return Ok(writeln!(out, "{:#}", json!({"exported": count, "file": args.file}))?);
+        return Ok(writeln!(out, "{:#}", json!({"exported": count, "left_out": gone, "file": args.file}))?);
     }
-    writeln!(out, "exported {count} tensors to {}", args.file.display())?;
+    let left_out = if gone == 0 { String::new() } else { format!(", {gone} without data left out") };
+    writeln!(out, "exported {count} tensors to {}{left_out}", args.file.display())?;
     Ok(())
 }

@@ -71,6 +71,9 @@ impl Source {
             Some(wanted) => names.iter().position(|name| *name == wanted),
             None => (names.len() == 1).then_some(0),
         };
+        if let (Some(name), None) = (name, at) {
+            return Err(CliError::NoTensor { path: path.to_owned(), name: name.to_owned() });
+        }
         let which = || CliError::WhichTensor {
             path: path.to_owned(),
             names: names.iter().take(20).copied().collect::<Vec<_>>().join(", "),

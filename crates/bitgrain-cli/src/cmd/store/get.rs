@@ -7,7 +7,7 @@ use bitgrain::nn::digits;
 use bitgrain::store::{Frame, Provenance, Tensor};
 use serde_json::json;
 
-use super::arguments::{Id, Span, close, open_to_read, provenance, shape};
+use super::arguments::{Id, Span, close_after_reading, is_gone, open_to_read, provenance, shape, written};
 use super::files::{Named, write};
 use crate::error::CliError;
 
@@ -59,8 +59,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         (None, None) if args.frames.is_some() => return Err(CliError::NoFrames { id: args.id.0.to_string() }),
         (None, None) => store.get(&args.id.0).map_err(failed())?,
     };
-    close(store, &args.path)?;
+    close_after_reading(store);
     let cost = tensor.provenance;
+    if is_gone(&cost) {
+        return Err(CliError::Gone { id: args.id.0.to_string() });
+    }
     if args.json {
         let mut found = json!({
             "id": args.id.0.to_string(),
@@ -88,7 +91,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         }
     }
     if let Some(path) = &args.output {
-        write(path, vec![Named { name: args.id.0.to_string(), shape: tensor.shape, values: tensor.values }])?;
+        write(path, vec![Named { name: written(&args.id.0), shape: tensor.shape, values: tensor.values }])?;
         if !args.json {
             writeln!(out, "wrote {}", path.display())?;
         }

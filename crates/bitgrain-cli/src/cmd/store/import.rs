@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bitgrain::nn::{Progress, Size};
 use serde_json::json;
 
-use super::arguments::{close, open_for_many};
+use super::arguments::{Id, close, open_for_many};
 use super::files::Source;
 use super::put::How;
 use crate::error::CliError;
@@ -57,8 +57,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
                 continue;
             };
             bar.tensor(&tensor.name);
-            let id = format!("{}{}", args.prefix, tensor.name);
-            batch.put_with(id, &tensor.shape, &tensor.values, &options).map_err(failed())?;
+            let Ok(id) = format!("{}{}", args.prefix, tensor.name).parse::<Id>();
+            batch.put_with(id.0, &tensor.shape, &tensor.values, &options).map_err(|source| CliError::OfTensor {
+                path: file.clone(),
+                name: tensor.name.clone(),
+                source: Box::new(source),
+            })?;
             tensors += 1;
             batch_bytes += tensor.values.len() * 4;
             f32_bytes += tensor.values.len() * 4;

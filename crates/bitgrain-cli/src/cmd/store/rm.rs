@@ -28,6 +28,10 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open(&args.path)?;
+    // Before anything is deleted.
+    for id in &args.ids {
+        store.meta(&id.0).map_err(CliError::store(&args.path))?;
+    }
     for id in &args.ids {
         let dependents = if args.materialise { Dependents::Materialise } else { Dependents::Refuse };
         store.delete(&id.0, dependents).map_err(CliError::store(&args.path))?;

@@ -46,6 +46,9 @@ enum Absent {
     Any,
 }
 
+/// Milliseconds.
+const DAY: u64 = 24 * 3_600_000;
+
 /// Moves that are listed.
 const LISTED: usize = 20;
 
@@ -60,8 +63,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         warm_byte_cap: args.warm_cap.map_or(defaults.warm_byte_cap, |size| size.0),
         ..defaults
     };
-    let store = opened(&args.path, StoreConfig { create: false, policy, ..StoreConfig::default() })?;
     let now = args.now.unwrap_or_else(|| SystemClock.now());
+    // A store never goes back in time: what lies far ahead would be its present for good.
+    if !args.dry_run && now > SystemClock.now().saturating_add(DAY) {
+        return Err(CliError::FarAhead { now });
+    }
+    let store = opened(&args.path, StoreConfig { create: false, policy, ..StoreConfig::default() })?;
     let (moves, wishes, skipped, saved) = if args.dry_run {
         let plan = store.plan(now).map_err(CliError::store(&args.path))?;
         (plan.moves, plan.wishes.len(), 0, None)
@@ -95,6 +102,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     writeln!(out, "{} tensors {would} fewer bits, {wishes} have another tier for their next write", moves.len())?;
     if moves.is_empty() {
         return Ok(());
+    }
+    let gone = moves.iter().filter(|step| step.to == bitgrain::store::Tier::Absent).count();
+    if gone > 0 {
+        let would = if args.dry_run { "would lose" } else { "lost" };
+        writeln!(out, "{gone} of them {would} their data; --absent never keeps it")?;
     }
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     moves.iter().for_each(|step| *kinds.entry((step.from.name(), step.to.name())).or_default() += 1);
