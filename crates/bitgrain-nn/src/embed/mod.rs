@@ -1,0 +1,19 @@
+//! Sentences to vectors with a BERT from a Hugging Face folder, such as `all-MiniLM-L6-v2`, in any weight format.
+//!
+//! [`SentenceEncoder`] is a tokenizer and a [`Network`]. The tokenizer is written here: BERT's is two hundred lines,
+//! the crate `tokenizers` is a hundred and fifty dependencies for kinds of models that this module does not read.
+
+mod bert;
+mod config;
+mod encoder;
+mod error;
+mod normalize;
+mod vocabulary;
+mod wordpiece;
+
+pub use encoder::SentenceEncoder;
+pub use error::EmbedError;
+pub use wordpiece::WordPiece;
+
+#[expect(unused_imports, reason = "for the documentation")]
+use crate::Network;
