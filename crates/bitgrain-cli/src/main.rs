@@ -30,6 +30,7 @@ enum Cli {
     ConvertModel(cmd::convert_model::Args),
     Quantize(Box<cmd::quantize::Args>),
     Compare(cmd::compare::Args),
+    Embed(cmd::embed::Args),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
@@ -43,6 +44,7 @@ const EXAMPLES: &str = "Examples:
   bitgrain inspect model.gguf        what a model file holds
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain compare a.gguf b.gguf     what is different between two models
+  bitgrain embed all-MiniLM-L6-v2 'a sentence' --to int8 --json
   bitgrain info                      which instruction sets this CPU offers
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Cli::ConvertModel(args) => cmd::convert_model::run(args, &mut out),
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
         Cli::Compare(args) => cmd::compare::run(args, &mut out),
+        Cli::Embed(args) => cmd::embed::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };

@@ -35,6 +35,8 @@ mod documents {
     struct EncodeATensor;
     #[doc = include_str!("../../../docs/guide/quantize-a-model.md")]
     struct QuantizeAModel;
+    #[doc = include_str!("../../../docs/guide/embed-sentences.md")]
+    struct EmbedSentences;
     #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;

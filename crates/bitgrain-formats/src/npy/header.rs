@@ -6,7 +6,7 @@ use super::literal::Literal;
 use super::{Dtype, NpyError};
 use crate::elements::elements;
 
-const MAGIC: [u8; 6] = *b"\x93NUMPY";
+pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
 /// The header of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,15 @@
 //! npy, the file of one NumPy array: a Python literal as header, then the elements. Spec: `spec/containers.md#npy`.
 //!
 //! [`Header::parse`] reads versions 1, 2 and 3 with numbers and booleans of either byte order. Python objects, complex
-//! numbers, texts, dates and records are refused by name; nothing is ever unpickled.
+//! numbers, texts, dates and records are refused by name; nothing is ever unpickled. [`matrix_file`] writes f32.
 
 mod dtype;
 mod error;
 mod header;
 mod literal;
+mod write;
 
 pub use dtype::{ByteOrder, Dtype, Element};
 pub use error::NpyError;
 pub use header::Header;
+pub use write::matrix_file;

@@ -62,8 +62,7 @@ impl SentenceEncoder {
     /// # Errors
     /// [`EmbedError::Network`] if numbers overflow on the way.
     pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let tokens: Vec<Vec<u32>> =
-            texts.iter().map(|text| self.tokenizer.encode(text.as_ref(), self.longest)).collect();
+        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
         // Texts of like length together: the shorter ones are filled up.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|at| tokens[*at].len());
@@ -76,6 +75,12 @@ impl SentenceEncoder {
             }
         }
         Ok(vectors)
+    }
+
+    /// The tokens of a text as the network gets them: between those of its start and its end, cut where it is too long.
+    #[must_use]
+    pub fn tokens(&self, text: &str) -> Vec<u32> {
+        self.tokenizer.encode(text, self.longest)
     }
 
     /// Numbers of a vector.

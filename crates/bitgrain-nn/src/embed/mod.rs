@@ -8,11 +8,13 @@ mod config;
 mod encoder;
 mod error;
 mod normalize;
+mod vectors;
 mod vocabulary;
 mod wordpiece;
 
 pub use encoder::SentenceEncoder;
 pub use error::EmbedError;
+pub use vectors::{cosine, most_alike, save_npy};
 pub use wordpiece::WordPiece;
 
 #[expect(unused_imports, reason = "for the documentation")]
