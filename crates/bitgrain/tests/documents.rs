@@ -105,6 +105,7 @@ fn links_between_documents_lead_somewhere() {
         "spec/ggml.md",
         "spec/tables.md",
         "spec/weights.md",
+        "docs/guide/embed-sentences.md",
         "docs/guide/encode-a-tensor.md",
         "docs/guide/quantize-a-model.md",
         "docs/guide/train-on-a-table.md",

@@ -63,12 +63,14 @@ fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-/// Control and format characters, what is not assigned or private, and the sign for broken text.
+/// Control and format characters, private ones, and the sign for broken text. What is not assigned stays, as in Hugging
+/// Face's tokenizers.
 fn is_dropped(c: char) -> bool {
+    use GeneralCategory::{Control, Format, PrivateUse};
     match c {
         '\t' | '\n' | '\r' => false,
         '\u{FFFD}' => true,
-        c => c.general_category_group() == GeneralCategoryGroup::Other,
+        c => matches!(c.general_category(), Control | Format | PrivateUse),
     }
 }
 
@@ -103,7 +105,8 @@ mod tests {
     #[test]
     fn accents_case_and_control_characters_go() {
         assert_eq!(parts("H\u{e9}llo\u{0} W\u{d6}RLD\u{ad}\u{200b}s"), ["hello", "worlds"]);
-        assert_eq!(parts("e\u{301} \u{130}"), ["e", "i"]);
+        assert_eq!(parts("e\u{301} \u{130}\u{e000}"), ["e", "i"]);
+        assert_eq!(parts("a\u{378}"), ["a\u{378}"]);
         assert_eq!(parts("\u{39f}\u{3a3}"), ["\u{3bf}\u{3c3}"]);
     }
 
