@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::tiny::{Tiny, write_tokenizer};
 
 fn refused(folder: &Path) -> EmbedError {
-    SentenceEncoder::open(folder).expect_err("something is wrong")
+    SentenceEncoder::open(folder).err().expect("something is wrong")
 }
 
 #[test]
@@ -105,7 +105,8 @@ fn settings_and_weights_that_no_network_can_have_are_refused() {
 
 #[test]
 fn cut_files_are_errors_and_never_panics() {
-    for file in ["config.json", "vocab.txt", "tokenizer.json", "model.safetensors"] {
+    // Of a list of words only the start cannot be missing: tables with more rows than there are words are usual.
+    for (file, most) in [("config.json", 8), ("vocab.txt", 3), ("tokenizer.json", 8), ("model.safetensors", 8)] {
         let folder = Tiny::new().write();
         write_tokenizer(folder.path(), |_| {});
         if file == "vocab.txt" {
@@ -113,7 +114,7 @@ fn cut_files_are_errors_and_never_panics() {
         }
         let path = folder.path().join(file);
         let bytes = fs::read(&path).expect("it is there");
-        for share in 0..8 {
+        for share in 0..most {
             fs::write(&path, &bytes[..bytes.len() * share / 16]).expect("a file");
             refused(folder.path());
         }
