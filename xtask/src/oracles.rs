@@ -11,6 +11,9 @@ use crate::step::{Step, root};
 /// What the environment holds, by exact versions.
 const REQUIREMENTS: &str = "oracles/requirements.txt";
 
+/// The same, for packages whose own requirements are left out.
+const MODELS: &str = "oracles/models.txt";
+
 /// A virtual environment that holds what `oracles/requirements.txt` asks for.
 #[derive(Debug)]
 pub(crate) struct Oracles {
@@ -27,8 +30,7 @@ impl Oracles {
     pub(crate) fn set_up(python: Python) -> Result<Self, TaskError> {
         let built = built()?;
         let folder = built.with_file_name("oracles");
-        let requirements = root().join(REQUIREMENTS);
-        let wanted = fs::read(&requirements).map_err(|source| TaskError::Unreadable { path: requirements, source })?;
+        let wanted = wanted()?;
         let oracles = Self {
             python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }),
             command: built.join(format!("bitgrain{}", env::consts::EXE_SUFFIX)),
@@ -40,6 +42,7 @@ impl Oracles {
             python.module("venv").args(["--clear"]).args([&folder]).run().map_err(failed)?;
             let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "-r"];
             Step::new(&oracles.python).args(install).args([REQUIREMENTS]).run().map_err(failed)?;
+            Step::new(&oracles.python).args(install).args([MODELS, "--no-deps"]).run().map_err(failed)?;
             fs::write(&stamp, &wanted)?;
         }
         Ok(oracles)
@@ -53,6 +56,15 @@ impl Oracles {
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .args(["-m", "pytest", "oracles", "-q", "-p", "no:cacheprovider"])
     }
+}
+
+/// Everything that is asked for.
+fn wanted() -> Result<Vec<u8>, TaskError> {
+    let read = |file: &str| {
+        let path = root().join(file);
+        fs::read(&path).map_err(|source| TaskError::Unreadable { path, source })
+    };
+    Ok([read(REQUIREMENTS)?, read(MODELS)?].concat())
 }
 
 /// The folder that holds this program, and beside it the others that cargo builds for tests.
@@ -71,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_requirement_is_one_exact_version() {
-        let text = fs::read_to_string(root().join(REQUIREMENTS)).expect("it is in the repository");
+        let text = String::from_utf8(wanted().expect("it is in the repository")).expect("text");
         let lines: Vec<_> = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
         // What follows a semicolon says on which systems.
         let exact = |line: &&str| line.split(';').next().is_some_and(|wanted| wanted.matches("==").count() == 1);

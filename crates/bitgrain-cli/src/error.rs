@@ -48,6 +48,15 @@ pub(crate) enum CliError {
     /// A model could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelError),
+    /// Sentences could not be embedded.
+    #[error("{0}")]
+    Embed(#[from] bitgrain::nn::embed::EmbedError),
+    /// Vectors under a name that says something else.
+    #[error("{}: vectors are written as .npy: name the output so", path.display())]
+    NotNpy {
+        /// The file.
+        path: PathBuf,
+    },
     /// A table could not be read, used or written.
     #[error("{0}")]
     Table(#[from] bitgrain::gbdt::table::TableError),

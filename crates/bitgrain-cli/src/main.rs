@@ -32,6 +32,7 @@ enum Cli {
     Quantize(Box<cmd::quantize::Args>),
     Compare(cmd::compare::Args),
     Store(cmd::store::Args),
+    Embed(cmd::embed::Args),
     Tour(cmd::tour::Args),
     Info(cmd::info::Args),
     Completions(cmd::completions::Args),
@@ -46,6 +47,7 @@ const EXAMPLES: &str = "Examples:
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
   bitgrain compare a.gguf b.gguf     what is different between two models
   bitgrain store import tensors.store model.safetensors
+  bitgrain embed all-MiniLM-L6-v2 'a sentence' --to int8 --json
   bitgrain info                      which instruction sets this CPU offers
   bitgrain completions bash > ~/.local/share/bash-completion/completions/bitgrain";
 
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Cli::Inspect(args) => cmd::inspect::run(args, &mut out),
         Cli::Compare(args) => cmd::compare::run(args, &mut out),
         Cli::Store(args) => cmd::store::run(args, &mut out),
+        Cli::Embed(args) => cmd::embed::run(args, &mut out),
         Cli::Info(args) => cmd::info::run(args, &mut out),
         Cli::Completions(args) => cmd::completions::run::<Cli>(args, &mut out),
     };

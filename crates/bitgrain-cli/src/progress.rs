@@ -52,9 +52,14 @@ pub(crate) struct RoundBar(ProgressBar);
 impl RoundBar {
     /// A bar of as many rounds as the first call of [`at`](Self::at) says.
     pub(crate) fn new(verb: &str) -> Self {
+        Self::of(verb, "rounds")
+    }
+
+    /// The same for something else than rounds.
+    pub(crate) fn of(verb: &str, what: &str) -> Self {
         let bar = ProgressBar::new(0);
-        let template = "{prefix} [{bar:16}] {pos}/{len} rounds, {eta} left  {wide_msg}";
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let template = format!("{{prefix}} [{{bar:16}}] {{pos}}/{{len}} {what}, {{eta}} left  {{wide_msg}}");
+        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
         bar.set_prefix(verb.to_owned());
         Self(bar)

@@ -139,7 +139,7 @@ fn completions_exist_for_every_shell() {
 
 #[test]
 fn every_help_text_has_an_example() {
-    for command in ["--help", "quantize", "inspect", "compare", "tour", "info", "completions"] {
+    for command in ["--help", "quantize", "inspect", "compare", "embed", "tour", "info", "completions"] {
         let arguments = if command == "--help" { vec![command] } else { vec![command, "--help"] };
         let output = bitgrain(&arguments);
         assert!(output.status.success());

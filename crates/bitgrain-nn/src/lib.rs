@@ -16,6 +16,7 @@
 //! | [`layer`] | what networks are made of: dense, convolutions, states, attention, norms |
 //! | [`network`] | layers with weights: forward in any format, gradients, morphing, comparing |
 //! | [`train`] | training at f32: losses, optimizers, early stop |
+//! | [`embed`] | sentences to vectors with a BERT, such as all-MiniLM-L6-v2 |
 //! | [`observe`] | calibration passes, and importances that follow from them |
 //! | [`save`] | networks in JSON and safetensors files |
 //! | [`sample`] | real data to try things on |
@@ -25,6 +26,7 @@
 pub mod compare;
 pub mod convert;
 mod digits;
+pub mod embed;
 mod error;
 pub mod layer;
 mod matmul;

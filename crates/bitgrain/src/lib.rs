@@ -40,6 +40,8 @@ mod documents {
     struct KeepTensors;
     #[doc = include_str!("../../../docs/guide/run-a-network.md")]
     struct RunANetwork;
+    #[doc = include_str!("../../../docs/guide/embed-sentences.md")]
+    struct EmbedSentences;
     #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;

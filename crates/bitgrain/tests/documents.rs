@@ -107,6 +107,7 @@ fn links_between_documents_lead_somewhere() {
         "spec/segment.md",
         "spec/tables.md",
         "spec/weights.md",
+        "docs/guide/embed-sentences.md",
         "docs/guide/encode-a-tensor.md",
         "docs/guide/keep-tensors.md",
         "docs/guide/quantize-a-model.md",

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert_model;
 pub(crate) mod cv;
+pub(crate) mod embed;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod predict;

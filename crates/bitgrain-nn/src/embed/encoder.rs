@@ -1,0 +1,137 @@
+//! `SentenceEncoder`: a tokenizer and a network; texts go in, unit vectors come out.
+
+use std::path::Path;
+
+use bitgrain_codec::weight::WeightFormat;
+
+use super::config::Config;
+use super::{EmbedError, WordPiece, bert};
+use crate::Model;
+use crate::network::{Batch, Network};
+
+/// Texts that run through the network together.
+const TOGETHER: usize = 32;
+
+/// A BERT that turns sentences into vectors of length one, such that like sentences have a large scalar product.
+///
+/// ```no_run
+/// use bitgrain_nn::embed::SentenceEncoder;
+/// let mut encoder = SentenceEncoder::open("all-MiniLM-L6-v2")?;
+/// encoder.morph(bitgrain_codec::weight::DType::Int8)?;
+/// let vectors = encoder.embed(&["A man plays the guitar.", "Someone makes music."])?;
+/// let likeness: f32 = vectors[0].iter().zip(&vectors[1]).map(|(a, b)| a * b).sum();
+/// # Ok::<(), bitgrain_nn::embed::EmbedError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SentenceEncoder {
+    tokenizer: WordPiece,
+    network: Network,
+    longest: usize,
+    pad: u32,
+}
+
+impl SentenceEncoder {
+    /// Reads a Hugging Face folder: `config.json`, the weights as `model.safetensors` (or shards), `tokenizer.json` or
+    /// `vocab.txt`; and, if there, `sentence_bert_config.json` and `1_Pooling/config.json`.
+    ///
+    /// # Errors
+    /// [`EmbedError`] for what is missing, has another shape or belongs to another kind of model.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, EmbedError> {
+        let folder = folder.as_ref();
+        let config = Config::read(folder)?;
+        let tokenizer = WordPiece::open(folder)?;
+        let rows = config.tokens;
+        if usize::try_from(tokenizer.last()).is_ok_and(|last| last >= rows) {
+            return Err(EmbedError::VocabularySize { path: tokenizer.path().to_owned(), id: tokenizer.last(), rows });
+        }
+        let network = bert::network(&config, &Model::open(folder)?)?;
+        let pad = tokenizer.pad();
+        Ok(Self { tokenizer, network, longest: config.longest, pad })
+    }
+
+    /// Makes every matrix run in that format; norms and biases stay at f32.
+    ///
+    /// # Errors
+    /// [`EmbedError::Network`]; then nothing is changed.
+    pub fn morph(&mut self, format: impl Into<WeightFormat>) -> Result<(), EmbedError> {
+        Ok(self.network.morph(format)?)
+    }
+
+    /// A vector of length one for each text. Texts beyond [`longest`](Self::longest) tokens are cut there.
+    ///
+    /// # Errors
+    /// [`EmbedError::Network`] if numbers overflow on the way.
+    pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
+        // Texts of like length together: the shorter ones are filled up.
+        let mut order: Vec<usize> = (0..tokens.len()).collect();
+        order.sort_by_key(|at| tokens[*at].len());
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for some in order.chunks(TOGETHER) {
+            let batch = self.batch(some.iter().map(|at| tokens[*at].as_slice()))?;
+            let out = self.network.forward(&batch)?;
+            for (at, vector) in some.iter().zip(out.values().chunks_exact(self.dims())) {
+                vectors[*at] = unit(vector);
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// The tokens of a text as the network gets them: between those of its start and its end, cut where it is too long.
+    #[must_use]
+    pub fn tokens(&self, text: &str) -> Vec<u32> {
+        self.tokenizer.encode(text, self.longest)
+    }
+
+    /// Numbers of a vector.
+    #[must_use]
+    pub fn dims(&self) -> usize {
+        self.network.output().last().unwrap_or(0)
+    }
+
+    /// Tokens of a text that are looked at, with those at its ends.
+    #[must_use]
+    pub const fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Its tokenizer.
+    #[must_use]
+    pub const fn tokenizer(&self) -> &WordPiece {
+        &self.tokenizer
+    }
+
+    /// Its network, which knows what each parameter takes in memory.
+    #[must_use]
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Bytes of the weights that embedding reads, each in its format.
+    ///
+    /// # Errors
+    /// [`EmbedError::Network`].
+    pub fn bytes(&self) -> Result<usize, EmbedError> {
+        Ok(self.network.active_bytes()?)
+    }
+
+    /// Sequences filled up to the length of the longest, which the mask takes back.
+    fn batch<'a>(&self, sequences: impl Iterator<Item = &'a [u32]> + Clone) -> Result<Batch, EmbedError> {
+        let length = sequences.clone().map(<[u32]>::len).max().unwrap_or(0);
+        let filled = |tokens: &'a [u32]| {
+            let pad = std::iter::repeat_n(&self.pad, length - tokens.len());
+            tokens.iter().chain(pad)
+        };
+        #[expect(clippy::cast_precision_loss, reason = "the network takes at most 2^24 tokens")]
+        let ids = sequences.clone().flat_map(filled).map(|id| *id as f32).collect();
+        let mask = sequences.flat_map(|tokens| (0..length).map(|place| place < tokens.len())).collect();
+        Ok(Batch::new(ids, &[length])?.with_mask(mask)?)
+    }
+}
+
+/// The vector at length one; zeros stay zeros.
+fn unit(vector: &[f32]) -> Vec<f32> {
+    let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "at most 1")]
+    vector.iter().map(|x| (f64::from(*x) / length.max(f64::MIN_POSITIVE)) as f32).collect()
+}

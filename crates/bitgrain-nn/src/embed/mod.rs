@@ -1,0 +1,18 @@
+//! Sentences to vectors with a BERT from a Hugging Face folder, such as `all-MiniLM-L6-v2`, in any weight format.
+//!
+//! [`SentenceEncoder`] is a tokenizer and a [`Network`](crate::Network). The tokenizer is written here: BERT's is two
+//! hundred lines, the crate `tokenizers` brings dozens of others for kinds of models that this module does not read.
+
+mod bert;
+mod config;
+mod encoder;
+mod error;
+mod normalize;
+mod vectors;
+mod vocabulary;
+mod wordpiece;
+
+pub use encoder::SentenceEncoder;
+pub use error::EmbedError;
+pub use vectors::{cosine, most_alike, save_npy};
+pub use wordpiece::WordPiece;

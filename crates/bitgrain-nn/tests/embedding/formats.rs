@@ -1,0 +1,77 @@
+//! The same model in every weight format.
+
+use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_nn::embed::{SentenceEncoder, cosine, most_alike, save_npy};
+
+use crate::tiny::{HIDDEN, TEXTS, Tiny};
+
+fn least_cosine(encoder: &SentenceEncoder, full: &[Vec<f32>]) -> f64 {
+    let vectors = encoder.embed(&TEXTS).expect("vectors");
+    vectors.iter().zip(full).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min)
+}
+
+#[test]
+fn every_format_gives_vectors_near_those_at_f32() {
+    let folder = Tiny::new().write();
+    let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let full = encoder.embed(&TEXTS).expect("vectors");
+    let all = encoder.bytes().expect("bytes");
+    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml);
+    for format in blocks.chain([WeightFormat::Q4F32]).chain(DType::ALL.map(WeightFormat::from)) {
+        encoder.morph(format).expect("it can be quantized");
+        let cosine = least_cosine(&encoder, &full);
+        let name = format.to_string();
+        let bound = match name.as_str() {
+            "float64" | "float32" | "int32" | "uint32" | "int64" | "uint64" => 0.999_999,
+            "float16" | "int16" | "uint16" => 0.99999,
+            "bfloat16" | "int8" | "uint8" | "q8_0" => 0.999,
+            // With two bits or less a random network keeps little.
+            "binary" | "ternary" | "int2" | "uint2" | "q2_k" | "tq1_0" | "tq2_0" => -1.0,
+            _ => 0.9,
+        };
+        assert!(cosine > bound, "{name}: {cosine}");
+        if matches!(name.as_str(), "int8" | "q8_0" | "int4" | "q4_0" | "fp4" | "ternary") {
+            assert!(encoder.bytes().expect("bytes") < all / 2, "{name}");
+        }
+    }
+}
+
+#[test]
+fn morphing_back_gives_the_same_bits() {
+    let folder = Tiny::new().write();
+    let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let full = encoder.embed(&TEXTS).expect("vectors");
+    encoder.morph(DType::Int4).expect("int4");
+    assert_ne!(encoder.embed(&TEXTS).expect("vectors"), full);
+    encoder.morph(DType::Float32).expect("float32");
+    assert_eq!(encoder.embed(&TEXTS).expect("vectors"), full);
+}
+
+#[test]
+fn vectors_do_not_depend_on_the_threads() {
+    let folder = Tiny::new().write();
+    let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    for format in ["float32", "q8_0", "q4_0"] {
+        encoder.morph(format.parse::<WeightFormat>().expect("a format")).expect("quantized");
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| encoder.embed(&TEXTS).expect("vectors"))
+        };
+        assert_eq!(on(1), on(4), "{format}");
+    }
+}
+
+#[test]
+fn vectors_are_written_as_an_array() {
+    let vectors = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![0.6, 0.8]];
+    assert_eq!(most_alike(&vectors, 0).expect("two others").0, 2);
+    assert_eq!(most_alike(&vectors[..1], 0), None);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("v.npy");
+    save_npy(&path, &vectors, 2).expect("written");
+    let model = bitgrain_nn::Model::open(&path).expect("an array");
+    assert_eq!(model.tensors()[0].shape, [3, 2]);
+    assert_eq!(model.tensors()[0].values().expect("numbers"), vectors.concat());
+    save_npy(&path, &[], HIDDEN).expect("no rows are an array too");
+    assert_eq!(bitgrain_nn::Model::open(&path).expect("an array").tensors()[0].shape, [0, HIDDEN as u64]);
+}

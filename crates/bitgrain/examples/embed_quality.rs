@@ -1,0 +1,161 @@
+//! What each weight format costs a model that embeds sentences:
+//! `cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [FORMAT…]`
+//!
+//! PAIRS has two sentences and a score per line, without a header, as the STS benchmark. Prints a Markdown table: the
+//! rank correlation of cosines with the scores, how alike the vectors are to those at f32, bytes of the weights, and
+//! speed.
+
+use std::error::Error;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain::nn::embed::SentenceEncoder;
+
+const USAGE: &str = "usage: cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [FORMAT…]";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough is no error.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let mut most = usize::MAX;
+    if let Some(at) = args.iter().position(|arg| arg == "--pairs") {
+        most = args.get(at + 1).ok_or(USAGE)?.parse()?;
+        args.drain(at..at + 2);
+    }
+    let [model, pairs, formats @ ..] = args.as_slice() else { return Err(USAGE.into()) };
+    let formats = if formats.is_empty() {
+        every_format()
+    } else {
+        formats.iter().map(|name| name.parse()).collect::<Result<_, _>>()?
+    };
+    let mut pairs = pairs_of(&std::fs::read_to_string(pairs)?)?;
+    pairs.truncate(most);
+    if pairs.is_empty() {
+        return Err("there are no pairs".into());
+    }
+    let encoder = SentenceEncoder::open(model)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "| format | MB | Spearman | cosine to float32 | sentences/s |")?;
+    writeln!(out, "|---|--:|--:|--:|--:|")?;
+    let full = Measured::of(&encoder, &pairs)?;
+    full.row("float32", &full, &mut out)?;
+    for format in formats {
+        // Versions stay beside the masters they were made from: each format gets masters of its own.
+        let mut encoder = encoder.clone();
+        encoder.morph(format)?;
+        Measured::of(&encoder, &pairs)?.row(&format.to_string(), &full, &mut out)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Blocks of llama.cpp, then the dtypes; f32 is what they are compared with.
+fn every_format() -> Vec<WeightFormat> {
+    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml);
+    let scaled = DType::ALL.into_iter().filter(|dtype| *dtype != DType::Float32).map(WeightFormat::from);
+    blocks.chain([WeightFormat::Q4F32]).chain(scaled).collect()
+}
+
+struct Pair {
+    sentences: [String; 2],
+    score: f64,
+}
+
+/// What a format gives.
+struct Measured {
+    bytes: usize,
+    vectors: Vec<Vec<f32>>,
+    spearman: f64,
+    per_second: f64,
+}
+
+impl Measured {
+    fn of(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Self, Box<dyn Error>> {
+        let texts: Vec<&str> = pairs.iter().flat_map(|pair| &pair.sentences).map(String::as_str).collect();
+        // Codes are put into the order of products for the first of them.
+        encoder.embed(&texts[..1])?;
+        let start = Instant::now();
+        let vectors = encoder.embed(&texts)?;
+        let per_second = texts.len() as f64 / start.elapsed().as_secs_f64();
+        let cosines: Vec<f64> = vectors.chunks_exact(2).map(|pair| cosine(&pair[0], &pair[1])).collect();
+        let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
+        let spearman = correlation(&ranks(&cosines), &ranks(&scores));
+        Ok(Self { bytes: encoder.bytes()?, vectors, spearman, per_second })
+    }
+
+    fn row(&self, name: &str, full: &Self, out: &mut impl Write) -> io::Result<()> {
+        let cosines = self.vectors.iter().zip(&full.vectors).map(|(a, b)| cosine(a, b));
+        let mean = cosines.sum::<f64>() / self.vectors.len() as f64;
+        let (megabytes, spearman, speed) = (self.bytes as f64 / 1e6, self.spearman, self.per_second);
+        writeln!(out, "| `{name}` | {megabytes:.1} | {spearman:.4} | {mean:.5} | {speed:.0} |")
+    }
+}
+
+/// Of vectors of length one.
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+/// Where each number is among all of them; equal numbers share the mean of their places.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut before = 0;
+    for same in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
+        let place = before as f64 + (same.len() - 1) as f64 / 2.0;
+        same.iter().for_each(|at| ranks[*at] = place);
+        before += same.len();
+    }
+    ranks
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (a_mean, b_mean) = (mean(a), mean(b));
+    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
+    for (a, b) in a.iter().map(|a| a - a_mean).zip(b.iter().map(|b| b - b_mean)) {
+        (ab, aa, bb) = (ab + a * b, aa + a * a, bb + b * b);
+    }
+    ab / (aa * bb).sqrt()
+}
+
+fn pairs_of(text: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
+    let pair = |(at, line): (usize, &str)| {
+        let wrong = || format!("line {}: not two sentences and a score: {line}", at + 1);
+        let fields: [String; 3] = fields(line).try_into().map_err(|_| wrong())?;
+        let [first, second, score] = fields;
+        Ok(Pair { sentences: [first, second], score: score.trim().parse().map_err(|_| wrong())? })
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(pair).collect()
+}
+
+/// The fields of a CSV line; two quotes in a quoted field are one.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let field = fields.last_mut().expect("one from the start");
+        match c {
+            '"' if quoted && chars.next_if_eq(&'"').is_some() => field.push('"'),
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => field.push(c),
+        }
+    }
+    fields
+}
