@@ -130,8 +130,8 @@ fn frames_behind_a_deletion_in_a_batch_begin_anew() {
     store.append("x", &[4], &wave(9, 4), 9).expect("appended");
     store.close().expect("closes");
     let frames = open(folder.path()).frames("x", 0..3).expect("what was acknowledged is there");
-    for (frame, time) in frames.iter().zip(7..) {
-        assert_eq!(frame.time, time);
+    for (frame, time) in frames.iter().zip(7_u32..) {
+        assert_eq!(frame.time, u64::from(time));
         assert!(super::distance(&frame.values, &wave(time as usize, 4)) <= frame.provenance.bound);
     }
 }
