@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use bitgrain_store::TensorStore;
+use bitgrain::store::TensorStore;
 use serde_json::json;
 
 use super::arrays::Arrays;

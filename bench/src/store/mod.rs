@@ -1,4 +1,4 @@
-//! Suite `store`: tensors at rest through `bitgrain_store`, beside databases, files and the floor.
+//! Suite `store`: tensors at rest through `bitgrain::store`, beside databases, files and the floor.
 
 mod arrays;
 mod commit;

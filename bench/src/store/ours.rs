@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_store::{StoreConfig, SyncMode, TensorStore};
+use bitgrain::store::{StoreConfig, SyncMode, TensorStore};
 
 use crate::rival::store::{Plan, Reads, Shelf};
 
