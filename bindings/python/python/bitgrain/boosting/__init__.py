@@ -1,0 +1,3 @@
+"""Gradient-boosted trees on bins and quantized gradients."""
+
+__all__: list[str] = []

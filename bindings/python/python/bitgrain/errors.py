@@ -1,0 +1,61 @@
+"""What can go wrong, as a tree of exceptions.
+
+Every exception of this package is an :class:`Error`; each is also what Python's own libraries would raise in its place,
+so ``except ValueError`` and ``except KeyError`` go on working.
+
+>>> import bitgrain
+>>> issubclass(bitgrain.NotFoundError, KeyError) and issubclass(bitgrain.NotFoundError, bitgrain.Error)
+True
+"""
+
+__all__ = [
+    "DTypeError",
+    "DamagedError",
+    "Error",
+    "FileError",
+    "FormatError",
+    "InputError",
+    "LockedError",
+    "NotFoundError",
+    "TrainingInterrupted",
+]
+
+
+class Error(Exception):
+    """Anything that this package raises on purpose."""
+
+
+class InputError(Error, ValueError):
+    """A value, a shape or a setting that cannot be used."""
+
+
+class DTypeError(Error, TypeError):
+    """An array or column of a type that cannot be used."""
+
+
+class NotFoundError(Error, KeyError):
+    """No tensor, feature or format of that name."""
+
+    def __str__(self) -> str:
+        # A KeyError shows the repr of its argument, which hides a sentence in quotes.
+        return str(self.args[0]) if self.args else ""
+
+
+class FileError(Error, OSError):
+    """A file or folder that cannot be opened, read or written."""
+
+
+class LockedError(FileError):
+    """A store that another process writes."""
+
+
+class FormatError(Error, ValueError):
+    """Bytes that are not what they should be: foreign, truncated, of a later version."""
+
+
+class DamagedError(FormatError):
+    """Bytes that were right once: a checksum does not fit."""
+
+
+class TrainingInterrupted(UserWarning):
+    """A training ended early by Ctrl-C; the model has the rounds that were done."""

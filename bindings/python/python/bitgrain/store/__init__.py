@@ -1,0 +1,3 @@
+"""Tensors at rest, with bits where the reads are."""
+
+__all__: list[str] = []

@@ -1,0 +1,31 @@
+//! The Python package's native half: arrays in, arrays out, every number from `bitgrain`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `boosting` | datasets, training, models of trees |
+//! | `weights` | quantized tensors, weight stores, networks, model files |
+//! | `store` | tensors at rest |
+//! | `array` | NumPy arrays on their way in and out |
+//! | `error` | the tree of exceptions |
+//! | `command` | `python -m bitgrain` |
+//!
+//! What users see is Python: `python/bitgrain/`. The types here are described in `_native.pyi` beside it.
+
+mod array;
+mod boosting;
+mod command;
+mod error;
+mod store;
+mod weights;
+
+use pyo3::prelude::*;
+
+/// The native half of bitgrain.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(command::command, module)?)?;
+    boosting::register(module)?;
+    weights::register(module)?;
+    store::register(module)
+}

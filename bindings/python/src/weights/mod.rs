@@ -1,0 +1,8 @@
+//! Quantized weights: tensors, versions, networks, files.
+
+use pyo3::prelude::*;
+
+/// Adds what this module offers.
+pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    Ok(())
+}

@@ -1,0 +1,22 @@
+"""The Python blocks of the guides run, one after the other."""
+
+import pathlib
+import re
+
+import pytest
+
+GUIDES = sorted((pathlib.Path(__file__).parents[3] / "docs" / "guide").glob("python-*.md"))
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    names: dict[str, object] = {"__name__": path.stem}
+    for number, block in enumerate(blocks, 1):
+        exec(compile(block, f"{path.name}, block {number}", "exec"), names)
+
+
+def test_there_is_a_guide_to_each_domain() -> None:
+    assert len(GUIDES) >= 3
