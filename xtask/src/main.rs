@@ -5,6 +5,7 @@
 mod cmd;
 mod error;
 mod oracles;
+mod package;
 mod python;
 mod step;
 

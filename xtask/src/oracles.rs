@@ -48,13 +48,16 @@ impl Oracles {
         Ok(oracles)
     }
 
+    /// A step that runs a module of the environment's Python.
+    pub(crate) fn module(&self, name: &str) -> Step {
+        // Nothing is left behind in the checkout.
+        Step::new(&self.python).env("PYTHONDONTWRITEBYTECODE", "1").args(["-m", name])
+    }
+
     /// The step that runs every oracle on the command that `cargo test` built.
     pub(crate) fn step(&self) -> Step {
-        Step::new(&self.python)
-            .env("BITGRAIN", &self.command.to_string_lossy())
-            // Nothing is left behind in the checkout.
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .args(["-m", "pytest", "oracles", "-q", "-p", "no:cacheprovider"])
+        let command = self.command.to_string_lossy();
+        self.module("pytest").env("BITGRAIN", &command).args(["oracles", "-q", "-p", "no:cacheprovider"])
     }
 }
 

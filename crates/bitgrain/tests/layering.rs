@@ -13,6 +13,7 @@ const NN: &str = "bitgrain-nn";
 const STORE: &str = "bitgrain-store";
 const GPU: &str = "bitgrain-gpu";
 const FACADE: &str = "bitgrain";
+const COMMAND: &str = "bitgrain-cli";
 
 /// Each crate with the crates of this workspace it may depend on, lowest first. A new crate gets its line here.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -26,8 +27,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     (GPU, &[CODEC, NN, GBDT, KERNELS]),
     (FACADE, &[KERNELS, CODEC, FORMATS, GBDT, NN, STORE, GPU]),
     // Front ends and tools see what users see.
-    ("bitgrain-cli", &[FACADE]),
-    ("bitgrain-python", &[FACADE]),
+    (COMMAND, &[FACADE]),
+    // `python -m bitgrain` is the command.
+    ("bitgrain-python", &[FACADE, COMMAND]),
     ("bitgrain-wasm", &[FACADE]),
     ("bitgrain-bench", &[FACADE]),
     ("bitgrain-fuzz", &[FACADE]),

@@ -4,10 +4,12 @@ use std::io::Write;
 
 use crate::error::TaskError;
 use crate::oracles::Oracles;
+use crate::package;
 use crate::python::Python;
 use crate::step::Step;
 
-/// Run every test: unit, integration and doc tests, the Python reader of the golden vectors, the foreign oracles
+/// Run every test: unit, integration and doc tests, the Python reader of the golden vectors, the foreign oracles, the
+/// Python package
 ///
 /// Needs Python 3.11 or later with venv and pip: the oracles get a virtual environment in the target folder, made anew
 /// when oracles/requirements.txt changes. The last line is "all tests passed" if they did; the exit code is not 0 if
@@ -31,11 +33,12 @@ impl Tools {
 
 pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     let tools = Tools::set_up()?;
-    // Fuzz targets have no tests, and link only with the fuzzer's engine.
-    let workspace = ["--workspace", "--exclude", "bitgrain-fuzz"];
+    // Fuzz targets have no tests, and link only with the fuzzer's engine; the Python package is tested in Python.
+    let workspace = ["--workspace", "--exclude", "bitgrain-fuzz", "--exclude", "bitgrain-python"];
     Step::cargo().args(["test"]).args(workspace).args(["--locked"]).run()?;
     tools.python.script("spec/check_vectors.py").run()?;
     tools.oracles.step().run()?;
+    package::test(&tools.oracles)?;
     writeln!(out, "all tests passed")?;
     Ok(())
 }
