@@ -114,6 +114,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/guide/run-a-network.md",
         "docs/guide/train-on-a-table.md",
         "docs/benchmarks/fidelity.md",
+        "docs/benchmarks/boosting.md",
         "docs/benchmarks/codec.md",
         "docs/benchmarks/weights.md",
         "docs/benchmarks/weight-quality.md",
@@ -172,6 +173,19 @@ fn the_weight_figures_of_the_readme_are_those_of_the_benchmark_page() {
             let ratio = measured[5].split('×').next().unwrap_or_default();
             assert_eq!(columns.map(|i| row[i].as_str()), [median, ratio], "{row:?}");
         }
+    }
+}
+
+#[test]
+fn the_trees_of_the_readme_are_those_of_the_benchmark_page() {
+    let (readme, page) = (read("README.md"), read("docs/benchmarks/boosting.md"));
+    let measured = rows(&page, "## Binary, 1,000,000 × 28, 2 threads", "| contender |");
+    let shown = rows(&readme, "## Train trees", "| contender |");
+    assert_eq!(shown.len(), 6);
+    for row in shown {
+        let measured = measured.iter().find(|m| m[0] == row[0]).unwrap_or_else(|| panic!("no row {}", row[0]));
+        let first = |cell: &String| cell.split(' ').next().unwrap_or_default().to_owned();
+        assert_eq!(row[1..], [3, 4, 5, 6].map(|i| first(&measured[i])), "{row:?}");
     }
 }
 

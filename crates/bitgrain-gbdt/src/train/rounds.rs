@@ -19,6 +19,9 @@ use crate::random::mixed;
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
 const CHUNK: usize = 1 << 14;
 
+/// Rows whose leaves are worth more threads than one.
+const ROWS: usize = 1 << 16;
+
 /// All that lasts from one round to the next.
 pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     trainer: &'t mut Trainer<'a>,
@@ -217,7 +220,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             Ok(finite(value * rate))
         };
-        let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().map(value).collect();
+        // Sums of a small table are added up before another thread is awake.
+        let few = if self.data.n_rows() < ROWS { grown.leaves.len() } else { 1 };
+        let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().with_min_len(few).map(value).collect();
         values.into_iter().collect()
     }
 

@@ -14,6 +14,9 @@ use crate::predict::Predictor;
 /// Rows whose gradients are asked for at a time: what they need stays in cache.
 pub(super) const CHUNK: usize = 4096;
 
+/// Chunks for a thread, at least: a thread that has to be woken for less comes too late.
+const CHUNKS: usize = 4;
+
 /// The largest gradient and hessian of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Largest {
@@ -78,7 +81,7 @@ pub(super) fn gradients(
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
     let none = vec![Largest::default(); groups];
     // One after another, so that an error is that of the first row.
-    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
     largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
@@ -95,7 +98,7 @@ pub(super) fn largest_of(
         let (grads, hess) = buffers.group(0, end - start);
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
-    let largest: Vec<_> = chunks.into_par_iter().map_init(Buffers::default, one).collect();
+    let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
     let largest = largest.into_iter().try_fold(Largest::default(), |a, b| Ok(a.max(b?)));
     largest.map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
 }
@@ -118,7 +121,8 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
             None => Err(refused(grads, hess, round, |at| order[start + at] as usize)),
         }
     };
-    let taken: Vec<_> = out.par_chunks_mut(CHUNK).enumerate().map_init(Buffers::default, one).collect();
+    let taken: Vec<_> =
+        out.par_chunks_mut(CHUNK).enumerate().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
     taken
         .into_iter()
         .collect::<Result<_, _>>()

@@ -16,6 +16,13 @@ use crate::train::split::Found;
 /// Leaves that are parted at once.
 const AT_ONCE: usize = 4;
 
+/// Work on some leaves that is worth more threads than one, in additions to bins: a quarter of a millisecond. Below it,
+/// a thread that has to be woken comes too late.
+const ADDITIONS: usize = 1 << 19;
+
+/// What each bin of a histogram costs beside the rows, in additions: to clear, to subtract, to search in two children.
+const PER_BIN: usize = 6;
+
 /// Bins whose search is worth more threads than one.
 const BINS: usize = 1 << 13;
 
@@ -94,6 +101,7 @@ impl<S: super::Sum> Leaves<S> {
             self.best::<N>(growing).into_iter().take(left).filter(is_whole).take(AT_ONCE).collect();
         nodes.sort_unstable_by_key(|&leaf| growing.grown.leaves[leaf].rows.start);
         let ranges: Vec<Range<usize>> = nodes.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
+        let row_bytes = rows.plan.row_bytes();
         let opens: Vec<_> = nodes.iter().map(|&leaf| (self.open[leaf].take(), self.spare.pop())).collect();
         let task = |((&leaf, rows), (open, spare)): ((&usize, _), _)| -> Task<'_, N> { (leaf, rows, open, spare) };
         let tasks: Vec<Task<'_, N>> = nodes.iter().zip(rows.parts(&ranges)).zip(opens).map(task).collect();
@@ -102,7 +110,9 @@ impl<S: super::Sum> Leaves<S> {
             let parted = open.and_then(|open| part_leaf(growing, leaf, open, &mut rows, &mut spares));
             (leaf, parted, spares)
         };
-        let parted: Vec<_> = if tasks.len() == 1 {
+        let bins = growing.grower.search.map.total_bins() as usize;
+        let additions: usize = ranges.iter().map(|rows| rows.len() * row_bytes + bins * PER_BIN).sum();
+        let parted: Vec<_> = if tasks.len() == 1 || additions < ADDITIONS {
             tasks.into_iter().map(one).collect()
         } else {
             tasks.into_par_iter().map(one).collect()
