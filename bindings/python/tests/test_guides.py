@@ -1,11 +1,12 @@
-"""The Python blocks of the guides run, one after the other."""
+"""The Python blocks of the guides and of the README run, one after the other."""
 
 import pathlib
 import re
 
 import pytest
 
-GUIDES = sorted((pathlib.Path(__file__).parents[3] / "docs" / "guide").glob("python-*.md"))
+ROOT = pathlib.Path(__file__).parents[3]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("python-*.md"))]
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
@@ -19,4 +20,4 @@ def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
 
 
 def test_there_is_a_guide_to_each_domain() -> None:
-    assert len(GUIDES) >= 3
+    assert len(GUIDES) >= 4
