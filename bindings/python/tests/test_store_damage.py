@@ -1,8 +1,10 @@
 """What the store says when it cannot do what it was asked."""
 
 import errno
+import importlib
 import os
 import pathlib
+import struct
 
 import numpy as np
 import pytest
@@ -60,14 +62,18 @@ def test_damage_that_is_found_on_opening_is_refused_or_salvaged(tmp_path: pathli
         assert len(store) == 7
 
 
-def test_a_store_of_a_later_version_is_not_read(tmp_path: pathlib.Path) -> None:
+def test_a_store_of_a_later_version_is_not_read(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[3] / "spec")
+    sum_of = importlib.import_module("segment_file").sum_of
     filled(tmp_path)
     manifest = next(file for file in tmp_path.iterdir() if "manifest" in file.name)
     data = bytearray(manifest.read_bytes())
     data[8] = 99
+    data[-4:] = struct.pack("<I", sum_of(data[:-4]))
     manifest.write_bytes(data)
-    with pytest.raises(bitgrain.FormatError):
+    with pytest.raises(bitgrain.FormatError, match="version 99") as caught:
         TensorStore(tmp_path)
+    assert not isinstance(caught.value, bitgrain.DamagedError)
 
 
 def test_a_reader_does_not_write(tmp_path: pathlib.Path) -> None:

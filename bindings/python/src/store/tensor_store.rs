@@ -12,13 +12,13 @@ use super::batch::StoreBatch;
 use super::error::not_opened;
 use super::handle::Handle;
 use super::id::Id;
+use super::process;
 use super::recipe::Recipe;
 use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Ticked, Verified};
 use super::settings::{OpenSettings, PutSettings, dependents, tier};
 use super::snapshot::StoreSnapshot;
 use super::values::{Read, Stacked, tensor};
 use crate::error::{Raised, Result};
-use crate::store::process;
 
 /// The native half of a `TensorStore`.
 #[pyclass(frozen, module = "bitgrain._native")]
@@ -38,11 +38,13 @@ impl Store {
             _ => return Err(Raised::input(format_args!("mode is {mode:?}, it must be one of \"r\", \"r+\", \"a\""))),
         };
         let config = settings.config(create)?;
-        let open = |path| match writable {
-            true => TensorStore::open(path, config),
-            false => TensorStore::open_read_only_with(path, config),
-        };
-        let store = py.detach(|| process::run(|| open(&path))).map_err(|error| not_opened(&path, error))?;
+        let opened = py.detach(|| {
+            process::run(|| match writable {
+                true => TensorStore::open(&path, config),
+                false => TensorStore::open_read_only_with(&path, config),
+            })
+        });
+        let store = opened.map_err(|error| not_opened(&path, error))?;
         Ok(Self { handle: Arc::new(Handle::store(store, writable)) })
     }
 

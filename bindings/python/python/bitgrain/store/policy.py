@@ -65,11 +65,10 @@ class TierPolicy:
         # Whether a number is in its range is for the store to say; here, only what it could not even be given.
         for field in fields(self):
             value, default = getattr(self, field.name), field.default
-            wanted = float | int if isinstance(default, float) else type(default)
-            wanted = str if wanted is Tier else wanted
-            if not isinstance(value, wanted) or isinstance(value, bool):
-                name = getattr(wanted, "__name__", "float")
-                raise DTypeError(f"{field.name} is {value!r}, it must be a {name}")
+            wanted: type = next(kind for kind in (float, int, str, timedelta) if isinstance(default, kind))
+            accepted = (float, int) if wanted is float else wanted
+            if not isinstance(value, accepted) or isinstance(value, bool):
+                raise DTypeError(f"{field.name} is {value!r}, it must be a {wanted.__name__}")
             if isinstance(value, timedelta) and value < timedelta(0):
                 raise InputError(f"{field.name} is {value}, it must not be negative")
         if not 0 <= self.warm_byte_cap < 1 << 64:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import weakref
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Literal, Self
@@ -436,6 +436,3 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
 
     def _ids(self, prefix: str | None) -> list[TensorId]:
         return self._native.ids(prefix)
-
-    def __iter__(self) -> Iterator[TensorId]:
-        return iter(self._native.ids())
