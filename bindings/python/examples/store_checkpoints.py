@@ -7,11 +7,10 @@ import tempfile
 import warnings
 
 import numpy as np
+from bitgrain import Delta, TensorStore
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
-
-from bitgrain import Delta, TensorStore
 
 
 def main() -> None:
@@ -47,7 +46,9 @@ def main() -> None:
             model.partial_fit(digits.data, digits.target)
         store.put_absent("tuned", Delta("base", wanted=model.coefs_[0]))
         tuned, provenance = store.get("tuned", with_provenance=True)
-        print(f"tuned weights come back within {np.abs(tuned - model.coefs_[0]).max():.5f}, from {provenance.depth} other")
+        print(
+            f"tuned weights come back within {np.abs(tuned - model.coefs_[0]).max():.5f}, from {provenance.depth} other"
+        )
 
 
 if __name__ == "__main__":

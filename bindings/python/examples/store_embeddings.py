@@ -7,10 +7,9 @@ import tempfile
 import time
 
 import numpy as np
+from bitgrain import TensorStore, Tier, TierPolicy
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
-
-from bitgrain import TensorStore, Tier, TierPolicy
 
 
 def main() -> None:
@@ -46,7 +45,9 @@ def main() -> None:
                 store.tick(time.time() + hours * 3600)
             store.compact(all=True)
             after = store.stats()
-            print(f"\ncompression {before.compression:.1f} before, {after.compression:.1f} after half a day without a read")
+            print(
+                f"\ncompression {before.compression:.1f} before, {after.compression:.1f} after half a day without a read"
+            )
             for tier, stats in after.tiers.items():
                 if stats.tensors:
                     print(f"{tier:16} {stats.tensors} tensors, off by at most {stats.worst_bound:.3f}")

@@ -9,9 +9,8 @@ import subprocess
 import sys
 import tomllib
 
-import pytest
-
 import bitgrain
+import pytest
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -28,7 +27,8 @@ def test_the_version_is_one_everywhere() -> None:
 
 def test_the_module_is_the_command_with_its_exit_codes(tmp_path: pathlib.Path) -> None:
     info = run("-m", "bitgrain", "info")
-    assert info.returncode == 0 and "backends on this CPU" in info.stdout
+    assert info.returncode == 0
+    assert "backends on this CPU" in info.stdout
     assert run("-m", "bitgrain", "--help").returncode == 0
     for wrong in ([], ["no-such-command"], ["store", "ls", str(tmp_path / "none")]):
         done = run("-m", "bitgrain", *wrong)
@@ -78,7 +78,8 @@ def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
 
 def test_types_are_shipped() -> None:
     files = importlib.resources.files("bitgrain")
-    assert (files / "py.typed").is_file() and (files / "_native.pyi").is_file()
+    assert (files / "py.typed").is_file()
+    assert (files / "_native.pyi").is_file()
 
 
 def test_importing_it_brings_in_nothing_but_numpy() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-
 from bitgrain import Factor, TensorStore, Tier
 
 SPEC = pathlib.Path(__file__).parents[3] / "spec"
@@ -51,7 +50,8 @@ def values_of(record: dict[str, Any]) -> npt.NDArray[np.float32]:
 def test_the_reader_of_the_specification_reads_it(folder: pathlib.Path, reader: ModuleType) -> None:
     files = sorted(folder.iterdir())
     segments = [reader.read(file.read_bytes()) for file in files if "segment" in file.name]
-    assert segments and all(segment["sealed"] and segment["torn"] == 0 for segment in segments)
+    assert segments
+    assert all(segment["sealed"] and segment["torn"] == 0 for segment in segments)
     records = [record for segment in segments for record in segment["records"]]
     tensors = {
         record["id"] if isinstance(record["id"], str) else int(record["id"]["number"], 16): record
@@ -106,4 +106,5 @@ def test_python_reads_what_the_command_wrote(folder: pathlib.Path, tmp_path: pat
         assert store.stat("from/command").tier is Tier.HOT
         assert np.array_equal(np.load(tmp_path / "out.npy"), store["layer/0"])
         busy = command("rm", folder, "layer/0")
-        assert busy.returncode == 2 and "in use by process" in busy.stderr
+        assert busy.returncode == 2
+        assert "in use by process" in busy.stderr

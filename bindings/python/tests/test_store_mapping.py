@@ -5,10 +5,9 @@ import pathlib
 import pickle
 from collections.abc import MutableMapping
 
+import bitgrain
 import numpy as np
 import pytest
-
-import bitgrain
 from bitgrain import TensorStore
 
 
@@ -19,19 +18,22 @@ def store(tmp_path: pathlib.Path) -> TensorStore:
 
 def test_it_maps_ids_to_arrays(store: TensorStore) -> None:
     assert isinstance(store, MutableMapping)
-    assert len(store) == 0 and list(store) == []
+    assert len(store) == 0
+    assert list(store) == []
     store["b"] = np.arange(6).reshape(2, 3)
     store["a"] = 1.5
     store[7] = [1, 2, 3]
     assert list(store) == ["a", "b", 7]
     assert len(store) == 3
-    assert store["b"].shape == (2, 3) and store["a"].shape == ()
+    assert store["b"].shape == (2, 3)
+    assert store["a"].shape == ()
     assert np.allclose(store["b"], np.arange(6).reshape(2, 3), atol=0.02)
     del store["a"]
     assert list(store.keys()) == ["b", 7]
     assert [(id, array.shape) for id, array in store.items()] == [("b", (2, 3)), (7, (3,))]
     assert [array.size for array in store.values()] == [6, 3]
-    assert store.pop("b").shape == (2, 3) and "b" not in store
+    assert store.pop("b").shape == (2, 3)
+    assert "b" not in store
     assert store.pop("b", None) is None
     store.update({"x": np.ones(2), "y": np.zeros(2)})
     assert store.setdefault("x", np.zeros(9)).shape == (2,)
@@ -49,12 +51,15 @@ def test_items_are_read_one_after_another(store: TensorStore) -> None:
 
 def test_a_text_of_digits_is_not_the_number(store: TensorStore) -> None:
     store["7"] = [1.0]
-    assert 7 not in store and "7" in store
+    assert 7 not in store
+    assert "7" in store
     store[7] = [1.0, 2.0]
-    assert store["7"].shape == (1,) and store[7].shape == (2,)
+    assert store["7"].shape == (1,)
+    assert store[7].shape == (2,)
     store[2**128 - 1] = [3.0]
     assert list(store) == ["7", 7, 2**128 - 1]
-    assert np.uint8(7) in store and store[np.int64(7)].shape == (2,)
+    assert np.uint8(7) in store
+    assert store[np.int64(7)].shape == (2,)
 
 
 @pytest.mark.parametrize("odd", [None, 1.5, (1, 2), b"7", True, -1, 2**128])
@@ -92,7 +97,8 @@ def test_the_end_of_a_with_block_closes_it_and_gives_up_the_lock(tmp_path: pathl
             TensorStore(tmp_path)
     assert store.closed
     with TensorStore(tmp_path, mode="r+") as again:
-        assert again.recovery.tensors == 1 and again.recovery.is_clean
+        assert again.recovery.tensors == 1
+        assert again.recovery.is_clean
         with pytest.raises(RuntimeError), again:
             raise RuntimeError
         assert again.closed
@@ -133,7 +139,8 @@ def test_a_forgotten_store_is_closed_when_it_is_collected(tmp_path: pathlib.Path
     store["a"] = [1.0]
     del store
     with TensorStore(tmp_path) as again:
-        assert again.recovery.is_clean and "a" in again
+        assert again.recovery.is_clean
+        assert "a" in again
 
 
 def test_it_is_not_pickled_or_copied_and_says_what_to_do(store: TensorStore) -> None:
@@ -152,5 +159,8 @@ def test_what_is_known_can_be_pickled(store: TensorStore) -> None:
 
 def test_two_stores_are_equal_if_they_are_the_same(store: TensorStore, tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path / "other") as other:
-        assert store == store and store != other and len({store, other}) == 2
-        assert str(tmp_path) in repr(store) and "0 tensors" in repr(store)
+        assert store == store
+        assert store != other
+        assert len({store, other}) == 2
+        assert str(tmp_path) in repr(store)
+        assert "0 tensors" in repr(store)

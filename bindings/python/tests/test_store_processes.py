@@ -6,10 +6,9 @@ import pathlib
 import subprocess
 import sys
 
+import bitgrain
 import numpy as np
 import pytest
-
-import bitgrain
 from bitgrain import TensorStore
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
@@ -34,18 +33,22 @@ def test_a_second_process_is_refused_and_told_who_has_the_store(tmp_path: pathli
         done = python(code, tmp_path)
         assert done.returncode == 0, done.stderr
         assert f"True [Errno 11] the store is in use by process {os.getpid()}" in done.stdout
-        assert str(tmp_path) in done.stdout and "[1.0, 2.0]" in done.stdout
+        assert str(tmp_path) in done.stdout
+        assert "[1.0, 2.0]" in done.stdout
 
 
 def test_a_store_that_nobody_closed_is_closed_at_the_end(tmp_path: pathlib.Path) -> None:
     done = python("import bitgrain, sys; s = bitgrain.TensorStore(sys.argv[1]); s['a'] = [1.0]; print(s)", tmp_path)
     assert done.returncode == 0, done.stderr
     with TensorStore(tmp_path) as store:
-        assert "a" in store and store.recovery.is_clean
+        assert "a" in store
+        assert store.recovery.is_clean
 
 
 def test_what_was_put_survives_a_killed_process(tmp_path: pathlib.Path) -> None:
-    code = "import bitgrain, sys, os; s = bitgrain.TensorStore(sys.argv[1]); s['a'] = [1.0] * 99; os.kill(os.getpid(), 9)"
+    code = (
+        "import bitgrain, sys, os; s = bitgrain.TensorStore(sys.argv[1]); s['a'] = [1.0] * 99; os.kill(os.getpid(), 9)"
+    )
     assert python(code, tmp_path).returncode != 0
     with TensorStore(tmp_path) as store:
         assert store["a"].shape == (99,)
@@ -75,7 +78,8 @@ def test_a_fork_does_not_write_to_its_parents_store_nor_keep_its_lock(tmp_path: 
     store["c"] = [2.0]  # the log is still the parent's
     store.close()
     with TensorStore(tmp_path / "store") as again:  # though the child is there, and has the file
-        assert list(again) == ["a", "c"] and again.recovery.is_clean
+        assert list(again) == ["a", "c"]
+        assert again.recovery.is_clean
     os.write(writer, b"x")
     assert os.waitpid(pid, 0)[1] == 0
 

@@ -5,10 +5,9 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import bitgrain
 import numpy as np
 import pytest
-
-import bitgrain
 from bitgrain import TensorStore, TierPolicy
 
 
@@ -22,7 +21,8 @@ def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
             for round in range(rounds):
                 store[f"own/{thread}"] = np.full((5, 100), thread * 100 + round)
                 own = store[f"own/{thread}"]
-                assert own.shape == (5, 100) and np.allclose(own, thread * 100 + round, rtol=0.01)
+                assert own.shape == (5, 100)
+                assert np.allclose(own, thread * 100 + round, rtol=0.01)
                 store["shared"] = np.full(500, thread)
                 shared = store["shared"]
                 # Whoever put it last, it is all of one thread.
@@ -53,7 +53,8 @@ def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
         assert [info.index for info in infos] == list(range(rounds * threads))
         assert store.verify().is_clean
     with TensorStore(tmp_path, mode="r") as store:
-        assert len(store) == threads + 4 and store.recovery.is_clean
+        assert len(store) == threads + 4
+        assert store.recovery.is_clean
 
 
 def test_other_threads_run_while_the_store_works(tmp_path: pathlib.Path) -> None:
@@ -103,7 +104,8 @@ def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
         # The lock is free at once, and everything that was acknowledged is there.
         with TensorStore(tmp_path) as again:
             rounds = [future.result() for future in done]
-            assert again.recovery.is_clean and len(again) == sum(rounds) > 0
+            assert again.recovery.is_clean
+            assert len(again) == sum(rounds) > 0
 
 
 @pytest.mark.parametrize("threads", [1, 3])

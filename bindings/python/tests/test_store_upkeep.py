@@ -5,10 +5,9 @@ import pathlib
 import time
 from datetime import UTC, datetime, timedelta
 
+import bitgrain
 import numpy as np
 import pytest
-
-import bitgrain
 from bitgrain import TensorStore, Tier, TierPolicy, _native
 
 HOUR = 3600
@@ -16,7 +15,9 @@ HOUR = 3600
 
 def test_defaults_of_the_policy_are_those_of_the_engine() -> None:
     python, engine = dataclasses.asdict(TierPolicy()), _native.default_policy()
-    assert python == {name: pytest.approx(value) if isinstance(value, float) else value for name, value in engine.items()}
+    assert python == {
+        name: pytest.approx(value) if isinstance(value, float) else value for name, value in engine.items()
+    }
 
 
 def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> None:
@@ -41,7 +42,8 @@ def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: p
         start = time.time()
         assert store.tick(start).moves == []
         plan = store.plan(start + 3 * HOUR)
-        assert {move.id for move in plan.moves} == {"other", "left", "limited"} and store.stat("left").tier is Tier.HOT
+        assert {move.id for move in plan.moves} == {"other", "left", "limited"}
+        assert store.stat("left").tier is Tier.HOT
         moved = store.tick(datetime.fromtimestamp(start, UTC) + timedelta(hours=3))
         assert {(move.id, move.before, move.after) for move in moved.moves} == {
             (id, Tier.HOT, Tier.WARM) for id in ("other", "left", "limited")
@@ -50,11 +52,16 @@ def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: p
         for hours in (6, 9, 48):
             store.tick(start + hours * HOUR)
         tiers = {info.id: info.tier for info in store.scan()}
-        assert tiers["left"] is Tier.ABSENT and tiers["held"] is Tier.HOT and tiers["limited"] is Tier.COLD
+        assert tiers["left"] is Tier.ABSENT
+        assert tiers["held"] is Tier.HOT
+        assert tiers["limited"] is Tier.COLD
         values, provenance = store.get("left", with_provenance=True)
-        assert not values.any() and values.shape == (10_000,) and provenance.bound == np.inf
+        assert not values.any()
+        assert values.shape == (10_000,)
+        assert provenance.bound == np.inf
         stats = store.stats()
-        assert stats.tiers[Tier.ABSENT].tensors == 2 and stats.tiers[Tier.COLD].tensors == 1
+        assert stats.tiers[Tier.ABSENT].tensors == 2
+        assert stats.tiers[Tier.COLD].tensors == 1
         assert stats.tiers[Tier.COLD].compression > 8
     with TensorStore(tmp_path, mode="r", absent_reads="refuse") as reader:
         with pytest.raises(KeyError, match="no data"):
@@ -82,10 +89,18 @@ def test_what_is_known_of_a_tensor(tmp_path: pathlib.Path) -> None:
         store["a"] = np.ones((3, 4))
         store["a"], _ = np.ones((3, 4)), store["a"]
         info = store.stat("a")
-        assert info.id == "a" and info.shape == (3, 4) and info.tier is Tier.HOT and info.wanted is Tier.HOT
+        assert info.id == "a"
+        assert info.shape == (3, 4)
+        assert info.tier is Tier.HOT
+        assert info.wanted is Tier.HOT
         assert before < info.created <= info.updated <= info.accessed < datetime.now(UTC) + timedelta(seconds=1)
-        assert info.accesses == 3 and 0 < info.score <= 1024 and info.stored_bytes > 12
-        assert info.pinned is None and info.max_error is None and info.frames is None and not info.reconstructable
+        assert info.accesses == 3
+        assert 0 < info.score <= 1024
+        assert info.stored_bytes > 12
+        assert info.pinned is None
+        assert info.max_error is None
+        assert info.frames is None
+        assert not info.reconstructable
         with pytest.raises(dataclasses.FrozenInstanceError):
             info.score = 0.0  # type: ignore[misc]
 
@@ -103,7 +118,8 @@ def test_a_scan_is_in_order_and_by_prefix(tmp_path: pathlib.Path) -> None:
 
 def test_statistics_add_up(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path, sync="on_seal") as store:
-        assert store.stats().tensors == 0 and store.stats().compression == 0
+        assert store.stats().tensors == 0
+        assert store.stats().compression == 0
         for number in range(10):
             store[number] = np.random.default_rng(number).standard_normal(10_000)
         store.put("exact", np.ones(100, np.float32), lossless=True)
@@ -113,9 +129,11 @@ def test_statistics_add_up(tmp_path: pathlib.Path) -> None:
         assert (stats.tensors, stats.temporal, stats.frames) == (12, 1, 4)
         assert list(stats.tiers) == list(Tier)
         assert stats.tiers[Tier.HOT].f32_bytes == 10 * 40_000 + 4 * 200
-        assert stats.tiers[Tier.LOSSLESS].f32_bytes == 400 and stats.tiers[Tier.LOSSLESS].worst_bound == 0
+        assert stats.tiers[Tier.LOSSLESS].f32_bytes == 400
+        assert stats.tiers[Tier.LOSSLESS].worst_bound == 0
         assert 3.5 < stats.compression < 4
-        assert stats.live_bytes <= stats.file_bytes and stats.garbage_bytes == 0
+        assert stats.live_bytes <= stats.file_bytes
+        assert stats.garbage_bytes == 0
         assert max(info.provenance.bound for info in store.scan()) == stats.tiers[Tier.HOT].worst_bound
 
 
@@ -125,13 +143,16 @@ def test_space_comes_back(tmp_path: pathlib.Path) -> None:
             store[number % 20] = np.random.default_rng(number).standard_normal(2000)
         before = dict(store.items())
         stats = store.stats()
-        assert stats.segments > 3 and stats.garbage_bytes > stats.live_bytes
+        assert stats.segments > 3
+        assert stats.garbage_bytes > stats.live_bytes
         report = store.compact()
-        assert report.segments_removed > report.segments_written and report.bytes_removed > report.bytes_written
+        assert report.segments_removed > report.segments_written
+        assert report.bytes_removed > report.bytes_written
         assert store.stats().file_bytes < stats.file_bytes
         store.compact(all=True)
         assert all(np.array_equal(store[id], array) for id, array in before.items())
-        assert store.verify().is_clean and store.verify().records >= 20
+        assert store.verify().is_clean
+        assert store.verify().records >= 20
     with TensorStore(tmp_path, mode="r") as store:
         assert len(store) == 20
 
@@ -142,7 +163,8 @@ def test_a_backup_is_a_store_of_its_own(tmp_path: pathlib.Path) -> None:
         store.backup(tmp_path / "copy")
         store["b"] = [1.0]
         with TensorStore(tmp_path / "copy") as copy:
-            assert list(copy) == ["a"] and np.array_equal(copy["a"], store["a"])
+            assert list(copy) == ["a"]
+            assert np.array_equal(copy["a"], store["a"])
         with pytest.raises(OSError, match="not empty") as caught:
             store.backup(tmp_path / "copy")
         assert isinstance(caught.value, bitgrain.FileError)

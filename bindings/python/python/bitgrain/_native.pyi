@@ -24,6 +24,7 @@ _Cost = tuple[str, int, float, float, int]
 _Frame = tuple[int, int, str, _Cost, int | None]
 
 def default_policy() -> dict[str, Any]: ...
+
 @final
 class Store:
     def __new__(cls, path: os.PathLike[str], mode: str, settings: dict[str, Any]) -> Self: ...

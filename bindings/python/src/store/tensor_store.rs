@@ -147,7 +147,7 @@ impl Store {
     }
 
     fn set_user(&self, py: Python<'_>, id: Id, user: Vec<(String, String)>) -> Result<()> {
-        self.handle.with(py, |store| Ok(store.set_user(id.0, user)?))
+        self.handle.with(py, |store| Ok(store.set_user(id.0, &user)?))
     }
 
     fn delete(&self, py: Python<'_>, id: Id, dependents_become: &str) -> Result<()> {

@@ -32,6 +32,7 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
         If these are no real numbers, or do not all fit and have to be ``exact``.
     InputError
         If some are masked, or rows are of different lengths.
+
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError("the array has masked values; say what they are with .filled(…)")

@@ -77,6 +77,7 @@ class StoreBatch:
             If frames do not go with those before, others need what is to be deleted, or a limit was set meanwhile.
         FileError
             If the disk refused.
+
         """
         self._native.commit()
 

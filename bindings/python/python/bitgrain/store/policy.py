@@ -24,6 +24,7 @@ class TierPolicy:
     --------
     >>> TierPolicy(absent="never", first_tier="warm").residency
     datetime.timedelta(seconds=7200)
+
     """
 
     period: timedelta = timedelta(minutes=10)

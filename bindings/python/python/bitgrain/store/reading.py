@@ -115,6 +115,7 @@ class Reading(Mapping[TensorId, Array]):
         ...     store.get("b") is None
         (2, 2)
         True
+
         """
         if out is None and rows is None and not with_provenance:
             try:
@@ -172,6 +173,7 @@ class Reading(Mapping[TensorId, Array]):
             If there is no such tensor.
         InputError
             If it does not have these rows.
+
         """
         array, cost = self._native.get_rows(id, *self._rows(id, range(start, stop)))
         return (array, provenance(cost)) if with_provenance else array
@@ -209,6 +211,7 @@ class Reading(Mapping[TensorId, Array]):
             If there is no such tensor.
         InputError
             If it has no frames, or not these.
+
         """
         end = self._native.frame_count(id) if stop is None else whole("stop", stop)
         array, facts = self._native.frames(id, whole("start", start), end)
@@ -221,6 +224,7 @@ class Reading(Mapping[TensorId, Array]):
         ------
         NotFoundError
             If there is no such tensor.
+
         """
         return tensor_info(self._native.stat(id))
 
@@ -231,6 +235,7 @@ class Reading(Mapping[TensorId, Array]):
         ----------
         prefix
             Only those with a name that begins so.
+
         """
         for id in self._ids(prefix):
             try:

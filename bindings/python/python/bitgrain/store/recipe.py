@@ -31,6 +31,7 @@ class Delta:
     ------
     InputError
         Unless one of ``wanted`` and ``delta`` is given.
+
     """
 
     base: TensorId
@@ -56,6 +57,7 @@ class Factor:
         Row ``i`` of the permuted source is its row ``permutation[i]``.
     projection
         A matrix that multiplies the permuted source from the left: as many columns as the source has rows.
+
     """
 
     source: TensorId

@@ -104,6 +104,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
     Traceback (most recent call last):
     bitgrain.errors.InputError: the store is closed
     >>> folder.cleanup()
+
     """
 
     _native: native.Store
@@ -168,6 +169,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ------
         FileError
             If the disk refused. The lock is given up nevertheless.
+
         """
         self._closing.detach()
         self._native.close()
@@ -248,6 +250,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
             If values are not finite, the largest error cannot be kept, or others are reconstructed from what is there.
         FileError
             If the store is open for reading only, or the disk refused.
+
         """
         settings = put_settings(tier, pin, max_error, lossless, user, non_finite, two_level)
         return provenance(self._native.put(id, float32(array, exact=lossless), settings))
@@ -269,6 +272,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
             If there is no such tensor.
         InputError
             If others are reconstructed from it.
+
         """
         self._native.delete(id, str(dependents))
 
@@ -291,6 +295,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ...         del batch["old"]
         ...     list(store)
         ['new']
+
         """
         return StoreBatch(self._native.batch())
 
@@ -315,6 +320,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ------
         InputError
             If the id was put as a whole, or the frames before have another shape.
+
         """
         return frame_info(self._native.append(id, float32(frame), frame_time(time)))
 
@@ -350,6 +356,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ...     store.put_absent("half", Factor("base", scale=0.5))
         ...     store["half"].diagonal().tolist(), store.stat("tuned").tier
         ([0.5, 0.5, 0.5, 0.5], <Tier.ABSENT: 'absent'>)
+
         """
         axes = None if shape is None else [whole("an axis of shape", axis) for axis in shape]
         self._native.put_absent(id, recipe(reconstruct), axes)
@@ -374,6 +381,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ------
         InputError
             If its bound is above the limit already.
+
         """
         self._native.set_max_error(id, None if max_error is None else float(max_error))
 
@@ -393,6 +401,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ----------
         now
             The time: seconds since 1970, or a datetime; the machine's if nothing is given.
+
         """
         return tick_report(self._native.tick(milliseconds(now)))
 
@@ -417,6 +426,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
             Files with at least this share of bytes that do not count are worth it.
         all
             Compact everything, worth it or not.
+
         """
         return CompactReport(**self._native.compact(float(garbage), bool(all)))
 
@@ -431,6 +441,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ------
         FileError
             If the folder has something in it, or the disk refused.
+
         """
         self._native.backup(pathlib.Path(path))
 

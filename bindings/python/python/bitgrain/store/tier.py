@@ -14,6 +14,7 @@ class Tier(StrEnum):
     3
     >>> Tier.HOT == "hot"
     True
+
     """
 
     LOSSLESS = "lossless"
