@@ -37,12 +37,12 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def values_of(record: dict[str, Any]) -> npt.NDArray[np.float32]:
-    """The values of a record in 8 bits, as spec/blocks.md says: a scale, then codes that are 127 too large."""
+    """The values of a record in 8 bits, as spec/blocks.md says: a scale, then codes with a sign."""
     body, length = bytes.fromhex(record["body"]), record["content"]["block_len"]
     blocks = []
     while body:
-        scale, codes = np.frombuffer(body[:4], "<f4"), np.frombuffer(body[4 : 4 + length], np.uint8)
-        blocks.append(scale * (codes.astype(np.float32) - 127))
+        scale, codes = np.frombuffer(body[:4], "<f4"), np.frombuffer(body[4 : 4 + length], np.int8)
+        blocks.append(scale * codes.astype(np.float32))
         body = body[4 + length :]
     return np.concatenate(blocks).reshape(record["content"]["shape"])
 

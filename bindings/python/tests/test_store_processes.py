@@ -46,9 +46,7 @@ def test_a_store_that_nobody_closed_is_closed_at_the_end(tmp_path: pathlib.Path)
 
 
 def test_what_was_put_survives_a_killed_process(tmp_path: pathlib.Path) -> None:
-    code = (
-        "import bitgrain, sys, os; s = bitgrain.TensorStore(sys.argv[1]); s['a'] = [1.0] * 99; os.kill(os.getpid(), 9)"
-    )
+    code = "import bitgrain, os, sys; bitgrain.TensorStore(sys.argv[1])['a'] = [1.0] * 99; os.kill(os.getpid(), 9)"
     assert python(code, tmp_path).returncode != 0
     with TensorStore(tmp_path) as store:
         assert store["a"].shape == (99,)
@@ -59,7 +57,8 @@ def test_what_was_put_survives_a_killed_process(tmp_path: pathlib.Path) -> None:
 def test_a_fork_does_not_write_to_its_parents_store_nor_keep_its_lock(tmp_path: pathlib.Path) -> None:
     store = TensorStore(tmp_path / "store")
     store["a"] = [1.0]
-    reader, writer = os.pipe()
+    said, say = os.pipe()
+    waited, go = os.pipe()
     pid = os.fork()
     if pid == 0:  # pragma: no cover
         refused = 0
@@ -70,17 +69,16 @@ def test_a_fork_does_not_write_to_its_parents_store_nor_keep_its_lock(tmp_path: 
                 refused += "forked" in str(error)
         store.close()
         del store
-        os.write(writer, b"%d" % refused)
-        os.read(reader, 1)  # until the parent is done
+        os.write(say, b"%d" % refused)
+        os.read(waited, 1)  # until the parent is done
         os._exit(0)
-    os.set_blocking(reader, True)
-    assert os.read(reader, 1) == b"2"
+    assert os.read(said, 1) == b"2"
     store["c"] = [2.0]  # the log is still the parent's
     store.close()
     with TensorStore(tmp_path / "store") as again:  # though the child is there, and has the file
         assert list(again) == ["a", "c"]
         assert again.recovery.is_clean
-    os.write(writer, b"x")
+    os.write(go, b"x")
     assert os.waitpid(pid, 0)[1] == 0
 
 

@@ -91,8 +91,7 @@ def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
         for round in range(10_000):
             try:
                 store[f"{thread}/{round}"] = np.ones(1000)
-            except bitgrain.InputError as error:
-                assert str(error) == "the store is closed"
+            except bitgrain.InputError:
                 return round
         raise AssertionError("it was never closed")
 

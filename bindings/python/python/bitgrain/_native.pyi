@@ -7,6 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
+__all__: list[str]
 __version__: str
 
 def command(words: Sequence[str]) -> int: ...

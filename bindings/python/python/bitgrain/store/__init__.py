@@ -1,7 +1,7 @@
 """Tensors at rest, with bits where the reads are.
 
-A :class:`TensorStore` is a folder that keeps float32 arrays in 8, 7, 5 or 3 bits, as many as their use deserves. Every read
-can say how far its values can be from what was put, and what was acknowledged survives a crash.
+A :class:`TensorStore` is a folder that keeps float32 arrays in 8, 7, 5 or 3 bits, as many as their use deserves.
+Every read can say how far its values can be from what was put, and what was acknowledged survives a crash.
 
 >>> import tempfile
 >>> import numpy as np

@@ -24,7 +24,7 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
     values
         Anything that NumPy makes an array of.
     exact
-        Refuse types with values that float32 does not have.
+        Refuse values that float32 does not have.
 
     Raises
     ------
@@ -42,12 +42,16 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
         raise InputError(f"this is no array: {error}") from error
     if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float32):
         raise DTypeError(f"an array of {array.dtype} has no real numbers; convert it with .astype(np.float32)")
+    converted = np.require(array, np.float32, ["C", "ALIGNED"])
     if exact and not np.can_cast(array.dtype, np.float32):
-        raise DTypeError(
-            f"float32 does not have all values of {array.dtype}, so this would not be lossless; "
-            "round them first with .astype(np.float32)"
-        )
-    return np.require(array, np.float32, ["C", "ALIGNED"])
+        with np.errstate(all="ignore"):
+            same = np.array_equal(converted.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
+        if not same:
+            raise DTypeError(
+                f"float32 does not have all of these values of {array.dtype}, so this would not be lossless; "
+                "round them first with .astype(np.float32)"
+            )
+    return converted
 
 
 def destination(out: object, shape: tuple[int, ...]) -> Array:

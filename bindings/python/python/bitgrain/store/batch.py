@@ -21,9 +21,9 @@ __all__ = ["StoreBatch"]
 class StoreBatch:
     """Changes that are made together: all of them or none, for whoever reads and after a crash.
 
-    See :meth:`TensorStore.batch`. As a context manager it makes the changes at the end, or none of them after an exception.
-    Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of several ``put`` and
-    ``delete`` of one id the last one counts.
+    See :meth:`TensorStore.batch`. As a context manager it makes the changes at the end, or none of them after an
+    exception. Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of
+    several ``put`` and ``delete`` of one id the last one counts.
     """
 
     def __init__(self, begun: native.StoreBatch) -> None:
@@ -110,9 +110,9 @@ def put_settings(
     two_level: bool,
 ) -> dict[str, Any] | None:
     """As the native half takes them; none if there is nothing to say."""
-    if tier is None and pin is None and max_error is None and user is None:
-        if not lossless and not two_level and non_finite == "reject":
-            return None
+    said = (tier, pin, max_error, user) != (None, None, None, None) or lossless or two_level
+    if not said and non_finite == "reject":
+        return None
     return {
         "tier": None if tier is None else str(tier),
         "pin": None if pin is None else str(pin),

@@ -16,9 +16,9 @@ __all__ = ["TierPolicy"]
 class TierPolicy:
     """Weights, thresholds and times by which :meth:`TensorStore.tick` chooses tiers.
 
-    Every tensor has a score of its use, from 0 to 1024; the guide says how it comes about. **By default, data that nobody
-    used for a day is let go of** unless a pin or a largest error holds it: say ``absent="never"`` for a store that has the
-    only copy.
+    Every tensor has a score of its use, from 0 to 1024; the guide says how it comes about. **By default, data that
+    nobody used for a day is let go of** unless a pin or a largest error holds it: say ``absent="never"`` for a store
+    that has the only copy.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from bitgrain.store.tier import Tier
@@ -21,15 +22,16 @@ class Provenance(NamedTuple):
     bits: int
     """Bits of a stored value."""
     bound: float
-    """No value is further from what was put than this: the bounds of all encodings since then, added up. Infinite if the
-    data is gone."""
+    """No value is further from what was put than this: the bounds of all encodings since then, added up. Infinite if
+    the data is gone."""
     measured: float
     """Largest error measured while encoding, added up likewise: at most ``bound``."""
     depth: int
     """Reconstructions that were followed: 0 if the tensor's own data was read."""
 
 
-class FrameInfo(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FrameInfo:
     """What is known of a frame of a temporal tensor."""
 
     index: int

@@ -45,7 +45,7 @@ class Reading(Mapping[TensorId, Array]):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    @overload  # type: ignore[override]
+    @overload
     def get(self, id: TensorId, default: None = None, /) -> Array | None: ...
     @overload
     def get(self, id: TensorId, default: Array | T, /) -> Array | T: ...
@@ -254,6 +254,6 @@ class Reading(Mapping[TensorId, Array]):
 
     def __reduce__(self) -> NoReturn:
         raise DTypeError(
-            f"a {type(self).__name__} is open files of this process and cannot be pickled or copied: hand over the path, "
-            'and open it there with mode="r"'
+            f"a {type(self).__name__} is open files of this process and cannot be pickled or copied: "
+            'hand over the path, and open it there with mode="r"'
         )

@@ -14,8 +14,8 @@ __all__ = ["StoreSnapshot"]
 class StoreSnapshot(Reading):
     """A store as it was at one moment, for reading: see :meth:`TensorStore.snapshot`.
 
-    It sees none of what is written later, and what it sees stays readable whatever is deleted or compacted, even when the
-    store is closed. Reading from it does not count as use. Compacted files stay on the disk until it is closed.
+    It sees none of what is written later, and what it sees stays readable whatever is deleted or compacted, even when
+    the store is closed. Reading from it does not count as use. Compacted files stay on the disk until it is closed.
     """
 
     _native: native.StoreSnapshot

@@ -40,12 +40,12 @@ from bitgrain.store.tier import Tier
 __all__ = ["TensorStore"]
 
 
-class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[misc]
+class TensorStore(Reading, MutableMapping[TensorId, Array]):
     """A folder that keeps float32 arrays small: a context manager and a mapping from ids to arrays.
 
-    May be shared by threads: no method holds the interpreter's lock while it works, readers do not wait for each other or
-    for writers, and writers only share the wait for the disk. One process writes at a time; others can open the store with
-    ``mode="r"`` and see it as it was then. What a method did is there after a crash, as ``sync`` says.
+    May be shared by threads: no method holds the interpreter's lock while it works, readers do not wait for each
+    other or for writers, and writers only share the wait for the disk. One process writes at a time; others can open
+    the store with ``mode="r"`` and see it as it was then. What a method did is there after a crash, as ``sync`` says.
 
     Parameters
     ----------
@@ -55,8 +55,9 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         ``"a"`` to read and write, and make the store if it is not there; ``"r+"`` to read and write one that is;
         ``"r"`` to read only, whether or not somebody writes.
     sync
-        What a write waits for. ``"always"``: until it would survive a loss of power. ``"on_seal"``: until it survives the
-        end of the process, however sudden; a loss of power may take what was written since the last :meth:`flush`.
+        What a write waits for. ``"always"``: until it would survive a loss of power. ``"on_seal"``: until it survives
+        the end of the process, however sudden; a loss of power may take what was written since the last
+        :meth:`flush`.
     segment_bytes
         Bytes after which a file of the store is sealed and the next begun.
     block_len
@@ -64,11 +65,11 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
     two_level
         Whether 3-bit blocks may have a second scale for outliers when the policy sends a tensor there.
     on_damage
-        What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or ``"salvage"``
-        the rest and say in :attr:`recovery` what is lost.
+        What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or
+        ``"salvage"`` the rest and say in :attr:`recovery` what is lost.
     absent_reads
-        What a read gets of a tensor whose data is gone and that cannot be reconstructed: ``"zeros"``, or ``"refuse"`` for a
-        :class:`NotFoundError`.
+        What a read gets of a tensor whose data is gone and that cannot be reconstructed: ``"zeros"``, or ``"refuse"``
+        for a :class:`NotFoundError`.
     policy
         How :meth:`tick` chooses tiers. None of these settings is kept in the store.
 
@@ -211,16 +212,16 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
     ) -> Provenance:
         """Put a tensor, in place of what had the id.
 
-        A new tensor is encoded in 8 bits, one that was there with as many as its use asks for now. What was pinned, allowed
-        or written down for the id stays unless something else is said.
+        A new tensor is encoded in 8 bits, one that was there with as many as its use asks for now. What was pinned,
+        allowed or written down for the id stays unless something else is said.
 
         Parameters
         ----------
         id
             A text of up to 65,536 bytes, or a whole number below 2**128.
         array
-            Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32, and
-            errors are counted from there.
+            Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32,
+            and errors are counted from there.
         tier
             Tier to encode at, this time.
         pin
@@ -232,8 +233,8 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         user
             Texts to write down beside the tensor.
         non_finite
-            What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"`` infinities
-            to the largest finite magnitude nearby.
+            What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"``
+            infinities to the largest finite magnitude nearby.
         two_level
             Whether 3-bit blocks may have a second scale for outliers.
 
@@ -245,7 +246,8 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         Raises
         ------
         DTypeError
-            If the array is of objects, complex numbers or text; or is to be lossless and has types wider than float32.
+            If the array is of objects, complex numbers or text; or is to be lossless and has values that float32 does
+            not.
         InputError
             If values are not finite, the largest error cannot be kept, or others are reconstructed from what is there.
         FileError
@@ -263,8 +265,8 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         id
             Name or number.
         dependents
-            What to do about tensors that would be reconstructed from it: ``"refuse"`` to delete it, or ``"materialise"``
-            them, which keeps them at 8 bits.
+            What to do about tensors that would be reconstructed from it: ``"refuse"`` to delete it, or
+            ``"materialise"`` them, which keeps them at 8 bits.
 
         Raises
         ------
@@ -394,8 +396,8 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
     def tick(self, now: datetime | float | None = None) -> TickReport:
         """Let the policy look at every tensor: those that are used less get fewer bits.
 
-        To be called now and then, such as every few minutes; it is never called by itself. **What nobody used for a day is
-        let go of** unless the :class:`TierPolicy` or the tensor says otherwise.
+        To be called now and then, such as every few minutes; it is never called by itself. **What nobody used for a
+        day is let go of** unless the :class:`TierPolicy` or the tensor says otherwise.
 
         Parameters
         ----------
@@ -414,7 +416,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):  # type: ignore[mis
         return store_stats(self._native.stats())
 
     def verify(self) -> VerifyReport:
-        """Read every byte of the store and compare every checksum. What is damaged is in the report, not an exception."""
+        """Read every byte of the store and compare every checksum. Damage is in the report, not an exception."""
         return verify_report(self._native.verify())
 
     def compact(self, *, garbage: float = 0.25, all: bool = False) -> CompactReport:
