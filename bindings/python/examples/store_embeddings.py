@@ -45,7 +45,7 @@ def main() -> None:
             store.compact(all=True)
             after = store.stats()
             print(
-                f"\n{before.compression:.1f} times smaller than float32; half a day later {after.compression:.1f} times"
+                f"\n{before.compression:.1f} times smaller than float32, half a day later {after.compression:.1f} times"
             )
             for tier, stats in after.tiers.items():
                 if stats.tensors:

@@ -7,7 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
-__all__: list[str]
+__all__ = ["__version__", "command"]
 __version__: str
 
 def command(words: Sequence[str]) -> int: ...
@@ -17,6 +17,8 @@ def command(words: Sequence[str]) -> int: ...
 # ----------------------------------------------------------------------------------------------------------- weights
 
 # ------------------------------------------------------------------------------------------------------------- store
+
+__all__ += ["Store", "StoreBatch", "StoreSnapshot", "default_policy"]
 
 # What the dataclasses of bitgrain.store are made of.
 _Id = str | int

@@ -41,9 +41,7 @@ impl From<StoreError> for Raised {
 pub(super) fn not_opened(path: &Path, error: StoreError) -> Raised {
     let path = Some(path.to_string_lossy().into_owned());
     match error {
-        StoreError::NoStore => {
-            system::<FileError>("ENOENT", "there is no store here; mode=\"a\" makes one", path)
-        }
+        StoreError::NoStore => system::<FileError>("ENOENT", "there is no store here; mode=\"a\" makes one", path),
         StoreError::ReadOnly => {
             system::<FileError>("EACCES", "this process may not write here; open it with mode=\"r\"", path)
         }

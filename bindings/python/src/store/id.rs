@@ -15,7 +15,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Id {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(name) = value.cast::<PyString>() {
-            let name = name.to_str().map_err(|_| Raised::input("an id is a text of Unicode, without lone surrogates"))?;
+            let name =
+                name.to_str().map_err(|_| Raised::input("an id is a text of Unicode, without lone surrogates"))?;
             return Ok(Self(TensorId::from(name)));
         }
         let kind = || -> PyResult<String> { Ok(value.get_type().name()?.to_string()) };
@@ -24,7 +25,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Id {
         }
         match value.extract::<u128>() {
             Ok(number) => Ok(Self(TensorId::from(number))),
-            Err(_) => Err(Raised::input(format_args!("{} is no id: numbers go from 0 to 2**128 - 1", value.str()?)).into()),
+            Err(_) => {
+                Err(Raised::input(format_args!("{} is no id: numbers go from 0 to 2**128 - 1", value.str()?)).into())
+            }
         }
     }
 }
