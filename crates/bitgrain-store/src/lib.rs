@@ -37,7 +37,7 @@ pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
 pub use store::{
-    Batch, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot, Stats,
-    Tensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport,
+    Batch, Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot,
+    Stats, Tensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport,
 };
 pub use tier::Tier;

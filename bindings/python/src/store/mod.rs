@@ -1,8 +1,38 @@
 //! Tensors at rest.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `tensor_store.rs` | an open store |
+//! | `snapshot.rs` | a store as it was at one moment |
+//! | `batch.rs` | changes that are made together |
+//! | `handle.rs` | what is open, shared by threads, closed once |
+//! | `process.rs` | work in processes that were forked |
+//! | `id.rs` | names and numbers |
+//! | `settings.rs` | choices, from Python's values |
+//! | `recipe.rs` | how tensors without data come back |
+//! | `values.rs` | arrays of what was read |
+//! | `report.rs` | what is known, as tuples and dicts |
+//! | `error.rs` | which exception an error becomes |
+
+mod batch;
+mod error;
+mod handle;
+mod id;
+mod process;
+mod recipe;
+mod report;
+mod settings;
+mod snapshot;
+mod tensor_store;
+mod values;
 
 use pyo3::prelude::*;
 
 /// Adds what this module offers.
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    process::remember();
+    module.add_class::<tensor_store::Store>()?;
+    module.add_class::<batch::StoreBatch>()?;
+    module.add_class::<snapshot::StoreSnapshot>()?;
+    module.add_function(wrap_pyfunction!(settings::default_policy, module)?)
 }

@@ -68,6 +68,15 @@ impl LocalFolder {
     }
 }
 
+/// Gives up the lock. To close its file would not do: a process that this one forked meanwhile has it open as well.
+impl Drop for LocalFolder {
+    fn drop(&mut self) {
+        if let Some(lock) = &self.lock {
+            let _ = lock.unlock(); // closing does it in any other case
+        }
+    }
+}
+
 /// Makes a folder, and its name durable in the folder above.
 fn create_durably(path: &Path) -> io::Result<()> {
     if path.is_dir() {
@@ -176,6 +185,17 @@ mod tests {
         assert_eq!(pid, std::process::id());
         drop(first);
         LocalFolder::lock(folder.path(), false).expect("free again");
+    }
+
+    #[test]
+    fn a_lock_is_given_up_though_a_forked_process_has_its_file_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = LocalFolder::lock(folder.path(), true).expect("nobody else has it");
+        // The same open file under a second number, as in a process that was forked.
+        let copy = first.lock.as_ref().expect("writable").try_clone().expect("a free number");
+        drop(first);
+        LocalFolder::lock(folder.path(), false).expect("free again");
+        drop(copy);
     }
 
     #[test]

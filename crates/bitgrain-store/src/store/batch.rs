@@ -21,6 +21,25 @@ pub struct Batch<'s> {
     changed: HashSet<TensorId>,
 }
 
+/// What was put into a batch, without its store, for those who cannot keep a borrow of that.
+///
+/// ```
+/// use bitgrain_store::{Changes, StoreConfig, TensorStore};
+/// # let folder = tempfile::tempdir()?;
+/// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
+/// let mut batch = store.batch();
+/// batch.put("a", &[1], &[1.0])?;
+/// let changes: Changes = batch.into_changes(); // borrows nothing
+/// store.batch_of(changes).commit()?;
+/// assert!(store.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Changes {
+    changes: Vec<Change>,
+    changed: HashSet<TensorId>,
+}
+
 /// One change.
 enum Change {
     Put(Box<Prepared>),
@@ -63,7 +82,14 @@ impl TensorStore {
     /// ```
     #[must_use]
     pub fn batch(&self) -> Batch<'_> {
-        Batch { store: self, changes: Vec::new(), changed: HashSet::new() }
+        self.batch_of(Changes::default())
+    }
+
+    /// Goes on with a batch that was begun on this store.
+    #[must_use]
+    pub fn batch_of(&self, changes: Changes) -> Batch<'_> {
+        let Changes { changes, changed } = changes;
+        Batch { store: self, changes, changed }
     }
 }
 
@@ -112,6 +138,12 @@ impl Batch<'_> {
         let id = id.into();
         self.forget(&id);
         self.changes.push(Change::Delete(id));
+    }
+
+    /// The changes so far, without the store. [`TensorStore::batch_of`] goes on with them.
+    #[must_use]
+    pub fn into_changes(self) -> Changes {
+        Changes { changes: self.changes, changed: self.changed }
     }
 
     /// Number of changes.

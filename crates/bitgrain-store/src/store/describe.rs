@@ -19,9 +19,29 @@ impl TensorStore {
         core.reader().meta(&found, &id, core.now(), &core.config.policy)
     }
 
+    /// Lengths of a tensor's axes; of one frame if it is temporal. Not counted as a use of it.
+    ///
+    /// # Errors
+    /// As [`meta`](Self::meta).
+    pub fn shape(&self, id: impl Into<TensorId>) -> Result<Vec<usize>, StoreError> {
+        let (id, core) = (id.into(), &self.core);
+        core.reader().shape(&core.found(&id, &id.key())?, &id)
+    }
+
+    /// All ids, or those that are names that begin with `prefix`, in order: names, then numbers.
+    #[must_use]
+    pub fn ids(&self, prefix: Option<&str>) -> Vec<TensorId> {
+        self.keys(prefix).iter().map(|key| TensorId::of_key(key)).collect()
+    }
+
     /// What is known of all tensors, or of those whose name begins with `prefix`, in the order of their ids: names, then
     /// numbers. Tensors that are put meanwhile may be missing; one that is deleted meanwhile is.
     pub fn scan(&self, prefix: Option<&str>) -> Scan<'_> {
+        Scan { store: self, keys: self.keys(prefix).into_iter() }
+    }
+
+    /// Keys of tensors in order.
+    fn keys(&self, prefix: Option<&str>) -> Vec<Box<[u8]>> {
         let start = prefix.map(|prefix| TensorId::from(prefix).key());
         let mut keys = Vec::new();
         self.core.index.for_each(|entry| {
@@ -30,7 +50,7 @@ impl TensorStore {
             }
         });
         keys.sort_unstable(); // keys are ordered as ids are
-        Scan { store: self, keys: keys.into_iter() }
+        keys
     }
 }
 

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bitgrain_formats::segment::Manifest;
 
-pub use self::batch::Batch;
+pub use self::batch::{Batch, Changes};
 pub use self::compact::{CompactOptions, CompactReport};
 pub use self::describe::Scan;
 use self::encoders::Encoders;

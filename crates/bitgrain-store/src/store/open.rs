@@ -37,7 +37,16 @@ impl TensorStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let config = StoreConfig { create: false, ..StoreConfig::default() };
+        Self::open_read_only_with(path, StoreConfig::default())
+    }
+
+    /// As [`open_read_only`](Self::open_read_only), with choices such as to salvage what a damaged store has left. Nothing
+    /// is made or repaired, whatever they are.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_read_only_with(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
+        let config = StoreConfig { create: false, ..config };
         let path = path.as_ref();
         if !path.is_dir() {
             return Err(StoreError::NoStore);

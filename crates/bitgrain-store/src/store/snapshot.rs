@@ -99,6 +99,24 @@ impl Snapshot {
         self.reader().frames(self.found(&id)?, &id, range)
     }
 
+    /// As [`TensorStore::shape`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn shape(&self, id: impl Into<TensorId>) -> Result<Vec<usize>, StoreError> {
+        let id = id.into();
+        self.reader().shape(self.found(&id)?, &id)
+    }
+
+    /// Number of frames of a temporal tensor.
+    ///
+    /// # Errors
+    /// As [`TensorStore::frame_count`].
+    pub fn frame_count(&self, id: impl Into<TensorId>) -> Result<u64, StoreError> {
+        let id = id.into();
+        self.found(&id)?.frame_count(&id)
+    }
+
     /// As [`TensorStore::meta`].
     ///
     /// # Errors

@@ -40,6 +40,24 @@ fn the_last_change_of_an_id_counts() {
 }
 
 #[test]
+fn changes_outlive_the_borrow_of_their_store_and_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    let mut batch = store.batch();
+    batch.put("a", &[1], &[1.0]).expect("encoded");
+    batch.append("b", &[1], &[2.0], 7);
+    let changes = batch.into_changes();
+    let mut batch = store.batch_of(changes);
+    batch.put("a", &[2], &[3.0, 4.0]).expect("encoded");
+    assert_eq!(batch.len(), 2);
+    let changes = batch.into_changes();
+    drop(store.batch());
+    assert!(store.is_empty());
+    store.batch_of(changes).commit().expect("commits");
+    assert_eq!((store.shape("a").expect("there"), store.frame_count("b").expect("there")), (vec![2], 1));
+}
+
+#[test]
 fn a_batch_cut_at_any_byte_never_happened() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = || StoreConfig { sync: SyncMode::OnSeal, ..StoreConfig::default() };

@@ -109,6 +109,11 @@ fn damage_before_what_is_known_to_be_durable_is_an_error_and_not_a_cut() {
     };
     assert!(offset <= 200);
     let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    assert!(TensorStore::open_read_only(copy.path()).is_err());
+    let reader = TensorStore::open_read_only_with(copy.path(), salvage.clone()).expect("opens with the rest");
+    assert_eq!((reader.len(), reader.recovery().damages.len()), (4, 1));
+    assert_eq!(fs::read(&path).expect("a segment"), bytes, "a reader repairs nothing");
+    drop(reader);
     let store = TensorStore::open(copy.path(), salvage).expect("opens with the rest");
     assert_eq!((store.len(), store.recovery().damages.len()), (4, 1));
 }

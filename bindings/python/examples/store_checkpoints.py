@@ -1,0 +1,54 @@
+"""Keep checkpoints of a model as frames and as differences to a base, all or nothing at each step.
+
+Run it: ``python examples/store_checkpoints.py``
+"""
+
+import tempfile
+import warnings
+
+import numpy as np
+from bitgrain import Delta, TensorStore
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    digits = load_digits()
+    model = MLPClassifier((64,), random_state=0)
+    with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
+        for step in range(12):
+            model.partial_fit(digits.data, digits.target, classes=range(10))
+            # Weights and biases of one step belong together: a crash leaves all of them or none.
+            with store.batch() as batch:
+                for layer, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
+                    batch.append(f"layer/{layer}/weights", weights, time=step)
+                    batch.append(f"layer/{layer}/bias", bias, time=step)
+        for info in store.scan():
+            assert info.frames is not None
+            raw = 4 * info.frames * int(np.prod(info.shape))
+            print(f"{info.id}: {info.frames} frames, {raw / info.stored_bytes:.1f} times smaller than float32")
+
+        # Any step comes back, and the model with it.
+        score = model.score(digits.data, digits.target)
+        for layer in range(2):
+            model.coefs_[layer] = store.frames(f"layer/{layer}/weights")[-1]
+            model.intercepts_[layer] = store.frames(f"layer/{layer}/bias")[-1]
+        again = model.score(digits.data, digits.target)
+        print(f"accuracy {score:.3f}, from the store {again:.3f}")
+        assert abs(score - again) < 0.02
+
+        # A model that was tuned is a base and a difference.
+        base = model.coefs_[0].copy()
+        store["base"] = base
+        for _ in range(3):
+            model.partial_fit(digits.data, digits.target)
+        store.put_absent("tuned", Delta("base", wanted=model.coefs_[0]))
+        tuned, provenance = store.get("tuned", with_provenance=True)
+        worst = np.abs(tuned - model.coefs_[0]).max()
+        print(f"tuned weights come back from a base within {worst:.5f}, at most {provenance.bound:.5f}")
+
+
+if __name__ == "__main__":
+    main()

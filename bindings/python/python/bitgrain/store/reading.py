@@ -1,0 +1,259 @@
+"""What can be read of a store, and of a snapshot of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NoReturn, TypeVar, overload
+
+import numpy as np
+
+from bitgrain import _native as native
+from bitgrain.errors import DTypeError, InputError, NotFoundError
+from bitgrain.store.array import Array, TensorId, destination, whole
+from bitgrain.store.provenance import FrameInfo, Provenance, frame_info, provenance
+from bitgrain.store.report import TensorInfo, tensor_info
+
+__all__ = ["Reading"]
+
+T = TypeVar("T")
+
+
+class Reading(Mapping[TensorId, Array]):
+    """A mapping from ids to arrays."""
+
+    _native: native.Store | native.StoreSnapshot
+
+    def __getitem__(self, id: TensorId, /) -> Array:
+        return self._native.get(id)[0]
+
+    def __contains__(self, id: object, /) -> bool:
+        if isinstance(id, bool) or not isinstance(id, str | int | np.integer):
+            return False
+        if not isinstance(id, str):
+            id = int(id)
+            if not 0 <= id < 1 << 128:
+                return False
+        return self._native.contains(id)
+
+    def __len__(self) -> int:
+        return self._native.count()
+
+    def __iter__(self) -> Iterator[TensorId]:
+        return iter(self._native.ids())
+
+    # Those of a mapping would read and compare every tensor.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @overload
+    def get(self, id: TensorId, default: None = None, /) -> Array | None: ...
+    @overload
+    def get(self, id: TensorId, default: Array | T, /) -> Array | T: ...
+    @overload
+    def get(self, id: TensorId, /, *, out: Array) -> Array: ...
+    @overload
+    def get(self, id: TensorId, /, *, rows: slice | range) -> Array: ...
+    @overload
+    def get(
+        self,
+        id: TensorId,
+        /,
+        *,
+        out: Array | None = None,
+        rows: slice | range | None = None,
+        with_provenance: Literal[True],
+    ) -> tuple[Array, Provenance]: ...
+    def get(
+        self,
+        id: TensorId,
+        default: object = None,
+        /,
+        *,
+        out: Array | None = None,
+        rows: slice | range | None = None,
+        with_provenance: bool = False,
+    ) -> object:
+        """Read a tensor; the last frame of a temporal one.
+
+        Parameters
+        ----------
+        id
+            Name or number.
+        default
+            What to return where there is no such tensor, as with every mapping. With ``out``, ``rows`` or
+            ``with_provenance``, a missing tensor is an error.
+        out
+            A float32 array of the tensor's shape to fill and return, instead of a new one.
+        rows
+            Rows to read, counted along the first axis: a slice or a range without gaps. Only the blocks they are in are
+            read.
+        with_provenance
+            Return a tuple of the array and its :class:`Provenance`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Float32, of the shape that was put. It is yours.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such tensor, or its data is gone and the store was opened with ``absent_reads="refuse"``.
+        DamagedError
+            If the bytes are no longer what was written; names the segment.
+        InputError
+            If ``out`` or ``rows`` do not go with the tensor, or the store is closed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from bitgrain import TensorStore
+        >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
+        ...     store["a"] = np.arange(6.0).reshape(3, 2)
+        ...     store.get("a", rows=slice(1, None)).shape
+        ...     store.get("b") is None
+        (2, 2)
+        True
+
+        """
+        if out is None and rows is None and not with_provenance:
+            try:
+                return self._native.get(id)[0]
+            except NotFoundError:
+                return default
+        if out is not None and rows is not None:
+            raise InputError("out is for whole tensors: give either out or rows")
+        if out is not None:
+            array = destination(out, tuple(self._native.shape(id)))
+            cost = self._native.get_into(id, array)
+        elif rows is not None:
+            array, cost = self._native.get_rows(id, *self._rows(id, rows))
+        else:
+            array, cost = self._native.get(id)
+        return (array, provenance(cost)) if with_provenance else array
+
+    def _rows(self, id: TensorId, rows: slice | range) -> tuple[int, int]:
+        """First row and the one after the last."""
+        if isinstance(rows, slice):
+            shape = self._native.shape(id)
+            start, stop, step = rows.indices(shape[0] if shape else 1)
+            stop = max(start, stop)
+        elif isinstance(rows, range):
+            start, stop, step = rows.start, rows.stop, rows.step
+        else:
+            raise DTypeError(f"rows is {rows!r}, it must be a slice or a range, such as slice(10, 20)")
+        if step != 1:
+            raise InputError(f"rows has a step of {step}, only rows without gaps can be read")
+        return whole("the first row", start), whole("the end of the rows", stop)
+
+    @overload
+    def get_rows(self, id: TensorId, start: int, stop: int, *, with_provenance: Literal[False] = False) -> Array: ...
+    @overload
+    def get_rows(
+        self, id: TensorId, start: int, stop: int, *, with_provenance: Literal[True]
+    ) -> tuple[Array, Provenance]: ...
+    def get_rows(
+        self, id: TensorId, start: int, stop: int, *, with_provenance: bool = False
+    ) -> Array | tuple[Array, Provenance]:
+        """Read rows of a tensor, counted along its first axis. Only the blocks they are in are read.
+
+        Parameters
+        ----------
+        id
+            Name or number.
+        start, stop
+            First row, and the one after the last. They have to be there.
+        with_provenance
+            Return a tuple of the array and its :class:`Provenance`.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such tensor.
+        InputError
+            If it does not have these rows.
+
+        """
+        array, cost = self._native.get_rows(id, *self._rows(id, range(start, stop)))
+        return (array, provenance(cost)) if with_provenance else array
+
+    @overload
+    def frames(
+        self, id: TensorId, start: int = 0, stop: int | None = None, *, with_provenance: Literal[False] = False
+    ) -> Array: ...
+    @overload
+    def frames(
+        self, id: TensorId, start: int = 0, stop: int | None = None, *, with_provenance: Literal[True]
+    ) -> tuple[Array, list[FrameInfo]]: ...
+    def frames(
+        self, id: TensorId, start: int = 0, stop: int | None = None, *, with_provenance: bool = False
+    ) -> Array | tuple[Array, list[FrameInfo]]:
+        """Read frames of a temporal tensor.
+
+        Parameters
+        ----------
+        id
+            Name or number.
+        start, stop
+            First frame, and the one after the last; all up to the end if ``stop`` is ``None``.
+        with_provenance
+            Return a tuple of the array and a list with the :class:`FrameInfo` of each frame.
+
+        Returns
+        -------
+        numpy.ndarray
+            One axis more than a frame, the first: one entry for each frame.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such tensor.
+        InputError
+            If it has no frames, or not these.
+
+        """
+        end = self._native.frame_count(id) if stop is None else whole("stop", stop)
+        array, facts = self._native.frames(id, whole("start", start), end)
+        return (array, [frame_info(frame) for frame in facts]) if with_provenance else array
+
+    def stat(self, id: TensorId) -> TensorInfo:
+        """What is known of a tensor. Not counted as a use of it.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such tensor.
+
+        """
+        return tensor_info(self._native.stat(id))
+
+    def scan(self, prefix: str | None = None) -> Iterator[TensorInfo]:
+        """What is known of all tensors, one after another, in the order of their ids: names, then numbers.
+
+        Parameters
+        ----------
+        prefix
+            Only those with a name that begins so.
+
+        """
+        for id in self._ids(prefix):
+            try:
+                yield self.stat(id)
+            except NotFoundError:  # deleted meanwhile
+                continue
+
+    def _ids(self, prefix: str | None) -> list[TensorId]:
+        ids = self._native.ids()
+        return ids if prefix is None else [id for id in ids if isinstance(id, str) and id.startswith(prefix)]
+
+    @property
+    def closed(self) -> bool:
+        """True once it is closed."""
+        return self._native.closed
+
+    def __reduce__(self) -> NoReturn:
+        raise DTypeError(
+            f"a {type(self).__name__} is open files of this process and cannot be pickled or copied: "
+            'hand over the path, and open it there with mode="r"'
+        )

@@ -1,0 +1,451 @@
+"""A folder of tensors."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import weakref
+from collections.abc import Mapping, MutableMapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Literal, Self
+
+import numpy.typing as npt
+
+from bitgrain import _native as native
+from bitgrain.errors import InputError
+from bitgrain.store.array import Array, TensorId, float32, whole
+from bitgrain.store.batch import StoreBatch, frame_time, put_settings, user_pairs
+from bitgrain.store.moment import milliseconds
+from bitgrain.store.policy import TierPolicy
+from bitgrain.store.provenance import FrameInfo, Provenance, frame_info, provenance
+from bitgrain.store.reading import Reading
+from bitgrain.store.recipe import Delta, Factor, recipe
+from bitgrain.store.report import (
+    CompactReport,
+    RecoveryReport,
+    StoreStats,
+    TickPlan,
+    TickReport,
+    VerifyReport,
+    recovery_report,
+    store_stats,
+    tick_plan,
+    tick_report,
+    verify_report,
+)
+from bitgrain.store.snapshot import StoreSnapshot
+from bitgrain.store.tier import Tier
+
+__all__ = ["TensorStore"]
+
+
+class TensorStore(Reading, MutableMapping[TensorId, Array]):
+    """A folder that keeps float32 arrays small: a context manager and a mapping from ids to arrays.
+
+    May be shared by threads: no method holds the interpreter's lock while it works, readers do not wait for each
+    other or for writers, and writers only share the wait for the disk. One process writes at a time; others can open
+    the store with ``mode="r"`` and see it as it was then. What a method did is there after a crash, as ``sync`` says.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    mode
+        ``"a"`` to read and write, and make the store if it is not there; ``"r+"`` to read and write one that is;
+        ``"r"`` to read only, whether or not somebody writes.
+    sync
+        What a write waits for. ``"always"``: until it would survive a loss of power. ``"on_seal"``: until it survives
+        the end of the process, however sudden; a loss of power may take what was written since the last
+        :meth:`flush`.
+    segment_bytes
+        Bytes after which a file of the store is sealed and the next begun.
+    block_len
+        Values that share a scale, in tensors put from now on: a multiple of 8.
+    two_level
+        Whether 3-bit blocks may have a second scale for outliers when the policy sends a tensor there.
+    on_damage
+        What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or
+        ``"salvage"`` the rest and say in :attr:`recovery` what is lost.
+    absent_reads
+        What a read gets of a tensor whose data is gone and that cannot be reconstructed: ``"zeros"``, or ``"refuse"``
+        for a :class:`NotFoundError`.
+    policy
+        How :meth:`tick` chooses tiers. None of these settings is kept in the store.
+
+    Raises
+    ------
+    LockedError
+        If it is open for writing already, in this process or another.
+    DamagedError
+        If something that was durable is not readable.
+    FormatError
+        If it was written by a later version, or is not a store.
+    FileError
+        If there is no store, or the system refuses.
+    InputError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from bitgrain import TensorStore
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = TensorStore(folder.name)
+    >>> store["layer/0"] = np.linspace(-1, 1, 64).reshape(8, 8)
+    >>> store["layer/0"].shape, "layer/1" in store, len(store)
+    ((8, 8), False, 1)
+    >>> store.put("mean", np.ones(3), max_error=0.01).bound <= 0.01
+    True
+    >>> list(store)
+    ['layer/0', 'mean']
+    >>> store.close()
+    >>> store["mean"]
+    Traceback (most recent call last):
+    bitgrain.errors.InputError: the store is closed
+    >>> folder.cleanup()
+
+    """
+
+    _native: native.Store
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        mode: Literal["r", "r+", "a"] = "a",
+        sync: Literal["always", "on_seal"] = "always",
+        segment_bytes: int = 64 << 20,
+        block_len: int = 128,
+        two_level: bool = False,
+        on_damage: Literal["refuse", "salvage"] = "refuse",
+        absent_reads: Literal["zeros", "refuse"] = "zeros",
+        policy: TierPolicy | None = None,
+    ) -> None:
+        if policy is not None and not isinstance(policy, TierPolicy):
+            raise InputError(f"policy is {policy!r}, it must be a TierPolicy")
+        settings = {
+            "sync": str(sync),
+            "segment_bytes": whole("segment_bytes", segment_bytes),
+            "block_len": whole("block_len", block_len),
+            "two_level": bool(two_level),
+            "on_damage": str(on_damage),
+            "absent_reads": str(absent_reads),
+            "policy": policy,
+        }
+        self._path = pathlib.Path(path)
+        self._mode = mode
+        self._native = native.Store(self._path, str(mode), settings)
+        # Closes a store that was forgotten: when it is collected, or at the end of the interpreter.
+        self._closing = weakref.finalize(self, self._native.close)
+
+    # ------------------------------------------------------------------------------------------------ open and close
+
+    @property
+    def path(self) -> pathlib.Path:
+        """The folder."""
+        return self._path
+
+    @property
+    def mode(self) -> str:
+        """How it was opened."""
+        return self._mode
+
+    @property
+    def recovery(self) -> RecoveryReport:
+        """What was found when the store was opened."""
+        return recovery_report(self._native.recovery())
+
+    def flush(self) -> None:
+        """Make everything that was written durable, whatever ``sync`` says."""
+        self._native.flush()
+
+    def close(self) -> None:
+        """Write down how tensors were used, make all of it durable and give up the lock.
+
+        Waits for other threads that use the store. Closing twice is fine. The end of a ``with`` block does the same.
+
+        Raises
+        ------
+        FileError
+            If the disk refused. The lock is given up nevertheless.
+
+        """
+        self._closing.detach()
+        self._native.close()
+
+    def __enter__(self) -> Self:
+        if self.closed:
+            raise InputError("the store is closed")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"{len(self)} tensors"
+        return f"<TensorStore {str(self._path)!r}, mode {self._mode!r}, {state}>"
+
+    # ---------------------------------------------------------------------------------------------------- put and drop
+
+    def __setitem__(self, id: TensorId, array: npt.ArrayLike) -> None:
+        self._native.put(id, float32(array))
+
+    def __delitem__(self, id: TensorId) -> None:
+        self.delete(id)
+
+    def put(
+        self,
+        id: TensorId,
+        array: npt.ArrayLike,
+        *,
+        tier: Tier | str | None = None,
+        pin: Tier | str | None = None,
+        max_error: float | None = None,
+        lossless: bool = False,
+        user: Mapping[str, str] | None = None,
+        non_finite: Literal["reject", "zero", "clamp"] = "reject",
+        two_level: bool = False,
+    ) -> Provenance:
+        """Put a tensor, in place of what had the id.
+
+        A new tensor is encoded in 8 bits, one that was there with as many as its use asks for now. What was pinned,
+        allowed or written down for the id stays unless something else is said.
+
+        Parameters
+        ----------
+        id
+            A text of up to 65,536 bytes, or a whole number below 2**128.
+        array
+            Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32,
+            and errors are counted from there.
+        tier
+            Tier to encode at, this time.
+        pin
+            Tier to hold the tensor at from now on.
+        max_error
+            Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
+        lossless
+            Keep the values as they are, in 32 bits.
+        user
+            Texts to write down beside the tensor.
+        non_finite
+            What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"``
+            infinities to the largest finite magnitude nearby.
+        two_level
+            Whether 3-bit blocks may have a second scale for outliers.
+
+        Returns
+        -------
+        Provenance
+            What it cost.
+
+        Raises
+        ------
+        DTypeError
+            If the array is of objects, complex numbers or text; or is to be lossless and has values that float32 does
+            not.
+        InputError
+            If values are not finite, the largest error cannot be kept, or others are reconstructed from what is there.
+        FileError
+            If the store is open for reading only, or the disk refused.
+
+        """
+        settings = put_settings(tier, pin, max_error, lossless, user, non_finite, two_level)
+        return provenance(self._native.put(id, float32(array, exact=lossless), settings))
+
+    def delete(self, id: TensorId, *, dependents: Literal["refuse", "materialise"] = "refuse") -> None:
+        """Delete a tensor and all that is known about it.
+
+        Parameters
+        ----------
+        id
+            Name or number.
+        dependents
+            What to do about tensors that would be reconstructed from it: ``"refuse"`` to delete it, or
+            ``"materialise"`` them, which keeps them at 8 bits.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such tensor.
+        InputError
+            If others are reconstructed from it.
+
+        """
+        self._native.delete(id, str(dependents))
+
+    def clear(self) -> None:
+        """Delete all tensors, one after another."""
+        for id in self:
+            self.delete(id, dependents="materialise")
+
+    def batch(self) -> StoreBatch:
+        """Begin a batch: changes that are made together or not at all.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from bitgrain import TensorStore
+        >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
+        ...     store["old"] = [1.0, 2.0]
+        ...     with store.batch() as batch:
+        ...         batch["new"] = [3.0, 4.0]
+        ...         del batch["old"]
+        ...     list(store)
+        ['new']
+
+        """
+        return StoreBatch(self._native.batch())
+
+    # ---------------------------------------------------------------------------------------------------------- frames
+
+    def append(self, id: TensorId, frame: npt.ArrayLike, *, time: int | None = None) -> FrameInfo:
+        """Append a frame to a temporal tensor, or make one with this frame.
+
+        Frames share scales with the ones before, or are differences to them, where that is smaller and the bound not
+        larger.
+
+        Parameters
+        ----------
+        id
+            Name or number of a tensor with frames, or of none.
+        frame
+            Real, finite numbers, of the shape that the frames before have.
+        time
+            Time of the frame: a whole number in whatever unit; milliseconds since 1970 if nothing is given.
+
+        Raises
+        ------
+        InputError
+            If the id was put as a whole, or the frames before have another shape.
+
+        """
+        return frame_info(self._native.append(id, float32(frame), frame_time(time)))
+
+    # --------------------------------------------------------------------------------------------------- reconstruction
+
+    def put_absent(self, id: TensorId, reconstruct: Delta | Factor, *, shape: Sequence[int] | None = None) -> None:
+        """Put a tensor without data: reads reconstruct it from another one.
+
+        Parameters
+        ----------
+        id
+            Name or number.
+        reconstruct
+            How: a :class:`Delta` to a base, or what a :class:`Factor` makes of a source.
+        shape
+            Shape of the result, if it is not that of the array in the delta or what follows from the factor.
+
+        Raises
+        ------
+        NotFoundError
+            If the other one is not there.
+        InputError
+            If it does not go with the other one, would be reconstructed from itself, or is too many steps from data.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from bitgrain import Delta, Factor, TensorStore
+        >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
+        ...     store["base"] = np.eye(4)
+        ...     store.put_absent("tuned", Delta("base", wanted=np.eye(4) + 0.01))
+        ...     store.put_absent("half", Factor("base", scale=0.5))
+        ...     store["half"].diagonal().tolist(), store.stat("tuned").tier
+        ([0.5, 0.5, 0.5, 0.5], <Tier.ABSENT: 'absent'>)
+
+        """
+        axes = None if shape is None else [whole("an axis of shape", axis) for axis in shape]
+        self._native.put_absent(id, recipe(reconstruct), axes)
+
+    def attach(self, id: TensorId, reconstruct: Delta | Factor | None) -> None:
+        """Say how a tensor comes back if the policy drops its data; ``None`` takes that away. A put does as well."""
+        self._native.attach(id, None if reconstruct is None else recipe(reconstruct))
+
+    # -------------------------------------------------------------------------------------------------- what is allowed
+
+    def pin(self, id: TensorId, tier: Tier | str | None) -> None:
+        """Hold a tensor at a tier from now on: it is written at that one, and never gets fewer bits.
+
+        ``None`` lets go of it. Bits that are gone come with the next put only.
+        """
+        self._native.pin(id, None if tier is None else str(tier))
+
+    def set_max_error(self, id: TensorId, max_error: float | None) -> None:
+        """Limit the error of a tensor from now on; ``None`` lifts the limit.
+
+        Raises
+        ------
+        InputError
+            If its bound is above the limit already.
+
+        """
+        self._native.set_max_error(id, None if max_error is None else float(max_error))
+
+    def set_user(self, id: TensorId, user: Mapping[str, str]) -> None:
+        """Replace what is written down beside a tensor."""
+        self._native.set_user(id, user_pairs(user))
+
+    # ---------------------------------------------------------------------------------------------------- upkeep
+
+    def tick(self, now: datetime | float | None = None) -> TickReport:
+        """Let the policy look at every tensor: those that are used less get fewer bits.
+
+        To be called now and then, such as every few minutes; it is never called by itself. **What nobody used for a
+        day is let go of** unless the :class:`TierPolicy` or the tensor says otherwise.
+
+        Parameters
+        ----------
+        now
+            The time: seconds since 1970, or a datetime; the machine's if nothing is given.
+
+        """
+        return tick_report(self._native.tick(milliseconds(now)))
+
+    def plan(self, now: datetime | float | None = None) -> TickPlan:
+        """What :meth:`tick` would do, without doing it."""
+        return tick_plan(self._native.plan(milliseconds(now)))
+
+    def stats(self) -> StoreStats:
+        """Count what is there: tensors, bytes, compression and errors of each tier."""
+        return store_stats(self._native.stats())
+
+    def verify(self) -> VerifyReport:
+        """Read every byte of the store and compare every checksum. Damage is in the report, not an exception."""
+        return verify_report(self._native.verify())
+
+    def compact(self, *, garbage: float = 0.25, all: bool = False) -> CompactReport:
+        """Get back the space of what no longer counts. Others may read and write meanwhile.
+
+        Parameters
+        ----------
+        garbage
+            Files with at least this share of bytes that do not count are worth it.
+        all
+            Compact everything, worth it or not.
+
+        """
+        return CompactReport(**self._native.compact(float(garbage), bool(all)))
+
+    def snapshot(self) -> StoreSnapshot:
+        """The store as it is now, for reading while others go on writing."""
+        return StoreSnapshot(self._native.snapshot())
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the store as it is now to a new folder, while others read and write. The copy is a store of its own.
+
+        Raises
+        ------
+        FileError
+            If the folder has something in it, or the disk refused.
+
+        """
+        self._native.backup(pathlib.Path(path))
+
+    def _ids(self, prefix: str | None) -> list[TensorId]:
+        return self._native.ids(prefix)

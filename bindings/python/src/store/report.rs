@@ -1,0 +1,245 @@
+//! What is known of tensors and of a store, as tuples and dicts for the dataclasses of `python/bitgrain/store`.
+
+use bitgrain::store::policy::Reason;
+use bitgrain::store::temporal::FrameRole;
+use bitgrain::store::{
+    CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, Stats, TensorMeta, TickPlan, TickReport,
+    Tier, TierMove, TierStats, VerifyReport,
+};
+use pyo3::prelude::*;
+
+use super::id::Id;
+
+/// Tier, bits, bound, measured, depth: `Provenance`.
+#[derive(IntoPyObject)]
+pub(super) struct Cost(&'static str, u8, f32, f32, u8);
+
+impl From<Provenance> for Cost {
+    fn from(of: Provenance) -> Self {
+        Self(of.tier.name(), of.bits, of.bound, of.measured, of.depth)
+    }
+}
+
+/// Index, time, role, provenance, bytes: `FrameInfo`.
+#[derive(IntoPyObject)]
+pub(super) struct FrameFacts(u64, u64, &'static str, Cost, Option<u64>);
+
+impl From<&Frame> for FrameFacts {
+    fn from(frame: &Frame) -> Self {
+        Self(frame.index, frame.time, role(frame.role), frame.provenance.into(), None)
+    }
+}
+
+impl FrameFacts {
+    /// A frame that was appended.
+    pub(super) fn appended(frame: FrameProvenance, time: u64) -> Self {
+        Self(frame.index, time, role(frame.role), frame.provenance.into(), Some(frame.bytes))
+    }
+}
+
+fn role(role: FrameRole) -> &'static str {
+    match role {
+        FrameRole::Key => "key",
+        FrameRole::Shared => "shared",
+        FrameRole::DifferenceKey => "difference-key",
+        FrameRole::DifferenceShared => "difference-shared",
+    }
+}
+
+/// `TensorInfo`.
+#[derive(IntoPyObject)]
+pub(super) struct Known {
+    id: Id,
+    shape: Vec<usize>,
+    provenance: Cost,
+    wanted: &'static str,
+    stored_bytes: u64,
+    created: u64,
+    updated: u64,
+    accessed: u64,
+    accesses: u64,
+    score: f32,
+    pinned: Option<&'static str>,
+    max_error: Option<f32>,
+    frames: Option<u64>,
+    reconstructable: bool,
+    user: Vec<(String, String)>,
+}
+
+impl From<TensorMeta> for Known {
+    fn from(meta: TensorMeta) -> Self {
+        Self {
+            id: Id(meta.id),
+            shape: meta.shape,
+            provenance: meta.provenance.into(),
+            wanted: meta.wanted.name(),
+            stored_bytes: meta.stored_bytes,
+            created: meta.created,
+            updated: meta.updated,
+            accessed: meta.accessed,
+            accesses: meta.accesses,
+            score: meta.score,
+            pinned: meta.pinned.map(Tier::name),
+            max_error: meta.max_error,
+            frames: meta.frames,
+            reconstructable: meta.reconstructable,
+            user: meta.user,
+        }
+    }
+}
+
+/// `StoreStats`.
+#[derive(IntoPyObject)]
+pub(super) struct Counts {
+    tensors: usize,
+    temporal: usize,
+    frames: u64,
+    tiers: Vec<TierCounts>,
+    segments: usize,
+    file_bytes: u64,
+    live_bytes: u64,
+    garbage_bytes: u64,
+}
+
+/// Tier, tensors, bytes, bytes as f32, worst bound: `TierStats`.
+#[derive(IntoPyObject)]
+struct TierCounts(&'static str, usize, u64, u64, f32);
+
+impl From<Stats> for Counts {
+    fn from(stats: Stats) -> Self {
+        let tier = |t: &TierStats| TierCounts(t.tier.name(), t.tensors, t.bytes, t.f32_bytes, t.worst_bound);
+        Self {
+            tensors: stats.tensors,
+            temporal: stats.temporal,
+            frames: stats.frames,
+            tiers: stats.tiers.iter().map(tier).collect(),
+            segments: stats.segments,
+            file_bytes: stats.file_bytes,
+            live_bytes: stats.live_bytes,
+            garbage_bytes: stats.garbage_bytes,
+        }
+    }
+}
+
+/// Id, from, to, reason, bytes: `TierMove`.
+#[derive(IntoPyObject)]
+struct Moved(Id, &'static str, &'static str, &'static str, u64);
+
+impl From<TierMove> for Moved {
+    fn from(of: TierMove) -> Self {
+        let reason = match of.reason {
+            Reason::Use => "use",
+            Reason::WarmCap => "warm-cap",
+        };
+        Self(Id(of.id), of.from.name(), of.to.name(), reason, of.bytes)
+    }
+}
+
+/// `TickReport`.
+#[derive(IntoPyObject)]
+pub(super) struct Ticked {
+    moves: Vec<Moved>,
+    skipped: usize,
+    wishes: usize,
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+impl From<TickReport> for Ticked {
+    fn from(report: TickReport) -> Self {
+        let TickReport { moves, skipped, wishes, bytes_before, bytes_after, .. } = report;
+        Self { moves: moves.into_iter().map(Moved::from).collect(), skipped, wishes, bytes_before, bytes_after }
+    }
+}
+
+/// `TickPlan`.
+#[derive(IntoPyObject)]
+pub(super) struct Planned {
+    moves: Vec<Moved>,
+    wishes: Vec<(Id, &'static str)>,
+    warm_bytes_before: u64,
+    warm_bytes_after: u64,
+}
+
+impl From<TickPlan> for Planned {
+    fn from(plan: TickPlan) -> Self {
+        let TickPlan { moves, wishes, warm_bytes_before, warm_bytes_after, .. } = plan;
+        Self {
+            moves: moves.into_iter().map(Moved::from).collect(),
+            wishes: wishes.into_iter().map(|(id, tier)| (Id(id), tier.name())).collect(),
+            warm_bytes_before,
+            warm_bytes_after,
+        }
+    }
+}
+
+/// Segment, offset, id, what: `Damage`.
+#[derive(IntoPyObject)]
+struct Broken(String, u64, Option<Id>, String);
+
+impl From<Damage> for Broken {
+    fn from(damage: Damage) -> Self {
+        Self(damage.segment, damage.offset, damage.id.map(Id), damage.what)
+    }
+}
+
+/// `VerifyReport`.
+#[derive(IntoPyObject)]
+pub(super) struct Verified {
+    segments: usize,
+    records: u64,
+    bytes: u64,
+    damages: Vec<Broken>,
+}
+
+impl From<VerifyReport> for Verified {
+    fn from(report: VerifyReport) -> Self {
+        let VerifyReport { segments, records, bytes, damages, .. } = report;
+        Self { segments, records, bytes, damages: damages.into_iter().map(Broken::from).collect() }
+    }
+}
+
+/// `CompactReport`.
+#[derive(IntoPyObject)]
+pub(super) struct Compacted {
+    segments_removed: usize,
+    segments_written: usize,
+    records: u64,
+    bytes_removed: u64,
+    bytes_written: u64,
+}
+
+impl From<CompactReport> for Compacted {
+    fn from(report: CompactReport) -> Self {
+        let CompactReport { segments_removed, segments_written, records, bytes_removed, bytes_written, .. } = report;
+        Self { segments_removed, segments_written, records, bytes_removed, bytes_written }
+    }
+}
+
+/// `RecoveryReport`.
+#[derive(IntoPyObject)]
+pub(super) struct Recovered {
+    created: bool,
+    segments: usize,
+    tensors: usize,
+    scanned: Vec<String>,
+    torn_bytes: u64,
+    torn_records: u64,
+    leftovers: Vec<String>,
+    damages: Vec<Broken>,
+}
+
+impl From<RecoveryReport> for Recovered {
+    fn from(report: RecoveryReport) -> Self {
+        Self {
+            created: report.created,
+            segments: report.segments,
+            tensors: report.tensors,
+            scanned: report.scanned,
+            torn_bytes: report.torn_bytes,
+            torn_records: report.torn_records,
+            leftovers: report.leftovers,
+            damages: report.damages.into_iter().map(Broken::from).collect(),
+        }
+    }
+}

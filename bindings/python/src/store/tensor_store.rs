@@ -1,0 +1,210 @@
+//! An open store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bitgrain::store::reconstruct::Reconstruct;
+use bitgrain::store::{CompactOptions, StoreError, TensorStore};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use super::batch::StoreBatch;
+use super::error::not_opened;
+use super::handle::Handle;
+use super::id::Id;
+use super::process;
+use super::recipe::Recipe;
+use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Ticked, Verified};
+use super::settings::{OpenSettings, PutSettings, dependents, tier};
+use super::snapshot::StoreSnapshot;
+use super::values::{Read, Stacked, tensor};
+use crate::error::{Raised, Result};
+
+/// The native half of a `TensorStore`.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct Store {
+    handle: Arc<Handle<TensorStore>>,
+}
+
+#[pymethods]
+impl Store {
+    /// Opens the store in a folder. Mode `r` is for reading, `r+` for writing to one that is there, `a` makes one as well.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, mode: &str, settings: OpenSettings) -> Result<Self> {
+        let (writable, create) = match mode {
+            "r" => (false, false),
+            "r+" => (true, false),
+            "a" => (true, true),
+            _ => return Err(Raised::input(format_args!("mode is {mode:?}, it must be one of \"r\", \"r+\", \"a\""))),
+        };
+        let config = settings.config(create)?;
+        let opened = py.detach(|| {
+            process::run(|| match writable {
+                true => TensorStore::open(&path, config),
+                false => TensorStore::open_read_only_with(&path, config),
+            })
+        });
+        let store = opened.map_err(|error| not_opened(&path, error))?;
+        Ok(Self { handle: Arc::new(Handle::store(store, writable)) })
+    }
+
+    fn close(&self, py: Python<'_>) -> Result<()> {
+        self.handle.close(py)
+    }
+
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.handle.is_closed(py)
+    }
+
+    fn count(&self, py: Python<'_>) -> Result<usize> {
+        self.handle.with(py, |store| Ok(store.len()))
+    }
+
+    fn contains(&self, py: Python<'_>, id: Id) -> Result<bool> {
+        self.handle.with(py, |store| Ok(store.contains(id.0)))
+    }
+
+    #[pyo3(signature = (prefix=None))]
+    fn ids(&self, py: Python<'_>, prefix: Option<&str>) -> Result<Vec<Id>> {
+        self.handle.with(py, |store| Ok(store.ids(prefix).into_iter().map(Id).collect()))
+    }
+
+    fn shape(&self, py: Python<'_>, id: Id) -> Result<Vec<usize>> {
+        self.handle.with(py, |store| Ok(store.shape(id.0)?))
+    }
+
+    #[pyo3(signature = (id, values, settings=None))]
+    fn put(
+        &self,
+        py: Python<'_>,
+        id: Id,
+        values: PyReadonlyArrayDyn<'_, f32>,
+        settings: Option<PutSettings>,
+    ) -> Result<Cost> {
+        let options = PutSettings::options(settings)?;
+        let (shape, values) = (values.shape(), values.as_slice().map_err(PyErr::from)?);
+        self.handle.with(py, |store| Ok(store.put_with(id.0, shape, values, &options)?.into()))
+    }
+
+    fn get<'py>(&self, py: Python<'py>, id: Id) -> Result<Read<'py>> {
+        tensor(py, self.handle.with(py, |store| Ok(store.get(id.0)?))?)
+    }
+
+    fn get_into(&self, py: Python<'_>, id: Id, mut out: PyReadwriteArrayDyn<'_, f32>) -> Result<Cost> {
+        let out = out.as_slice_mut().map_err(PyErr::from)?;
+        self.handle.with(py, |store| Ok(store.get_into(id.0, out)?.into()))
+    }
+
+    fn get_rows<'py>(&self, py: Python<'py>, id: Id, start: usize, stop: usize) -> Result<Read<'py>> {
+        tensor(py, self.handle.with(py, |store| Ok(store.get_rows(id.0, start..stop)?))?)
+    }
+
+    fn append(&self, py: Python<'_>, id: Id, frame: PyReadonlyArrayDyn<'_, f32>, time: u64) -> Result<FrameFacts> {
+        let (shape, frame) = (frame.shape(), frame.as_slice().map_err(PyErr::from)?);
+        let appended = self.handle.with(py, |store| Ok(store.append(id.0, shape, frame, time)?))?;
+        Ok(FrameFacts::appended(appended, time))
+    }
+
+    fn frames<'py>(
+        &self,
+        py: Python<'py>,
+        id: Id,
+        start: u64,
+        stop: u64,
+    ) -> Result<(Bound<'py, PyArrayDyn<f32>>, Vec<FrameFacts>)> {
+        let id = id.0;
+        let frames = |store: &TensorStore| Ok(Stacked::new(&store.shape(&id)?, store.frames(&id, start..stop)?));
+        self.handle.with(py, frames)?.into_python(py)
+    }
+
+    fn frame_count(&self, py: Python<'_>, id: Id) -> Result<u64> {
+        self.handle.with(py, |store| Ok(store.frame_count(id.0)?))
+    }
+
+    #[pyo3(signature = (id, recipe, shape=None))]
+    fn put_absent(&self, py: Python<'_>, id: Id, recipe: Recipe<'_>, shape: Option<Vec<usize>>) -> Result<()> {
+        let (reconstruct, known) = recipe.reconstruct()?;
+        let shape = shape.or(known);
+        self.handle.with(py, |store| {
+            let shape = shape.map_or_else(|| shape_of(store, &reconstruct), Ok)?;
+            Ok(store.put_absent(id.0, &shape, &reconstruct)?)
+        })
+    }
+
+    fn attach(&self, py: Python<'_>, id: Id, recipe: Option<Recipe<'_>>) -> Result<()> {
+        let reconstruct = recipe.map(Recipe::reconstruct).transpose()?.map(|(reconstruct, _)| reconstruct);
+        self.handle.with(py, |store| Ok(store.attach(id.0, reconstruct.as_ref())?))
+    }
+
+    fn pin(&self, py: Python<'_>, id: Id, to: Option<&str>) -> Result<()> {
+        let to = to.map(|name| tier("tier", name)).transpose()?;
+        self.handle.with(py, |store| Ok(store.pin(id.0, to)?))
+    }
+
+    fn set_max_error(&self, py: Python<'_>, id: Id, max_error: Option<f32>) -> Result<()> {
+        self.handle.with(py, |store| Ok(store.set_max_error(id.0, max_error)?))
+    }
+
+    fn set_user(&self, py: Python<'_>, id: Id, user: Vec<(String, String)>) -> Result<()> {
+        self.handle.with(py, |store| Ok(store.set_user(id.0, &user)?))
+    }
+
+    fn delete(&self, py: Python<'_>, id: Id, dependents_become: &str) -> Result<()> {
+        let dependents = dependents(dependents_become)?;
+        self.handle.with(py, |store| Ok(store.delete(id.0, dependents)?))
+    }
+
+    fn tick(&self, py: Python<'_>, now: u64) -> Result<Ticked> {
+        self.handle.with(py, |store| Ok(store.tick(now)?.into()))
+    }
+
+    fn plan(&self, py: Python<'_>, now: u64) -> Result<Planned> {
+        self.handle.with(py, |store| Ok(store.plan(now)?.into()))
+    }
+
+    fn stats(&self, py: Python<'_>) -> Result<Counts> {
+        self.handle.with(py, |store| Ok(store.stats()?.into()))
+    }
+
+    fn stat(&self, py: Python<'_>, id: Id) -> Result<Known> {
+        self.handle.with(py, |store| Ok(store.meta(id.0)?.into()))
+    }
+
+    fn verify(&self, py: Python<'_>) -> Result<Verified> {
+        self.handle.with(py, |store| Ok(store.verify()?.into()))
+    }
+
+    fn compact(&self, py: Python<'_>, garbage: f32, all: bool) -> Result<Compacted> {
+        self.handle.with(py, |store| Ok(store.compact(CompactOptions { garbage, all })?.into()))
+    }
+
+    fn backup(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
+        self.handle.with(py, |store| Ok(store.backup(path)?))
+    }
+
+    fn flush(&self, py: Python<'_>) -> Result<()> {
+        self.handle.with(py, |store| Ok(store.flush()?))
+    }
+
+    fn recovery(&self, py: Python<'_>) -> Result<Recovered> {
+        self.handle.with(py, |store| Ok(store.recovery().clone().into()))
+    }
+
+    fn snapshot(&self, py: Python<'_>) -> Result<StoreSnapshot> {
+        self.handle.with(py, |store| Ok(store.snapshot())).map(StoreSnapshot::new)
+    }
+
+    fn batch(&self) -> StoreBatch {
+        StoreBatch::new(Arc::clone(&self.handle))
+    }
+}
+
+/// The shape of what comes back.
+fn shape_of(store: &TensorStore, reconstruct: &Reconstruct) -> std::result::Result<Vec<usize>, StoreError> {
+    let base = store.shape(reconstruct.base())?;
+    match reconstruct {
+        Reconstruct::Factor { factor, .. } => factor.shape(&base),
+        Reconstruct::Delta { .. } => Ok(base),
+    }
+}

@@ -1,0 +1,43 @@
+//! Arrays of what was read.
+
+use bitgrain::store::{Frame, Tensor};
+use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::report::{Cost, FrameFacts};
+use crate::error::Result;
+
+/// Values and where they come from.
+pub(super) type Read<'py> = (Bound<'py, PyArrayDyn<f32>>, Cost);
+
+/// An array that has the values as they are, without a copy.
+pub(super) fn array<'py>(py: Python<'py>, values: Vec<f32>, shape: Vec<usize>) -> Result<Bound<'py, PyArrayDyn<f32>>> {
+    Ok(values.into_pyarray(py).reshape(shape)?)
+}
+
+/// A tensor that was read.
+pub(super) fn tensor(py: Python<'_>, tensor: Tensor) -> Result<Read<'_>> {
+    let Tensor { shape, values, provenance } = tensor;
+    Ok((array(py, values, shape)?, Cost::from(provenance)))
+}
+
+/// Frames that were read, as one piece.
+pub(super) struct Stacked {
+    shape: Vec<usize>,
+    values: Vec<f32>,
+    facts: Vec<FrameFacts>,
+}
+
+impl Stacked {
+    /// Frames of one shape, one after another.
+    pub(super) fn new(shape: &[usize], frames: Vec<Frame>) -> Self {
+        let mut values = Vec::with_capacity(frames.iter().map(|frame| frame.values.len()).sum());
+        frames.iter().for_each(|frame| values.extend_from_slice(&frame.values));
+        let shape = [&[frames.len()], shape].concat();
+        Self { shape, values, facts: frames.iter().map(FrameFacts::from).collect() }
+    }
+
+    pub(super) fn into_python(self, py: Python<'_>) -> Result<(Bound<'_, PyArrayDyn<f32>>, Vec<FrameFacts>)> {
+        Ok((array(py, self.values, self.shape)?, self.facts))
+    }
+}

@@ -1,0 +1,121 @@
+"""What everybody who installs the package relies on."""
+
+import importlib.metadata
+import importlib.resources
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+import tomllib
+
+import bitgrain
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_version_is_one_everywhere() -> None:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert bitgrain.__version__ == importlib.metadata.version("bitgrain") == workspace
+    assert run("-m", "bitgrain", "--version").stdout.strip() == f"bitgrain {workspace}"
+
+
+def test_the_module_is_the_command_with_its_exit_codes(tmp_path: pathlib.Path) -> None:
+    info = run("-m", "bitgrain", "info")
+    assert info.returncode == 0
+    assert "backends on this CPU" in info.stdout
+    assert run("-m", "bitgrain", "--help").returncode == 0
+    for wrong in ([], ["no-such-command"], ["store", "ls", str(tmp_path / "none")]):
+        done = run("-m", "bitgrain", *wrong)
+        assert (done.returncode, bool(done.stderr), done.stdout) == (2, True, ""), wrong
+    script = pathlib.Path(sys.executable).with_name("bitgrain")
+    assert run(str(script), "--version").stdout.startswith("bitgrain ") if script.suffix else script.exists()
+
+
+def test_a_check_that_fails_is_one(tmp_path: pathlib.Path) -> None:
+    with bitgrain.TensorStore(tmp_path) as store:
+        store["a"] = [1.0] * 1000
+    segment = next(file for file in tmp_path.iterdir() if "segment" in file.name)
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 2] ^= 1
+    segment.write_bytes(data)
+    assert run("-m", "bitgrain", "store", "verify", str(tmp_path)).returncode == 1
+
+
+def test_everything_that_is_offered_is_there() -> None:
+    assert len(bitgrain.__all__) == len(set(bitgrain.__all__))
+    for name in bitgrain.__all__:
+        if name.startswith("Bitgrain") and importlib.util.find_spec("sklearn") is None:
+            continue
+        offered = getattr(bitgrain, name)
+        assert name == "__version__" or inspect.getdoc(offered), name
+    assert set(bitgrain.__all__) <= set(dir(bitgrain))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        bitgrain.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
+    tree = {
+        bitgrain.Error: Exception,
+        bitgrain.InputError: ValueError,
+        bitgrain.DTypeError: TypeError,
+        bitgrain.NotFoundError: KeyError,
+        bitgrain.FileError: OSError,
+        bitgrain.LockedError: bitgrain.FileError,
+        bitgrain.FormatError: ValueError,
+        bitgrain.DamagedError: bitgrain.FormatError,
+    }
+    for error, also in tree.items():
+        assert issubclass(error, bitgrain.Error), error
+        assert issubclass(error, also), error
+    assert str(bitgrain.NotFoundError("no tensor is called a")) == "no tensor is called a"
+    assert issubclass(bitgrain.TrainingInterrupted, UserWarning)
+
+
+def test_types_are_shipped() -> None:
+    files = importlib.resources.files("bitgrain")
+    assert (files / "py.typed").is_file()
+    assert (files / "_native.pyi").is_file()
+
+
+def test_importing_it_brings_in_nothing_but_numpy() -> None:
+    code = """if True:
+        import sys, numpy
+        before = set(sys.modules)
+        import bitgrain
+        print(sorted({name.split(".")[0] for name in set(sys.modules) - before if not name.startswith("bitgrain")}))
+    """
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+    brought = set(re.findall(r"'(\w+)'", done.stdout)) - set(sys.stdlib_module_names) - {"numpy"}
+    assert not brought
+
+
+def test_importing_it_takes_little_time() -> None:
+    timed = "import numpy, time; start = time.perf_counter(); import bitgrain; print(time.perf_counter() - start)"
+    assert min(float(run("-c", timed).stdout) for _ in range(3)) < 0.25
+
+
+def test_every_public_function_and_method_is_described() -> None:
+    for name in bitgrain.__all__:
+        if name.startswith(("Bitgrain", "__")):
+            continue
+        offered = getattr(bitgrain, name)
+        members = [offered]
+        if inspect.isclass(offered):
+            members += [member for key, member in vars(offered).items() if callable(member) and not key.startswith("_")]
+        for member in members:
+            assert inspect.getdoc(member), f"{name}: {member}"
+
+
+def test_the_native_half_has_no_unsafe_code() -> None:
+    source = pathlib.Path(__file__).parents[1] / "src"
+    files = list(source.rglob("*.rs"))
+    assert len(files) > 10
+    for file in files:
+        assert not re.search(r"\bunsafe\b", file.read_text()), file

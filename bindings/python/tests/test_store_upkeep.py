@@ -1,0 +1,169 @@
+"""Tiers, statistics, verification, compaction, copies."""
+
+import dataclasses
+import pathlib
+import time
+from datetime import UTC, datetime, timedelta
+
+import bitgrain
+import numpy as np
+import pytest
+from bitgrain import TensorStore, Tier, TierPolicy, _native
+
+HOUR = 3600
+
+
+def test_defaults_of_the_policy_are_those_of_the_engine() -> None:
+    python, engine = dataclasses.asdict(TierPolicy()), _native.default_policy()
+    near = {name: pytest.approx(value) for name, value in engine.items() if isinstance(value, float)}
+    assert python == engine | near
+
+
+def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> None:
+    for field in dataclasses.fields(TierPolicy):
+        wrong = {float: -1.0, timedelta: timedelta(days=100_000), int: -1}.get(type(field.default), "absent ")
+        with pytest.raises(ValueError, match=field.name) as caught:
+            TensorStore(tmp_path / field.name, policy=TierPolicy(**{field.name: wrong}))
+        assert isinstance(caught.value, bitgrain.InputError)
+    for wrong in ({"period": 600}, {"hot_min": "high"}, {"warm_byte_cap": 1.5}, {"first_tier": 8}):
+        with pytest.raises(bitgrain.DTypeError):
+            TierPolicy(**wrong)  # type: ignore[arg-type]
+    with TensorStore(tmp_path / "fine", policy=TierPolicy(first_tier="cold")) as store:
+        assert store.put("a", [1.0]).tier is Tier.COLD
+
+
+def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal") as store:
+        array = np.random.default_rng(0).standard_normal(10_000)
+        store["other"], store["left"] = array, array
+        store.put("held", array, pin="hot")
+        store.put("limited", array, max_error=3.0)
+        start = time.time()
+        assert store.tick(start).moves == []
+        plan = store.plan(start + 3 * HOUR)
+        assert {move.id for move in plan.moves} == {"other", "left", "limited"}
+        assert store.stat("left").tier is Tier.HOT
+        moved = store.tick(datetime.fromtimestamp(start, UTC) + timedelta(hours=3))
+        assert {(move.id, move.before, move.after) for move in moved.moves} == {
+            (id, Tier.HOT, Tier.WARM) for id in ("other", "left", "limited")
+        }
+        assert moved.bytes_after < moved.bytes_before
+        for hours in (6, 9, 48):
+            store.tick(start + hours * HOUR)
+        tiers = {info.id: info.tier for info in store.scan()}
+        assert tiers["left"] is Tier.ABSENT
+        assert tiers["held"] is Tier.HOT
+        assert tiers["limited"] is Tier.COLD
+        values, provenance = store.get("left", with_provenance=True)
+        assert not values.any()
+        assert values.shape == (10_000,)
+        assert provenance.bound == np.inf
+        stats = store.stats()
+        assert stats.tiers[Tier.ABSENT].tensors == 2
+        assert stats.tiers[Tier.COLD].tensors == 1
+        assert stats.tiers[Tier.COLD].compression > 8
+    with TensorStore(tmp_path, mode="r", absent_reads="refuse") as reader:
+        with pytest.raises(KeyError, match="no data"):
+            reader["left"]
+        assert reader.get("left", 1) == 1
+
+
+def test_data_that_may_not_go_stays(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal", policy=TierPolicy(absent="never")) as store:
+        store["a"] = [1.0, 2.0]
+        for day in range(1, 10):
+            store.tick(time.time() + day * 24 * HOUR)
+        assert store.stat("a").tier is Tier.COLD
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), 1e30])
+def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: float) -> None:
+    with TensorStore(tmp_path) as store, pytest.raises(bitgrain.InputError, match="no time"):
+        store.tick(wrong)
+
+
+def test_what_is_known_of_a_tensor(tmp_path: pathlib.Path) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    with TensorStore(tmp_path) as store:
+        store["a"] = np.ones((3, 4))
+        store["a"], _ = np.ones((3, 4)), store["a"]
+        info = store.stat("a")
+        assert info.id == "a"
+        assert info.shape == (3, 4)
+        assert info.tier is Tier.HOT
+        assert info.wanted is Tier.HOT
+        assert before < info.created <= info.updated <= info.accessed < datetime.now(UTC) + timedelta(seconds=1)
+        assert info.accesses == 3
+        assert 0 < info.score <= 1024
+        assert info.stored_bytes > 12
+        assert info.pinned is None
+        assert info.max_error is None
+        assert info.frames is None
+        assert not info.reconstructable
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            info.score = 0.0  # type: ignore[misc]
+
+
+def test_a_scan_is_in_order_and_by_prefix(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal") as store:
+        for id in ("layer/1", "layer/0", "mean", 3):
+            store[id] = [1.0]
+        assert [info.id for info in store.scan()] == ["layer/0", "layer/1", "mean", 3]
+        scan = store.scan("layer/")
+        del store["layer/0"]
+        assert [info.id for info in scan] == ["layer/1"]
+        assert list(store.scan("x")) == []
+
+
+def test_statistics_add_up(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal") as store:
+        assert store.stats().tensors == 0
+        assert store.stats().compression == 0
+        for number in range(10):
+            store[number] = np.random.default_rng(number).standard_normal(10_000)
+        store.put("exact", np.ones(100, np.float32), lossless=True)
+        for _ in range(4):
+            store.append("frames", np.ones(50))
+        stats = store.stats()
+        assert (stats.tensors, stats.temporal, stats.frames) == (12, 1, 4)
+        assert list(stats.tiers) == list(Tier)
+        assert stats.tiers[Tier.HOT].f32_bytes == 10 * 40_000 + 4 * 200
+        assert stats.tiers[Tier.LOSSLESS].f32_bytes == 400
+        assert stats.tiers[Tier.LOSSLESS].worst_bound == 0
+        assert 3.5 < stats.compression < 4
+        assert stats.live_bytes <= stats.file_bytes
+        assert stats.garbage_bytes == 0
+        assert max(info.provenance.bound for info in store.scan()) == stats.tiers[Tier.HOT].worst_bound
+
+
+def test_space_comes_back(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal", segment_bytes=1 << 16) as store:
+        for number in range(200):
+            store[number % 20] = np.random.default_rng(number).standard_normal(2000)
+        before = dict(store.items())
+        stats = store.stats()
+        assert stats.segments > 3
+        assert stats.garbage_bytes > stats.live_bytes
+        report = store.compact()
+        assert report.segments_removed > report.segments_written
+        assert report.bytes_removed > report.bytes_written
+        assert store.stats().file_bytes < stats.file_bytes
+        store.compact(all=True)
+        assert all(np.array_equal(store[id], array) for id, array in before.items())
+        assert store.verify().is_clean
+        assert store.verify().records >= 20
+    with TensorStore(tmp_path, mode="r") as store:
+        assert len(store) == 20
+
+
+def test_a_backup_is_a_store_of_its_own(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path / "store") as store:
+        store["a"] = np.arange(100.0)
+        store.backup(tmp_path / "copy")
+        store["b"] = [1.0]
+        with TensorStore(tmp_path / "copy") as copy:
+            assert list(copy) == ["a"]
+            assert np.array_equal(copy["a"], store["a"])
+        with pytest.raises(OSError, match="not empty") as caught:
+            store.backup(tmp_path / "copy")
+        assert isinstance(caught.value, bitgrain.FileError)
