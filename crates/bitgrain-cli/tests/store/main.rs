@@ -1,7 +1,16 @@
 //! The store as a user of the command meets it.
 
+mod damage;
+mod files;
+mod frames;
+mod ids;
+mod input;
+mod reads;
+mod salvage;
+mod tiers;
+
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -20,6 +29,14 @@ fn printed(folder: &Path, arguments: &[&str]) -> String {
 fn json(folder: &Path, arguments: &[&str]) -> Value {
     let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
     serde_json::from_str(&printed(folder, &arguments)).expect("JSON")
+}
+
+/// What a command said that answers "no".
+fn refusal(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = bitgrain(folder, arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr))
 }
 
 fn error(folder: &Path, arguments: &[&str]) -> String {
@@ -50,8 +67,29 @@ fn folder() -> tempfile::TempDir {
     temporary
 }
 
+/// Segment files of a store in the order of their numbers.
+fn segments(store: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(store).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let is_segment =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("segment-"));
+    let mut paths: Vec<PathBuf> = paths.filter(is_segment).collect();
+    paths.sort();
+    paths
+}
+
+/// Flips a bit of a file.
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).expect("readable");
+    bytes[at] ^= 0x10;
+    fs::write(path, bytes).expect("written");
+}
+
 fn values(found: &Value) -> Vec<f64> {
     found["values"].as_array().expect("values").iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().expect("a name").to_string_lossy().into_owned()
 }
 
 #[test]
@@ -69,125 +107,15 @@ fn what_was_put_comes_back_within_its_bound() {
 }
 
 #[test]
-fn frames_come_back_as_an_axis() {
-    let folder = folder();
-    let found = json(folder.path(), &["get", "s", "room", "--frames", "10..13"]);
-    assert_eq!(found["shape"], serde_json::json!([3, 20]));
-    let bound = found["provenance"]["bound"].as_f64().expect("a bound");
-    for (at, value) in values(&found).into_iter().enumerate() {
-        assert!((value - f64::from(290.0 + ((200 + at) as f32 * 0.01).sin())).abs() <= bound, "{at}");
+fn every_command_shows_examples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let help = printed(folder.path(), &["--help"]);
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.contains(&"salvage") && commands.len() > 12, "{commands:?}");
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        let help = printed(folder.path(), &[command, "--help"]);
+        assert!(help.contains(&format!("  bitgrain store {command} ")), "{command}: {help}");
+        assert!(help.contains("--json"), "{command}");
     }
-    assert!(error(folder.path(), &["get", "s", "m", "--frames", "0..1"]).contains("has no frames"));
-}
-
-#[test]
-fn files_go_out_and_in_again() {
-    let folder = folder();
-    let folder = folder.path();
-    for file in ["all.npz", "all.safetensors"] {
-        let found = json(folder, &["export", "s", file]);
-        assert_eq!(found["exported"], 3);
-        let other = format!("from-{file}");
-        printed(folder, &["init", &other]);
-        assert_eq!(json(folder, &["import", &other, file])["imported"], 3);
-        assert_eq!(json(folder, &["get", &other, "in/v"])["shape"], serde_json::json!([1000]));
-    }
-    printed(folder, &["get", "s", "in/v", "-o", "v.parquet"]);
-    printed(folder, &["put", "s", "back", "v.parquet"]);
-    assert_eq!(json(folder, &["stat", "s", "back"])["shape"], serde_json::json!([1000]));
-    assert!(error(folder, &["export", "s", "all.npy"]).contains("takes one tensor, there are"));
-    assert!(error(folder, &["export", "s", "all.parquet"]).contains("another shape"));
-    assert!(error(folder, &["export", "s", "all.txt"]).contains("ends in .npy"));
-    assert!(!folder.join("all.npy").exists() && !folder.join("all.txt").exists());
-}
-
-#[test]
-fn idle_tensors_step_down_and_pins_hold() {
-    let folder = folder();
-    let folder = folder.path();
-    printed(folder, &["pin", "s", "m", "hot"]);
-    let created = json(folder, &["stat", "s", "m"])["created"].as_u64().expect("a time");
-    let later = (created + 3 * 3_600_000).to_string();
-    let plan = json(folder, &["tick", "s", "--now", &later, "--dry-run"]);
-    let done = json(folder, &["tick", "s", "--now", &later]);
-    assert_eq!(plan["moves"], done["moves"]);
-    let moved: Vec<&str> =
-        done["moves"].as_array().expect("moves").iter().filter_map(|step| step["id"].as_str()).collect();
-    assert_eq!(moved, ["in/v"]);
-    let stats = json(folder, &["stat", "s"]);
-    assert_eq!((stats["tiers"][2]["tier"].as_str(), stats["tiers"][2]["tensors"].as_u64()), (Some("warm"), Some(1)));
-    let before = stats["file_bytes"].as_u64().expect("bytes");
-    printed(folder, &["compact", "s", "--all"]);
-    assert!(json(folder, &["stat", "s"])["file_bytes"].as_u64().expect("bytes") < before);
-}
-
-#[test]
-fn a_flipped_bit_is_found_and_named() {
-    let folder = folder();
-    let folder = folder.path();
-    printed(folder, &["compact", "s", "--all"]);
-    assert!(printed(folder, &["verify", "s"]).contains("all is as it was written"));
-    let segments: Vec<_> = fs::read_dir(folder.join("s"))
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("segment-")))
-        .collect();
-    let largest = segments.iter().max_by_key(|path| fs::metadata(path).map_or(0, |about| about.len())).expect("one");
-    let mut bytes = fs::read(largest).expect("readable");
-    let middle = bytes.len() / 4;
-    bytes[middle] ^= 0x10;
-    fs::write(largest, bytes).expect("written");
-    let output = bitgrain(folder, &["verify", "s"]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(said.contains("segment-") && String::from_utf8_lossy(&output.stderr).contains("damaged"), "{said}");
-}
-
-#[test]
-fn bad_input_is_refused_with_a_reason() {
-    let folder = folder();
-    let folder = folder.path();
-    npy(folder, "nan.npy", &[3], |at| if at == 1 { f32::NAN } else { 1.0 });
-    assert!(error(folder, &["put", "s", "n", "nan.npy"]).contains("index 1"));
-    printed(folder, &["put", "s", "n", "nan.npy", "--non-finite", "zero"]);
-    assert!(error(folder, &["get", "s", "nothing"]).contains("no tensor is called nothing"));
-    assert!(error(folder, &["get", "elsewhere", "m"]).contains("elsewhere"));
-    assert!(error(folder, &["put", "s", "", "v.npy"]).contains("at least one character"));
-    assert!(error(folder, &["put", "s", "x", "v.npy", "--tier", "tepid"]).contains("is no tier"));
-    assert!(error(folder, &["append", "s", "room", "v.npy", "--one"]).contains("frames of this tensor have 20 values"));
-    assert!(error(folder, &["get", "s", "m", "--rows", "90..200"]).contains("100"));
-    printed(folder, &["put", "s", "#7", "v.npy"]);
-    assert!(json(folder, &["ls", "s"]).as_array().expect("a list").iter().any(|tensor| tensor["id"] == "#7"));
-    printed(folder, &["rm", "s", "#7", "n"]);
-    assert!(error(folder, &["rm", "s", "#7"]).contains("no tensor is called #7"));
-}
-
-#[test]
-fn data_that_is_gone_is_not_written_as_zeros() {
-    let folder = folder();
-    let folder = folder.path();
-    let config = bitgrain::store::StoreConfig::default();
-    let store = bitgrain::store::TensorStore::open(folder.join("s"), config).expect("opens");
-    let created = store.meta("m").expect("there").created;
-    // Days later: all the way down.
-    for hours in [4, 14, 60] {
-        store.tick(created + hours * 3_600_000).expect("ticks");
-    }
-    store.close().expect("closes");
-    assert!(error(folder, &["get", "s", "m", "-o", "m2.npy"]).contains("is gone"));
-    assert!(!folder.join("m2.npy").exists());
-    let found = json(folder, &["export", "s", "all.npz"]);
-    assert_eq!((found["exported"].as_u64(), found["left_out"].as_u64()), (Some(1), Some(2)));
-}
-
-#[test]
-fn frames_are_appended_all_or_none() {
-    let folder = folder();
-    let folder = folder.path();
-    npy(folder, "bad.npy", &[5, 20], |at| if at == 50 { f32::INFINITY } else { 290.0 });
-    error(folder, &["append", "s", "room", "bad.npy"]);
-    assert_eq!(json(folder, &["stat", "s", "room"])["frames"], 50);
-    assert!(error(folder, &["rm", "s", "m", "nothing"]).contains("nothing"));
-    printed(folder, &["get", "s", "m"]);
-    assert!(error(folder, &["tick", "s", "--now", "99999999999999"]).contains("never goes back in time"));
 }
