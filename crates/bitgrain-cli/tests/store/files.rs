@@ -41,7 +41,7 @@ fn a_tensor_of_several_pieces_comes_out_whole() {
     printed(folder, &["export", "s", "out.npy"]);
     assert!(fs::read(folder.join("out.npy")).expect("there") == whole);
     for file in ["out.safetensors", "out.parquet", "out.npz"] {
-        printed(folder, &["export", "s", file]);
+        printed(folder, &["export", "s", file, "--prefix", "long"]);
         printed(folder, &["put", "s", "back", file, "--lossless"]);
         printed(folder, &["get", "s", "back", "-o", "back.npy"]);
         assert!(fs::read(folder.join("back.npy")).expect("there") == whole, "{file}");

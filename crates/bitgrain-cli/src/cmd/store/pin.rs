@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TIER", required_unless_present = "max_error")]
     tier: Option<Hold>,
     /// Largest error that it may get from now on; `inf` allows any.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
     /// Print JSON.
     #[arg(long)]

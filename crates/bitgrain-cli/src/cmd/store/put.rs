@@ -63,7 +63,7 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "TIER")]
     pin: Option<TierName>,
     /// Largest error that it may ever have.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
     /// What to do with NaN and infinities.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Unusual::Reject)]
