@@ -323,6 +323,10 @@ impl CliError {
 
 /// What a store says, with ids that fit a terminal: the end of a message says what to do.
 fn brief(error: &StoreError) -> String {
+    // No command writes to what it opened for reading.
+    if matches!(error, StoreError::ReadOnly) {
+        return "the system does not let you write there".to_owned();
+    }
     let ids: Vec<&TensorId> = match error {
         StoreError::NotFound { id }
         | StoreError::TierZeroNoPolicy { id }

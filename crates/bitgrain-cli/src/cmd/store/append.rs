@@ -13,6 +13,7 @@ use super::put::Limits;
 use super::session::{close, for_many, opened};
 use super::source::{Named, Source};
 use crate::error::CliError;
+use crate::printable::counted;
 
 /// Append frames to a temporal tensor: the first axis of the file counts them.
 #[derive(Debug, clap::Args)]
@@ -82,8 +83,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         let found = json!({"appended": count, "frames": frames, "bytes": bytes, "f32_bytes": f32_bytes});
         return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
-    let id = shown(&args.id.0);
-    writeln!(out, "appended {count} frames to {id}: {bytes} bytes for {f32_bytes} of f32; it has {frames}")?;
+    let (id, count) = (shown(&args.id.0), counted(count as u64, "frame"));
+    writeln!(out, "appended {count} to {id}: {bytes} bytes for {f32_bytes} of f32; it has {frames}")?;
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use super::id::written;
 use super::session::{open_to_look, scan};
 use super::sink::{Announced, check, write};
 use crate::error::CliError;
+use crate::printable::counted;
 use crate::progress::Bar;
 
 /// Write tensors to one file as f32. Temporal tensors get their frames as first axis; those whose data is gone are left out.
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(writeln!(out, "{:#}", json!({"exported": count, "left_out": gone, "file": args.file}))?);
     }
     let left_out = if gone == 0 { String::new() } else { format!(", {gone} without data left out") };
-    writeln!(out, "exported {count} tensors to {}{left_out}", args.file.display())?;
+    writeln!(out, "exported {} to {}{left_out}", counted(count as u64, "tensor"), args.file.display())?;
     Ok(())
 }
 

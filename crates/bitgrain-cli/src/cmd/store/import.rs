@@ -13,6 +13,7 @@ use super::put::How;
 use super::session::{close, for_many, opened};
 use super::source::Source;
 use crate::error::CliError;
+use crate::printable::counted;
 use crate::progress::Bar;
 
 /// Put all tensors of files, or all number columns of tables, under their names.
@@ -93,7 +94,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let left_out = if texts == 0 { String::new() } else { format!(", {texts} columns of texts left out") };
     writeln!(
         out,
-        "imported {tensors} tensors, {} of f32{left_out}; the store has {} in {}",
+        "imported {}, {} of f32{left_out}; the store has {} in {}",
+        counted(tensors, "tensor"),
         Size(f32_bytes as u64),
         stats.tensors,
         Size(stats.file_bytes),

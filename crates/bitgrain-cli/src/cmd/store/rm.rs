@@ -9,6 +9,7 @@ use serde_json::json;
 use super::id::Id;
 use super::session::{close, open};
 use crate::error::CliError;
+use crate::printable::counted;
 
 /// Delete tensors.
 #[derive(Debug, clap::Args)]
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
         return Ok(writeln!(out, "{:#}", json!({"deleted": args.ids.len()}))?);
     }
-    let tensors = if args.ids.len() == 1 { "tensor" } else { "tensors" };
-    writeln!(out, "deleted {} {tensors}; `bitgrain store compact` frees the space", args.ids.len())?;
+    let count = counted(args.ids.len() as u64, "tensor");
+    writeln!(out, "deleted {count}; `bitgrain store compact` frees the space")?;
     Ok(())
 }

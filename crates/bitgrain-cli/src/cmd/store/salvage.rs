@@ -12,6 +12,7 @@ use super::damage::{self, damage_of};
 use super::id::{shown, with_id};
 use super::session::{close, open_to_salvage};
 use crate::error::CliError;
+use crate::printable::counted;
 use crate::progress::RoundBar;
 use crate::table::Table;
 
@@ -44,7 +45,8 @@ const LISTED: usize = 100;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let old = open_to_salvage(&args.path).map_err(CliError::store(&args.path))?;
-    if args.new.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+    let occupied = args.new.read_dir().is_ok_and(|mut entries| entries.next().is_some()) || args.new.is_file();
+    if occupied {
         return Err(CliError::NotEmpty { path: args.new.clone() });
     }
     let there = args.new.is_dir();
@@ -150,8 +152,9 @@ impl Salvaged {
 }
 
 fn write_text(salvaged: &Salvaged, damages: &[Damage], args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let frames = if salvaged.frames == 0 { String::new() } else { format!(" and {} frames", salvaged.frames) };
-    writeln!(out, "copied {} tensors{frames} to {}", salvaged.copied, args.new.display())?;
+    let frames =
+        if salvaged.frames == 0 { String::new() } else { format!(" and {}", counted(salvaged.frames, "frame")) };
+    writeln!(out, "copied {}{frames} to {}", counted(salvaged.copied as u64, "tensor"), args.new.display())?;
     if !damages.is_empty() {
         writeln!(out, "\nplaces that could not be read, of whatever tensors:\n\n{}", damage::table(damages))?;
     }

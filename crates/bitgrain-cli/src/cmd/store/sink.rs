@@ -114,7 +114,8 @@ fn parquet(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<()
 fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CliError>) -> Result<(), CliError> {
     let failed = |source| CliError::File { path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = temporary().tempfile_in(folder).map_err(failed)?;
+    // Its own name means nothing to anybody.
+    let file = temporary().tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
     let mut out = BufWriter::new(file.as_file());
     fill(&mut out).map_err(|error| match error {
         CliError::Io(source) | CliError::Write(WriteError::Io(source)) => failed(source),
