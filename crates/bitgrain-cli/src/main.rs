@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error @ CliError::Damaged { .. }) => {
+        Err(error @ (CliError::Damaged { .. } | CliError::Lost { .. })) => {
             eprintln!("{error}");
             ExitCode::from(1)
         }
