@@ -52,7 +52,7 @@ impl From<Raised> for PyErr {
     }
 }
 
-/// An `OSError` with the number that the system gave, so that `errno` and `except FileNotFoundError` keep their sense.
+/// An `OSError` with the number that the system gave, so that `errno` keeps its sense.
 impl From<io::Error> for Raised {
     fn from(error: io::Error) -> Self {
         match error.raw_os_error() {

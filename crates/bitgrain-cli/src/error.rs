@@ -1,7 +1,11 @@
 //! What a command can fail with, worded for the person at the terminal.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use bitgrain::store::{StoreError, TensorId};
+
+use crate::cmd::store::id::shown;
 
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
@@ -147,18 +151,91 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     /// A store refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}{}", path.display(), brief(source), hint(source, path))]
     Store {
         /// Its folder.
         path: PathBuf,
         /// Why.
-        source: Box<bitgrain::store::StoreError>,
+        source: Box<StoreError>,
     },
     /// A store is not as it was written.
-    #[error("{count} places are damaged")]
+    #[error(
+        "{count} {} damaged; `bitgrain store salvage {} NEW` copies what is readable to a new store",
+        if *count == 1 { "place is" } else { "places are" }, path.display()
+    )]
     Damaged {
         /// How many.
         count: usize,
+        /// The store.
+        path: PathBuf,
+    },
+    /// A damaged store of which not all could be copied.
+    #[error(
+        "not everything could be copied: {tensors} tensors are lost, wholly or in part, and {places} places could not be read"
+    )]
+    Lost {
+        /// Tensors that are known to be lost.
+        tensors: usize,
+        /// Places of which nobody knows what was there.
+        places: usize,
+    },
+    /// A place for a new store that is not empty.
+    #[error("{} is not empty: name a folder that is not there yet", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A tensor in the place of frames.
+    #[error("{id} holds {frames} frames, which would be dropped: append to it, choose another id, or say --replace")]
+    HasFrames {
+        /// The temporal tensor.
+        id: String,
+        /// Its frames.
+        frames: u64,
+    },
+    /// Frames for a tensor that has none.
+    #[error("{id} was put as a whole and takes no frames: append to another id, or `bitgrain store rm` it first")]
+    TakesNoFrames {
+        /// The tensor.
+        id: String,
+    },
+    /// Two tensors for one id.
+    #[error("{id} is in {} and in {}, and only one can be kept: import them apart, each with a --prefix", first.display(), second.display())]
+    SameName {
+        /// What both would be called.
+        id: String,
+        /// The one file.
+        first: PathBuf,
+        /// The other, or the same.
+        second: PathBuf,
+    },
+    /// A NaN or an infinity in a file.
+    #[error(
+        "{}, tensor {name}: the value at index {index} is {value}, and a store keeps finite values, lossless ones too; \
+         --non-finite zero or clamp replaces it", path.display()
+    )]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// Position of the first such value.
+        index: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A value of 64 bits that is none of 32.
+    #[error(
+        "{}, tensor {name}: the value at index {index} does not fit f32, which ends at 3.4e38; scale the values, or \
+         replace it with --non-finite zero or clamp", path.display()
+    )]
+    BeyondF32 {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// Position of the first such value.
+        index: usize,
     },
     /// A file with several tensors where one is needed.
     #[error("which tensor of {}? name it with --tensor; there are {names}", path.display())]
@@ -177,14 +254,14 @@ pub(crate) enum CliError {
         name: String,
     },
     /// A tensor of a file that a store refused.
-    #[error("{}, tensor {name}: {source}", path.display())]
+    #[error("{}, tensor {name}: {}", path.display(), brief(source))]
     OfTensor {
         /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
         /// Why.
-        source: Box<bitgrain::store::StoreError>,
+        source: Box<StoreError>,
     },
     /// A tensor without data.
     #[error("the data of {id} is gone: nobody used it for long, and a tick let it go; only a new put brings it back")]
@@ -238,8 +315,45 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// For `map_err`: an error of the store in a folder.
-    pub(crate) fn store(path: &std::path::Path) -> impl FnOnce(bitgrain::store::StoreError) -> Self {
+    pub(crate) fn store(path: &Path) -> impl FnOnce(StoreError) -> Self {
         let path = path.to_owned();
         move |source| Self::Store { path, source: Box::new(source) }
+    }
+}
+
+/// What a store says, with ids that fit a terminal: the end of a message says what to do.
+fn brief(error: &StoreError) -> String {
+    // No command writes to what it opened for reading.
+    if matches!(error, StoreError::ReadOnly) {
+        return "the system does not let you write there".to_owned();
+    }
+    let ids: Vec<&TensorId> = match error {
+        StoreError::NotFound { id }
+        | StoreError::TierZeroNoPolicy { id }
+        | StoreError::Temporal { id }
+        | StoreError::NotTemporal { id }
+        | StoreError::ReconstructionDepthExceeded { id, .. }
+        | StoreError::Damaged { id: Some(id), .. } => vec![id],
+        StoreError::ReconstructionCycle { id, base } => vec![id, base],
+        StoreError::HasDependents { id, dependents } => [id].into_iter().chain(dependents.first()).collect(),
+        _ => Vec::new(),
+    };
+    // Longest first: one may begin with the other.
+    let mut long: Vec<(String, String)> = ids.into_iter().map(|id| (id.to_string(), shown(id))).collect();
+    long.retain(|(whole, shown)| whole != shown);
+    long.sort_by_key(|(whole, _)| std::cmp::Reverse(whole.len()));
+    long.iter().fold(error.to_string(), |text, (whole, shown)| text.replace(whole.as_str(), shown))
+}
+
+/// What to do about a damaged store.
+fn hint(error: &StoreError, path: &Path) -> String {
+    match error {
+        StoreError::Damaged { .. } => {
+            let path = path.display();
+            format!(
+                "; `bitgrain store verify {path}` lists all damage, `bitgrain store salvage {path} NEW` copies the rest"
+            )
+        }
+        _ => String::new(),
     }
 }

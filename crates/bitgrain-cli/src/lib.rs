@@ -83,7 +83,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => 0,
         Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-        Err(error @ CliError::Damaged { .. }) => {
+        Err(error @ (CliError::Damaged { .. } | CliError::Lost { .. })) => {
             eprintln!("{error}");
             1
         }

@@ -25,6 +25,11 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     out
 }
 
+/// `1 tensor`, `2 tensors`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A shape as `384 x 1536`.
 pub(crate) fn shape(dimensions: &[u64]) -> String {
     if dimensions.is_empty() {

@@ -48,6 +48,7 @@ pub use sparse::Sparse;
 pub use summary::Summary;
 pub use target::{Target, weights};
 pub use task::{Inferred, Task};
+pub use write::write_parquet;
 
 /// Columns of equal length; or, from a libsvm file, a sparse part beside the columns `label` and `weight`.
 #[derive(Debug, Clone, PartialEq)]

@@ -23,6 +23,11 @@ impl LinkTable {
         };
     }
 
+    /// What `id` is reconstructed from.
+    pub(super) fn base(&self, id: &TensorId) -> Option<&TensorId> {
+        self.bases.get(id)
+    }
+
     /// True if no tensor is reconstructed from another.
     pub(super) fn is_empty(&self) -> bool {
         self.bases.is_empty()

@@ -24,6 +24,7 @@ mod run;
 mod snapshot;
 mod stats;
 mod tick;
+mod transfer;
 mod verify;
 mod view;
 mod write;

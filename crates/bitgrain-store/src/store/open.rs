@@ -40,8 +40,20 @@ impl TensorStore {
         Self::open_read_only_with(path, StoreConfig::default())
     }
 
-    /// As [`open_read_only`](Self::open_read_only), with choices such as to salvage what a damaged store has left. Nothing
-    /// is made or repaired, whatever they are.
+    /// As [`open_read_only`](Self::open_read_only), with settings: what is left of a damaged store can be read without
+    /// changing a byte of it. [`recovery`](Self::recovery) says what is lost.
+    ///
+    /// ```
+    /// use bitgrain_store::{OnDamage, StoreConfig, TensorStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
+    /// store.put("x", &[1], &[1.0])?;
+    /// store.close()?;
+    /// let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    /// let store = TensorStore::open_read_only_with(folder.path(), salvage)?;
+    /// assert!(store.recovery().damages.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -57,6 +69,7 @@ impl TensorStore {
             attempts += 1;
             match Self::on(Arc::new(LocalFolder::read_only(path)?), config.clone(), false) {
                 Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
+                Ok(store) if attempts < 2 && !store.recovery().damages.is_empty() => {}
                 result => return result,
             }
         }

@@ -1,20 +1,27 @@
 //! `store append`: frames to a temporal tensor.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use bitgrain::store::{Clock, SystemClock};
+use bitgrain::codec::NonFinite;
+use bitgrain::store::policy::PolicyConfig;
+use bitgrain::store::{Clock, Dependents, StoreConfig, StoreError, SystemClock, TensorMeta, TensorStore};
 use serde_json::json;
 
-use super::arguments::{Id, close, open_for_many};
-use super::files::Source;
+use super::id::{Id, shown, with_id};
+use super::put::Limits;
+use super::session::{close, for_many, opened};
+use super::source::{Named, Source};
 use crate::error::CliError;
+use crate::printable::counted;
 
 /// Append frames to a temporal tensor: the first axis of the file counts them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  bitgrain store append sensors.store room readings.npy          an array of frames x values
-  bitgrain store append sensors.store room one.npy --one         the array is one frame")]
+  bitgrain store append sensors.store room readings.npy                     an array of frames x values
+  bitgrain store append sensors.store room one.npy --one                    the array is one frame
+  bitgrain store append sensors.store room readings.npy --max-error 0.01    no value further off than that
+  bitgrain store append sensors.store room gaps.npy --non-finite zero")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -34,39 +41,110 @@ pub(crate) struct Args {
     /// Time of the first frame, in any unit; the next ones are one later each. Milliseconds since 1970 if not given.
     #[arg(long, value_name = "T")]
     time: Option<u64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let tensor = Source::open(&args.file)?.one(&args.file, args.tensor.as_deref())?;
+    let mut tensor = Source::open(&args.file)?.one(&args.file, args.tensor.as_deref())?;
     let (count, shape) = match tensor.shape.split_first() {
         Some((count, rest)) if !args.one => (*count, rest.to_vec()),
         _ => (1, tensor.shape.clone()),
     };
-    let store = open_for_many(&args.path)?;
-    let time = args.time.unwrap_or_else(|| SystemClock.now());
     let len = tensor.values.len() / count.max(1);
-    let size = || store.meta(&args.id.0).map_or(0, |meta| meta.stored_bytes);
-    let before = size();
-    // All or none.
-    let mut batch = store.batch();
-    for frame in 0..count {
-        let values = &tensor.values[frame * len..(frame + 1) * len];
-        batch.append(&args.id.0, &shape, values, time.saturating_add(frame as u64));
+    let defaults = for_many();
+    sanitize(&mut tensor, len, defaults.block_len.get(), args.limits.non_finite(), &args.file)?;
+    // The first frame of a new tensor has no limit to be held to yet, but the most bits if there will be one.
+    let pin = args.limits.pin().filter(|_| args.limits.max_error().is_none());
+    let first_tier = pin.unwrap_or(defaults.policy.first_tier);
+    let policy = PolicyConfig { first_tier, ..defaults.policy };
+    let store = opened(&args.path, StoreConfig { policy, ..defaults })?;
+    let before = match store.meta(&args.id.0) {
+        Ok(meta) if meta.frames.is_none() => return Err(CliError::TakesNoFrames { id: shown(&args.id.0) }),
+        Ok(meta) => Some(meta),
+        Err(StoreError::NotFound { .. }) => None,
+        Err(error) => return Err(CliError::store(&args.path)(error)),
+    };
+    let time = args.time.unwrap_or_else(|| SystemClock.now());
+    let frames = Frames { id: &args.id, shape: &shape, values: &tensor.values, len, time };
+    if let Err(error) = frames.append(&store, count, &args.limits, before.is_none()) {
+        undo(&store, &args.id, before.as_ref());
+        return Err(CliError::store(&args.path)(error));
     }
-    batch.commit().map_err(CliError::store(&args.path))?;
     store.flush().map_err(CliError::store(&args.path))?;
-    let bytes = size().saturating_sub(before);
-    let frames = if count == 0 { 0 } else { store.frame_count(&args.id.0).map_err(CliError::store(&args.path))? };
+    let (bytes, frames) = store.meta(&args.id.0).map_or((0, None), |meta| (meta.stored_bytes, meta.frames));
+    let (bytes, frames) = (bytes.saturating_sub(before.map_or(0, |meta| meta.stored_bytes)), frames.unwrap_or(0));
     close(store, &args.path)?;
     let f32_bytes = tensor.values.len() * 4;
     if args.json {
-        let id = args.id.0.to_string();
-        let found = json!({"id": id, "appended": count, "frames": frames, "bytes": bytes, "f32_bytes": f32_bytes});
-        return Ok(writeln!(out, "{found:#}")?);
+        let found = json!({"appended": count, "frames": frames, "bytes": bytes, "f32_bytes": f32_bytes});
+        return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
-    writeln!(out, "appended {count} frames to {}: {bytes} bytes for {f32_bytes} of f32; it has {frames}", args.id.0)?;
+    let (id, count) = (shown(&args.id.0), counted(count as u64, "frame"));
+    writeln!(out, "appended {count} to {id}: {bytes} bytes for {f32_bytes} of f32; it has {frames}")?;
     Ok(())
+}
+
+/// Replaces what is not finite, as a `put` does: block by block of a frame.
+fn sanitize(tensor: &mut Named, len: usize, block: usize, policy: NonFinite, path: &Path) -> Result<(), CliError> {
+    let Some(index) = tensor.values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    if policy == NonFinite::Reject {
+        return Err(tensor.not_finite(path, index));
+    }
+    let frames = tensor.values.chunks_mut(len.max(1));
+    frames.for_each(|frame| frame.chunks_mut(block).for_each(|block| policy.sanitize(block)));
+    Ok(())
+}
+
+/// Frames on their way in.
+struct Frames<'a> {
+    id: &'a Id,
+    shape: &'a [usize],
+    values: &'a [f32],
+    /// Values of one.
+    len: usize,
+    time: u64,
+}
+
+impl Frames<'_> {
+    /// Appends so many frames. What is new has its limits from the second one on, and a first one that keeps them.
+    fn append(&self, store: &TensorStore, count: usize, limits: &Limits, new: bool) -> Result<(), StoreError> {
+        let apart = if new && !limits.are_none() { count.min(1) } else { 0 };
+        self.commit(store, 0, apart)?;
+        if let Some(tier) = limits.pin().filter(|_| count > 0) {
+            store.pin(&self.id.0, Some(tier))?;
+        }
+        if let Some(most) = limits.max_error().filter(|_| count > 0) {
+            store.set_max_error(&self.id.0, Some(most))?;
+        }
+        self.commit(store, apart, count)
+    }
+
+    /// Appends frames, all or none.
+    fn commit(&self, store: &TensorStore, from: usize, to: usize) -> Result<(), StoreError> {
+        let mut batch = store.batch();
+        for frame in from..to {
+            let values = &self.values[frame * self.len..(frame + 1) * self.len];
+            batch.append(&self.id.0, self.shape, values, self.time.saturating_add(frame as u64));
+        }
+        batch.commit()
+    }
+}
+
+/// Leaves a tensor as it was before frames that could not be appended.
+fn undo(store: &TensorStore, id: &Id, before: Option<&TensorMeta>) {
+    // Should this fail as well, the first error is the one to know.
+    let _ = match before {
+        None => store.delete(&id.0, Dependents::Refuse),
+        Some(meta) => {
+            let now = store.meta(&id.0);
+            let pinned = now.as_ref().is_ok_and(|now| now.pinned != meta.pinned);
+            let limited = now.as_ref().is_ok_and(|now| now.max_error != meta.max_error);
+            let unpinned = if pinned { store.pin(&id.0, meta.pinned) } else { Ok(()) };
+            unpinned.and(if limited { store.set_max_error(&id.0, meta.max_error) } else { Ok(()) })
+        }
+    };
 }

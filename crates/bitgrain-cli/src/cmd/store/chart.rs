@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bitgrain::nn::{Size, digits};
-use bitgrain::store::Stats;
+use bitgrain::store::{Stats, Tier};
 
 /// Characters of the longest bar.
 const WIDTH: usize = 32;
@@ -16,16 +16,19 @@ pub(crate) fn write(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
         if tier.tensors == 0 {
             continue;
         }
-        let smaller =
-            if tier.bytes == 0 { "–".to_owned() } else { format!("{:.2}×", ratio(tier.f32_bytes, tier.bytes)) };
+        // What has no data is neither smaller nor off by anything.
+        let (smaller, error) = match tier.tier {
+            Tier::Absent => ("–".to_owned(), "no data".to_owned()),
+            _ if tier.bytes == 0 => ("–".to_owned(), "–".to_owned()),
+            _ => (format!("{:.2}×", ratio(tier.f32_bytes, tier.bytes)), digits(f64::from(tier.worst_bound))),
+        };
         writeln!(
             out,
-            "{:<16} {:>9}  {:<WIDTH$} {:>9} {smaller:>7}  {}",
+            "{:<16} {:>9}  {:<WIDTH$} {:>9} {smaller:>7}  {error}",
             tier.tier.name(),
             tier.tensors,
             bar(tier.bytes, most),
             Size(tier.bytes).to_string(),
-            digits(f64::from(tier.worst_bound)),
         )?;
     }
     Ok(())

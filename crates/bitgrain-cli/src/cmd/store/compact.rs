@@ -7,11 +7,14 @@ use bitgrain::nn::Size;
 use bitgrain::store::CompactOptions;
 use serde_json::json;
 
-use super::arguments::{close, open};
+use super::session::open;
 use crate::error::CliError;
 
-/// Remove what is not needed any more from the files.
+/// Remove what is not needed any more from the files, and join small ones.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store compact vectors.store
+  bitgrain store compact vectors.store --all        after much was deleted")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -28,7 +31,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open(&args.path)?;
     let options = CompactOptions { all: args.all, ..CompactOptions::default() };
     let report = store.compact(options).map_err(CliError::store(&args.path))?;
-    close(store, &args.path)?;
+    store.close().map_err(CliError::store(&args.path))?;
     if args.json {
         let found = json!({
             "segments_removed": report.segments_removed,

@@ -1,14 +1,19 @@
 //! `store export`: a file of tensors out.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use bitgrain::nn::Progress;
+use bitgrain::store::{StoreError, TensorId, TensorMeta, TensorStore};
 use serde_json::json;
 
-use super::arguments::{is_gone, open_to_look, written};
-use super::files::{Named, write};
+use super::arguments::is_gone;
+use super::id::written;
+use super::session::{open_to_look, scan};
+use super::sink::{Announced, check, write};
 use crate::error::CliError;
+use crate::printable::counted;
 use crate::progress::Bar;
 
 /// Write tensors to one file as f32. Temporal tensors get their frames as first axis; those whose data is gone are left out.
@@ -34,38 +39,49 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open_to_look(&args.path)?;
     let failed = || CliError::store(&args.path);
-    let metas = store.scan(args.prefix.as_deref()).collect::<Result<Vec<_>, _>>().map_err(failed())?;
-    let total = metas.iter().map(|meta| meta.stored_bytes).sum();
-    let bar = Bar::new(total, "exporting");
-    let mut tensors = Vec::with_capacity(metas.len());
-    let mut gone = 0;
-    for meta in metas {
-        let name = written(&meta.id);
-        bar.tensor(&name);
-        tensors.push(match meta.frames {
-            Some(count) => {
-                let frames = store.frames(&meta.id, 0..count).map_err(failed())?;
-                let shape = std::iter::once(frames.len()).chain(meta.shape).collect();
-                Named { name, shape, values: frames.into_iter().flat_map(|frame| frame.values).collect() }
-            }
-            None => {
-                let tensor = store.get(&meta.id).map_err(failed())?;
-                if is_gone(&tensor.provenance) {
-                    gone += 1;
-                    continue;
-                }
-                Named { name, shape: tensor.shape, values: tensor.values }
-            }
-        });
-        bar.add(meta.stored_bytes);
+    let (mut chosen, mut announced, mut gone) = (Vec::new(), Vec::new(), 0);
+    for meta in scan(&store, args.prefix.as_deref()) {
+        let meta = meta.map_err(failed())?;
+        if is_lost(&store, &meta).map_err(failed())? {
+            gone += 1;
+            continue;
+        }
+        let frames = meta.frames.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let shape = frames.into_iter().chain(meta.shape.iter().copied()).collect();
+        announced.push(Announced { name: written(&meta.id), shape });
+        chosen.push((meta.id, meta.frames.is_some()));
     }
+    check(&args.file, &announced)?;
+    let values = |tensor: &Announced| tensor.shape.iter().product::<usize>() as u64;
+    let bar = Bar::new(announced.iter().map(values).sum::<u64>() * 4, "exporting");
+    write(&args.file, &announced, &mut |at, rows| {
+        let (id, temporal) = &chosen[at];
+        bar.tensor(&announced[at].name);
+        let values = read(&store, id, *temporal, rows).map_err(failed())?;
+        bar.add(values.len() as u64 * 4);
+        Ok(values)
+    })?;
     bar.finish();
-    let count = tensors.len();
-    write(&args.file, tensors)?;
+    let count = chosen.len();
     if args.json {
         return Ok(writeln!(out, "{:#}", json!({"exported": count, "left_out": gone, "file": args.file}))?);
     }
     let left_out = if gone == 0 { String::new() } else { format!(", {gone} without data left out") };
-    writeln!(out, "exported {count} tensors to {}{left_out}", args.file.display())?;
+    writeln!(out, "exported {} to {}{left_out}", counted(count as u64, "tensor"), args.file.display())?;
     Ok(())
+}
+
+/// True if nobody has the values of a tensor any more.
+fn is_lost(store: &TensorStore, meta: &TensorMeta) -> Result<bool, StoreError> {
+    // Whether it can be reconstructed is known when that was done.
+    Ok(is_gone(&meta.provenance) && (!meta.reconstructable || is_gone(&store.get(&meta.id)?.provenance)))
+}
+
+/// Rows of a tensor, or frames of a temporal one.
+fn read(store: &TensorStore, id: &TensorId, temporal: bool, rows: Range<usize>) -> Result<Vec<f32>, StoreError> {
+    if temporal {
+        let frames = store.frames(id, rows.start as u64..rows.end as u64)?;
+        return Ok(frames.into_iter().flat_map(|frame| frame.values).collect());
+    }
+    store.get_rows(id, rows).map(|tensor| tensor.values)
 }

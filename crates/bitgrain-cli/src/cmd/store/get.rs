@@ -7,8 +7,10 @@ use bitgrain::nn::digits;
 use bitgrain::store::{Frame, Provenance, Tensor};
 use serde_json::json;
 
-use super::arguments::{Id, Span, close_after_reading, is_gone, open_to_read, provenance, shape, written};
-use super::files::{Named, write};
+use super::arguments::{Span, is_gone, provenance, shape};
+use super::id::{Id, shown, with_id, written};
+use super::session::{note_use, open_to_look};
+use super::sink::{Announced, write};
 use crate::error::CliError;
 
 /// Read a tensor, some of its rows, or frames of a temporal one.
@@ -43,8 +45,12 @@ const SHOWN: usize = 8;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let failed = || CliError::store(&args.path);
-    let store = open_to_read(&args.path)?;
+    let store = open_to_look(&args.path)?;
     let meta = store.meta(&args.id.0).map_err(failed())?;
+    // Zeros would be read.
+    if is_gone(&meta.provenance) && !meta.reconstructable {
+        return Err(CliError::Gone { id: shown(&args.id.0) });
+    }
     let tensor = match (meta.frames, args.rows) {
         (Some(count), None) => {
             let range = args.frames.map_or(0..count, |span| span.of(count));
@@ -56,44 +62,43 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             let range = rows.of(count);
             store.get_rows(&args.id.0, index(range.start)..index(range.end)).map_err(failed())?
         }
-        (None, None) if args.frames.is_some() => return Err(CliError::NoFrames { id: args.id.0.to_string() }),
+        (None, None) if args.frames.is_some() => return Err(CliError::NoFrames { id: shown(&args.id.0) }),
         (None, None) => store.get(&args.id.0).map_err(failed())?,
     };
-    close_after_reading(store);
+    drop(store);
     let cost = tensor.provenance;
     if is_gone(&cost) {
-        return Err(CliError::Gone { id: args.id.0.to_string() });
+        return Err(CliError::Gone { id: shown(&args.id.0) });
+    }
+    note_use(&args.path, &meta);
+    if let Some(path) = &args.output {
+        let announced = Announced { name: written(&args.id.0), shape: tensor.shape.clone() };
+        let row: usize = tensor.shape.iter().skip(1).product();
+        write(path, &[announced], &mut |_, rows| Ok(tensor.values[rows.start * row..rows.end * row].to_vec()))?;
     }
     if args.json {
-        let mut found = json!({
-            "id": args.id.0.to_string(),
-            "shape": tensor.shape,
-            "provenance": provenance(&cost),
-        });
+        let mut found = json!({"shape": tensor.shape, "provenance": provenance(&cost)});
         match &args.output {
             Some(path) => found["output"] = json!(path),
             None => found["values"] = json!(tensor.values),
         }
-        writeln!(out, "{found:#}")?;
-    } else {
-        let about = shape(&tensor.shape);
-        let (bits, worst, bound) = (cost.bits, digits(f64::from(cost.measured)), digits(f64::from(cost.bound)));
-        writeln!(
-            out,
-            "{} ({about}): {}, {bits} bits, errors up to {worst} (at most {bound})",
-            args.id.0,
-            cost.tier.name()
-        )?;
-        if args.output.is_none() {
+        return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
+    }
+    let (worst, bound) = (digits(f64::from(cost.measured)), digits(f64::from(cost.bound)));
+    writeln!(
+        out,
+        "{} ({}): {}, {} bits, errors up to {worst} (at most {bound})",
+        shown(&args.id.0),
+        shape(&tensor.shape),
+        cost.tier.name(),
+        cost.bits,
+    )?;
+    match &args.output {
+        Some(path) => writeln!(out, "wrote {}", path.display())?,
+        None => {
             let first: Vec<String> = tensor.values.iter().take(SHOWN).map(|&value| digits(f64::from(value))).collect();
             let more = if tensor.values.len() > SHOWN { ", …" } else { "" };
             writeln!(out, "{}{more}", first.join(", "))?;
-        }
-    }
-    if let Some(path) = &args.output {
-        write(path, vec![Named { name: written(&args.id.0), shape: tensor.shape, values: tensor.values }])?;
-        if !args.json {
-            writeln!(out, "wrote {}", path.display())?;
         }
     }
     Ok(())

@@ -1,15 +1,19 @@
 //! `store import`: files of tensors in.
 
+use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bitgrain::nn::{Progress, Size};
+use bitgrain::store::{TensorId, TensorStore};
 use serde_json::json;
 
-use super::arguments::{Id, close, open_for_many};
-use super::files::Source;
+use super::id::{Id, shown};
 use super::put::How;
+use super::session::{close, for_many, opened};
+use super::source::Source;
 use crate::error::CliError;
+use crate::printable::counted;
 use crate::progress::Bar;
 
 /// Put all tensors of files, or all number columns of tables, under their names.
@@ -42,7 +46,8 @@ const BATCH_BYTES: usize = 64 << 20;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let sources: Vec<Source> = args.files.iter().map(|file| Source::open(file)).collect::<Result<_, _>>()?;
-    let store = open_for_many(&args.path)?;
+    let store = opened(&args.path, for_many())?;
+    check_places(args, &sources, &store)?;
     let failed = || CliError::store(&args.path);
     let file_bytes = |file: &PathBuf| std::fs::metadata(file).map_or(0, |about| about.len());
     let bar = Bar::new(args.files.iter().map(file_bytes).sum(), "importing");
@@ -50,19 +55,17 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let (mut tensors, mut f32_bytes, mut texts) = (0, 0_usize, 0);
     for (source, file) in sources.iter().zip(&args.files) {
         let (mut batch, mut batch_bytes) = (store.batch(), 0);
-        let share = file_bytes(file) / (source.len() as u64).max(1);
-        for at in 0..source.len() {
+        let count = source.names().len();
+        let share = file_bytes(file) / (count as u64).max(1);
+        for at in 0..count {
             let Some(tensor) = source.read(at)? else {
                 texts += 1;
                 continue;
             };
             bar.tensor(&tensor.name);
-            let Ok(id) = format!("{}{}", args.prefix, tensor.name).parse::<Id>();
-            batch.put_with(id.0, &tensor.shape, &tensor.values, &options).map_err(|source| CliError::OfTensor {
-                path: file.clone(),
-                name: tensor.name.clone(),
-                source: Box::new(source),
-            })?;
+            let id = args.id_of(&tensor.name);
+            let put = batch.put_with(id, &tensor.shape, &tensor.values, &options);
+            put.map_err(|error| tensor.refused(file, &args.path, error))?;
             tensors += 1;
             batch_bytes += tensor.values.len() * 4;
             f32_bytes += tensor.values.len() * 4;
@@ -91,10 +94,36 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let left_out = if texts == 0 { String::new() } else { format!(", {texts} columns of texts left out") };
     writeln!(
         out,
-        "imported {tensors} tensors, {} of f32{left_out}; the store has {} in {}",
+        "imported {}, {} of f32{left_out}; the store has {} in {}",
+        counted(tensors, "tensor"),
         Size(f32_bytes as u64),
         stats.tensors,
         Size(stats.file_bytes),
     )?;
+    Ok(())
+}
+
+impl Args {
+    /// What a tensor of a file will be called.
+    fn id_of(&self, name: &str) -> TensorId {
+        let Ok(id) = format!("{}{name}", self.prefix).parse::<Id>();
+        id.0
+    }
+}
+
+/// Refuses, before anything is put, what would silently lose something: frames that are there, or one of two tensors with the
+/// same name.
+fn check_places(args: &Args, sources: &[Source], store: &TensorStore) -> Result<(), CliError> {
+    let mut seen: HashMap<TensorId, &Path> = HashMap::new();
+    for (source, file) in sources.iter().zip(&args.files) {
+        for name in source.names() {
+            let id = args.id_of(name);
+            args.how.check_place(store, &id)?;
+            let id_shown = shown(&id);
+            if let Some(first) = seen.insert(id, file) {
+                return Err(CliError::SameName { id: id_shown, first: first.to_owned(), second: file.clone() });
+            }
+        }
+    }
     Ok(())
 }

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use bitgrain::store::StoreConfig;
 use serde_json::json;
 
-use super::arguments::{close, opened};
+use super::session::{close, opened};
 use crate::error::CliError;
 
 /// Make an empty store.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  bitgrain store init vectors.store")]
 pub(crate) struct Args {
     /// The folder it will be in.
     #[arg(value_name = "PATH")]

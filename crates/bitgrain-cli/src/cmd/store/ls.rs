@@ -7,13 +7,18 @@ use bitgrain::nn::{Size, digits};
 use bitgrain::store::TensorMeta;
 use serde_json::{Value, json};
 
-use super::arguments::{open_to_look, provenance, shape};
+use super::arguments::{provenance, shape};
+use super::id::{shown, with_id};
+use super::session::{open_to_look, scan};
 use crate::error::CliError;
-use crate::printable::shortened;
 use crate::table::Table;
 
-/// List tensors in the order of their ids.
+/// List tensors in the order of their ids: names, then numbers.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store ls vectors.store
+  bitgrain store ls vectors.store layers/
+  bitgrain store ls vectors.store '#7'        the numbers that begin with 7")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -30,20 +35,20 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open_to_look(&args.path)?;
     let mut table = Table::new(&["id", "shape", "frames", "tier", "wanted", "bytes", "largest error", "score"], 1);
     let mut list = Vec::new();
-    for meta in store.scan(args.prefix.as_deref()) {
+    for meta in scan(&store, args.prefix.as_deref()) {
         let meta = meta.map_err(CliError::store(&args.path))?;
         if args.json {
             list.push(to_json(&meta));
             continue;
         }
         table.row([
-            shortened(&meta.id.to_string(), 60),
+            shown(&meta.id),
             shape(&meta.shape),
             meta.frames.map_or_else(String::new, |frames| frames.to_string()),
             meta.provenance.tier.name().to_owned(),
             meta.wanted.name().to_owned(),
             Size(meta.stored_bytes).to_string(),
-            digits(f64::from(meta.provenance.bound)),
+            if meta.provenance.bound.is_finite() { digits(f64::from(meta.provenance.bound)) } else { "–".to_owned() },
             format!("{:.0}", meta.score),
         ]);
     }
@@ -57,8 +62,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 pub(super) fn to_json(meta: &TensorMeta) -> Value {
     let user: serde_json::Map<String, Value> =
         meta.user.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
-    json!({
-        "id": meta.id.to_string(),
+    let about = json!({
         "shape": meta.shape,
         "frames": meta.frames,
         "provenance": provenance(&meta.provenance),
@@ -73,5 +77,6 @@ pub(super) fn to_json(meta: &TensorMeta) -> Value {
         "max_error": meta.max_error,
         "reconstructable": meta.reconstructable,
         "user": user,
-    })
+    });
+    with_id(&meta.id, about)
 }

@@ -4,15 +4,20 @@ mod append;
 mod arguments;
 pub(crate) mod chart;
 mod compact;
+mod damage;
 mod export;
-mod files;
 mod get;
+pub(crate) mod id;
 mod import;
 mod init;
 mod ls;
 mod pin;
 mod put;
 mod rm;
+mod salvage;
+mod session;
+mod sink;
+mod source;
 mod stat;
 mod tick;
 mod verify;
@@ -29,7 +34,8 @@ use crate::error::CliError;
   bitgrain store put vectors.store mean mean.npy --max-error 0.01
   bitgrain store get vectors.store mean -o mean.npy
   bitgrain store stat vectors.store
-  bitgrain store tick vectors.store --dry-run")]
+  bitgrain store tick vectors.store --dry-run
+  bitgrain store verify vectors.store")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -47,6 +53,7 @@ enum Command {
     Pin(pin::Args),
     Rm(rm::Args),
     Verify(verify::Args),
+    Salvage(salvage::Args),
     Compact(compact::Args),
     Import(import::Args),
     Export(export::Args),
@@ -64,6 +71,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         Command::Pin(args) => pin::run(args, out),
         Command::Rm(args) => rm::run(args, out),
         Command::Verify(args) => verify::run(args, out),
+        Command::Salvage(args) => salvage::run(args, out),
         Command::Compact(args) => compact::run(args, out),
         Command::Import(args) => import::run(args, out),
         Command::Export(args) => export::run(args, out),

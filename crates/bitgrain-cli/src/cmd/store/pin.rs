@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::arguments::{Id, TierName, close, open};
+use super::arguments::TierName;
+use super::id::{Id, shown, with_id};
+use super::session::{close, open};
 use crate::error::CliError;
 
 /// Hold a tensor at a tier, or limit its error; both can be taken away again.
@@ -21,11 +23,11 @@ pub(crate) struct Args {
     /// The tensor.
     #[arg(value_name = "ID")]
     id: Id,
-    /// hot, warm, warm-aggressive, cold, or none to let go.
+    /// lossless, hot, warm, warm-aggressive, cold, or none to let go.
     #[arg(value_name = "TIER", required_unless_present = "max_error")]
     tier: Option<Hold>,
     /// Largest error that it may get from now on; `inf` allows any.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
     /// Print JSON.
     #[arg(long)]
@@ -57,13 +59,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     close(store, &args.path)?;
     let pinned = meta.pinned.map(bitgrain::store::Tier::name);
     if args.json {
-        let found = json!({"id": args.id.0.to_string(), "pinned": pinned, "max_error": meta.max_error});
-        return Ok(writeln!(out, "{found:#}")?);
+        let found = json!({"pinned": pinned, "max_error": meta.max_error});
+        return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
     let limit = meta.max_error.map_or_else(String::new, |most| format!(", its error at most {most}"));
+    let id = shown(&args.id.0);
     match pinned {
-        Some(tier) => writeln!(out, "{} is held at {tier}{limit}", args.id.0)?,
-        None => writeln!(out, "{} is held nowhere{limit}", args.id.0)?,
+        Some(tier) => writeln!(out, "{id} is held at {tier}{limit}")?,
+        None => writeln!(out, "{id} is held nowhere{limit}")?,
     }
     Ok(())
 }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use bitgrain::codec::NonFinite;
 use bitgrain::nn::digits;
-use bitgrain::store::PutOptions;
+use bitgrain::store::{PutOptions, TensorId, TensorStore, Tier};
 use serde_json::json;
 
-use super::arguments::{Id, TierName, close, open, provenance, shape};
-use super::files::Source;
+use super::arguments::{TierName, provenance, shape};
+use super::id::{Id, shown, with_id};
+use super::session::{close, open};
+use super::source::Source;
 use crate::error::CliError;
 
 /// Put a tensor, or replace it.
@@ -44,15 +46,25 @@ pub(crate) struct How {
     /// Tier to encode at, this time: hot, warm, warm-aggressive or cold. Else what its use asks for.
     #[arg(long, value_name = "TIER")]
     tier: Option<TierName>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Keep the values as they are. They must be finite all the same.
+    #[arg(long, conflicts_with_all = ["tier", "pin"])]
+    lossless: bool,
+    /// Take the place of a tensor with frames, which are dropped.
+    #[arg(long)]
+    replace: bool,
+}
+
+/// What tensors and frames are held to.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Limits {
     /// Tier to hold it at from now on.
     #[arg(long, value_name = "TIER")]
     pin: Option<TierName>,
     /// Largest error that it may ever have.
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
-    /// Keep the values as they are.
-    #[arg(long, conflicts_with_all = ["tier", "pin"])]
-    lossless: bool,
     /// What to do with NaN and infinities.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Unusual::Reject)]
     non_finite: Unusual,
@@ -67,19 +79,46 @@ enum Unusual {
     Clamp,
 }
 
+impl Limits {
+    pub(super) fn pin(&self) -> Option<Tier> {
+        self.pin.map(|tier| tier.0)
+    }
+
+    pub(super) fn max_error(&self) -> Option<f32> {
+        self.max_error
+    }
+
+    pub(super) fn non_finite(&self) -> NonFinite {
+        match self.non_finite {
+            Unusual::Reject => NonFinite::Reject,
+            Unusual::Zero => NonFinite::Zero,
+            Unusual::Clamp => NonFinite::Clamp,
+        }
+    }
+
+    /// True if nothing is to be held.
+    pub(super) fn are_none(&self) -> bool {
+        self.pin.is_none() && self.max_error.is_none()
+    }
+}
+
 impl How {
     pub(super) fn options(&self) -> PutOptions {
         PutOptions {
             tier: self.tier.map(|tier| tier.0),
-            pin: self.pin.map(|tier| tier.0),
-            max_error: self.max_error,
+            pin: self.limits.pin(),
+            max_error: self.limits.max_error,
             lossless: self.lossless,
-            non_finite: match self.non_finite {
-                Unusual::Reject => NonFinite::Reject,
-                Unusual::Zero => NonFinite::Zero,
-                Unusual::Clamp => NonFinite::Clamp,
-            },
+            non_finite: self.limits.non_finite(),
             ..PutOptions::default()
+        }
+    }
+
+    /// Refuses to put something in the place of frames, unless that is wanted.
+    pub(super) fn check_place(&self, store: &TensorStore, id: &TensorId) -> Result<(), CliError> {
+        match store.frame_count(id) {
+            Ok(frames) if frames > 0 && !self.replace => Err(CliError::HasFrames { id: shown(id), frames }),
+            _ => Ok(()),
         }
     }
 }
@@ -87,25 +126,25 @@ impl How {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let tensor = Source::open(&args.file)?.one(&args.file, args.tensor.as_deref())?;
     let store = open(&args.path)?;
+    args.how.check_place(&store, &args.id.0)?;
     let put = store.put_with(&args.id.0, &tensor.shape, &tensor.values, &args.how.options());
-    let cost = put.map_err(CliError::store(&args.path))?;
+    let cost = put.map_err(|error| tensor.refused(&args.file, &args.path, error))?;
     let bytes = store.meta(&args.id.0).map_err(CliError::store(&args.path))?.stored_bytes;
     close(store, &args.path)?;
     let f32_bytes = tensor.values.len() * 4;
     if args.json {
         let found = json!({
-            "id": args.id.0.to_string(),
             "shape": tensor.shape,
             "provenance": provenance(&cost),
             "bytes": bytes,
             "f32_bytes": f32_bytes,
         });
-        return Ok(writeln!(out, "{found:#}")?);
+        return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
     writeln!(
         out,
         "put {} ({}) at {} bits: {bytes} bytes for {f32_bytes} of f32, errors up to {} (at most {})",
-        args.id.0,
+        shown(&args.id.0),
         shape(&tensor.shape),
         cost.bits,
         digits(f64::from(cost.measured)),

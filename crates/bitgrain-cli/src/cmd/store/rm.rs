@@ -6,11 +6,16 @@ use std::path::PathBuf;
 use bitgrain::store::Dependents;
 use serde_json::json;
 
-use super::arguments::{Id, close, open};
+use super::id::Id;
+use super::session::{close, open};
 use crate::error::CliError;
+use crate::printable::counted;
 
 /// Delete tensors.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store rm vectors.store mean
+  bitgrain store rm vectors.store '#7' '#8'")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -40,6 +45,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
         return Ok(writeln!(out, "{:#}", json!({"deleted": args.ids.len()}))?);
     }
-    writeln!(out, "deleted {} of {}; `bitgrain store compact` frees the space", args.ids.len(), args.ids.len())?;
+    let count = counted(args.ids.len() as u64, "tensor");
+    writeln!(out, "deleted {count}; `bitgrain store compact` frees the space")?;
     Ok(())
 }

@@ -7,7 +7,9 @@ use bitgrain::nn::{Size, digits};
 use bitgrain::store::{Stats, TensorStore, TierStats};
 use serde_json::{Value, json};
 
-use super::arguments::{Id, open_to_look, shape};
+use super::arguments::shape;
+use super::id::{Id, shown};
+use super::session::open_to_look;
 use super::{chart, ls};
 use crate::error::CliError;
 use crate::table::Table;
@@ -62,7 +64,7 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
     }
     let mut table = Table::new(&["what", "value"], 1);
     let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
-    line("id", crate::printable::shortened(&meta.id.to_string(), 60));
+    line("id", shown(&meta.id));
     line("shape", shape(&meta.shape));
     if let Some(frames) = meta.frames {
         line("frames", frames.to_string());
@@ -70,8 +72,10 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
     line("tier", format!("{}, {} bits", meta.provenance.tier.name(), meta.provenance.bits));
     line("tier of the next write", meta.wanted.name().to_owned());
     line("bytes", meta.stored_bytes.to_string());
-    line("errors are at most", digits(f64::from(meta.provenance.bound)));
-    line("errors were up to", digits(f64::from(meta.provenance.measured)));
+    if meta.provenance.bound.is_finite() {
+        line("errors are at most", digits(f64::from(meta.provenance.bound)));
+        line("errors were up to", digits(f64::from(meta.provenance.measured)));
+    }
     line("score", format!("{:.0} of 1024", meta.score));
     line("reads and writes", meta.accesses.to_string());
     line("pinned", meta.pinned.map_or("no", bitgrain::store::Tier::name).to_owned());

@@ -6,17 +6,20 @@ use std::path::PathBuf;
 
 use bitgrain::nn::Size;
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
-use bitgrain::store::{Clock, StoreConfig, SystemClock, TierMove};
+use bitgrain::store::{Clock, StoreConfig, SystemClock, TensorStore, TierMove};
 use serde_json::json;
 
-use super::arguments::{close, opened};
+use super::id::{shown, with_id};
+use super::session::{close, opened};
 use crate::error::CliError;
-use crate::printable::shortened;
 use crate::size::Bytes;
 use crate::table::Table;
 
 /// Give fewer bits to tensors that are used less. Run it now and then; --dry-run shows what it would do.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bitgrain store tick vectors.store --dry-run
+  bitgrain store tick vectors.store --absent never       no tensor loses its data")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -68,25 +71,28 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if !args.dry_run && now > SystemClock.now().saturating_add(DAY) {
         return Err(CliError::FarAhead { now });
     }
-    let store = opened(&args.path, StoreConfig { create: false, policy, ..StoreConfig::default() })?;
+    let config = StoreConfig { create: false, policy, ..StoreConfig::default() };
+    let failed = || CliError::store(&args.path);
     let (moves, wishes, skipped, saved) = if args.dry_run {
-        let plan = store.plan(now).map_err(CliError::store(&args.path))?;
+        let store = TensorStore::open_read_only_with(&args.path, config).map_err(failed())?;
+        let plan = store.plan(now).map_err(failed())?;
         (plan.moves, plan.wishes.len(), 0, None)
     } else {
-        let report = store.tick(now).map_err(CliError::store(&args.path))?;
+        let store = opened(&args.path, config)?;
+        let report = store.tick(now).map_err(failed())?;
+        close(store, &args.path)?;
         let saved = (report.bytes_before, report.bytes_after);
         (report.moves, report.wishes, report.skipped, Some(saved))
     };
-    close(store, &args.path)?;
     if args.json {
         let one = |step: &TierMove| {
-            json!({
-                "id": step.id.to_string(),
+            let about = json!({
                 "from": step.from.name(),
                 "to": step.to.name(),
                 "reason": format!("{:?}", step.reason),
                 "bytes": step.bytes,
-            })
+            });
+            with_id(&step.id, about)
         };
         let found = json!({
             "dry_run": args.dry_run,
@@ -117,7 +123,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         writeln!(out, "\n{} became {}; `bitgrain store compact` frees the space", Size(before), Size(after))?;
     }
     if args.dry_run {
-        let listed = moves.iter().take(LISTED).map(|step| shortened(&step.id.to_string(), 60));
+        let listed = moves.iter().take(LISTED).map(|step| shown(&step.id));
         writeln!(out, "\n{}{}", listed.collect::<Vec<_>>().join("\n"), if moves.len() > LISTED { "\n…" } else { "" })?;
     }
     Ok(())

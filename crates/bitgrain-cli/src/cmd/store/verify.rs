@@ -4,16 +4,19 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bitgrain::nn::Size;
-use bitgrain::store::Damage;
 use serde_json::json;
 
-use super::arguments::open_to_look;
+use super::damage::{self, Examined};
 use crate::error::CliError;
-use crate::printable::shortened;
-use crate::table::Table;
 
-/// Read every byte of a store and compare every checksum. Exit code 1 if something is damaged.
+/// Read every byte of a store and compare every checksum. Nothing is changed.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit code: 0 all is as it was written, 1 something is damaged, 2 there is nothing to examine.
+
+Examples:
+  bitgrain store verify vectors.store
+  bitgrain store verify vectors.store --json
+  bitgrain store salvage vectors.store rescued.store     what to do about damage")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
@@ -24,32 +27,46 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let store = open_to_look(&args.path)?;
-    let report = store.verify().map_err(CliError::store(&args.path))?;
-    let id = |damage: &Damage| damage.id.as_ref().map(|id| shortened(&id.to_string(), 60));
+    let found = Examined::of(&args.path)?;
     if args.json {
-        let one = |damage: &Damage| json!({"segment": damage.segment, "offset": damage.offset, "id": id(damage), "what": damage.what});
-        let found = json!({
-            "segments": report.segments,
-            "records": report.records,
-            "bytes": report.bytes,
-            "damages": report.damages.iter().map(one).collect::<Vec<_>>(),
+        let about = json!({
+            "opens": found.opens,
+            "segments": found.report.segments,
+            "records": found.report.records,
+            "bytes": found.report.bytes,
+            "torn_bytes": found.recovery.torn_bytes,
+            "torn_records": found.recovery.torn_records,
+            "leftovers": found.recovery.leftovers,
+            "damages": found.damages.iter().map(damage::to_json).collect::<Vec<_>>(),
         });
-        writeln!(out, "{found:#}")?;
+        writeln!(out, "{about:#}")?;
     } else {
-        writeln!(out, "read {} records in {} segments, {}", report.records, report.segments, Size(report.bytes))?;
+        write_text(&found, out)?;
     }
-    if report.is_clean() {
-        return if args.json { Ok(()) } else { Ok(writeln!(out, "all is as it was written")?) };
-    }
-    if !args.json {
-        let mut table = Table::new(&["file", "offset", "tensor", "what"], 1);
-        for damage in &report.damages {
-            let id = id(damage).unwrap_or_else(|| "–".to_owned());
-            table.row([damage.segment.clone(), damage.offset.to_string(), id, damage.what.clone()]);
-        }
-        writeln!(out, "\n{table}")?;
+    if found.damages.is_empty() {
+        return Ok(());
     }
     out.flush()?;
-    Err(CliError::Damaged { count: report.damages.len() })
+    Err(CliError::Damaged { count: found.damages.len(), path: args.path.clone() })
+}
+
+fn write_text(found: &Examined, out: &mut impl Write) -> Result<(), CliError> {
+    let report = &found.report;
+    writeln!(out, "read {} records in {} segments, {}", report.records, report.segments, Size(report.bytes))?;
+    if found.recovery.torn_bytes > 0 {
+        writeln!(
+            out,
+            "{} bytes at the end ({} whole records) are of a write that was cut short and never acknowledged; the next one \
+             that opens the store for writing cuts them off",
+            found.recovery.torn_bytes, found.recovery.torn_records
+        )?;
+    }
+    if found.damages.is_empty() {
+        return Ok(writeln!(out, "all is as it was written")?);
+    }
+    if !found.opens {
+        writeln!(out, "the store does not open as it is; this is what is wrong with it")?;
+    }
+    writeln!(out, "\n{}", damage::table(&found.damages))?;
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Parquet: a column of floats, doubles or texts for each column, compressed with zstd.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -16,23 +17,54 @@ use crate::table::{Column, ColumnData, Table, Text};
 const GROUP: usize = 1 << 20;
 
 pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
-    write_groups(table, out).map_err(|error| match error {
-        ParquetError::External(source) => io::Error::other(source),
-        other => io::Error::other(other),
+    let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>().map_err(told)?;
+    write_groups(fields, table.n_rows(), out, |at, rows, writer| {
+        write_column(writer, &table.columns()[at].data, rows).map(drop)
     })
+    .map_err(told)
 }
 
-fn write_groups(table: &Table, out: &mut (impl Write + Send)) -> Result<()> {
-    let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>()?;
+/// Writes columns of floats whose values come from `part`, for a column and some rows. It says itself what went wrong with
+/// it: then the result is an error of no importance.
+pub(super) fn write_floats(
+    names: &[&str],
+    n_rows: usize,
+    out: &mut (impl Write + Send),
+    mut part: impl FnMut(usize, Range<usize>) -> Option<Vec<f32>>,
+) -> io::Result<()> {
+    let float = |name: &&str| floats(name, Physical::FLOAT);
+    let fields = names.iter().map(float).collect::<Result<Vec<_>>>().map_err(told)?;
+    write_groups(fields, n_rows, out, |at, rows, writer| {
+        let values = part(at, rows).ok_or_else(|| ParquetError::General("no values".into()))?;
+        writer.typed::<FloatType>().write_batch(&values, None, None).map(drop)
+    })
+    .map_err(told)
+}
+
+fn told(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => io::Error::other(source),
+        other => io::Error::other(other),
+    }
+}
+
+/// Writes groups of rows, in each the columns as `column` writes them.
+fn write_groups(
+    fields: Vec<TypePtr>,
+    n_rows: usize,
+    out: &mut (impl Write + Send),
+    mut column: impl FnMut(usize, Range<usize>, &mut SerializedColumnWriter<'_>) -> Result<()>,
+) -> Result<()> {
+    let columns = fields.len();
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties.build()))?;
-    for start in (0..table.n_rows()).step_by(GROUP) {
-        let rows = start..table.n_rows().min(start + GROUP);
+    for start in (0..n_rows).step_by(GROUP) {
+        let rows = start..n_rows.min(start + GROUP);
         let mut group = writer.next_row_group()?;
-        for column in table.columns() {
+        for at in 0..columns {
             if let Some(mut writer) = group.next_column()? {
-                write_column(&mut writer, &column.data, rows.clone())?;
+                column(at, rows.clone(), &mut writer)?;
                 writer.close()?;
             }
         }
@@ -44,20 +76,22 @@ fn write_groups(table: &Table, out: &mut (impl Write + Send)) -> Result<()> {
 
 /// Missing numbers are NaN; missing texts are null.
 fn field(column: &Column) -> Result<TypePtr> {
-    let (physical, logical, repetition) = match column.data {
-        ColumnData::F32(_) => (Physical::FLOAT, None, Repetition::REQUIRED),
-        ColumnData::F64(_) => (Physical::DOUBLE, None, Repetition::REQUIRED),
-        ColumnData::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),
-    };
-    let field = Type::primitive_type_builder(&column.name, physical);
-    Ok(Arc::new(field.with_logical_type(logical).with_repetition(repetition).build()?))
+    match column.data {
+        ColumnData::F32(_) => floats(&column.name, Physical::FLOAT),
+        ColumnData::F64(_) => floats(&column.name, Physical::DOUBLE),
+        ColumnData::Text(_) => {
+            let field = Type::primitive_type_builder(&column.name, Physical::BYTE_ARRAY);
+            let field = field.with_logical_type(Some(LogicalType::String)).with_repetition(Repetition::OPTIONAL);
+            Ok(Arc::new(field.build()?))
+        }
+    }
 }
 
-fn write_column(
-    writer: &mut SerializedColumnWriter<'_>,
-    data: &ColumnData,
-    rows: std::ops::Range<usize>,
-) -> Result<usize> {
+fn floats(name: &str, physical: Physical) -> Result<TypePtr> {
+    Ok(Arc::new(Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED).build()?))
+}
+
+fn write_column(writer: &mut SerializedColumnWriter<'_>, data: &ColumnData, rows: Range<usize>) -> Result<usize> {
     match data {
         ColumnData::F32(values) => writer.typed::<FloatType>().write_batch(&values[rows], None, None),
         ColumnData::F64(values) => writer.typed::<DoubleType>().write_batch(&values[rows], None, None),

@@ -1,0 +1,82 @@
+//! What is wrong with a store, whether or not it opens.
+
+use std::path::Path;
+
+use bitgrain::store::{Damage, RecoveryReport, StoreError, TensorStore, VerifyReport};
+use serde_json::{Value, json};
+
+use super::id::{shown, with_id};
+use super::session::open_to_salvage;
+use crate::error::CliError;
+use crate::table::Table;
+
+/// What a look at every byte of a store found.
+pub(super) struct Examined {
+    /// True if it opens without being told to salvage what is left.
+    pub(super) opens: bool,
+    pub(super) recovery: RecoveryReport,
+    pub(super) report: VerifyReport,
+    /// All damage in the order of files and places, each place once.
+    pub(super) damages: Vec<Damage>,
+}
+
+impl Examined {
+    /// Reads all of a store that can be read.
+    ///
+    /// # Errors
+    /// If there is no store, none of this version, or the system does not let it be read. Damage is no error.
+    pub(super) fn of(path: &Path) -> Result<Self, CliError> {
+        let (opens, opened) = match TensorStore::open_read_only(path) {
+            Err(StoreError::Damaged { .. }) => (false, open_to_salvage(path)),
+            other => (true, other),
+        };
+        let (recovery, report, mut damages) = match opened {
+            Ok(store) => {
+                let mut report = store.verify().map_err(CliError::store(path))?;
+                let damages = std::mem::take(&mut report.damages);
+                (store.recovery().clone(), report, damages)
+            }
+            Err(error) => {
+                // Not even the rest can be looked at; what is wrong is known all the same.
+                let damage = damage_of(error).map_err(CliError::store(path))?;
+                let (recovery, report) = (RecoveryReport::default(), VerifyReport::default());
+                return Ok(Self { opens: false, recovery, report, damages: vec![damage] });
+            }
+        };
+        damages.extend(recovery.damages.iter().cloned());
+        // What was found twice is told once, by who knew the tensor.
+        damages.sort_by(|a, b| (&a.segment, a.offset, a.id.is_none()).cmp(&(&b.segment, b.offset, b.id.is_none())));
+        damages.dedup_by(|a, b| a.segment == b.segment && a.offset == b.offset);
+        Ok(Self { opens, recovery, report, damages })
+    }
+}
+
+/// The damage that an error is about, if it is about damage.
+pub(super) fn damage_of(error: StoreError) -> Result<Damage, StoreError> {
+    match error {
+        StoreError::Damaged { segment, offset, id, what } => Ok(Damage { segment, offset, id, what }),
+        StoreError::Foreign { name } => {
+            Ok(Damage { segment: name, offset: 0, id: None, what: "the file belongs to another store".into() })
+        }
+        error => Err(error),
+    }
+}
+
+/// Damage for machines.
+pub(super) fn to_json(damage: &Damage) -> Value {
+    let about = json!({"segment": damage.segment, "offset": damage.offset, "what": damage.what, "id": null});
+    match &damage.id {
+        Some(id) => with_id(id, about),
+        None => about,
+    }
+}
+
+/// Damage for people.
+pub(super) fn table(damages: &[Damage]) -> Table {
+    let mut table = Table::new(&["file", "offset", "tensor", "what"], 1);
+    for damage in damages {
+        let id = damage.id.as_ref().map_or_else(|| "–".to_owned(), shown);
+        table.row([damage.segment.clone(), damage.offset.to_string(), id, damage.what.clone()]);
+    }
+    table
+}

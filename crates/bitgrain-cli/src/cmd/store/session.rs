@@ -1,0 +1,123 @@
+//! Opening a store for what a command does, and leaving it in order.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use bitgrain::formats::segment::{SegmentHeader, SegmentKind};
+use bitgrain::store::policy::PolicyConfig;
+use bitgrain::store::{
+    Clock, CompactOptions, OnDamage, StoreConfig, StoreError, SyncMode, SystemClock, TensorId, TensorMeta, TensorStore,
+};
+
+use super::id::written;
+use crate::error::CliError;
+
+/// Small segments from which they are joined.
+const MANY: usize = 64;
+/// Bytes that are rewritten at most without having been asked for.
+const UNASKED: u64 = 256 << 20;
+
+/// Opens an existing store for writing.
+pub(super) fn open(path: &Path) -> Result<TensorStore, CliError> {
+    opened(path, StoreConfig { create: false, ..StoreConfig::default() })
+}
+
+/// Settings for writing many tensors: durable at the end, not one by one.
+pub(super) fn for_many() -> StoreConfig {
+    StoreConfig { create: false, sync: SyncMode::OnSeal, ..StoreConfig::default() }
+}
+
+/// Opens a store for looking at it, also while another process writes.
+pub(super) fn open_to_look(path: &Path) -> Result<TensorStore, CliError> {
+    TensorStore::open_read_only(path).map_err(CliError::store(path))
+}
+
+/// Opens what is left of a damaged store, for looking at it.
+pub(super) fn open_to_salvage(path: &Path) -> Result<TensorStore, StoreError> {
+    let config = StoreConfig { create: false, on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    TensorStore::open_read_only_with(path, config)
+}
+
+pub(super) fn opened(path: &Path, config: StoreConfig) -> Result<TensorStore, CliError> {
+    let store = TensorStore::open(path, config).map_err(CliError::store(path))?;
+    let found = store.recovery();
+    if found.torn_bytes > 0 {
+        let records = found.torn_records;
+        eprintln!(
+            "note: {} bytes of writes that were never acknowledged were cut off ({records} whole records)",
+            found.torn_bytes
+        );
+    }
+    Ok(store)
+}
+
+/// Ends a session with a store.
+pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
+    // What was written is there; if this fails, the next session tries again.
+    let _ = join(&store, path);
+    store.close().map_err(CliError::store(path))
+}
+
+/// Writes down that a tensor was read, if that says anything new: within a period accesses count once. Whoever cannot write
+/// to the store, or not now, has read all the same.
+pub(super) fn note_use(path: &Path, about: &TensorMeta) {
+    let period = PolicyConfig::default().period.as_millis().max(1);
+    if u128::from(about.accessed) / period >= u128::from(SystemClock.now()) / period {
+        return;
+    }
+    let Ok(store) = open(path) else { return };
+    // No rows: it is the asking that counts.
+    let closed = store.get_rows(&about.id, 0..0).is_ok().then(|| close(store, path));
+    if let Some(Err(error)) = closed {
+        eprintln!("note: that it was used could not be written down: {error}");
+    }
+}
+
+/// What is known of the tensors whose id, as people write it, begins with `prefix`.
+pub(super) fn scan<'s>(
+    store: &'s TensorStore,
+    prefix: Option<&'s str>,
+) -> Box<dyn Iterator<Item = Result<TensorMeta, StoreError>> + 's> {
+    match prefix {
+        // Perhaps a number.
+        Some(prefix) if prefix.starts_with('#') => {
+            let ids = store.snapshot().ids().into_iter().filter(move |id: &TensorId| written(id).starts_with(prefix));
+            Box::new(ids.map(|id| store.meta(id)))
+        }
+        _ => Box::new(store.scan(prefix)),
+    }
+}
+
+/// Joins small segments when there are many. Every session that writes leaves one, and each is a file that whoever opens the
+/// store keeps open.
+fn join(store: &TensorStore, path: &Path) -> Result<(), StoreError> {
+    let small = store.config().segment_bytes / 4;
+    let found = segments(path);
+    let count = found.iter().filter(|(_, len)| *len < small).count();
+    if count < MANY {
+        return Ok(());
+    }
+    // A log is compacted from its beginning, large segments and all.
+    let rewritten: u64 = found.iter().filter(|(is_log, len)| *is_log || *len < small).map(|(_, len)| len).sum();
+    if rewritten > UNASKED {
+        if count % MANY == 0 {
+            eprintln!("note: the store has {count} small segments; `bitgrain store compact` joins them");
+        }
+        return Ok(());
+    }
+    store.compact(CompactOptions { garbage: f32::INFINITY, all: false }).map(drop)
+}
+
+/// Segments in a folder: whether they are of the log, and their bytes.
+fn segments(path: &Path) -> Vec<(bool, u64)> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("segment-"));
+    ours.filter_map(|entry| Some((is_log(&entry.path())?, entry.metadata().ok()?.len()))).collect()
+}
+
+fn is_log(path: &Path) -> Option<bool> {
+    let mut bytes = [0; SegmentHeader::LEN];
+    File::open(path).and_then(|mut file| file.read_exact(&mut bytes)).ok()?;
+    Some(SegmentHeader::parse(&bytes).ok()?.kind == SegmentKind::Log)
+}

@@ -1,0 +1,142 @@
+//! Tensors to files, a piece at a time: npy, npz, safetensors and Parquet. A file gets its name when it is whole.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use bitgrain::formats::npy::f32_header;
+use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
+use bitgrain::formats::{WriteError, npz};
+use bitgrain::gbdt::table::{TableError, write_parquet};
+
+use crate::error::CliError;
+
+/// Values that are read at once, if a row is not longer: 16 MiB.
+const PIECE: usize = 4 << 20;
+
+/// A tensor that will be written.
+pub(super) struct Announced {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+}
+
+impl Announced {
+    fn axes(&self) -> Vec<u64> {
+        self.shape.iter().map(|&axis| axis as u64).collect()
+    }
+
+    /// Length of the first axis.
+    fn rows(&self) -> usize {
+        self.shape.first().copied().unwrap_or(1)
+    }
+
+    /// Rows of each piece.
+    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let row: usize = self.shape.iter().skip(1).product();
+        let (rows, step) = (self.rows(), (PIECE / row.max(1)).max(1));
+        (0..rows).step_by(step).map(move |start| start..rows.min(start.saturating_add(step)))
+    }
+}
+
+/// Reads rows of a tensor, by its place among those announced.
+pub(super) type Read<'r> = dyn FnMut(usize, Range<usize>) -> Result<Vec<f32>, CliError> + 'r;
+
+/// Refuses a file that these tensors cannot be written to.
+pub(super) fn check(path: &Path, tensors: &[Announced]) -> Result<(), CliError> {
+    let path = || path.to_owned();
+    match ending(&path()).as_deref() {
+        Some("npy") if tensors.len() != 1 => Err(CliError::OnlyOne { path: path(), tensors: tensors.len() }),
+        Some("parquet") if tensors.iter().any(|tensor| tensor.shape.len() != 1) => {
+            Err(CliError::OnlyColumns { path: path() })
+        }
+        Some("npy" | "parquet" | "npz" | "safetensors") => Ok(()),
+        _ => Err(CliError::TensorFile { path: path() }),
+    }
+}
+
+/// Writes tensors to a file.
+pub(super) fn write(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<(), CliError> {
+    check(path, tensors)?;
+    match ending(path).as_deref() {
+        Some("parquet") => parquet(path, tensors, read),
+        Some("npy") => whole(path, |out| {
+            tensors.iter().try_for_each(|tensor| out.write_all(&f32_header(&tensor.axes())))?;
+            stream(tensors, read, |bytes| Ok(out.write_all(bytes)?))
+        }),
+        Some("npz") => whole(path, |out| {
+            let mut writer = npz::Writer::new(out);
+            for (at, tensor) in tensors.iter().enumerate() {
+                writer.add(&tensor.name, &tensor.axes(), &read(at, 0..tensor.rows())?)?;
+            }
+            writer.finish()?;
+            Ok(())
+        }),
+        _ => whole(path, |out| {
+            let spec =
+                |tensor: &Announced| TensorSpec { name: tensor.name.clone(), dtype: Dtype::F32, shape: tensor.axes() };
+            let mut writer = Writer::new(out, &[], &tensors.iter().map(spec).collect::<Vec<_>>())?;
+            stream(tensors, read, |bytes| Ok(writer.write(bytes)?))?;
+            writer.finish()?;
+            Ok(())
+        }),
+    }
+}
+
+/// Passes on the bytes of all values, in order.
+fn stream(
+    tensors: &[Announced],
+    read: &mut Read<'_>,
+    mut put: impl FnMut(&[u8]) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut bytes = Vec::new();
+    for (at, tensor) in tensors.iter().enumerate() {
+        for rows in tensor.pieces() {
+            bytes.clear();
+            bytes.extend(read(at, rows)?.into_iter().flat_map(f32::to_le_bytes));
+            put(&bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes vectors as columns.
+fn parquet(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<(), CliError> {
+    let expected = tensors.first().map_or(0, Announced::rows);
+    if let Some(other) = tensors.iter().find(|tensor| tensor.rows() != expected) {
+        return Err(TableError::RowCount { name: other.name.clone(), found: other.rows(), expected }.into());
+    }
+    let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    write_parquet(path, &names, expected, read)
+}
+
+/// Writes a file beside its place, and moves it there.
+fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CliError>) -> Result<(), CliError> {
+    let failed = |source| CliError::File { path: path.to_owned(), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Its own name means nothing to anybody.
+    let file = temporary().tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
+    let mut out = BufWriter::new(file.as_file());
+    fill(&mut out).map_err(|error| match error {
+        CliError::Io(source) | CliError::Write(WriteError::Io(source)) => failed(source),
+        error => error,
+    })?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// A file that others may read, as the user's mask says: one of its own would be secret.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".bitgrain-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+}
+
+fn ending(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}

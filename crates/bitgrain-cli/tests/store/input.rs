@@ -1,0 +1,90 @@
+//! Input that is none.
+
+use std::fs;
+
+use super::{bitgrain, error, folder, json, npy, printed, segments};
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let folder = folder();
+    let folder = folder.path();
+    npy(folder, "nan.npy", &[3], |at| if at == 1 { f32::NAN } else { 1.0 });
+    assert!(error(folder, &["put", "s", "n", "nan.npy"]).contains("index 1 is NaN"));
+    let said = error(folder, &["put", "s", "n", "nan.npy", "--lossless"]);
+    assert!(said.contains("finite values, lossless ones too"), "{said}");
+    printed(folder, &["put", "s", "n", "nan.npy", "--non-finite", "zero"]);
+    assert!(error(folder, &["get", "s", "nothing"]).contains("no tensor is called nothing"));
+    assert!(error(folder, &["put", "s", "", "v.npy"]).contains("at least one character"));
+    assert!(error(folder, &["append", "s", "room", "v.npy", "--one"]).contains("frames of this tensor have 20 values"));
+    assert!(error(folder, &["get", "s", "m", "--rows", "90..200"]).contains("100"));
+    assert!(error(folder, &["rm", "s", "m", "nothing"]).contains("nothing"));
+    printed(folder, &["get", "s", "m"]);
+    assert!(error(folder, &["tick", "s", "--now", "99999999999999"]).contains("never goes back in time"));
+}
+
+#[test]
+fn what_is_no_store_stays_as_it_is() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir(folder.join("photos")).expect("made");
+    fs::write(folder.join("photos/a.jpg"), "not ours").expect("written");
+    for place in ["elsewhere", "photos", "m.npy"] {
+        for arguments in [
+            &["get", place, "m"][..],
+            &["put", place, "m", "m.npy"],
+            &["verify", place],
+            &["ls", place],
+            &["tick", place],
+        ] {
+            assert!(error(folder, arguments).contains(place), "{arguments:?}");
+        }
+        assert!(error(folder, &["salvage", place, "new"]).contains("no store"), "{place}");
+    }
+    assert!(!folder.join("elsewhere").exists() && !folder.join("new").exists());
+    assert_eq!(fs::read_dir(folder.join("photos")).expect("a folder").count(), 1);
+    assert!(error(folder, &["put", "s", "x", "photos/a.jpg"]).contains("a.jpg"));
+    assert!(error(folder, &["put", "s", "x", "missing.npy"]).contains("missing.npy"));
+    assert!(error(folder, &["init", "m.npy"]).contains("m.npy"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_can_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let folder = folder.path();
+    let allow = |mode| {
+        fs::set_permissions(folder.join("s"), fs::Permissions::from_mode(mode)).expect("ours");
+        for entry in fs::read_dir(folder.join("s")).expect("a folder").flatten() {
+            fs::set_permissions(entry.path(), fs::Permissions::from_mode(mode & 0o666)).expect("ours");
+        }
+    };
+    allow(0o555);
+    // Those who may do everything are not stopped by permissions.
+    let free = fs::write(folder.join("s/probe"), "x").is_ok();
+    if !free {
+        for arguments in
+            [&["get", "s", "m"][..], &["ls", "s"], &["stat", "s"], &["verify", "s"], &["tick", "s", "--dry-run"]]
+        {
+            printed(folder, arguments);
+        }
+        assert!(error(folder, &["put", "s", "x", "v.npy"]).contains("read"));
+    }
+    allow(0o755);
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_named() {
+    let folder = folder();
+    let folder = folder.path();
+    let path = segments(&folder.join("s")).remove(0);
+    let mut bytes = fs::read(&path).expect("there");
+    bytes[8] = 99; // the version
+    fs::write(&path, bytes).expect("written");
+    let output = bitgrain(folder, &["verify", "s"]);
+    // Damage or version: the checksum comes first, or does not.
+    assert!(matches!(output.status.code(), Some(1 | 2)));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("segment-"), "{said}");
+    assert_eq!(json(folder, &["init", "t"])["created"], true);
+}
