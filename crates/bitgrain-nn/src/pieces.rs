@@ -13,6 +13,15 @@ pub trait Progress: Sync {
     fn add(&self, bytes: u64);
     /// Work on a tensor begins.
     fn tensor(&self, name: &str);
+    /// Whether the work is no longer wanted. It then ends soon with [`ModelError::Interrupted`].
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Ends work that is no longer wanted.
+pub(crate) fn go_on(progress: &dyn Progress) -> Result<(), ModelError> {
+    if progress.stopped() { Err(ModelError::Interrupted) } else { Ok(()) }
 }
 
 /// Nobody is watching.
