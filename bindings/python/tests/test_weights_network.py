@@ -1,6 +1,7 @@
 """Networks: building, training, formats, files."""
 
 import _thread
+import contextlib
 import copy
 import pickle
 import threading
@@ -50,7 +51,9 @@ def test_a_network_learns_and_stays_right_in_few_bits(
     assert {one.dtype for one in trained.parameters} == {"float32"}
 
 
-def test_predictions_are_those_of_the_formulas(trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]) -> None:
+def test_predictions_are_those_of_the_formulas(
+    trained: bitgrain.Network, digits: tuple[np.ndarray, np.ndarray]
+) -> None:
     X = digits[0][:300]
     hidden = np.maximum(X @ trained.weights("0.weight").T + trained.weights("0.bias"), 0)
     wanted = hidden @ trained.weights("2.weight").T + trained.weights("2.bias")
@@ -235,7 +238,7 @@ def test_masked_places_do_not_count() -> None:
 def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Network) -> None:
     with pytest.raises(bitgrain.InputError, match="layer 1"):
         bitgrain.Network((4,), [layers.Dense(3), layers.Conv2d(2)])
-    with pytest.raises(bitgrain.InputError, match="curve|variant"):
+    with pytest.raises(bitgrain.InputError, match="unknown variant"):
         bitgrain.Network((4,), [layers.Activation("bent")])
     with pytest.raises(bitgrain.InputError, match="at least one layer"):
         bitgrain.Network((4,), [])
@@ -268,10 +271,15 @@ def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Netw
     for settings in ({"epochs": 0}, {"epochs": -1}, {"batch_size": 0}, {"learning_rate": 0.0}, {"loss": "hinge"}):
         with pytest.raises(bitgrain.InputError):
             trained.fit(X, y, **settings)
-    for settings in ({"optimizer": "adam"}, {"schedule": "linear"}, {"clip": -1.0}, {"momentum": 2, "optimizer": "sgd"}):
+    for settings in (
+        {"optimizer": "adam"},
+        {"schedule": "linear"},
+        {"clip": -1.0},
+        {"momentum": 2, "optimizer": "sgd"},
+    ):
         with pytest.raises(bitgrain.InputError):
             trained.fit(X, y, **settings)
-    with pytest.raises(bitgrain.NotFoundError, match="9.weight"):
+    with pytest.raises(bitgrain.NotFoundError, match=r"9\.weight"):
         trained.weights("9.weight")
     with pytest.raises(bitgrain.InputError, match="shape"):
         trained.set_weights("0.bias", np.zeros(3))
@@ -295,10 +303,8 @@ def test_threads_predict_while_another_changes_the_format(
 
     def work(number: int) -> bool:
         if number % 10 == 0:
-            try:
+            with contextlib.suppress(bitgrain.InputError):  # another thread may be at it
                 network.morph(names[number // 10 % 3])
-            except bitgrain.InputError:
-                pass  # another thread is at it
         found = network.predict(X)
         return any(np.array_equal(found, one) for one in wanted)
 

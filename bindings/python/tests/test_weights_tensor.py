@@ -245,7 +245,7 @@ def test_a_state_dict_becomes_small_and_keeps_its_vectors(weights: np.ndarray) -
         "ids": np.dtype(int),
     }
     broken = {"w": np.full((2, 2), np.nan)}
-    with pytest.raises(bitgrain.InputError, match="`w`.*index"):
+    with pytest.raises(bitgrain.InputError, match=r"`w`.*index"):
         bitgrain.quantize_state_dict(broken, "int8")
 
 

@@ -84,7 +84,7 @@ pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, 
     let pieces: Vec<Result<ErrorSums, CodecErr>> =
         original.par_chunks(step * cols).enumerate().map(measure).collect();
     // Added up in order, so that the figures do not depend on the threads.
-    let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| Ok(sums.and(piece?)))?;
+    let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| piece.map(|piece| sums.and(piece)))?;
     Ok(Fidelity::of(sums, original.len()))
 }
 

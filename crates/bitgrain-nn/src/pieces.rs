@@ -50,6 +50,17 @@ pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
     (0..rows).step_by(matrix.max(1)).flat_map(runs_of).collect()
 }
 
+/// All values, decoded on every core.
+pub(crate) fn decoded(rows: &Rows) -> Result<Vec<f32>, ModelError> {
+    let mut out = vec![0.0; rows.len()];
+    let runs = runs(rows);
+    let Some(step) = runs.first().map(|run| run.len() * rows.cols()) else { return Ok(out) };
+    let pieces = out.par_chunks_mut(step).zip(&runs);
+    let done: Vec<Result<(), ModelError>> = pieces.map(|(out, run)| rows.decode(run.clone(), out)).collect();
+    // The first error in the order of the file, whichever thread was faster.
+    done.into_iter().collect::<Result<(), _>>().map(|()| out)
+}
+
 /// Decodes each run and hands it to `work` with its index and a buffer to use; results come back in order.
 pub(crate) fn map<T: Send>(
     rows: &Rows,

@@ -49,6 +49,7 @@ class FileError(Error, OSError):
     """A file or folder that cannot be opened, read or written; a :class:`MissingFileError` if it is not there."""
 
     def __new__(cls, *args: Any) -> Any:
+        """Make the class that fits the number."""
         # OSError chooses among Python's own classes by the number, but only for itself.
         kind = MissingFileError if cls is FileError and args[:1] == (errno.ENOENT,) else cls
         return super().__new__(kind, *args)

@@ -7,7 +7,7 @@ use bitgrain::nn::convert::Recipe;
 use bitgrain::nn::network::{Batch, Network, NetworkError, Shape, compare_networks};
 use bitgrain::nn::observe::{Observer, observe, observe_products};
 use bitgrain::nn::save::{Contents, layers_from_json, layers_to_json};
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArrayDyn};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 

@@ -6,7 +6,7 @@ use bitgrain::codec::CodecErr;
 use bitgrain::codec::weight::{PartsBuf, QuantizedTensor, WeightFormat};
 use bitgrain::nn::matrix as whole;
 use bitgrain::nn::store::Version;
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

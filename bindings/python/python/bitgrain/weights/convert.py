@@ -131,9 +131,9 @@ def quantize_file(
 ) -> Conversion:
     """Quantize a model into a new file.
 
-    Weight matrices are quantized; integers are kept, and so are vectors unless ``keep`` names them. The file appears when
-    it is complete, or not at all; Ctrl-C leaves nothing behind. Rows that are not whole blocks of a format get the nearest
-    one that fits, and the report says so.
+    Weight matrices are quantized; integers are kept, and so are vectors unless ``keep`` names them. The file appears
+    when it is complete, or not at all; Ctrl-C leaves nothing behind. Rows that are not whole blocks of a format get
+    the nearest one that fits, and the report says so.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def quantize_file(
     to : str or DTypeInfo, optional
         The format of every weight matrix. Needed unless ``budget``, ``max_rmse`` or ``plan`` is given.
     keep : mapping of str to format, or iterable of str, optional
-        Names with ``*`` and ``?``, and the format of the tensors they match; alone, or with ``"keep"``, they stay as they
-        are. The first that matches decides.
+        Names with ``*`` and ``?``, and the format of the tensors they match; alone, or with ``"keep"``, they stay as
+        they are. The first that matches decides.
     group, scale, calibrate : optional
         As for :func:`quantize`, for the dtypes that have them.
     budget : int or str, optional
@@ -157,7 +157,8 @@ def quantize_file(
     plan : path-like, optional
         Saves the choice to this file; without ``budget`` and ``max_rmse``, follows the one it holds.
     importance : path-like, optional
-        How much the error of each column matters: an importance matrix of llama.cpp, or a file with a vector per tensor.
+        How much the error of each column matters: an importance matrix of llama.cpp, or a file with a vector per
+        tensor.
     non_finite : {"reject", "zero", "clamp"}, optional
         What to do with NaN and infinite weights.
     shard_size : int or str, optional
@@ -239,8 +240,8 @@ def save_model(
     path : path-like
         A name that ends in ``.gguf`` or ``.safetensors``.
     tensors : mapping of str to array_like, QuantizedTensor or FileTensor
-        Arrays are kept in their dtype, quantized tensors with their codes. A GGUF file holds floats, signed integers and
-        blocks; what it cannot hold becomes float32, with a warning.
+        Arrays are kept in their dtype, quantized tensors with their codes. A GGUF file holds floats, signed integers
+        and blocks; what it cannot hold becomes float32, with a warning.
     metadata : mapping, optional
         Texts for a safetensors file; numbers, texts, booleans and lists of them for a GGUF file.
 
@@ -267,7 +268,7 @@ def save_model(
     """
     name = os.fspath(path)
     native = _in_memory(tensors, metadata or {}, name)
-    orders = {
+    orders: dict[str, Any] = {
         "to": "keep",
         "rules": [],
         "budget": None,
@@ -335,21 +336,19 @@ def _parts(
     return list(array.shape), kind, kind in _WHOLE, flat.view(np.uint8), _EMPTY_FLOATS, _EMPTY_BYTES
 
 
-_UNITS = {"": 1, "B": 1} | {
-    f"{prefix}{infix}B": base**power
-    for infix, base in (("", 1000), ("i", 1024))
-    for power, prefix in enumerate("KMGT", start=1)
-}
+_UNITS: dict[str, int] = {"": 1, "b": 1}
+for _power, _prefix in enumerate("kmgt", start=1):
+    _UNITS[f"{_prefix}b"] = int(1000**_power)
+    _UNITS[f"{_prefix}ib"] = int(1024**_power)
 
 
 def _bytes(what: str, size: int | str) -> int:
     """A number of bytes, as it is or with a unit: ``60MB``, ``1.5GiB``."""
     if isinstance(size, str):
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", size)
-        units = {name.lower(): factor for name, factor in _UNITS.items()}
-        if found is None or found[2].lower() not in units:
+        if found is None or found[2].lower() not in _UNITS:
             raise InputError(f'{what} cannot be "{size}"; give bytes, or a size such as "60MB" or "1.5GiB"')
-        return round(float(found[1]) * units[found[2].lower()])
+        return round(float(found[1]) * _UNITS[found[2].lower()])
     if size < 0:
         raise InputError(f"{what} cannot be {size}")
     return int(size)

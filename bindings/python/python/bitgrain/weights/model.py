@@ -139,8 +139,8 @@ class FileTensor:
 class ModelFile(Mapping[str, FileTensor]):
     """A model file that was opened: a mapping of names to tensors, in the order of the file.
 
-    Made by :func:`open_model`. Opening takes milliseconds whatever the size; the file is mapped, and must not be changed
-    while the model is in use.
+    Made by :func:`open_model`. Opening takes milliseconds whatever the size; the file is mapped, and must not be
+    changed while the model is in use.
     """
 
     def __init__(self, native: _native.WeightModel) -> None:

@@ -126,8 +126,8 @@ class NetworkComparison:
 class Network:
     """Layers with weights, that train at float32 and run in any format.
 
-    What is trained are the masters at float32; :meth:`morph` chooses the formats that a forward pass reads. Calls from many
-    threads are safe: each sees the network as it was when the call began.
+    What is trained are the masters at float32; :meth:`morph` chooses the formats that a forward pass reads. Calls
+    from many threads are safe: each sees the network as it was when the call began.
 
     Parameters
     ----------
@@ -455,9 +455,7 @@ class Network:
         else:
             self._native.morph(format_name(dtype))
 
-    def calibrate(
-        self, X: npt.ArrayLike, *, method: str = "feedback", mask: npt.ArrayLike | None = None
-    ) -> None:
+    def calibrate(self, X: npt.ArrayLike, *, method: str = "feedback", mask: npt.ArrayLike | None = None) -> None:
         """Watch what goes into each matrix, so that versions to come lose less of what comes out.
 
         Parameters
@@ -579,9 +577,7 @@ class Network:
         0.bias     3       float32     12
         total                          60
         """
-        rows = [
-            (one.name, " x ".join(map(str, one.shape)), one.dtype, str(one.nbytes)) for one in self.parameters
-        ]
+        rows = [(one.name, " x ".join(map(str, one.shape)), one.dtype, str(one.nbytes)) for one in self.parameters]
         rows = [("parameter", "shape", "dtype", "bytes"), *rows, ("total", "", "", str(self.nbytes))]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         line = "{:<%d}  {:<%d}   {:<%d}  {:>%d}" % tuple(widths)  # noqa: UP031

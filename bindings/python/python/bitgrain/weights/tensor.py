@@ -221,8 +221,8 @@ def quantize(
 ) -> QuantizedTensor:
     """Quantize an array.
 
-    Rows lie along the last axis: that is where groups and blocks are. Numbers are taken as float32; what is float32 in C
-    order already is not copied.
+    Rows lie along the last axis: that is where groups and blocks are. Numbers are taken as float32; what is float32
+    in C order already is not copied.
 
     Parameters
     ----------

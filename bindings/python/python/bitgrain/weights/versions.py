@@ -19,8 +19,8 @@ __all__ = ["WeightStore"]
 class WeightStore:
     """Weights at float32 (the master), and as many quantized versions of them as were asked for.
 
-    Versions are made from the master when they are first needed, and are gone as soon as it changes. Many threads may use
-    one store.
+    Versions are made from the master when they are first needed, and are gone as soon as it changes. Many threads may
+    use one store.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class WeightStore:
     def morph(self, dtype: str | DTypeInfo) -> None:
         """Make a version, unless there is one.
 
-        Of threads that ask at once, one makes it and the others wait. Where rows are not whole blocks of the format, the
-        nearest one that fits is taken.
+        Of threads that ask at once, one makes it and the others wait. Where rows are not whole blocks of the format,
+        the nearest one that fits is taken.
 
         Parameters
         ----------
