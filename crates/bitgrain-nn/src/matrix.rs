@@ -36,8 +36,7 @@ pub fn quantize(
         let done = format.encode_rows(values, cols, grid, importance, parts.parts_mut());
         done.map(|()| parts).map_err(|error| error.shifted(i * step * cols))
     };
-    let pieces: Vec<Result<PartsBuf, CodecErr>> =
-        values.par_chunks(step * cols).enumerate().map(encode).collect();
+    let pieces: Vec<Result<PartsBuf, CodecErr>> = values.par_chunks(step * cols).enumerate().map(encode).collect();
     let mut all = PartsBuf { codes: Vec::new(), scales: Vec::new(), zeros: Vec::new() };
     for (i, piece) in pieces.into_iter().enumerate() {
         let piece = piece?;
@@ -81,8 +80,7 @@ pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, 
         decode(tensor, i * step, &mut back)?;
         Ok(error_sums(Backend::best(), original, &back)?)
     };
-    let pieces: Vec<Result<ErrorSums, CodecErr>> =
-        original.par_chunks(step * cols).enumerate().map(measure).collect();
+    let pieces: Vec<Result<ErrorSums, CodecErr>> = original.par_chunks(step * cols).enumerate().map(measure).collect();
     // Added up in order, so that the figures do not depend on the threads.
     let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| piece.map(|piece| sums.and(piece)))?;
     Ok(Fidelity::of(sums, original.len()))
@@ -133,7 +131,19 @@ mod tests {
     #[test]
     fn every_format_gives_the_bytes_and_values_of_one_thread() {
         let weights = weights(3 * PIECE);
-        for name in ["float16", "fp8_e4m3", "int8", "int8/tensor", "uint4/32", "uint8/tensor", "ternary", "binary", "q4_0", "q6_k", "q4f32"] {
+        for name in [
+            "float16",
+            "fp8_e4m3",
+            "int8",
+            "int8/tensor",
+            "uint4/32",
+            "uint8/tensor",
+            "ternary",
+            "binary",
+            "q4_0",
+            "q6_k",
+            "q4f32",
+        ] {
             let format = name.parse().expect(name);
             let tensor = quantize(format, &weights, 768, None).expect("finite");
             let alone = QuantizedTensor::quantize(format, &weights, 768).expect("finite");
@@ -177,6 +187,9 @@ mod tests {
             assert_eq!(fidelity(&tensor, &[]).map(|lost| lost.max_error), Ok(0.0));
         }
         assert_eq!(quantize(int8, &[1.0; 7], 5, None), Err(CodecErr::RaggedBlocks { len: 7, block: 5 }));
-        assert_eq!(fidelity(&quantize(int8, &[1.0; 10], 5, None).expect("finite"), &[1.0; 9]).map(|_| ()), Err(CodecErr::LengthMismatch { left: 9, right: 10 }));
+        assert_eq!(
+            fidelity(&quantize(int8, &[1.0; 10], 5, None).expect("finite"), &[1.0; 9]).map(|_| ()),
+            Err(CodecErr::LengthMismatch { left: 9, right: 10 })
+        );
     }
 }

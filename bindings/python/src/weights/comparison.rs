@@ -96,10 +96,7 @@ impl WeightComparison {
 }
 
 /// Two networks, compared.
-pub(super) fn network_comparison<'py>(
-    py: Python<'py>,
-    comparison: &NetworkComparison,
-) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn network_comparison<'py>(py: Python<'py>, comparison: &NetworkComparison) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyList::empty(py);
     for parameter in &comparison.parameters {
         let row = PyDict::new(py);

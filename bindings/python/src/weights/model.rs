@@ -25,15 +25,8 @@ pub(crate) struct WeightModel {
 }
 
 /// A tensor in memory: name, shape, storage, whether it is integers, codes, scales, zero points.
-type Given<'py> = (
-    String,
-    Vec<u64>,
-    String,
-    bool,
-    PyReadonlyArray1<'py, u8>,
-    PyReadonlyArray1<'py, f32>,
-    PyReadonlyArray1<'py, u8>,
-);
+type Given<'py> =
+    (String, Vec<u64>, String, bool, PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, u8>);
 
 /// Codes, scales and zero points.
 type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<u8>>);

@@ -51,7 +51,9 @@ impl WeightNetwork {
                 Ok(turn) => turn,
                 Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
                 Err(TryLockError::WouldBlock) => {
-                    return Err(Raised::input("the network is being trained or changed; wait until that call has returned"));
+                    return Err(Raised::input(
+                        "the network is being trained or changed; wait until that call has returned",
+                    ));
                 }
             };
             let mut network = Network::clone(&self.current());
@@ -138,11 +140,7 @@ impl WeightNetwork {
     fn weights<'py>(&self, py: Python<'py>, name: &str, master: bool) -> Result<Bound<'py, PyArray1<f32>>> {
         let network = self.current();
         let parameter = network.parameter(name)?;
-        let values = if master {
-            parameter.store().master().to_vec()
-        } else {
-            py.detach(|| parameter.values())?
-        };
+        let values = if master { parameter.store().master().to_vec() } else { py.detach(|| parameter.values())? };
         Ok(values.into_pyarray(py))
     }
 
@@ -239,7 +237,8 @@ impl WeightNetwork {
         let batch = batch(&x, &mask)?;
         self.change(py, |network| {
             let indices: Vec<usize> = (0..batch.count()).collect();
-            let pieces = indices.chunks(PIECE).map(|piece| batch.pick(piece)).collect::<std::result::Result<Vec<_>, _>>()?;
+            let pieces =
+                indices.chunks(PIECE).map(|piece| batch.pick(piece)).collect::<std::result::Result<Vec<_>, _>>()?;
             if feedback {
                 observe_products(network, &pieces, Observer::MinMax)?.apply_feedback(network)?;
             } else {

@@ -99,8 +99,8 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Metadata, Model};
     use crate::convert::{Choice, Recipe, quantize};
+    use crate::{Metadata, Model};
 
     fn bytes_of(values: &[f32]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()
@@ -111,15 +111,13 @@ mod tests {
         let weights: Vec<f32> = (0..96).map(|i| (i as f32 * 0.3).sin()).collect();
         let int4 = QuantizedTensor::quantize("int4/32".parse().expect("known"), &weights, 32).expect("finite");
         let parts = |codes| PartsBuf { codes, scales: Vec::new(), zeros: Vec::new() };
-        let coded = PartsBuf {
-            codes: int4.parts().codes.to_vec(),
-            scales: int4.parts().scales.to_vec(),
-            zeros: Vec::new(),
-        };
+        let coded =
+            PartsBuf { codes: int4.parts().codes.to_vec(), scales: int4.parts().scales.to_vec(), zeros: Vec::new() };
         let whole = Storage::integers(DType::Int64).expect("known");
         let tensors = vec![
             Tensor::new("w", vec![3, 32], Storage::Weights(int4.format()), coded).expect("fits"),
-            Tensor::new("b", vec![3], Storage::Weights(DType::Float32.into()), parts(bytes_of(&[1.0, 2.0, 3.0]))).expect("fits"),
+            Tensor::new("b", vec![3], Storage::Weights(DType::Float32.into()), parts(bytes_of(&[1.0, 2.0, 3.0])))
+                .expect("fits"),
             Tensor::new("ids", vec![1], whole, parts(vec![7, 0, 0, 0, 0, 0, 0, 0])).expect("fits"),
         ];
         let folder = tempfile::tempdir().expect("a folder for tests");
