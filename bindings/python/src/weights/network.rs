@@ -23,6 +23,9 @@ const PIECE: usize = 256;
 /// A mask of the places that count, one per place of each sample.
 pub(super) type Mask<'py> = Option<PyReadonlyArrayDyn<'py, bool>>;
 
+/// Of a parameter the name, rows, columns, whether it is a vector, its format and its bytes in it.
+type About = (String, usize, usize, bool, String, usize);
+
 /// Layers with weights. Whoever runs it has the network as it was when the call began; whoever changes it works on a copy.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightNetwork {
@@ -122,8 +125,8 @@ impl WeightNetwork {
         Ok(layers_to_json(self.current().layers())?)
     }
 
-    /// Of each parameter the name, rows, columns, whether it is a vector, its format and its bytes in it.
-    fn parameters(&self, py: Python<'_>) -> Result<Vec<(String, usize, usize, bool, String, usize)>> {
+    /// All weights, in the order of the layers.
+    fn parameters(&self, py: Python<'_>) -> Result<Vec<About>> {
         let network = self.current();
         let rows = py.detach(|| {
             let row = |parameter: &bitgrain::nn::network::Parameter| -> std::result::Result<_, NetworkError> {
