@@ -279,6 +279,11 @@ def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Netw
     ):
         with pytest.raises(bitgrain.InputError):
             trained.fit(X, y, **settings)
+    for settings in ({"learning_rate": "fast"}, {"epochs": 1.5}, {"clip": []}):
+        with pytest.raises(bitgrain.DTypeError, match="number"):
+            trained.fit(X, y, **settings)
+    with pytest.raises(bitgrain.DTypeError, match="whole number"):
+        bitgrain.Network("64", [layers.Dense(1)])
     with pytest.raises(bitgrain.NotFoundError, match=r"9\.weight"):
         trained.weights("9.weight")
     with pytest.raises(bitgrain.InputError, match="shape"):

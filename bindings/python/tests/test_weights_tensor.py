@@ -203,8 +203,12 @@ def test_bad_settings_are_refused_with_what_there_is(weights: np.ndarray) -> Non
     assert isinstance(caught.value, ValueError)
     with pytest.raises(bitgrain.InputError, match="multiple of 8"):
         bitgrain.quantize(weights, "int4", group=20)
-    with pytest.raises(bitgrain.InputError, match="multiple of 8"):
+    with pytest.raises(bitgrain.InputError, match="group cannot be -8"):
         bitgrain.quantize(weights, "int4", group=-8)
+    with pytest.raises(bitgrain.DTypeError, match="whole number"):
+        bitgrain.quantize(weights, "int4", group="32")
+    with pytest.raises(bitgrain.InputError, match="weight format"):
+        bitgrain.quantize(weights, None)
     with pytest.raises(bitgrain.InputError, match="whole blocks of 256"):
         bitgrain.quantize(weights[:, :500], "q4_k")
     with pytest.raises(bitgrain.InputError, match="no scales"):

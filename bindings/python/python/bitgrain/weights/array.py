@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,25 @@ def as_floats(values: Any, what: str = "the array") -> Floats:
             return np.asarray(array, dtype=np.float32, order="C")
     except FloatingPointError as error:
         raise InputError(f"{what} has a value that is beyond float32: scale it first") from error
+
+
+def as_count(value: Any, what: str) -> int:
+    """A whole number that is not negative."""
+    try:
+        count = operator.index(value)
+    except TypeError as error:
+        raise DTypeError(f"{what} must be a whole number, not {value!r}") from error
+    if count < 0:
+        raise InputError(f"{what} cannot be {count}")
+    return count
+
+
+def as_number(value: Any, what: str) -> float:
+    """A number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"{what} must be a number, not {value!r}") from error
 
 
 def as_mask(mask: Any) -> npt.NDArray[np.bool_] | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bitgrain import _native
 from bitgrain.errors import InputError
+from bitgrain.weights.array import as_count
 
 # What NumPy and ml_dtypes call them, where that is another name.
 _ELSEWHERE = {
@@ -79,9 +80,10 @@ def format_name(
         name = dtype
     else:
         try:
-            name = np.dtype(dtype).name
+            # NumPy takes None for float64.
+            name = np.dtype(dtype).name if dtype is not None else "None"
         except TypeError as error:
             raise InputError(f"{dtype!r} is not a weight format; bitgrain.dtypes() lists them") from error
-    if group is not None and group < 0:
-        raise InputError(f"group must be a multiple of 8, not {group}")
+    if group is not None:
+        group = as_count(group, "group")
     return _native.weight_format(_ELSEWHERE.get(name, name), group, scale, calibrate, strict)

@@ -102,7 +102,7 @@ class _Conv(Layer):
         return [{**entry, "kernel": kernel, "stride": stride, "padding": padding}, *behind]
 
     def _each(self, what: str, size: int | Sequence[int]) -> list[int]:
-        sizes = [size] * self.dims if isinstance(size, int) else list(size)
+        sizes = list(size) if isinstance(size, Iterable) else [size] * self.dims
         if len(sizes) != self.dims:
             raise InputError(f"{what} needs {self.dims} numbers, not {len(sizes)}")
         return sizes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from bitgrain import _native
 from bitgrain.errors import DTypeError, InputError, TrainingInterrupted
 from bitgrain.progress import Progress
 from bitgrain.weights import layers as _layers
-from bitgrain.weights.array import Floats, as_array, as_floats, as_mask
+from bitgrain.weights.array import Floats, as_array, as_count, as_floats, as_mask, as_number
 from bitgrain.weights.dtype import DTypeInfo, format_name
 from bitgrain.weights.fidelity import Fidelity
 
@@ -165,10 +165,9 @@ class Network:
         *,
         seed: int = 0,
     ) -> None:
-        dims = [input_shape] if isinstance(input_shape, int) else list(input_shape)
-        if any(dim is not None and dim < 0 for dim in dims) or seed < 0:
-            raise InputError(f"dimensions and seeds are not negative: {dims} and {seed}")
-        self._native = _native.WeightNetwork(dims, _layers.to_json(layers), seed)
+        given = input_shape if isinstance(input_shape, Iterable) else [input_shape]
+        dims = [None if dim is None else as_count(dim, "a dimension") for dim in given]
+        self._native = _native.WeightNetwork(dims, _layers.to_json(layers), as_count(seed, "seed"))
 
     @property
     def input_shape(self) -> tuple[int | None, ...]:
@@ -367,17 +366,17 @@ class Network:
         samples, (targets, whole) = self._samples(X), _targets(y)
         loss = loss or ("cross_entropy" if whole else "mean_square")
         settings = {
-            "epochs": _count("epochs", epochs),
-            "batch": _count("batch_size", batch_size),
+            "epochs": as_count(epochs, "epochs"),
+            "batch": as_count(batch_size, "batch_size"),
             "loss": loss,
             "optimizer": optimizer,
-            "rate": learning_rate,
-            "momentum": momentum,
-            "decay": weight_decay,
+            "rate": as_number(learning_rate, "learning_rate"),
+            "momentum": as_number(momentum, "momentum"),
+            "decay": as_number(weight_decay, "weight_decay"),
             "schedule": schedule,
-            "patience": None if patience is None else _count("patience", patience),
-            "clip": clip,
-            "seed": _count("seed", seed),
+            "patience": None if patience is None else as_count(patience, "patience"),
+            "clip": None if clip is None else as_number(clip, "clip"),
+            "seed": as_count(seed, "seed"),
         }
         held_back = None
         if validation_data is not None:
@@ -620,9 +619,3 @@ def _for_loss(loss: str, targets: npt.NDArray[Any], whole: bool) -> npt.NDArray[
     if not whole:
         raise DTypeError("y holds no whole numbers, which cross_entropy needs; convert classes with .astype(int)")
     return np.ascontiguousarray(targets, dtype=np.int64)
-
-
-def _count(what: str, value: int) -> int:
-    if value < 0:
-        raise InputError(f"{what} cannot be {value}")
-    return value

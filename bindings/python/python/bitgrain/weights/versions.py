@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bitgrain import _native
 from bitgrain.errors import InputError
-from bitgrain.weights.array import Floats, as_floats
+from bitgrain.weights.array import Floats, as_floats, as_number
 from bitgrain.weights.dtype import DTypeInfo, format_name
 from bitgrain.weights.tensor import QuantizedTensor
 
@@ -148,7 +148,7 @@ class WeightStore:
         InputError
             For gradients of another shape, or if a weight would become NaN or infinite; then nothing is changed.
         """
-        self._native.apply_gradients(self._like(gradients, "gradients"), rate)
+        self._native.apply_gradients(self._like(gradients, "gradients"), as_number(rate, "rate"))
 
     def multiply(self, x: npt.ArrayLike, dtype: str | DTypeInfo = "float32") -> Floats:
         """Multiply rows with the weights, on the codes of a version: ``x @ weights.T``.
