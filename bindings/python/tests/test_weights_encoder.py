@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         linear(f"{at}.intermediate.dense", inner, hidden)
         linear(f"{at}.output.dense", hidden, inner)
         norm(f"{at}.output.LayerNorm")
-    bitgrain.save_model(folder / "model.safetensors", tensors)
+    bitgrain.save_tensors(folder / "model.safetensors", tensors)
     config = {
         "model_type": "bert",
         "hidden_size": hidden,

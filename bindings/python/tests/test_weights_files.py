@@ -94,7 +94,7 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
     state["short"] = state["norm"].astype(ml_dtypes.bfloat16)
     state["view"] = state["half"].T
     path = tmp_path / "out.safetensors"
-    bitgrain.save_model(path, state, metadata={"who": "me"})
+    bitgrain.save_tensors(path, state, metadata={"who": "me"})
     back = safetensors.numpy.load_file(path)
     for name, array in state.items():
         if name != "short":
@@ -112,7 +112,7 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
         "list": ["a", "b"],
         "m": [1, 2],
     }
-    bitgrain.save_model(path, {"w": blocks, "ids": state["ids"]}, metadata=keys)
+    bitgrain.save_tensors(path, {"w": blocks, "ids": state["ids"]}, metadata=keys)
     reader = gguf.GGUFReader(path)
     assert [tensor.name for tensor in reader.tensors] == ["w", "ids"]
     np.testing.assert_array_equal(reader.tensors[0].data, blocks.codes)
@@ -123,7 +123,7 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
 def test_quantized_tensors_come_back_from_files(state: dict[str, np.ndarray], tmp_path: Path) -> None:
     path = tmp_path / "small.safetensors"
     small = bitgrain.quantize_state_dict(state, "uint4", group=32, calibrate="mse", keep={"blk.1.*": "q4_k"})
-    bitgrain.save_model(path, small)
+    bitgrain.save_tensors(path, small)
     opened = bitgrain.open_model(path)
     for name, tensor in small.items():
         if isinstance(tensor, bitgrain.QuantizedTensor):
@@ -131,10 +131,10 @@ def test_quantized_tensors_come_back_from_files(state: dict[str, np.ndarray], tm
         else:
             np.testing.assert_array_equal(opened[name].numpy(), tensor)
     again = tmp_path / "again.safetensors"
-    bitgrain.save_model(again, opened)
+    bitgrain.save_tensors(again, opened)
     assert bitgrain.open_model(again)["blk.0.weight"].quantized() == small["blk.0.weight"]
     with pytest.warns(UserWarning, match="becomes float32"):
-        bitgrain.save_model(tmp_path / "small.gguf", {"w": small["blk.0.weight"]})
+        bitgrain.save_tensors(tmp_path / "small.gguf", {"w": small["blk.0.weight"]})
 
 
 def test_a_file_is_quantized_as_its_arrays_are(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_comparison_says_what_was_lost(model: Path, state: dict[str, np.ndarra
     same = bitgrain.compare_files(bitgrain.open_model(model), model)
     assert same.overall.exact
     other = tmp_path / "other.safetensors"
-    bitgrain.save_model(other, {"else": np.ones(3)})
+    bitgrain.save_tensors(other, {"else": np.ones(3)})
     with pytest.raises(bitgrain.InputError, match="no tensor"):
         bitgrain.compare_files(model, other)
 
@@ -283,11 +283,11 @@ def test_bad_requests_are_refused_and_write_nothing(model: Path, state: dict[str
     assert not out.exists()
     for tensors in ({"a": np.array(["x"])}, {"a": np.array([1j])}, {"a": np.zeros(3, "m8[s]")}):
         with pytest.raises(bitgrain.DTypeError):
-            bitgrain.save_model(tmp_path / "o.safetensors", tensors)
+            bitgrain.save_tensors(tmp_path / "o.safetensors", tensors)
     with pytest.raises(bitgrain.DTypeError, match="no text"):
-        bitgrain.save_model(tmp_path / "o.safetensors", {"a": np.ones(1)}, metadata={"n": 3})
+        bitgrain.save_tensors(tmp_path / "o.safetensors", {"a": np.ones(1)}, metadata={"n": 3})
     with pytest.raises(bitgrain.DTypeError, match="list of one"):
-        bitgrain.save_model(out, {"a": np.ones(1)}, metadata={"n": object()})
+        bitgrain.save_tensors(out, {"a": np.ones(1)}, metadata={"n": object()})
     with pytest.raises(bitgrain.DTypeError, match="i64"):
         bitgrain.open_model(model)["ids"].quantized()
     assert sorted(os.listdir(tmp_path)) == ["model.safetensors"]

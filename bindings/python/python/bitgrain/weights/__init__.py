@@ -3,14 +3,14 @@
 - :func:`quantize` makes a :class:`QuantizedTensor` of an array; :func:`dtypes` lists what it can be.
 - :class:`WeightStore` keeps weights at float32 with quantized versions of them.
 - :class:`Network` is made of :mod:`bitgrain.layers`, trains at float32 and runs in any format.
-- :func:`open_model` reads GGUF, safetensors, npy and npz; :func:`save_model` writes the first two.
+- :func:`open_model` reads GGUF, safetensors, npy and npz; :func:`save_tensors` writes the first two.
 - :func:`quantize_file` and :func:`compare_files` work on files as the command line does.
 - :class:`SentenceEncoder` turns sentences into vectors.
 """
 
 from bitgrain.weights import layers
 from bitgrain.weights.compare import FileComparison, TensorComparison, compare_files
-from bitgrain.weights.convert import Conversion, ConvertedTensor, Plan, quantize_file, save_model
+from bitgrain.weights.convert import Conversion, ConvertedTensor, Plan, quantize_file, save_tensors
 from bitgrain.weights.dtype import DTypeInfo, dtypes
 from bitgrain.weights.encoder import SentenceEncoder
 from bitgrain.weights.fidelity import Fidelity
@@ -46,5 +46,5 @@ __all__ = [
     "quantize",
     "quantize_file",
     "quantize_state_dict",
-    "save_model",
+    "save_tensors",
 ]

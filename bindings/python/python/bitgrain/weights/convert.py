@@ -21,7 +21,7 @@ from bitgrain.weights.fidelity import Fidelity
 from bitgrain.weights.model import FileTensor, ModelFile, open_model
 from bitgrain.weights.tensor import QuantizedTensor
 
-__all__ = ["Conversion", "ConvertedTensor", "Plan", "quantize_file", "save_model"]
+__all__ = ["Conversion", "ConvertedTensor", "Plan", "quantize_file", "save_tensors"]
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def quantize_file(
     return _conversion(done)
 
 
-def save_model(
+def save_tensors(
     path: str | os.PathLike[str],
     tensors: Mapping[str, Any],
     *,
@@ -262,7 +262,7 @@ def save_model(
     --------
     >>> import bitgrain, numpy as np, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "small.safetensors")
-    >>> done = bitgrain.save_model(path, {"ids": np.arange(3)}, metadata={"format": "pt"})
+    >>> done = bitgrain.save_tensors(path, {"ids": np.arange(3)}, metadata={"format": "pt"})
     >>> bitgrain.open_model(path)["ids"].numpy()
     array([0, 1, 2])
     """

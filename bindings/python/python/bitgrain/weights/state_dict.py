@@ -42,7 +42,7 @@ def quantize_state_dict(
     Returns
     -------
     dict
-        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_model` takes
+        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_tensors` takes
         it as it is.
 
     Raises
