@@ -42,8 +42,8 @@ def quantize_state_dict(
     Returns
     -------
     dict
-        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_tensors` takes
-        it as it is.
+        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_tensors`
+        takes it as it is.
 
     Raises
     ------
