@@ -27,5 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     boosting::register(module)?;
     weights::register(module)?;
-    store::register(module)
+    store::register(module)?;
+    // What is offered is said in `python/bitgrain/`; a list of names here would only be one more to keep.
+    module.delattr("__all__")
 }

@@ -124,13 +124,14 @@ impl From<Fidelity> for Figures {
 /// Compares every tensor that both models have.
 ///
 /// # Errors
-/// What reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
+/// [`ModelError::Interrupted`] if `progress` says so, and what reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
 pub fn compare(first: &Model, second: &Model, progress: &dyn Progress) -> Result<Comparison, ModelError> {
     let (in_first, in_second) = (by_name(first), by_name(second));
     let (mut tensors, mut skipped) = (Vec::new(), Vec::new());
     let (mut sums, mut count, mut broken) = (ErrorSums::default(), 0, 0);
     for a in first.tensors() {
         let Some(b) = in_second.get(a.name.as_str()) else { continue };
+        pieces::go_on(progress)?;
         progress.tensor(&a.name);
         match row(a, b) {
             Ok((row, here, weights)) => {

@@ -184,6 +184,9 @@ pub enum ModelError {
         /// Numbers there should be.
         cols: u64,
     },
+    /// Whoever watched the work no longer wanted it.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
     /// The output could not be written.
     #[error("{}: {source}", path.display())]
     Write {

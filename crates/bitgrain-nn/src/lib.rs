@@ -9,6 +9,7 @@
 //! | [`convert`] | quantizes a model into a new file and says what that cost |
 //! | [`plan`] | chooses a format per tensor from measured errors, for a budget or a quality |
 //! | [`compare`] | what is different between two models, tensor by tensor |
+//! | [`matrix`] | a matrix in memory to codes and back, on every core |
 //! | [`product`] | matrix products on the codes of quantized weights |
 //! | [`report`] | a comparison as one HTML page |
 //! | [`stats`] | moments and a histogram of a tensor's values |
@@ -30,6 +31,7 @@ pub mod embed;
 mod error;
 pub mod layer;
 mod matmul;
+pub mod matrix;
 mod model;
 pub mod network;
 pub mod observe;

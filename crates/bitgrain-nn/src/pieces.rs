@@ -13,6 +13,15 @@ pub trait Progress: Sync {
     fn add(&self, bytes: u64);
     /// Work on a tensor begins.
     fn tensor(&self, name: &str);
+    /// Whether the work is no longer wanted. It then ends soon with [`ModelError::Interrupted`].
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Ends work that is no longer wanted.
+pub(crate) fn go_on(progress: &dyn Progress) -> Result<(), ModelError> {
+    if progress.stopped() { Err(ModelError::Interrupted) } else { Ok(()) }
 }
 
 /// Nobody is watching.
@@ -39,6 +48,17 @@ pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
         (start..end).step_by(step).map(move |start| start..end.min(start + step))
     };
     (0..rows).step_by(matrix.max(1)).flat_map(runs_of).collect()
+}
+
+/// All values, decoded on every core.
+pub(crate) fn decoded(rows: &Rows) -> Result<Vec<f32>, ModelError> {
+    let mut out = vec![0.0; rows.len()];
+    let runs = runs(rows);
+    let Some(step) = runs.first().map(|run| run.len() * rows.cols()) else { return Ok(out) };
+    let pieces = out.par_chunks_mut(step).zip(&runs);
+    let done: Vec<Result<(), ModelError>> = pieces.map(|(out, run)| rows.decode(run.clone(), out)).collect();
+    // The first error in the order of the file, whichever thread was faster.
+    done.into_iter().collect::<Result<(), _>>().map(|()| out)
 }
 
 /// Decodes each run and hands it to `work` with its index and a buffer to use; results come back in order.

@@ -8,6 +8,9 @@ so ``except ValueError`` and ``except KeyError`` go on working.
 True
 """
 
+import errno
+from typing import Any
+
 __all__ = [
     "DTypeError",
     "DamagedError",
@@ -16,6 +19,7 @@ __all__ = [
     "FormatError",
     "InputError",
     "LockedError",
+    "MissingFileError",
     "NotFoundError",
     "TrainingInterrupted",
 ]
@@ -42,7 +46,17 @@ class NotFoundError(Error, KeyError):
 
 
 class FileError(Error, OSError):
-    """A file or folder that cannot be opened, read or written."""
+    """A file or folder that cannot be opened, read or written; a :class:`MissingFileError` if it is not there."""
+
+    def __new__(cls, *args: Any) -> Any:
+        """Make the class that fits the number."""
+        # OSError chooses among Python's own classes by the number, but only for itself.
+        kind = MissingFileError if cls is FileError and args[:1] == (errno.ENOENT,) else cls
+        return super().__new__(kind, *args)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder that is not there."""
 
 
 class LockedError(FileError):

@@ -1,8 +1,55 @@
 //! Quantized weights: tensors, versions, networks, files.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `tensor` | an array as codes and scales |
+//! | `versions` | weights at f32 with quantized versions |
+//! | `network`, `training` | networks that run in any format |
+//! | `model`, `conversion`, `comparison` | model files: reading, converting, comparing |
+//! | `encoder` | sentences to vectors |
+//! | `format` | formats by name |
+//! | `watch` | long work that Python can watch and stop |
 
+mod comparison;
+mod conversion;
+mod encoder;
+mod error;
+mod figures;
+mod format;
+mod metadata;
+mod model;
+mod network;
+mod tensor;
+mod training;
+mod versions;
+mod watch;
+
+use numpy::{Element, PyReadonlyArray, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
+use crate::error::{Raised, Result};
+
 /// Adds what this module offers.
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(format::weight_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(format::weight_format, module)?)?;
+    module.add_class::<tensor::WeightTensor>()?;
+    module.add_class::<versions::WeightVersions>()?;
+    module.add_class::<network::WeightNetwork>()?;
+    module.add_class::<model::WeightModel>()?;
+    module.add_class::<comparison::WeightComparison>()?;
+    module.add_class::<encoder::WeightEncoder>()
+}
+
+/// An f32 array of any shape.
+type Floats<'py> = PyReadonlyArrayDyn<'py, f32>;
+
+/// The elements of an array, which the Python half made contiguous.
+fn elements<'a, T: Element, D: numpy::ndarray::Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> Result<&'a [T]> {
+    array.as_slice().map_err(|_| Raised::input("the array must be contiguous: pass np.ascontiguousarray(x)"))
+}
+
+/// Rows and columns of a shape: all dimensions but the last, and the last.
+fn matrix(shape: &[usize]) -> (usize, usize) {
+    shape.split_last().map_or((1, 1), |(last, outer)| (outer.iter().product(), *last))
 }

@@ -122,6 +122,7 @@ pub(crate) fn measure(
     recipe: &Recipe,
     progress: &dyn Progress,
 ) -> Result<ErrorSums, ModelError> {
+    pieces::go_on(progress)?;
     let job = Job::new(tensor, format, recipe)?;
     let runs = job.runs();
     let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
@@ -145,6 +146,7 @@ pub(crate) fn encode(
     let mut done: Vec<Piece> = Vec::new();
     let mut windows = runs.chunks(PER_CORE * rayon::current_num_threads());
     loop {
+        pieces::go_on(progress)?;
         // One core writes what is finished while the others go on.
         let next = windows.next();
         let encoded = || match next {

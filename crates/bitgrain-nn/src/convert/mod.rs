@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::compare::Figures;
 use crate::model::tensor_type;
-use crate::pieces::Progress;
+use crate::pieces::{Progress, go_on};
 use crate::{Container, Model, ModelError, Storage, Tensor};
 pub use choice::Choice;
 pub(crate) use encode::measure;
@@ -73,8 +73,8 @@ pub struct Converted {
 ///
 /// # Errors
 /// [`ModelError::SameFile`], [`ModelError::OutputName`], [`ModelError::Container`] for formats that the output cannot
-/// hold, [`ModelError::Codec`] for values that are not finite, [`ModelError::Overflow`], and what reading and writing
-/// bring.
+/// hold, [`ModelError::Codec`] for values that are not finite, [`ModelError::Overflow`], [`ModelError::Interrupted`] if
+/// `progress` says so, and what reading and writing bring.
 pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progress) -> Result<Conversion, ModelError> {
     let container = Container::of_output(out)?;
     let targets =
@@ -82,6 +82,7 @@ pub fn quantize(model: &Model, out: &Path, recipe: &Recipe, progress: &dyn Progr
     let mut output = Output::create(out, container, model, &targets, recipe.shard_bytes)?;
     let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0);
     for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
+        go_on(progress)?;
         progress.tensor(&tensor.name);
         let slot = output.slot(i);
         let lost = match target.encode {

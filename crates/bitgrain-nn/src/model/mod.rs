@@ -5,6 +5,7 @@ mod folder;
 mod gguf;
 mod importance;
 mod mapped;
+mod memory;
 mod metadata;
 mod note;
 mod numpy;

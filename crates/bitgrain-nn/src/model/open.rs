@@ -91,11 +91,18 @@ impl Model {
             (container, read)
         };
         metadata.architecture = folder::architecture(&weights);
+        Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
+    }
+
+    /// A model of tensors in memory, as if it had been read from a safetensors file without a name. Of tensors with the
+    /// same name the first counts.
+    #[must_use]
+    pub fn of(tensors: Vec<Tensor>, metadata: Metadata) -> Self {
         let mut places = HashMap::with_capacity(tensors.len());
         for (place, tensor) in tensors.iter().enumerate() {
             places.entry(tensor.name.clone()).or_insert(place);
         }
-        Ok(Self { path: weights, container, metadata, tensors, places })
+        Self { path: PathBuf::new(), container: Container::Safetensors, metadata, tensors, places }
     }
 
     /// The file that was opened: of a sharded model the index, of a folder the file in it.

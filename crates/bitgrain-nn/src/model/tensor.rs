@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::{Rows, Storage};
-use crate::ModelError;
+use crate::{ModelError, pieces};
 
 /// A tensor of a model. Its values are read when they are asked for.
 #[derive(Debug, Clone)]
@@ -61,10 +61,7 @@ impl Tensor {
     /// # Errors
     /// [`ModelError::Unreadable`] for formats that cannot be dequantized, and what reading brings.
     pub fn values(&self) -> Result<Vec<f32>, ModelError> {
-        let rows = self.load()?;
-        let mut out = vec![0.0; rows.len()];
-        rows.decode(0..rows.rows(), &mut out)?;
-        Ok(out)
+        pieces::decoded(&self.load()?)
     }
 }
 

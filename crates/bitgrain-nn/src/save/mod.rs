@@ -14,6 +14,7 @@ use std::path::Path;
 
 use crate::ModelError;
 use crate::convert::PartFile;
+use crate::layer::Layer;
 use crate::network::Network;
 pub use error::FileError;
 use saved::Saved;
@@ -30,6 +31,31 @@ pub enum Contents {
     /// Of each parameter the weights that it runs on, and nothing else: as small as its format. On loading, masters
     /// become what the codes stand for.
     Active,
+}
+
+/// The layers that a JSON list describes, as files of networks have it.
+///
+/// ```
+/// use bitgrain_nn::save::{layers_from_json, layers_to_json};
+/// let text = r#"[{"kind":"dense","outputs":3,"bias":true},{"kind":"activation","curve":"relu"}]"#;
+/// let layers = layers_from_json(text)?;
+/// assert_eq!(layers[0].kind(), "dense");
+/// assert_eq!(layers_from_json(&layers_to_json(&layers)?)?, layers);
+/// # Ok::<(), bitgrain_nn::save::FileError>(())
+/// ```
+///
+/// # Errors
+/// [`FileError::Json`], [`FileError::Kind`] and [`FileError::Layer`], each with the place.
+pub fn layers_from_json(text: &str) -> Result<Vec<Layer>, FileError> {
+    json::layers(serde_json::from_str(text)?, "")
+}
+
+/// Layers as a JSON list.
+///
+/// # Errors
+/// None for layers that a network can have.
+pub fn layers_to_json(layers: &[Layer]) -> Result<String, FileError> {
+    Ok(serde_json::to_string(layers)?)
 }
 
 impl Network {

@@ -1,0 +1,80 @@
+"""State dicts of torch, and any other mapping of names to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy.typing as npt
+
+from bitgrain.weights.array import as_array
+from bitgrain.weights.dtype import format_name
+from bitgrain.weights.tensor import QuantizedTensor, quantize
+
+__all__ = ["quantize_state_dict"]
+
+
+def quantize_state_dict(
+    state: Mapping[str, Any],
+    dtype: Any,
+    *,
+    keep: Mapping[str, Any] | None = None,
+    group: int | None = None,
+    scale: str | None = None,
+    calibrate: str | None = None,
+    non_finite: str = "reject",
+) -> dict[str, QuantizedTensor | npt.NDArray[Any]]:
+    """Quantize the weight matrices of a state dict; vectors and integers stay what they are, as NumPy arrays.
+
+    Parameters
+    ----------
+    state : mapping of str to array_like
+        ``module.state_dict()``, or any mapping of names to arrays.
+    dtype : str, DTypeInfo or NumPy dtype
+        The format of every matrix, as for :func:`quantize`.
+    keep : mapping of str to format, optional
+        Patterns with ``*`` and ``?``, and what becomes of the tensors they match: a format, or ``"keep"``. The first
+        that matches decides, for vectors too.
+    group, scale, calibrate, non_finite
+        As for :func:`quantize`.
+
+    Returns
+    -------
+    dict
+        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_tensors`
+        takes it as it is.
+
+    Raises
+    ------
+    InputError, DTypeError
+        As :func:`quantize`, with the name of the tensor.
+
+    Examples
+    --------
+    >>> import bitgrain, numpy as np
+    >>> state = {"0.weight": np.ones((8, 64), np.float32), "0.bias": np.zeros(8, np.float32)}
+    >>> small = bitgrain.quantize_state_dict(state, "int8", keep={"1.*": "keep"})
+    >>> small["0.weight"]
+    QuantizedTensor(int8, shape=(8, 64), 544 bytes)
+    >>> small["0.bias"].dtype
+    dtype('float32')
+    """
+    usual = format_name(dtype, group, scale, calibrate)
+    rules = [
+        (pattern, None if what == "keep" else format_name(what, group, scale, calibrate, strict=False))
+        for pattern, what in (keep or {}).items()
+    ]
+    out: dict[str, QuantizedTensor | npt.NDArray[Any]] = {}
+    for name, given in state.items():
+        array = as_array(given, f"`{name}`")
+        ruled = [what for pattern, what in rules if fnmatchcase(name, pattern)]
+        wanted = ruled[0] if ruled else (usual if array.ndim > 1 else None)
+        if wanted is None or array.dtype.kind in "iub":
+            out[name] = array
+            continue
+        try:
+            out[name] = quantize(array, wanted, non_finite=non_finite)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"`{name}`: {error}") from error
+    return out

@@ -1,0 +1,150 @@
+//! A model into a new file: what Python asks for, and what it hears of it.
+
+use std::path::{Path, PathBuf};
+
+use bitgrain::codec::weight::WeightFormat;
+use bitgrain::nn::convert::{Choice, Conversion, Recipe, quantize};
+use bitgrain::nn::plan::{self, Goal, Plan, candidates};
+use bitgrain::nn::{Container, Importance, Model};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::figures::figures;
+use super::format::{parse, parse_choice, parse_policy};
+use super::watch::{Watch, watched};
+use crate::error::{Raised, Result};
+
+/// What is to become of a model.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Orders {
+    /// A format, or `keep`.
+    to: String,
+    /// Patterns with formats; the first that matches decides.
+    rules: Vec<(String, String)>,
+    budget: Option<u64>,
+    max_rmse: Option<f64>,
+    /// Formats to choose from; empty for the usual ones.
+    candidates: Vec<String>,
+    /// A plan to follow, or to save if there is a goal.
+    plan: Option<PathBuf>,
+    importance: Option<PathBuf>,
+    non_finite: String,
+    shard_bytes: Option<u64>,
+}
+
+impl Orders {
+    fn goal(&self) -> Option<Goal> {
+        self.budget.map(Goal::Budget).or(self.max_rmse.map(Goal::MaxError))
+    }
+
+    fn recipe(&self, model: &Model) -> Result<Recipe> {
+        let mut recipe = Recipe::new(parse_choice(&self.to)?);
+        for (pattern, choice) in &self.rules {
+            model.matching(pattern)?;
+            recipe = recipe.rule(pattern, parse_choice(choice)?);
+        }
+        recipe.non_finite = parse_policy(&self.non_finite)?;
+        if let Some(bytes) = self.shard_bytes {
+            recipe.shard_bytes = bytes;
+        }
+        Ok(recipe)
+    }
+}
+
+pub(super) fn convert<'py>(
+    py: Python<'py>,
+    model: &Model,
+    path: PathBuf,
+    orders: &Orders,
+    notify: Option<&Bound<'py, PyAny>>,
+) -> Result<Bound<'py, PyDict>> {
+    let container = Container::of_output(&path)?;
+    let mut recipe = orders.recipe(model)?;
+    let formats = match &orders.candidates[..] {
+        [] => candidates(container),
+        names => names.iter().map(|name| parse(name)).collect::<Result<_>>()?,
+    };
+    let measured = if orders.goal().is_some() { plan::work(model, &formats, &recipe) } else { 0 };
+    let total = measured.saturating_add(model.bytes());
+    let (planned, done) = watched(py, total, notify, |watch| {
+        if let Some(file) = &orders.importance {
+            recipe.importance = Some(importance(file, model)?);
+        }
+        let planned = planned(model, container, &formats, orders, &recipe, watch)?;
+        if let Some(planned) = &planned {
+            recipe = planned.apply(model, recipe)?;
+        }
+        let done = quantize(model, &path, &recipe, watch)?;
+        Ok((planned, done))
+    })?;
+    Ok(as_dict(py, planned.as_ref(), &done)?)
+}
+
+fn importance(file: &Path, model: &Model) -> Result<Importance> {
+    let importance = Importance::open(file)?;
+    if importance.covers(model) == 0 {
+        let file = file.display();
+        return Err(Raised::input(format!("{file} has importances for none of the model's tensors")));
+    }
+    Ok(importance)
+}
+
+/// The plan that was asked for: made and saved, or loaded.
+fn planned(
+    model: &Model,
+    container: Container,
+    formats: &[WeightFormat],
+    orders: &Orders,
+    recipe: &Recipe,
+    watch: &Watch,
+) -> Result<Option<Plan>> {
+    let made = match (orders.goal(), &orders.plan) {
+        (Some(goal), _) => plan::plan(model, container, formats, goal, recipe, watch)?,
+        (None, Some(file)) => return Ok(Some(Plan::load(file)?)),
+        (None, None) => return Ok(None),
+    };
+    if let Some(file) = &orders.plan {
+        made.save(file)?;
+    }
+    Ok(Some(made))
+}
+
+fn as_dict<'py>(py: Python<'py>, plan: Option<&Plan>, done: &Conversion) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyList::empty(py);
+    for tensor in &done.tensors {
+        let row = PyDict::new(py);
+        row.set_item("name", &tensor.name)?;
+        row.set_item("shape", &tensor.shape)?;
+        row.set_item("source", &tensor.from)?;
+        row.set_item("target", &tensor.to)?;
+        row.set_item("bytes_before", tensor.bytes_before)?;
+        row.set_item("bytes_after", tensor.bytes_after)?;
+        row.set_item("error", tensor.figures.map(|lost| figures(py, lost)).transpose()?)?;
+        row.set_item("remark", &tensor.remark)?;
+        rows.append(row)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("tensors", rows)?;
+    out.set_item("overall", figures(py, done.overall)?)?;
+    out.set_item("tensor_rmse", done.tensor_rmse)?;
+    out.set_item("bytes_before", done.bytes_before)?;
+    out.set_item("bytes_after", done.bytes_after)?;
+    out.set_item("file_bytes", done.file_bytes)?;
+    out.set_item("plan", plan.map(|plan| plan_dict(py, plan)).transpose()?)?;
+    Ok(out)
+}
+
+fn plan_dict<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
+    let formats = PyDict::new(py);
+    for (name, choice) in plan.formats.iter().chain(&plan.others) {
+        formats.set_item(name, Choice::to_string(choice))?;
+    }
+    let curve: Vec<(u64, f64)> = plan.curve.iter().map(|point| (point.bytes, point.relative_rmse)).collect();
+    let out = PyDict::new(py);
+    out.set_item("formats", formats)?;
+    out.set_item("bytes", plan.bytes)?;
+    out.set_item("relative_rmse", plan.relative_rmse)?;
+    out.set_item("curve", curve)?;
+    Ok(out)
+}

@@ -1,0 +1,69 @@
+//! `WeightEncoder`: sentences to vectors.
+
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
+
+use bitgrain::nn::embed::SentenceEncoder;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use super::format::parse;
+use crate::error::Result;
+
+/// Texts between two looks for Ctrl-C.
+const STEP: usize = 128;
+
+/// A BERT that turns sentences into vectors of length one.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct WeightEncoder {
+    encoder: RwLock<SentenceEncoder>,
+}
+
+#[pymethods]
+impl WeightEncoder {
+    /// Reads a Hugging Face folder.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
+        Ok(Self { encoder: RwLock::new(py.detach(|| SentenceEncoder::open(path))?) })
+    }
+
+    /// Makes every matrix run in that format.
+    fn morph(&self, py: Python<'_>, format: &str) -> Result<()> {
+        let format = parse(format)?;
+        Ok(py.detach(|| self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
+    }
+
+    /// A vector for each text, one after another. `notify` is called with how many are done.
+    #[pyo3(signature = (texts, notify=None))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<String>,
+        notify: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyArray1<f32>>> {
+        let (mut out, mut done) = (Vec::new(), 0);
+        for some in texts.chunks(STEP) {
+            py.check_signals()?;
+            let vectors = py.detach(|| self.encoder.read().unwrap_or_else(PoisonError::into_inner).embed(some))?;
+            out.extend(vectors.concat());
+            done += some.len();
+            if let Some(notify) = notify {
+                notify.call1((done,))?;
+            }
+        }
+        Ok(out.into_pyarray(py))
+    }
+
+    /// The tokens of a text.
+    fn tokens(&self, py: Python<'_>, text: &str) -> Vec<u32> {
+        py.detach(|| self.encoder.read().unwrap_or_else(PoisonError::into_inner).tokens(text))
+    }
+
+    /// Numbers of a vector, tokens that are looked at, and bytes of the weights.
+    fn about(&self, py: Python<'_>) -> Result<(usize, usize, usize)> {
+        py.detach(|| {
+            let encoder = self.encoder.read().unwrap_or_else(PoisonError::into_inner);
+            Ok((encoder.dims(), encoder.longest(), encoder.bytes()?))
+        })
+    }
+}

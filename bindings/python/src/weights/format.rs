@@ -1,0 +1,111 @@
+//! Weight formats by name.
+
+use bitgrain::codec::weight::{BlockLen, DType, GgmlBlock, Scaling, WeightFormat};
+use bitgrain::codec::{CodecErr, NonFinite};
+use bitgrain::nn::convert::Choice;
+use pyo3::prelude::*;
+
+use crate::error::{Raised, Result};
+
+/// Every format: its name, its kind, bits per weight without scales beside it, and weights of a block.
+#[pyfunction]
+pub(crate) fn weight_formats() -> Vec<(&'static str, &'static str, f64, usize)> {
+    let dtypes = DType::ALL.into_iter().map(|dtype| {
+        let kind = match dtype {
+            _ if dtype.is_plain() => "float",
+            _ if dtype.is_affine() => "affine",
+            _ => "scaled",
+        };
+        (dtype.name(), kind, f64::from(dtype.bits()), 1)
+    });
+    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml).chain([WeightFormat::Q4F32]).map(|format| {
+        let bits = format.bits_per_weight(1, format.block()).unwrap_or(f64::NAN);
+        (format.name(), "block", bits, format.block())
+    });
+    dtypes.chain(blocks).collect()
+}
+
+/// The full name of a format with these settings, as every other function here takes it: `int4/32@mse`.
+///
+/// `strict` refuses settings that the format has no use for; without it they are for the formats that have.
+#[pyfunction]
+#[pyo3(signature = (name, group=None, scale=None, calibrate=None, strict=true))]
+pub(crate) fn weight_format(
+    name: &str,
+    group: Option<usize>,
+    scale: Option<&str>,
+    calibrate: Option<&str>,
+    strict: bool,
+) -> Result<String> {
+    let mut format = parse(name)?;
+    let wanted = group.is_some() || scale.is_some() || calibrate.is_some();
+    match &mut format {
+        WeightFormat::Scaled(scaled) if !scaled.dtype.is_plain() => {
+            if let Some(how) = calibrate {
+                scaled.calibration = how.parse()?;
+            }
+            let groups = |len| Ok::<_, Raised>(Scaling::Group(BlockLen::new(len).map_err(CodecErr::from)?));
+            scaled.scaling = match (scale, group) {
+                (None | Some("group"), Some(len)) => groups(len)?,
+                (Some("group"), None) => Scaling::Group(BlockLen::DEFAULT),
+                (Some(other), Some(_)) => {
+                    return Err(Raised::input(format!("group= is for scale=\"group\", not scale=\"{other}\"")));
+                }
+                (Some("none"), None) => Scaling::None,
+                (Some("tensor"), None) => Scaling::Tensor,
+                (Some("channel"), None) => Scaling::Channel,
+                (Some(other), None) => {
+                    return Err(Raised::input(format!(
+                        "scale cannot be \"{other}\"; choose none, tensor, channel or group"
+                    )));
+                }
+                (None, None) => scaled.scaling,
+            };
+        }
+        WeightFormat::Scaled(scaled) if wanted && strict => {
+            let dtype = scaled.dtype;
+            return Err(Raised::input(format!("{dtype} weights have no scales: leave out group, scale and calibrate")));
+        }
+        WeightFormat::Ggml(_) | WeightFormat::Q4F32 if wanted && strict => {
+            return Err(Raised::input(format!(
+                "{format} blocks hold scales of their own: leave out group, scale and calibrate"
+            )));
+        }
+        _ => {}
+    }
+    Ok(Choice::To(format).to_string())
+}
+
+/// A format by its full name.
+pub(super) fn parse(name: &str) -> Result<WeightFormat> {
+    match name.parse::<Choice>() {
+        Ok(Choice::To(format)) => Ok(format),
+        Ok(Choice::Keep) | Err(CodecErr::UnknownFormat) => Err(unknown(name)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What becomes of a tensor: `keep` or a format by its full name.
+pub(super) fn parse_choice(name: &str) -> Result<Choice> {
+    if name == "keep" { Ok(Choice::Keep) } else { parse(name).map(Choice::To) }
+}
+
+/// A format with all that is to be known of it.
+pub(super) fn full_name(format: WeightFormat) -> String {
+    Choice::To(format).to_string()
+}
+
+/// What to do with NaN and infinities.
+pub(super) fn parse_policy(name: &str) -> Result<NonFinite> {
+    match name {
+        "reject" => Ok(NonFinite::Reject),
+        "zero" => Ok(NonFinite::Zero),
+        "clamp" => Ok(NonFinite::Clamp),
+        other => Err(Raised::input(format!("non_finite cannot be \"{other}\"; choose reject, zero or clamp"))),
+    }
+}
+
+fn unknown(name: &str) -> Raised {
+    let names: Vec<&str> = weight_formats().into_iter().map(|(name, ..)| name).collect();
+    Raised::input(format!("\"{name}\" is not a weight format; there are {}", names.join(", ")))
+}

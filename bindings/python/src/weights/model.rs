@@ -1,0 +1,186 @@
+//! `WeightModel`: a model file that was opened, or tensors in memory that are to become one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bitgrain::codec::weight::{DType, PartsBuf};
+use bitgrain::nn::stats::stats;
+use bitgrain::nn::{Model, Storage, Tensor};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::comparison::{WeightComparison, compare};
+use super::conversion::{self, Orders};
+use super::elements;
+use super::format::parse;
+use super::metadata::{entries, metadata};
+use super::tensor::WeightTensor;
+use crate::error::{Raised, Result};
+
+/// A model that was opened. No values are read yet.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct WeightModel {
+    model: Arc<Model>,
+}
+
+/// A tensor in memory: name, shape, storage, whether it is integers, codes, scales, zero points.
+type Given<'py> =
+    (String, Vec<u64>, String, bool, PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, u8>);
+
+/// Codes, scales and zero points.
+type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<u8>>);
+
+impl WeightModel {
+    fn tensor(&self, name: &str) -> Result<&Tensor> {
+        Ok(self.model.tensor(name)?)
+    }
+}
+
+#[pymethods]
+impl WeightModel {
+    /// Opens a file, the index of a sharded model, or a folder with either.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
+        Ok(Self { model: Arc::new(py.detach(|| Model::open(path))?) })
+    }
+
+    /// A model of tensors in memory, with metadata for a GGUF or a safetensors file.
+    #[staticmethod]
+    fn of(tensors: Vec<Given<'_>>, metadata: &Bound<'_, PyDict>, gguf: bool) -> Result<Self> {
+        let tensor = |(name, shape, storage, integers, codes, scales, zeros): Given<'_>| {
+            let parts = PartsBuf {
+                codes: elements(&codes)?.to_vec(),
+                scales: elements(&scales)?.to_vec(),
+                zeros: elements(&zeros)?.to_vec(),
+            };
+            let storage = if integers { whole_numbers(&storage)? } else { Storage::Weights(parse(&storage)?) };
+            Ok(Tensor::new(name, shape, storage, parts)?)
+        };
+        let tensors = tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?;
+        Ok(Self { model: Arc::new(Model::of(tensors, self::metadata(metadata, gguf)?)) })
+    }
+
+    /// The names of its tensors, in the order of the file.
+    fn names(&self) -> Vec<String> {
+        self.model.tensors().iter().map(|tensor| tensor.name.clone()).collect()
+    }
+
+    /// Shape, storage, bytes and bits per weight of a tensor, and whether its numbers are weights.
+    fn about(&self, name: &str) -> Result<(Vec<u64>, String, u64, f64, bool)> {
+        let tensor = self.tensor(name)?;
+        let weights = tensor.storage.format().is_some();
+        Ok((tensor.shape.clone(), tensor.storage.to_string(), tensor.bytes(), tensor.bits_per_weight(), weights))
+    }
+
+    /// The file that was opened; empty for tensors in memory.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.model.path().to_owned()
+    }
+
+    /// The files that hold the tensors.
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.model.files().into_iter().map(ToOwned::to_owned).collect()
+    }
+
+    /// The kind of file.
+    #[getter]
+    fn container(&self) -> &'static str {
+        self.model.container().name()
+    }
+
+    /// What `config.json` beside the weights calls the architecture.
+    #[getter]
+    fn architecture(&self) -> Option<String> {
+        self.model.metadata().architecture.clone()
+    }
+
+    /// Bytes of all tensors.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.model.bytes()
+    }
+
+    /// How many numbers all tensors hold.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.model.elements()
+    }
+
+    /// What the file says about itself.
+    fn metadata<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        Ok(entries(py, self.model.metadata())?)
+    }
+
+    /// The values of a tensor.
+    fn values<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyArray1<f32>>> {
+        let tensor = self.tensor(name)?;
+        Ok(py.detach(|| tensor.values())?.into_pyarray(py))
+    }
+
+    /// The arrays of a tensor as they are stored.
+    fn parts<'py>(&self, py: Python<'py>, name: &str) -> Result<Arrays<'py>> {
+        let tensor = self.tensor(name)?;
+        let PartsBuf { codes, scales, zeros } = py.detach(|| tensor.parts())?;
+        Ok((codes.into_pyarray(py), scales.into_pyarray(py), zeros.into_pyarray(py)))
+    }
+
+    /// A tensor with its codes in memory.
+    fn quantized(&self, py: Python<'_>, name: &str) -> Result<WeightTensor> {
+        let tensor = self.tensor(name)?;
+        let quantized = py.detach(|| tensor.quantized())?;
+        let dims = tensor.shape.iter().map(|dim| usize::try_from(*dim));
+        let shape = dims.collect::<std::result::Result<_, _>>().map_err(Raised::input)?;
+        Ok(WeightTensor { tensor: Arc::new(quantized), shape })
+    }
+
+    /// Moments and a histogram of a tensor's values.
+    fn stats<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
+        let tensor = self.tensor(name)?;
+        let found = py.detach(|| stats(tensor, &()))?;
+        let out = PyDict::new(py);
+        out.set_item("count", found.count)?;
+        out.set_item("min", found.min)?;
+        out.set_item("max", found.max)?;
+        out.set_item("mean", found.mean)?;
+        out.set_item("std", found.std)?;
+        out.set_item("zeros", found.zeros)?;
+        out.set_item("non_finite", found.non_finite)?;
+        out.set_item("histogram", found.histogram)?;
+        Ok(out)
+    }
+
+    /// Writes it in other formats; gives what was done.
+    #[pyo3(signature = (path, orders, notify=None))]
+    fn convert<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        orders: Orders,
+        notify: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyDict>> {
+        conversion::convert(py, &self.model, path, &orders, notify)
+    }
+
+    /// What is different in another model.
+    #[pyo3(signature = (other, notify=None))]
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, Self>,
+        notify: Option<&Bound<'py, PyAny>>,
+    ) -> Result<WeightComparison> {
+        compare(py, &self.model, &other.get().model, notify)
+    }
+}
+
+/// Whole numbers that are no weights, by the name NumPy has for them.
+fn whole_numbers(name: &str) -> Result<Storage> {
+    if name == "bool" {
+        return Ok(Storage::Integers { dtype: DType::Uint8, name: "BOOL" });
+    }
+    let dtype: DType = name.parse()?;
+    Storage::integers(dtype).ok_or_else(|| Raised::dtype(format!("{name} are no whole numbers")))
+}

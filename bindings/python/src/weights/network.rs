@@ -1,0 +1,292 @@
+//! `WeightNetwork`: layers with weights that run in any format.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+
+use bitgrain::nn::convert::Recipe;
+use bitgrain::nn::network::{Batch, Network, NetworkError, Shape, compare_networks};
+use bitgrain::nn::observe::{Observer, observe, observe_products};
+use bitgrain::nn::save::{Contents, layers_from_json, layers_to_json};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::comparison::network_comparison;
+use super::format::{full_name, parse, parse_choice};
+use super::training::{self, Settings, Targets};
+use super::{Floats, elements};
+use crate::error::{Raised, Result};
+
+/// Samples that go through a network at once.
+const PIECE: usize = 256;
+
+/// A mask of the places that count, one per place of each sample.
+pub(super) type Mask<'py> = Option<PyReadonlyArrayDyn<'py, bool>>;
+
+/// Of a parameter the name, rows, columns, whether it is a vector, its format and its bytes in it.
+type About = (String, usize, usize, bool, String, usize);
+
+/// Layers with weights. Whoever runs it has the network as it was when the call began; whoever changes it works on a copy.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct WeightNetwork {
+    network: RwLock<Arc<Network>>,
+    changing: Mutex<()>,
+}
+
+impl WeightNetwork {
+    fn of(network: Network) -> Self {
+        Self { network: RwLock::new(Arc::new(network)), changing: Mutex::new(()) }
+    }
+
+    pub(super) fn current(&self) -> Arc<Network> {
+        Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes a copy, which takes the place of the network if that works.
+    pub(super) fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Network) -> Result<T> + Send,
+    ) -> Result<T> {
+        py.detach(|| {
+            // Not waited for: the one who holds it may be waiting for this call, as a callback of `fit` is.
+            let _turn = match self.changing.try_lock() {
+                Ok(turn) => turn,
+                Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Raised::input(
+                        "the network is being trained or changed; wait until that call has returned",
+                    ));
+                }
+            };
+            let mut network = Network::clone(&self.current());
+            let done = work(&mut network)?;
+            *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
+            Ok(done)
+        })
+    }
+}
+
+#[pymethods]
+impl WeightNetwork {
+    /// Layers, as a JSON list, for samples of a shape whose first dimension may be free.
+    #[new]
+    fn new(py: Python<'_>, input: Vec<Option<usize>>, layers: &str, seed: u64) -> Result<Self> {
+        let fixed = |dims: &[Option<usize>]| dims.iter().copied().collect::<Option<Vec<usize>>>();
+        let shape = match input.split_first() {
+            Some((None, rest)) => fixed(rest).map(|rest| Shape::sequence(&rest)),
+            _ => fixed(&input).map(|dims| Shape::new(&dims)),
+        };
+        let shape = shape.ok_or_else(|| Raised::input("only the first dimension of a sample can be None"))?;
+        // What a file would say about a layer is said about an argument here.
+        let layers = layers_from_json(layers).map_err(Raised::input)?;
+        Ok(Self::of(py.detach(|| Network::new(shape, layers, seed))?))
+    }
+
+    /// Reads a JSON or safetensors file.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
+        Ok(Self::of(py.detach(|| Network::open(path))?))
+    }
+
+    /// Reads the bytes of a safetensors file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> Result<Self> {
+        Ok(Self::of(py.detach(|| Network::from_safetensors(data))?))
+    }
+
+    /// The bytes of a safetensors file with everything that is to be known.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        let network = self.current();
+        Ok(PyBytes::new(py, &py.detach(|| network.to_safetensors(Contents::All))?))
+    }
+
+    /// Writes a file: with everything, or only the weights that it runs on.
+    fn save(&self, py: Python<'_>, path: PathBuf, everything: bool) -> Result<()> {
+        let network = self.current();
+        let contents = if everything { Contents::All } else { Contents::Active };
+        Ok(py.detach(|| network.save(path, contents))?)
+    }
+
+    /// The shape of a sample.
+    #[getter]
+    fn input(&self) -> Vec<Option<usize>> {
+        self.current().input().dims().to_vec()
+    }
+
+    /// The shape of what comes out for it.
+    #[getter]
+    fn output(&self) -> Vec<Option<usize>> {
+        self.current().output().dims().to_vec()
+    }
+
+    /// The layers as a JSON list.
+    fn layers(&self) -> Result<String> {
+        Ok(layers_to_json(self.current().layers())?)
+    }
+
+    /// All weights, in the order of the layers.
+    fn parameters(&self, py: Python<'_>) -> Result<Vec<About>> {
+        let network = self.current();
+        let rows = py.detach(|| {
+            let row = |parameter: &bitgrain::nn::network::Parameter| -> std::result::Result<_, NetworkError> {
+                let (rows, cols) = parameter.store().shape();
+                let (name, format) = (parameter.name().to_owned(), full_name(parameter.format()));
+                Ok((name, rows, cols, parameter.is_vector(), format, parameter.active()?.bytes()))
+            };
+            network.parameters().iter().map(row).collect::<std::result::Result<Vec<_>, _>>()
+        });
+        Ok(rows?)
+    }
+
+    /// The weights of a parameter: those that are trained, or those that it runs on.
+    fn weights<'py>(&self, py: Python<'py>, name: &str, master: bool) -> Result<Bound<'py, PyArray1<f32>>> {
+        let network = self.current();
+        let parameter = network.parameter(name)?;
+        let values = if master { parameter.store().master().to_vec() } else { py.detach(|| parameter.values())? };
+        Ok(values.into_pyarray(py))
+    }
+
+    /// Puts weights in place.
+    fn set_weights(&self, py: Python<'_>, name: &str, values: Floats<'_>) -> Result<()> {
+        let values = elements(&values)?;
+        self.change(py, |network| Ok(network.set_weights(name, values.to_vec())?))
+    }
+
+    /// What comes out for samples, and its shape; in the format of each parameter, or all matrices in one.
+    #[pyo3(signature = (x, format=None, mask=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: Floats<'py>,
+        format: Option<&str>,
+        mask: Mask<'py>,
+    ) -> Result<(Bound<'py, PyArray1<f32>>, Vec<usize>)> {
+        let mut network = self.current();
+        if let Some(format) = format.map(parse).transpose()? {
+            let mut other = py.detach(|| Network::clone(&network));
+            py.detach(|| other.morph(format))?;
+            network = Arc::new(other);
+        }
+        let batch = batch(&x, &mask)?;
+        let count = batch.count();
+        let (mut out, mut dims) = (Vec::new(), Vec::new());
+        let indices: Vec<usize> = (0..count).collect();
+        for piece in indices.chunks(PIECE) {
+            py.check_signals()?;
+            let part = py.detach(|| network.forward(&batch.pick(piece)?))?;
+            dims = part.dims().to_vec();
+            out.extend(part.into_values());
+        }
+        dims.insert(0, count);
+        Ok((out.into_pyarray(py), dims))
+    }
+
+    /// Makes every matrix run in that format.
+    fn morph(&self, py: Python<'_>, format: &str) -> Result<()> {
+        let format = parse(format)?;
+        self.change(py, |network| Ok(network.morph(format)?))
+    }
+
+    /// Makes every parameter run in the format of the first pattern that matches its name, other matrices in `default`.
+    fn morph_by(&self, py: Python<'_>, default: &str, rules: Vec<(String, String)>) -> Result<()> {
+        let mut recipe = Recipe::new(parse_choice(default)?);
+        for (pattern, choice) in &rules {
+            recipe = recipe.rule(pattern, parse_choice(choice)?);
+        }
+        self.change(py, |network| Ok(network.morph_by(&recipe)?))
+    }
+
+    /// Trains; gives the epochs, the one that was chosen, whether it ended early, whether Ctrl-C ended it.
+    #[pyo3(signature = (x, targets, held_back, settings, notify=None, mask=None))]
+    #[expect(clippy::too_many_arguments, reason = "data, data held back, and settings that are one argument already")]
+    fn train<'py>(
+        &self,
+        py: Python<'py>,
+        x: Floats<'py>,
+        targets: Targets<'py>,
+        held_back: Option<(Floats<'py>, Targets<'py>, Mask<'py>)>,
+        settings: Settings,
+        notify: Option<Py<PyAny>>,
+        mask: Mask<'py>,
+    ) -> Result<Bound<'py, PyDict>> {
+        let data = training::dataset(&x, &targets, &mask)?;
+        let held_back = match &held_back {
+            Some((x, targets, mask)) => Some(training::dataset(x, targets, mask)?),
+            None => None,
+        };
+        training::train(self, py, &data, held_back.as_ref(), &settings, notify.as_ref())
+    }
+
+    /// Loss and, for classes, accuracy on samples.
+    #[pyo3(signature = (x, targets, loss, mask=None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        x: Floats<'py>,
+        targets: Targets<'py>,
+        loss: &str,
+        mask: Mask<'py>,
+    ) -> Result<(f64, Option<f64>)> {
+        let (network, loss) = (self.current(), training::parse_loss(loss)?);
+        let data = training::dataset(&x, &targets, &mask)?;
+        let score = py.detach(|| bitgrain::nn::train::evaluate(&network, &data, loss))?;
+        Ok((score.loss, score.accuracy))
+    }
+
+    /// Watches what goes into each matrix, for formats to come: rounding with feedback, or importances alone.
+    #[pyo3(signature = (x, feedback, mask=None))]
+    fn calibrate<'py>(&self, py: Python<'py>, x: Floats<'py>, feedback: bool, mask: Mask<'py>) -> Result<()> {
+        let batch = batch(&x, &mask)?;
+        self.change(py, |network| {
+            let indices: Vec<usize> = (0..batch.count()).collect();
+            let pieces =
+                indices.chunks(PIECE).map(|piece| batch.pick(piece)).collect::<std::result::Result<Vec<_>, _>>()?;
+            if feedback {
+                observe_products(network, &pieces, Observer::MinMax)?.apply_feedback(network)?;
+            } else {
+                observe(network, &pieces, Observer::MinMax)?.apply(network)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Compares the weights that two networks use, and what they make of inputs.
+    #[pyo3(signature = (other, inputs=None, mask=None))]
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, Self>,
+        inputs: Option<Floats<'py>>,
+        mask: Mask<'py>,
+    ) -> Result<Bound<'py, PyDict>> {
+        let (first, second) = (self.current(), other.get().current());
+        let inputs = inputs.as_ref().map(|x| batch(x, &mask)).transpose()?;
+        let compared = py.detach(|| compare_networks(&first, &second, inputs.as_ref()))?;
+        Ok(network_comparison(py, &compared)?)
+    }
+
+    /// Of every copy of every parameter in memory: the parameter, the format, the bytes.
+    fn memory(&self, py: Python<'_>) -> Vec<(String, String, usize)> {
+        let network = self.current();
+        let all = py.detach(|| network.memory());
+        all.into_iter().map(|one| (one.parameter, full_name(one.format), one.bytes)).collect()
+    }
+
+    /// Bytes of the weights that it runs on.
+    fn active_bytes(&self, py: Python<'_>) -> Result<usize> {
+        let network = self.current();
+        Ok(py.detach(|| network.active_bytes())?)
+    }
+}
+
+/// Samples of an array whose first axis counts them.
+pub(super) fn batch(x: &Floats<'_>, mask: &Mask<'_>) -> Result<Batch> {
+    let values = elements(x)?.to_vec();
+    let dims = x.shape().split_first().map_or(&[][..], |(_, dims)| dims);
+    let batch = Batch::new(values, dims)?;
+    match mask {
+        Some(mask) => Ok(batch.with_mask(elements(mask)?.to_vec())?),
+        None => Ok(batch),
+    }
+}

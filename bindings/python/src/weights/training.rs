@@ -1,0 +1,145 @@
+//! Training a network: settings and targets from Python, epochs back to it.
+
+use std::ops::ControlFlow;
+
+use bitgrain::nn::train::{self, Dataset, Epoch, History, Loss, Optimizer, Schedule, TrainConfig};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::network::{Mask, WeightNetwork, batch};
+use super::{Floats, elements};
+use crate::error::{Raised, Result};
+
+/// How a network is trained.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    epochs: usize,
+    batch: usize,
+    loss: String,
+    optimizer: String,
+    rate: f32,
+    momentum: f32,
+    decay: f32,
+    schedule: String,
+    patience: Option<usize>,
+    clip: Option<f32>,
+    seed: u64,
+}
+
+/// What is to come out.
+#[derive(FromPyObject)]
+pub(crate) enum Targets<'py> {
+    /// The class of each sample.
+    Classes(PyReadonlyArray1<'py, i64>),
+    /// Numbers.
+    Values(PyReadonlyArray1<'py, f32>),
+}
+
+impl Settings {
+    fn config(&self) -> Result<TrainConfig> {
+        let loss = parse_loss(&self.loss)?;
+        let mut config = match self.optimizer.as_str() {
+            "adamw" => TrainConfig::adam(self.rate, loss),
+            "sgd" => TrainConfig::sgd(self.rate, self.momentum, loss),
+            other => return Err(Raised::input(format!("optimizer cannot be \"{other}\"; choose adamw or sgd"))),
+        };
+        if let Optimizer::AdamW { decay, .. } = &mut config.optimizer {
+            *decay = self.decay;
+        }
+        config.schedule = match self.schedule.as_str() {
+            "constant" => Schedule::Constant,
+            "cosine" => Schedule::Cosine,
+            other => return Err(Raised::input(format!("schedule cannot be \"{other}\"; choose constant or cosine"))),
+        };
+        let Self { epochs, batch, patience, clip, seed, .. } = *self;
+        Ok(TrainConfig { epochs, batch, patience, clip, seed, ..config })
+    }
+}
+
+pub(super) fn parse_loss(name: &str) -> Result<Loss> {
+    match name {
+        "cross_entropy" => Ok(Loss::CrossEntropy),
+        "mean_square" => Ok(Loss::MeanSquare),
+        other => Err(Raised::input(format!("loss cannot be \"{other}\"; choose cross_entropy or mean_square"))),
+    }
+}
+
+/// Samples with their targets.
+pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) -> Result<Dataset> {
+    let targets = match targets {
+        Targets::Classes(classes) => {
+            let class = |(index, class): (usize, &i64)| {
+                usize::try_from(*class)
+                    .map_err(|_| Raised::input(format!("y[{index}] is {class}: classes are numbered from 0")))
+            };
+            let classes = elements(classes)?.iter().enumerate().map(class).collect::<Result<Vec<_>>>()?;
+            train::Targets::Classes(classes)
+        }
+        Targets::Values(values) => train::Targets::Values(elements(values)?.to_vec()),
+    };
+    Ok(Dataset::new(batch(x, mask)?, targets)?)
+}
+
+/// Trains, and tells `notify` of each epoch; it ends the training by returning true or raising.
+pub(super) fn train<'py>(
+    network: &WeightNetwork,
+    py: Python<'py>,
+    data: &Dataset,
+    held_back: Option<&Dataset>,
+    settings: &Settings,
+    notify: Option<&Py<PyAny>>,
+) -> Result<Bound<'py, PyDict>> {
+    let config = settings.config()?;
+    let mut interrupted = false;
+    let history = network.change(py, |network| {
+        let mut wrong = None;
+        let mut watch = |epoch: &Epoch| match Python::attach(|py| told(py, epoch, notify)) {
+            Ok(false) => ControlFlow::Continue(()),
+            Ok(true) => ControlFlow::Break(()),
+            Err(error) => {
+                wrong = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let history = train::train(network, data, held_back, &config, &mut watch)?;
+        match wrong {
+            // What was learned so far is kept.
+            Some(error) if Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => interrupted = true,
+            Some(error) => return Err(error.into()),
+            None => {}
+        }
+        Ok(history)
+    })?;
+    Ok(as_dict(py, &history, interrupted)?)
+}
+
+fn told(py: Python<'_>, epoch: &Epoch, notify: Option<&Py<PyAny>>) -> PyResult<bool> {
+    py.check_signals()?;
+    match notify {
+        Some(notify) => notify.call1(py, (epoch_dict(py, epoch)?,))?.bind(py).is_truthy(),
+        None => Ok(false),
+    }
+}
+
+fn as_dict<'py>(py: Python<'py>, history: &History, interrupted: bool) -> PyResult<Bound<'py, PyDict>> {
+    let epochs = history.epochs.iter().map(|epoch| epoch_dict(py, epoch)).collect::<PyResult<Vec<_>>>()?;
+    let out = PyDict::new(py);
+    out.set_item("epochs", PyList::new(py, epochs)?)?;
+    out.set_item("chosen", history.chosen)?;
+    out.set_item("stopped_early", history.stopped_early)?;
+    out.set_item("interrupted", interrupted)?;
+    Ok(out)
+}
+
+fn epoch_dict<'py>(py: Python<'py>, epoch: &Epoch) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("number", epoch.number)?;
+    out.set_item("loss", epoch.loss)?;
+    out.set_item("held_back_loss", epoch.held_back.map(|score| score.loss))?;
+    out.set_item("held_back_accuracy", epoch.held_back.and_then(|score| score.accuracy))?;
+    out.set_item("rate", epoch.rate)?;
+    Ok(out)
+}
