@@ -181,7 +181,8 @@ impl ScaledFormat {
         let affine = self.dtype.is_affine() && self.scaling != Scaling::None;
         for (i, out) in out.chunks_mut(cols.max(1)).enumerate() {
             let codes = &parts.codes[i * row_bytes..][..row_bytes];
-            let zeros = if self.scaling == Scaling::Tensor { parts.zeros } else { &parts.zeros[i * zeros_bytes..] };
+            let zeros =
+                if affine && self.scaling != Scaling::Tensor { &parts.zeros[i * zeros_bytes..] } else { parts.zeros };
             for (j, (codes, out)) in codes.chunks(self.dtype.packed_len(group)).zip(out.chunks_mut(group)).enumerate() {
                 let scale = match self.scaling {
                     Scaling::None => 1.0,
