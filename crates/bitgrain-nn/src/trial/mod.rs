@@ -20,6 +20,9 @@ pub use gain::{Gain, Outcome, gain};
 /// Runs of which the shortest counts.
 const RUNS: usize = 5;
 
+/// Samples that go through alone, at most.
+const ALONE: usize = 64;
+
 /// What a format made of a network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
@@ -88,9 +91,11 @@ pub fn trial(
     let compared = compare_networks(network, &loaded, Some(data.inputs()))?;
     let bytes = loaded.active_bytes()?;
     let weights: usize = network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
-    let alone: Vec<Batch> = (0..data.count()).map(|at| data.inputs().pick(&[at])).collect::<Result<_, _>>()?;
+    let alone: Vec<Batch> =
+        (0..data.count().min(ALONE)).map(|at| data.inputs().pick(&[at])).collect::<Result<_, _>>()?;
     #[expect(clippy::cast_precision_loss, reason = "means")]
-    let (bits_per_weight, samples) = (8.0 * bytes as f64 / weights as f64, data.count() as f64);
+    let (bits_per_weight, samples, singles) =
+        (8.0 * bytes as f64 / weights as f64, data.count() as f64, alone.len() as f64);
     Ok(Trial {
         format: Choice::To(format).to_string(),
         bytes,
@@ -102,7 +107,7 @@ pub fn trial(
         weight_cosine: compared.overall.cosine,
         optimum: optimum(format),
         seconds: seconds(&loaded, std::slice::from_ref(data.inputs()))? / samples,
-        seconds_alone: seconds(&loaded, &alone)? / samples,
+        seconds_alone: seconds(&loaded, &alone)? / singles,
         same_after_loading,
     })
 }
