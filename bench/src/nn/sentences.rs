@@ -100,7 +100,7 @@ fn compete(
         if let Some(candle) = candle {
             check(name, &encoder.embed(texts).expect("finite"), &candle.embed(&tokens));
         }
-        contestants.push(Contestant::new(*name, move |(): &mut ()| encoder.embed(texts).expect("finite")));
+        contestants.push(Contestant::new(name, move |(): &mut ()| encoder.embed(texts).expect("finite")));
     }
     if let Some(candle) = candle {
         let tokens = &tokens;
