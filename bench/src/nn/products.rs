@@ -32,7 +32,7 @@ fn kinds() -> [Kind; 5] {
     ]
 }
 
-/// A table for each batch, and int8 beside our own f32.
+/// A table for each batch, int8 beside our own f32, and every format beside it.
 pub(super) fn tables(pace: Pace, cpu: Option<&Cpu<'_>>) -> Vec<Table> {
     let weights = data::normal(SIDE * SIDE);
     let [mut vectors, mut batches, mut own] = [Vec::new(), Vec::new(), Vec::new()];
@@ -68,7 +68,27 @@ pub(super) fn tables(pace: Pace, cpu: Option<&Cpu<'_>>) -> Vec<Table> {
         table("Matrix times vector", note, figures.clone(), vectors),
         table("Matrix times a batch of 32", note, figures, batches),
         table("Matrix times vector, beside our f32", "", vec![Figure::ratio("bitgrain", "f32").at_least(3.0)], own),
+        table(
+            "Matrix times vector in every format, beside our f32, one thread",
+            "The fast ones are multiplied as integers. The others are unpacked a few weights at a time, and multiplied as f32.",
+            vec![Figure::ratio("bitgrain", "f32")],
+            every_format(pace, &weights, &floats),
+        ),
     ]
+}
+
+/// All that a matrix can be, but f32 itself.
+fn every_format(pace: Pace, weights: &[f32], floats: &PackedMatrix) -> Vec<Row> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let dtypes = DType::ALL.into_iter().filter(|dtype| *dtype != DType::Float32).map(WeightFormat::from);
+    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::from);
+    let row = |format: WeightFormat| {
+        progress(&format!("products: {format}"));
+        let matrix = packed(format, weights);
+        let timings = pool.install(|| against_floats(pace, &matrix, floats));
+        Row { judged: false, ..Row::judged(format.to_string(), timings) }
+    };
+    dtypes.chain([WeightFormat::Q4F32]).chain(blocks).map(row).collect()
 }
 
 fn packed(format: WeightFormat, weights: &[f32]) -> PackedMatrix {

@@ -25,6 +25,12 @@ pub(crate) trait Product {
     fn result(&self) -> Vec<f32>;
 }
 
+/// A rival's model of sentences.
+pub(crate) trait Encoder: Sync {
+    /// A vector of length one for each text, which comes as the numbers of its tokens.
+    fn embed(&self, tokens: &[Vec<u32>]) -> Vec<Vec<f32>>;
+}
+
 /// Where rivals that are not crates are kept: a folder beside those of cargo's profiles.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;

@@ -52,6 +52,12 @@ pub(crate) enum CliError {
     /// A model could not be read, converted or compared.
     #[error("{0}")]
     Model(#[from] bitgrain::nn::ModelError),
+    /// A network could not be trained, morphed or run.
+    #[error("{0}")]
+    Network(#[from] bitgrain::nn::network::NetworkError),
+    /// The file of a network could not be written or read.
+    #[error("{0}")]
+    NetworkFile(#[from] bitgrain::nn::save::FileError),
     /// Sentences could not be embedded.
     #[error("{0}")]
     Embed(#[from] bitgrain::nn::embed::EmbedError),

@@ -51,6 +51,31 @@ fn the_tour_of_weights_loses_more_with_fewer_bits_and_keeps_its_budget() {
 }
 
 #[test]
+fn the_tour_of_networks_runs_every_dtype_and_loads_what_it_saved() {
+    let output = bitgrain(&["tour", "networks", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = &report["networks"];
+    let formats = report["formats"].as_array().expect("a list");
+    assert_eq!(formats.len(), 26, "21 dtypes, two of them twice, and three kinds of blocks");
+    assert!(formats.iter().all(|row| row["same_after_loading"] == true), "{report}");
+    let of = |name: &str, key: &str| {
+        let row = formats.iter().find(|row| row["format"] == name).unwrap_or_else(|| panic!("{name} is shown"));
+        row[key].as_f64().unwrap_or_else(|| panic!("{key} of {name} is a number"))
+    };
+    let cosines = ["float32", "float16", "int8", "int4", "int2@mse", "binary"].map(|name| of(name, "output_cosine"));
+    assert!(cosines.is_sorted_by(|more, fewer| more >= fewer), "fewer bits cost more: {cosines:?}");
+    let sizes = ["float64", "float32", "float16", "int8", "int4", "int2", "binary"].map(|name| of(name, "bytes"));
+    assert!(sizes.is_sorted_by(|more, fewer| more > fewer), "{sizes:?}");
+    assert!(of("float32", "accuracy") > 0.9 && of("int8", "accuracy") > of("float32", "accuracy") - 0.01, "{report}");
+    assert!(of("int8", "optimum") > of("int4", "optimum") && of("int4", "optimum") > of("binary", "optimum"));
+    for row in report["calibration"].as_array().expect("a list").iter().filter(|row| row["format"] != "q3_k") {
+        let error = |key: &str| row[key]["error"].as_f64().expect("a number");
+        assert!(error("feedback") < 0.8 * error("plain"), "{row}");
+    }
+}
+
+#[test]
 fn the_tour_of_boosting_learns_at_every_precision_and_predicts_the_same_after_loading() {
     let output = bitgrain(&["tour", "boosting", "--json"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -98,7 +123,7 @@ fn the_tour_lists_its_chapters() {
         serde_json::from_slice(&bitgrain(&["tour", "--list", "--json"]).stdout).expect("JSON");
     assert_eq!(
         report.as_object().expect("chapters").keys().collect::<Vec<_>>(),
-        ["boosting", "codec", "store", "weights"]
+        ["boosting", "codec", "networks", "store", "weights"]
     );
 }
 
@@ -108,7 +133,7 @@ fn an_unknown_chapter_is_an_error_that_says_what_there_is() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         text(&output.stderr),
-        "error: the tour has no chapter `cooking`; it has: codec, weights, boosting, store\n"
+        "error: the tour has no chapter `cooking`; it has: codec, weights, networks, boosting, store\n"
     );
 }
 

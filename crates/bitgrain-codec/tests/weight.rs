@@ -279,3 +279,31 @@ fn an_empty_matrix_has_no_bytes() {
         }
     }
 }
+
+#[test]
+fn columns_of_a_row_are_those_of_the_whole_tensor() {
+    let blocks =
+        ["q4_0", "q8_0", "q4_k", "q3_k", "tq1_0", "mxfp4", "q4f32"].map(|name| (name.parse().expect("known"), 768));
+    let scaled = DType::ALL.into_iter().flat_map(|dtype| {
+        let format = move |scaling| WeightFormat::from(ScaledFormat { scaling, ..ScaledFormat::new(dtype) });
+        scalings(dtype).into_iter().map(move |scaling| (format(scaling), 1100))
+    });
+    for (format, cols) in scaled.chain(blocks) {
+        let tensor = QuantizedTensor::quantize(format, &normal(3 * cols, 5), cols).expect("finite weights");
+        let whole = tensor.dequantize().expect("codes of our own");
+        for (row, whole) in whole.chunks(cols).enumerate() {
+            for start in (0..cols).step_by(tensor.step()) {
+                for end in [cols, (start + tensor.step()).min(cols)] {
+                    let mut some = vec![f32::NAN; end - start];
+                    tensor.columns_into(row, start, &mut some).expect("in the matrix");
+                    assert_eq!(some, whole[start..end], "{format}: {start}..{end} of row {row}");
+                }
+            }
+        }
+        let beyond = [(3, 0, 1), (0, 0, cols + 1), (0, cols.next_multiple_of(tensor.step()), 1), (0, 1, 1)];
+        for (row, start, len) in beyond {
+            let refused = tensor.columns_into(row, start, &mut vec![0.0; len]);
+            assert!(matches!(refused, Err(CodecErr::InvalidRange { .. })), "{format}: {refused:?}");
+        }
+    }
+}

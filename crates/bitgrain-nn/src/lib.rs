@@ -20,7 +20,8 @@
 //! | [`embed`] | sentences to vectors with a BERT, such as all-MiniLM-L6-v2 |
 //! | [`observe`] | calibration passes, and importances that follow from them |
 //! | [`save`] | networks in JSON and safetensors files |
-//! | [`sample`] | real data to try things on |
+//! | [`sample`] | real data to try things on, and a network that learned it |
+//! | [`trial`] | what each format makes of a network, and what calibration gains |
 //!
 //! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
 
@@ -45,6 +46,7 @@ mod size;
 pub mod stats;
 pub mod store;
 pub mod train;
+pub mod trial;
 
 pub use digits::digits;
 pub use error::ModelError;

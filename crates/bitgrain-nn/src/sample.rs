@@ -1,12 +1,45 @@
-//! Real data to try things on: handwritten digits. Where they come from: `data/README.md`.
+//! Real data to try things on: handwritten digits, and a network that tells them apart. Where they come from:
+//! `data/README.md`.
+
+use std::ops::ControlFlow;
 
 use bitgrain_formats::npy::Header;
 use bitgrain_formats::npz::Archive;
 
-use crate::network::{Batch, NetworkError};
-use crate::train::{Dataset, Targets};
+use crate::layer::Layer;
+use crate::network::{Batch, Network, NetworkError, Shape};
+use crate::train::{Dataset, History, Loss, Schedule, Targets, TrainConfig, train};
 
 static DIGITS: &[u8] = include_bytes!("../data/digits.npz");
+
+/// Images that are learned from.
+const LEARNED: usize = 1437;
+
+/// A network that learned handwritten digits.
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    /// Two hidden layers of 256, trained at f32.
+    pub network: Network,
+    /// The images it learned from.
+    pub known: Dataset,
+    /// Images by people whose hands it has not seen.
+    pub unknown: Dataset,
+    /// How it learned.
+    pub history: History,
+}
+
+/// Trains a small classifier of the [`digits`] for so many epochs: the same one every time.
+///
+/// # Errors
+/// [`NetworkError::Training`] for no epochs at all.
+pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
+    let (known, unknown) = digits()?.split(LEARNED)?;
+    let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
+    let mut network = Network::new(Shape::new(&[64]), layers, 1)?;
+    let config = TrainConfig { epochs, schedule: Schedule::Cosine, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+    let history = train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(()))?;
+    Ok(Classifier { network, known, unknown, history })
+}
 
 /// 1,797 handwritten digits by 13 people: images of 8×8 pixels from 0 to 1, and their classes. People follow one
 /// another, so the last images are by hands that the first do not show.

@@ -1,9 +1,10 @@
 //! What each weight format costs a model that embeds sentences:
-//! `cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [FORMAT…]`
+//! `cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [--calibrate N] [FORMAT…]`
 //!
 //! PAIRS has two sentences and a score per line, without a header, as the STS benchmark. Prints a Markdown table: the
 //! rank correlation of cosines with the scores, how alike the vectors are to those at f32, bytes of the weights, and
-//! speed.
+//! speed. With `--calibrate` the last N pairs are not measured but calibrated with, and every format is shown as it comes,
+//! with importances and with feedback.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
@@ -11,9 +12,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain::nn::embed::SentenceEncoder;
+use bitgrain::nn::convert::Choice;
+use bitgrain::nn::embed::{EmbedError, SentenceEncoder, cosine};
 
-const USAGE: &str = "usage: cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [FORMAT…]";
+const USAGE: &str =
+    "usage: cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [--calibrate N] [FORMAT…]";
 
 fn main() -> ExitCode {
     match run() {
@@ -31,18 +34,20 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
-    let mut most = usize::MAX;
-    if let Some(at) = args.iter().position(|arg| arg == "--pairs") {
-        most = args.get(at + 1).ok_or(USAGE)?.parse()?;
-        args.drain(at..at + 2);
-    }
+    let most = number(&mut args, "--pairs")?.unwrap_or(usize::MAX);
+    let calibrate = number(&mut args, "--calibrate")?;
     let [model, pairs, formats @ ..] = args.as_slice() else { return Err(USAGE.into()) };
     let formats = if formats.is_empty() {
         every_format()
     } else {
-        formats.iter().map(|name| name.parse()).collect::<Result<_, _>>()?
+        let format = |name: &String| match name.parse()? {
+            Choice::To(format) => Ok(format),
+            Choice::Keep => Err(Box::from(format!("`{name}` is no format"))),
+        };
+        formats.iter().map(format).collect::<Result<_, Box<dyn Error>>>()?
     };
     let mut pairs = pairs_of(&std::fs::read_to_string(pairs)?)?;
+    let apart = pairs.split_off(pairs.len().saturating_sub(calibrate.unwrap_or(0)));
     pairs.truncate(most);
     if pairs.is_empty() {
         return Err("there are no pairs".into());
@@ -52,15 +57,44 @@ fn run() -> Result<(), Box<dyn Error>> {
     writeln!(out, "| format | MB | Spearman | cosine to float32 | sentences/s |")?;
     writeln!(out, "|---|--:|--:|--:|--:|")?;
     let full = Measured::of(&encoder, &pairs)?;
+    let calibrated = calibrated(&encoder, &apart)?;
     full.row("float32", &full, &mut out)?;
     for format in formats {
-        // Versions stay beside the masters they were made from: each format gets masters of its own.
-        let mut encoder = encoder.clone();
-        encoder.morph(format)?;
-        Measured::of(&encoder, &pairs)?.row(&format.to_string(), &full, &mut out)?;
+        let name = Choice::To(format).to_string();
+        measure(&encoder, format, &pairs)?.row(&name, &full, &mut out)?;
+        for (how, encoder) in &calibrated {
+            measure(encoder, format, &pairs)?.row(&format!("{name}, {how}"), &full, &mut out)?;
+        }
         out.flush()?;
     }
     Ok(())
+}
+
+/// What follows an option, which is taken away.
+fn number(args: &mut Vec<String>, option: &str) -> Result<Option<usize>, Box<dyn Error>> {
+    let Some(at) = args.iter().position(|arg| arg == option) else { return Ok(None) };
+    let value = args.get(at + 1).ok_or(USAGE)?.parse()?;
+    args.drain(at..at + 2);
+    Ok(Some(value))
+}
+
+/// The model with importances, and with feedback; neither without pairs to calibrate with.
+fn calibrated(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Vec<(&'static str, SentenceEncoder)>, EmbedError> {
+    let texts = texts(pairs);
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let [mut weighed, mut fed] = [encoder.clone(), encoder.clone()];
+    weighed.calibrate(&texts)?;
+    fed.calibrate_feedback(&texts)?;
+    Ok(vec![("importances", weighed), ("feedback", fed)])
+}
+
+fn measure(encoder: &SentenceEncoder, format: WeightFormat, pairs: &[Pair]) -> Result<Measured, Box<dyn Error>> {
+    // Versions stay beside the masters they were made from: each format gets masters of its own.
+    let mut encoder = encoder.clone();
+    encoder.morph(format)?;
+    Measured::of(&encoder, pairs)
 }
 
 /// Blocks of llama.cpp, then the dtypes; f32 is what they are compared with.
@@ -75,6 +109,10 @@ struct Pair {
     score: f64,
 }
 
+fn texts(pairs: &[Pair]) -> Vec<&str> {
+    pairs.iter().flat_map(|pair| &pair.sentences).map(String::as_str).collect()
+}
+
 /// What a format gives.
 struct Measured {
     bytes: usize,
@@ -85,7 +123,7 @@ struct Measured {
 
 impl Measured {
     fn of(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Self, Box<dyn Error>> {
-        let texts: Vec<&str> = pairs.iter().flat_map(|pair| &pair.sentences).map(String::as_str).collect();
+        let texts = texts(pairs);
         // Codes are put into the order of products for the first of them.
         encoder.embed(&texts[..1])?;
         let start = Instant::now();
@@ -103,11 +141,6 @@ impl Measured {
         let (megabytes, spearman, speed) = (self.bytes as f64 / 1e6, self.spearman, self.per_second);
         writeln!(out, "| `{name}` | {megabytes:.1} | {spearman:.4} | {mean:.5} | {speed:.0} |")
     }
-}
-
-/// Of vectors of length one.
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
 
 /// Where each number is among all of them; equal numbers share the mean of their places.

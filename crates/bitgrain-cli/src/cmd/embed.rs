@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bitgrain::codec::weight::{DType, WeightFormat};
+use bitgrain::nn::convert::Choice;
 use bitgrain::nn::embed::{SentenceEncoder, most_alike, save_npy};
 use serde::Serialize;
 
@@ -37,8 +38,9 @@ pub(crate) struct Args {
     /// A file with a sentence per line; - is the standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "texts")]
     file: Option<PathBuf>,
-    /// The format of every weight matrix; `bitgrain quantize --help` lists them.
-    #[arg(long, value_name = "FORMAT", default_value = "float32")]
+    /// The format of every weight matrix; `bitgrain quantize --help` lists them. With its calibration if need be:
+    /// int2@mse.
+    #[arg(long, value_name = "FORMAT", default_value = "float32", value_parser = format)]
     to: WeightFormat,
     /// Write the vectors to this .npy file, a row per text.
     #[arg(short, long, value_name = "OUT")]
@@ -106,6 +108,13 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     )?)
 }
 
+fn format(text: &str) -> Result<WeightFormat, CliError> {
+    match text.parse() {
+        Ok(Choice::To(format)) => Ok(format),
+        _ => Err(CliError::UnknownFormat { name: text.to_owned() }),
+    }
+}
+
 fn texts(args: &Args) -> Result<Vec<String>, CliError> {
     let Some(path) = &args.file else { return Ok(args.texts.clone()) };
     let read = if path == Path::new("-") {
@@ -141,7 +150,7 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     }
     bar.finish();
     let seconds = start.elapsed().as_secs_f64();
-    let (dims, bytes, format) = (encoder.dims(), encoder.bytes()?, args.to.to_string());
+    let (dims, bytes, format) = (encoder.dims(), encoder.bytes()?, Choice::To(args.to).to_string());
     Ok((Embedded { texts: texts.len(), dims, format, bytes, seconds, vectors: None }, vectors))
 }
 

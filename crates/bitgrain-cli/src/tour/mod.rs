@@ -2,6 +2,7 @@
 
 mod boosting;
 mod codec;
+mod networks;
 mod store;
 mod weights;
 
@@ -12,7 +13,8 @@ use serde_json::Value;
 use crate::error::CliError;
 
 /// Every chapter, in the order in which they are shown.
-pub(crate) const CHAPTERS: &[Chapter] = &[codec::CHAPTER, weights::CHAPTER, boosting::CHAPTER, store::CHAPTER];
+pub(crate) const CHAPTERS: &[Chapter] =
+    &[codec::CHAPTER, weights::CHAPTER, networks::CHAPTER, boosting::CHAPTER, store::CHAPTER];
 
 /// A capability shown at work.
 pub(crate) struct Chapter {

@@ -162,20 +162,29 @@ impl Grid {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "f32 is what comes out")]
+    #[expect(clippy::cast_precision_loss, reason = "codes of 64 bits lose what f32 does not have anyway")]
     fn decode_wide(self, dtype: DType, bytes: &[u8], out: &mut [f32]) {
-        let width = usize::from(dtype.bits() / 8);
-        let shift = 64 - dtype.bits();
-        for (bytes, x) in bytes.chunks_exact(width).zip(out) {
-            let mut code = [0; 8];
-            code[..width].copy_from_slice(bytes);
-            let code = u64::from_le_bytes(code);
-            let steps = if dtype.is_affine() {
-                (i128::from(code) - i128::from(self.zero)) as f64
-            } else {
-                ((code << shift).cast_signed() >> shift) as f64
-            };
-            *x = ((steps * f64::from(self.scale)) as f32).clamp(f32::MIN, f32::MAX);
+        let zero = self.zero as f64;
+        match (dtype.is_affine(), dtype.bits()) {
+            (false, 16) => self.decode_each(bytes, out, |code| f64::from(i16::from_le_bytes(code))),
+            (false, 32) => self.decode_each(bytes, out, |code| f64::from(i32::from_le_bytes(code))),
+            (false, _) => self.decode_each(bytes, out, |code| i64::from_le_bytes(code) as f64),
+            // Zero points of up to 32 bits are exact, and so are the differences.
+            (true, 16) => self.decode_each(bytes, out, |code| f64::from(u16::from_le_bytes(code)) - zero),
+            (true, 32) => self.decode_each(bytes, out, |code| f64::from(u32::from_le_bytes(code)) - zero),
+            (true, _) => {
+                let zero = i128::from(self.zero);
+                self.decode_each(bytes, out, |code| (i128::from(u64::from_le_bytes(code)) - zero) as f64);
+            }
+        }
+    }
+
+    /// Weights of codes of `N` bytes, given how many steps each is.
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is what comes out")]
+    fn decode_each<const N: usize>(self, bytes: &[u8], out: &mut [f32], steps: impl Fn([u8; N]) -> f64) {
+        let scale = f64::from(self.scale);
+        for (code, x) in bytes.as_chunks().0.iter().zip(out) {
+            *x = ((steps(*code) * scale) as f32).clamp(f32::MIN, f32::MAX);
         }
     }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use bitgrain_kernels::{Backend, BlockLen};
 
 use super::calibrate::{Calibration, calibrate, of_range};
-use super::grid::{Grid, pack, unpack};
+use super::grid::{Grid, pack};
 use super::{DType, Parts, PartsMut, Scaling, Sizes};
 use crate::CodecErr;
 
@@ -178,14 +178,11 @@ impl ScaledFormat {
         let (group, row_bytes) = (self.scaling.group(cols).max(1), self.dtype.packed_len(cols));
         let groups = cols.div_ceil(group);
         let zeros_bytes = if self.dtype.is_affine() { self.dtype.packed_len(groups) } else { 0 };
-        let per_tensor = matches!(self.scaling, Scaling::None | Scaling::Tensor);
-        let mut zeros = Vec::new();
+        let affine = self.dtype.is_affine() && self.scaling != Scaling::None;
         for (i, out) in out.chunks_mut(cols.max(1)).enumerate() {
             let codes = &parts.codes[i * row_bytes..][..row_bytes];
-            if self.dtype.is_affine() && self.scaling != Scaling::None {
-                let at = if per_tensor { 0 } else { i * zeros_bytes };
-                self.load_zeros(groups, &parts.zeros[at..], &mut zeros)?;
-            }
+            let zeros =
+                if affine && self.scaling != Scaling::Tensor { &parts.zeros[i * zeros_bytes..] } else { parts.zeros };
             for (j, (codes, out)) in codes.chunks(self.dtype.packed_len(group)).zip(out.chunks_mut(group)).enumerate() {
                 let scale = match self.scaling {
                     Scaling::None => 1.0,
@@ -195,7 +192,7 @@ impl ScaledFormat {
                 if !scale.is_finite() {
                     return Err(CodecErr::InvalidScale { index: i * cols + j * group });
                 }
-                let zero = zeros.get(j).copied().unwrap_or(0);
+                let zero = if affine { self.zero_at(zeros, j) } else { 0 };
                 Grid { scale, zero }.decode(self.dtype, codes, out)?;
             }
         }
@@ -217,21 +214,15 @@ impl ScaledFormat {
         pack(Backend::best(), self.dtype, &codes, out)
     }
 
-    fn load_zeros(self, count: usize, bytes: &[u8], zeros: &mut Vec<u64>) -> Result<(), CodecErr> {
-        zeros.clear();
-        let bytes = &bytes[..self.dtype.packed_len(count)];
-        if self.dtype.bits() >= 8 {
-            for chunk in bytes.chunks_exact(usize::from(self.dtype.bits() / 8)) {
-                let mut zero = [0; 8];
-                zero[..chunk.len()].copy_from_slice(chunk);
-                zeros.push(u64::from_le_bytes(zero));
-            }
-            return Ok(());
+    /// A zero point of those behind one another, least significant bit first.
+    fn zero_at(self, bytes: &[u8], index: usize) -> u64 {
+        let bits = usize::from(self.dtype.bits());
+        if bits >= 8 {
+            let mut zero = [0; 8];
+            zero[..bits / 8].copy_from_slice(&bytes[index * bits / 8..][..bits / 8]);
+            return u64::from_le_bytes(zero);
         }
-        let mut codes = alloc::vec![0; count];
-        unpack(Backend::best(), self.dtype, bytes, &mut codes)?;
-        zeros.extend(codes.into_iter().map(u64::from));
-        Ok(())
+        u64::from(bytes[index * bits / 8] >> (index * bits % 8) & (u8::MAX >> (8 - bits)))
     }
 }
 

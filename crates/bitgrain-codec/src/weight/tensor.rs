@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::scaled::whole_rows;
-use super::{Parts, PartsBuf, WeightFormat};
+use super::{Parts, PartsBuf, ScaledFormat, Scaling, WeightFormat};
 use crate::{CodecErr, Fidelity};
 
 /// A matrix as codes and scales, every code at its true width.
@@ -73,6 +73,58 @@ impl QuantizedTensor {
         let mut out = vec![0.0; self.rows * self.cols];
         self.format.decode_rows(self.parts(), self.cols, &mut out)?;
         Ok(out)
+    }
+
+    /// The weights of one row from column `start` on, as many as `out` holds; `start` is a multiple of
+    /// [`step`](Self::step).
+    ///
+    /// ```
+    /// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
+    /// let weights: Vec<f32> = (0..40).map(|i| i as f32).collect();
+    /// let tensor = QuantizedTensor::quantize(ScaledFormat::new(DType::Float16).into(), &weights, 20)?;
+    /// let mut some = [0.0; 3];
+    /// tensor.columns_into(1, 8, &mut some)?;
+    /// assert_eq!((tensor.step(), some), (8, [28.0, 29.0, 30.0]));
+    /// # Ok::<(), bitgrain_codec::CodecErr>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CodecErr::InvalidRange`] if they are not in the matrix or begin within a step, [`CodecErr::RaggedBlocks`] if
+    /// they end within a block, and as [`dequantize`](Self::dequantize).
+    pub fn columns_into(&self, row: usize, start: usize, out: &mut [f32]) -> Result<(), CodecErr> {
+        let end = start.saturating_add(out.len());
+        if row >= self.rows || end > self.cols || !start.is_multiple_of(self.step()) {
+            return Err(CodecErr::InvalidRange { start, end, count: self.cols });
+        }
+        // Before the row, and before the columns in it.
+        let from = |all: usize, before: usize| all / self.rows * row + before;
+        let all = self.parts();
+        let before = self.format.sizes(1, start)?;
+        let codes = &all.codes[from(all.codes.len(), before.codes)..];
+        let parts = match self.format {
+            WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Channel, .. }) => Parts {
+                codes,
+                scales: &all.scales[from(all.scales.len(), 0)..],
+                zeros: &all.zeros[from(all.zeros.len(), 0)..],
+            },
+            WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Group(_), .. }) => Parts {
+                codes,
+                scales: &all.scales[from(all.scales.len(), before.scales)..],
+                zeros: &all.zeros[from(all.zeros.len(), before.zeros)..],
+            },
+            _ => Parts { codes, ..all },
+        };
+        self.format.decode_rows(parts, out.len(), out)
+    }
+
+    /// Columns between places at which a row can be taken apart: there codes, scales and zero points begin with a byte.
+    #[must_use]
+    pub const fn step(&self) -> usize {
+        match self.format {
+            WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Group(len), .. }) => 8 * len.get(),
+            WeightFormat::Scaled(_) => 8,
+            WeightFormat::Ggml(_) | WeightFormat::Q4F32 => self.format.block(),
+        }
     }
 
     /// What was lost of `original`.

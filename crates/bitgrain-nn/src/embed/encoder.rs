@@ -8,6 +8,7 @@ use super::config::Config;
 use super::{EmbedError, WordPiece, bert};
 use crate::Model;
 use crate::network::{Batch, Network};
+use crate::observe::{Observer, observe, observe_products};
 
 /// Texts that run through the network together.
 const TOGETHER: usize = 32;
@@ -57,19 +58,36 @@ impl SentenceEncoder {
         Ok(self.network.morph(format)?)
     }
 
+    /// Embeds texts to learn how large the inputs of every matrix are, and has scales searched for with that: see
+    /// [`Observations::apply`](crate::observe::Observations::apply). Matrices keep their formats, and are quantized anew.
+    ///
+    /// # Errors
+    /// [`EmbedError::Network`], also without texts; then nothing is changed.
+    pub fn calibrate<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
+        let seen = observe(&self.network, &self.batches(texts)?, Observer::MinMax)?;
+        Ok(seen.apply(&mut self.network)?)
+    }
+
+    /// Embeds texts to learn how the inputs of every matrix go together, and has weights rounded with that so that they
+    /// make up for each other's errors: see [`Observations::apply_feedback`](crate::observe::Observations::apply_feedback). Takes seconds for a small model, and for
+    /// each matrix memory for a number for every pair of its columns.
+    ///
+    /// # Errors
+    /// As [`calibrate`](Self::calibrate).
+    pub fn calibrate_feedback<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
+        let seen = observe_products(&self.network, &self.batches(texts)?, Observer::MinMax)?;
+        Ok(seen.apply_feedback(&mut self.network)?)
+    }
+
     /// A vector of length one for each text. Texts beyond [`longest`](Self::longest) tokens are cut there.
     ///
     /// # Errors
     /// [`EmbedError::Network`] if numbers overflow on the way.
     pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
-        // Texts of like length together: the shorter ones are filled up.
-        let mut order: Vec<usize> = (0..tokens.len()).collect();
-        order.sort_by_key(|at| tokens[*at].len());
+        let (tokens, order) = self.ordered(texts);
         let mut vectors = vec![Vec::new(); texts.len()];
         for some in order.chunks(TOGETHER) {
-            let batch = self.batch(some.iter().map(|at| tokens[*at].as_slice()))?;
-            let out = self.network.forward(&batch)?;
+            let out = self.network.forward(&self.batch(&tokens, some)?)?;
             for (at, vector) in some.iter().zip(out.values().chunks_exact(self.dims())) {
                 vectors[*at] = unit(vector);
             }
@@ -115,15 +133,30 @@ impl SentenceEncoder {
         Ok(self.network.active_bytes()?)
     }
 
-    /// Sequences filled up to the length of the longest, which the mask takes back.
-    fn batch<'a>(&self, sequences: impl Iterator<Item = &'a [u32]> + Clone) -> Result<Batch, EmbedError> {
+    /// The tokens of texts, and the order in which those of like length follow one another: shorter ones of a batch are
+    /// filled up.
+    fn ordered<T: AsRef<str>>(&self, texts: &[T]) -> (Vec<Vec<u32>>, Vec<usize>) {
+        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
+        let mut order: Vec<usize> = (0..tokens.len()).collect();
+        order.sort_by_key(|at| tokens[*at].len());
+        (tokens, order)
+    }
+
+    fn batches<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Batch>, EmbedError> {
+        let (tokens, order) = self.ordered(texts);
+        order.chunks(TOGETHER).map(|some| self.batch(&tokens, some)).collect()
+    }
+
+    /// Some of the sequences, filled up to the length of the longest, which the mask takes back.
+    fn batch(&self, tokens: &[Vec<u32>], some: &[usize]) -> Result<Batch, EmbedError> {
+        let sequences = some.iter().map(|at| tokens[*at].as_slice());
         let length = sequences.clone().map(<[u32]>::len).max().unwrap_or(0);
-        let filled = |tokens: &'a [u32]| {
-            let pad = std::iter::repeat_n(&self.pad, length - tokens.len());
-            tokens.iter().chain(pad)
+        let filled = |tokens: &[u32]| {
+            #[expect(clippy::cast_precision_loss, reason = "the network takes at most 2^24 tokens")]
+            let id = |place: usize| tokens.get(place).copied().unwrap_or(self.pad) as f32;
+            (0..length).map(id).collect::<Vec<f32>>()
         };
-        #[expect(clippy::cast_precision_loss, reason = "the network takes at most 2^24 tokens")]
-        let ids = sequences.clone().flat_map(filled).map(|id| *id as f32).collect();
+        let ids = sequences.clone().flat_map(filled).collect();
         let mask = sequences.flat_map(|tokens| (0..length).map(|place| place < tokens.len())).collect();
         Ok(Batch::new(ids, &[length])?.with_mask(mask)?)
     }

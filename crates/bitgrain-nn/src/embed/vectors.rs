@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use bitgrain_codec::Fidelity;
 use bitgrain_formats::npy::f32_header;
 
 use crate::ModelError;
 use crate::convert::PartFile;
 
-/// How alike two vectors of length one are: 1 for the same, 0 for vectors that have nothing in common.
+/// How alike two vectors are: 1 for the same direction, 0 for vectors that have nothing in common; NaN if one has more
+/// numbers than the other.
 ///
 /// ```
 /// use bitgrain_nn::embed::cosine;
@@ -16,7 +18,7 @@ use crate::convert::PartFile;
 /// ```
 #[must_use]
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    Fidelity::measure(a, b).map_or(f64::NAN, |between| between.cosine)
 }
 
 /// Which of the other vectors is most like that at `index`, and how much; `None` if there is no other.

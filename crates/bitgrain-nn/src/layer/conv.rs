@@ -40,7 +40,7 @@ where
         Self { channels, kernel, stride: [1; N], padding: [0; N], bias: true }
     }
 
-    /// With so many zeros before and behind each dimension.
+    /// With so many zeros before and behind each dimension, fewer than the kernel has places there.
     #[must_use]
     pub const fn padded(self, padding: [usize; N]) -> Self {
         Self { padding, ..self }
@@ -63,6 +63,11 @@ where
         for i in 0..N {
             site.positive("the kernel", self.kernel[i])?;
             site.positive("the stride", self.stride[i])?;
+            // Windows of nothing but zeros are of no use, and a file could ask for more of them than fit in memory.
+            if self.padding[i] >= self.kernel[i] {
+                let what = format!("{} with a kernel of {}, which is to be larger", self.padding[i], self.kernel[i]);
+                return Err(site.setting("the padding", what));
+            }
             let padded = self.padding[i].checked_mul(2).and_then(|twice| twice.checked_add(dims[1 + i]));
             if padded.is_none_or(|padded| padded < self.kernel[i]) {
                 let what =

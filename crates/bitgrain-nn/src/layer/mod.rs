@@ -15,6 +15,7 @@ mod lstm;
 mod norm;
 mod pool;
 mod positions;
+mod recurrent;
 mod rnn;
 mod rope;
 mod sequence;

@@ -24,14 +24,13 @@ impl Output {
         }
     }
 
-    /// Gradients of the state at every place, given those of what came out.
-    pub(super) fn back(self, dy: &Batch, states: &Batch) -> Vec<f32> {
+    /// Gradients of the state at each of `length` places, given those of what came out.
+    pub(super) fn back(self, dy: &Batch, length: usize) -> Vec<f32> {
         match self {
             Self::Sequence => dy.values().to_vec(),
             Self::Last => {
-                let (length, len) = (states.dims()[0], states.last());
-                let mut slopes = vec![0.0; states.values().len()];
-                put(&mut slopes, length, len, length - 1, dy.values());
+                let mut slopes = vec![0.0; length * dy.values().len()];
+                put(&mut slopes, length, dy.last(), length - 1, dy.values());
                 slopes
             }
         }

@@ -130,7 +130,7 @@ impl PackedMatrix {
                 weights.row_into(row, out);
                 Ok(())
             }
-            Weights::Unpacked(weights) => weights.rows_into(row, out),
+            Weights::Unpacked(weights) => weights.row_into(row, out),
         }
     }
 

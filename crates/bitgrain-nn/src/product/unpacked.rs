@@ -1,14 +1,21 @@
-//! `UnpackedMatrix`: weights of any format, unpacked a few rows at a time and multiplied as f32.
+//! `UnpackedMatrix`: weights of any format, unpacked a few columns of a few rows at a time and multiplied as f32.
 
 use std::sync::Arc;
 
 use bitgrain_codec::CodecErr;
-use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat, check_finite};
+use bitgrain_codec::weight::{QuantizedTensor, check_finite};
 use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
 use super::{ProductError, View};
+
+/// Columns that are unpacked at once, or a few more: with sixteen rows of them and two strips, a second-level cache holds
+/// what is between codes and sums.
+const COLUMNS: usize = 512;
+
+/// Strips that are multiplied at once.
+const STRIPS: usize = 2;
 
 /// Weights as they were quantized.
 #[derive(Debug, Clone)]
@@ -18,63 +25,59 @@ impl UnpackedMatrix {
     /// Looks at every weight once.
     pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, ProductError> {
         let (rows, cols) = tensor.shape();
-        let (matrix, mut row) = (Self(tensor), vec![0.0; cols]);
+        let mut row = vec![0.0; cols];
         for at in 0..rows {
-            matrix.rows_into(at, &mut row)?;
+            tensor.columns_into(at, 0, &mut row)?;
             if let Err(CodecErr::NonFinite { index }) = check_finite(&row) {
                 return Err(CodecErr::NonFinite { index: at * cols + index }.into());
             }
         }
-        Ok(matrix)
+        Ok(Self(tensor))
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
-    /// The weights from row `first` on, as many rows as `out` holds.
-    pub(super) fn rows_into(&self, first: usize, out: &mut [f32]) -> Result<(), ProductError> {
-        let (rows, cols) = self.0.shape();
-        Ok(self.0.format().decode_rows(rows_from(&self.0, first, rows), cols, out)?)
+    /// The weights of a row that is there.
+    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        Ok(self.0.columns_into(row, 0, out)?)
     }
 
     /// The product; lengths are right.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
         let (rows, cols) = self.0.shape();
         let activations = Floats::new(View::new(x, batch, cols)?);
-        let tiles = activations.tiles(0..activations.count(), 0..cols)?;
+        let step = COLUMNS.next_multiple_of(self.0.step());
+        let runs = (0..cols).step_by(step).map(|start| {
+            let columns = start..cols.min(start + step);
+            Ok((columns.clone(), activations.tiles(0..activations.count(), columns)?))
+        });
+        let runs = runs.collect::<Result<Vec<_>, ProductError>>()?;
         let work = Work {
             strips: rows.div_ceil(STRIP_ROWS),
             lines: lines(batch),
             products: x.len().saturating_mul(rows),
-            piece: 2,
+            piece: STRIPS,
         };
         compute(work, rows, out, |first, out| {
             let strips = out.len() / work.lines;
-            let mut weights = vec![0.0; STRIP_ROWS * cols];
-            let mut packed = vec![FloatLine::ZERO; strips * cols];
-            for (strip, packed) in (first..).zip(packed.chunks_exact_mut(cols)) {
-                let there = (rows - strip * STRIP_ROWS).min(STRIP_ROWS);
-                let weights = &mut weights[..there * cols];
-                self.rows_into(strip * STRIP_ROWS, weights)?;
-                pack_floats(Backend::best(), weights, cols, there, packed)?;
+            let mut weights = vec![0.0; STRIP_ROWS * step.min(cols)];
+            let mut packed = vec![FloatLine::ZERO; strips * step.min(cols)];
+            for (columns, tiles) in &runs {
+                let wide = columns.len();
+                let packed = &mut packed[..strips * wide];
+                for (strip, packed) in (first..).zip(packed.chunks_exact_mut(wide)) {
+                    let from = strip * STRIP_ROWS;
+                    let there = (rows - from).min(STRIP_ROWS);
+                    for (row, weights) in (from..from + there).zip(weights.chunks_exact_mut(wide)) {
+                        self.0.columns_into(row, columns.start, weights)?;
+                    }
+                    pack_floats(Backend::best(), &weights, wide, there, packed)?;
+                }
+                multiply_floats(Backend::best(), wide, packed, tiles, out)?;
             }
-            Ok(multiply_floats(Backend::best(), cols, &packed, &tiles, out)?)
+            Ok(())
         })
-    }
-}
-
-/// The parts of a tensor that rows from `first` on need.
-fn rows_from(tensor: &QuantizedTensor, first: usize, rows: usize) -> Parts<'_> {
-    let parts = tensor.parts();
-    let from = |len: usize| len / rows * first;
-    let codes = &parts.codes[from(parts.codes.len())..];
-    match tensor.format() {
-        WeightFormat::Scaled(scaled) if matches!(scaled.scaling, Scaling::Channel | Scaling::Group(_)) => Parts {
-            codes,
-            scales: &parts.scales[from(parts.scales.len())..],
-            zeros: &parts.zeros[from(parts.zeros.len())..],
-        },
-        _ => Parts { codes, ..parts },
     }
 }

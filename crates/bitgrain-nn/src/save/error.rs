@@ -130,7 +130,7 @@ pub enum FileError {
 }
 
 impl FileError {
-    pub(super) fn io(error: ModelError) -> Self {
+    pub(crate) fn io(error: ModelError) -> Self {
         Self::Io(Box::new(error))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bitgrain_codec::CodecErr;
-use bitgrain_codec::weight::{Parts, QuantizedTensor, Scaling, WeightFormat};
+use bitgrain_codec::weight::{QuantizedTensor, WeightFormat};
 
 use super::StoreError;
 use crate::product::{PackedMatrix, ProductError};
@@ -58,8 +58,7 @@ impl Version {
     /// # Errors
     /// What decoding brings.
     pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), StoreError> {
-        let cols = self.tensor.shape().1;
-        Ok(self.tensor.format().decode_rows(self.row_parts(row), cols, out)?)
+        Ok(self.tensor.columns_into(row, 0, out)?)
     }
 
     /// `out = x · weightsᵀ` on the codes, for rows `x` as long as those of the matrix.
@@ -88,19 +87,6 @@ impl Version {
         // Two threads may both make it; it is the same.
         let matrix = PackedMatrix::new(Arc::clone(&self.tensor)).map_err(wrong)?;
         Ok(self.matrix.get_or_init(|| matrix))
-    }
-
-    fn row_parts(&self, row: usize) -> Parts<'_> {
-        let (parts, (rows, _)) = (self.tensor.parts(), self.tensor.shape());
-        let shared = matches!(self.tensor.format(), WeightFormat::Scaled(f) if f.scaling == Scaling::Tensor);
-        let each = |len: usize| if shared { (0, len) } else { (row * (len / rows), len / rows) };
-        let (codes, (scale, scales), (zero, zeros)) =
-            (parts.codes.len() / rows, each(parts.scales.len()), each(parts.zeros.len()));
-        Parts {
-            codes: &parts.codes[row * codes..][..codes],
-            scales: &parts.scales[scale..][..scales],
-            zeros: &parts.zeros[zero..][..zeros],
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The same model in every weight format.
 
 use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain_nn::embed::{SentenceEncoder, cosine, most_alike, save_npy};
+use bitgrain_nn::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
 
 use crate::tiny::{HIDDEN, TEXTS, Tiny};
 
@@ -34,6 +34,28 @@ fn every_format_gives_vectors_near_those_at_f32() {
             assert!(encoder.bytes().expect("bytes") < all / 2, "{name}");
         }
     }
+}
+
+#[test]
+fn calibration_brings_vectors_nearer_and_leaves_f32_alone() {
+    let folder = Tiny::new().write();
+    let encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let full = encoder.embed(&TEXTS).expect("vectors");
+    let [mut plain, mut weighed, mut fed] = [encoder.clone(), encoder.clone(), encoder];
+    weighed.calibrate(&TEXTS).expect("finite");
+    fed.calibrate_feedback(&TEXTS).expect("finite");
+    for encoder in [&weighed, &fed] {
+        assert_eq!(encoder.embed(&TEXTS).expect("vectors"), full);
+    }
+    let least = |encoder: &mut SentenceEncoder, format: &str| {
+        encoder.morph(format.parse::<WeightFormat>().expect("a format")).expect("quantized");
+        least_cosine(encoder, &full)
+    };
+    let (before, after) = (least(&mut plain, "int4"), least(&mut fed, "int4"));
+    assert!(1.0 - after < 0.8 * (1.0 - before), "{after} with feedback, {before} without");
+    let (before, after) = (least(&mut plain, "q4_0"), least(&mut weighed, "q4_0"));
+    assert!(after != before, "importances change what is searched for");
+    assert!(matches!(plain.calibrate::<&str>(&[]), Err(EmbedError::Network(_))));
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn settings_that_make_no_sense_are_named() {
         (vec![4, 6], Layer::Conv1d(Conv::new(2, [9]))),
         (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).strided([0]))),
         (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).padded([usize::MAX]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).padded([3]))),
+        (vec![4, 6], Layer::Conv1d(Conv::new(2, [3]).strided([7]).padded([1 << 40]))),
         (vec![1, 1, 1, 1], Layer::Conv3d(Conv::new(1, [1; 3]).padded([1 << 30; 3]))),
         (vec![1 << 40], Layer::embedding(1 << 24, 1 << 30)),
     ];

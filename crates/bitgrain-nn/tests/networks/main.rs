@@ -8,6 +8,7 @@ mod layers;
 mod observing;
 mod spec;
 mod training;
+mod trials;
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::layer::Layer;

@@ -45,6 +45,16 @@ fn every_format_is_within_its_bound() {
 }
 
 #[test]
+fn rows_that_are_unpacked_in_several_runs_are_within_the_bound() {
+    for format in formats() {
+        let cols = if format.block() > 1 { 1280 } else { 1300 };
+        for (rows, batch) in [(1, 1), (35, 3)] {
+            check(tensor(format, rows, cols, 13), batch, 14);
+        }
+    }
+}
+
+#[test]
 fn odd_sizes_are_within_the_bound() {
     let scaled = |dtype| WeightFormat::from(ScaledFormat::new(dtype));
     for format in [DType::Int8, DType::Int4, DType::Float32, DType::BFloat16, DType::Ternary].map(scaled) {

@@ -1,5 +1,7 @@
 //! candle: llama.cpp's formats in Rust. It picks vector code when it is compiled, so a default build has none.
 
+mod bert;
+
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -12,7 +14,7 @@ use candle_core::quantized::k_quants::{
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{Device, Module, Result, Tensor};
 
-use super::{Blocks, Product};
+use super::{Blocks, Encoder, Product};
 
 impl<B: GgmlType> Blocks for Vec<B> {
     fn quantize(&mut self, values: &[f32]) {
@@ -60,6 +62,14 @@ pub(crate) fn safetensors_values(path: &Path, tensor: &str) -> Result<Vec<f32>> 
 pub(crate) fn gguf_tensors(path: &Path) -> Result<usize> {
     let mut reader = BufReader::new(File::open(path)?);
     Ok(Content::read(&mut reader)?.tensor_infos.len())
+}
+
+/// Its BERT at f32, of a Hugging Face folder.
+///
+/// # Errors
+/// What candle says.
+pub(crate) fn encoder(folder: &Path) -> Result<Box<dyn Encoder>> {
+    Ok(Box::new(bert::Bert::open(folder)?))
 }
 
 /// Its matrix of a format, f32 if none, with a batch of activations.

@@ -1,0 +1,139 @@
+//! Chapter "networks": a classifier of handwritten digits, trained at f32, then saved, loaded and run in every dtype.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
+use bitgrain::nn::convert::Choice;
+use bitgrain::nn::digits;
+use bitgrain::nn::observe::{Observer, observe_products};
+use bitgrain::nn::sample::classifier;
+use bitgrain::nn::train::{Loss, evaluate};
+use bitgrain::nn::trial::{Gain, Trial, gain, trial};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Chapter, Report};
+use crate::error::CliError;
+use crate::table::Table;
+
+pub(crate) const CHAPTER: Chapter = Chapter {
+    name: "networks",
+    title: "Networks: handwritten digits learned at f32, then saved, loaded and run in every dtype",
+    run,
+};
+
+const EPOCHS: usize = 12;
+
+/// Formats that a calibration pass is shown for.
+const CALIBRATED: [&str; 5] = ["q4_0", "int4", "q3_k", "int2", "int2@mse"];
+
+#[derive(Debug, Serialize)]
+struct Networks {
+    weights: usize,
+    learned: usize,
+    unknown: usize,
+    epochs: usize,
+    seconds: f64,
+    accuracy: Option<f64>,
+    formats: Vec<Trial>,
+    calibration: Vec<Gain>,
+}
+
+fn run() -> Result<Box<dyn Report>, CliError> {
+    let start = Instant::now();
+    let learned = classifier(EPOCHS)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("digits.json");
+    let row = |format| trial(&learned.network, format, &learned.unknown, Loss::CrossEntropy, &file);
+    let seen = observe_products(&learned.network, &[learned.known.inputs().clone()], Observer::MinMax)?;
+    let mut calibration = Vec::new();
+    for name in CALIBRATED {
+        if let Choice::To(format) = name.parse()? {
+            calibration.push(gain(&learned.network, format, &seen, &learned.unknown, Loss::CrossEntropy)?);
+        }
+    }
+    Ok(Box::new(Networks {
+        weights: learned.network.parameters().iter().map(|parameter| parameter.store().master().len()).sum(),
+        learned: learned.known.count(),
+        unknown: learned.unknown.count(),
+        epochs: EPOCHS,
+        seconds,
+        accuracy: evaluate(&learned.network, &learned.unknown, Loss::CrossEntropy)?.accuracy,
+        formats: formats().map(row).collect::<Result<_, _>>()?,
+        calibration,
+    }))
+}
+
+/// Every dtype, those of two bits with scales that are searched for as well, and some of llama.cpp's blocks.
+fn formats() -> impl Iterator<Item = WeightFormat> {
+    let searched =
+        [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
+    let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
+    let dtypes = DType::ALL.into_iter().map(WeightFormat::from);
+    dtypes.chain(searched.map(WeightFormat::from)).chain(blocks.map(WeightFormat::from))
+}
+
+impl Report for Networks {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} weights learned {} images in {} epochs and {:.1} s; {} of {} images by other hands are told apart.\n",
+            self.weights,
+            self.learned,
+            self.epochs,
+            self.seconds,
+            percent(self.accuracy),
+            self.unknown
+        )?;
+        let header = ["format", "bytes", "accuracy", "outputs", "weights", "optimum", "µs", "µs alone"];
+        let mut table = Table::new(&header, 1);
+        for row in &self.formats {
+            table.row([
+                row.format.clone(),
+                row.bytes.to_string(),
+                percent(row.accuracy),
+                format!("{:.4}", row.output_cosine),
+                format!("{:.4}", row.weight_cosine),
+                row.optimum.map_or("-".to_owned(), |optimum| format!("{optimum:.4}")),
+                format!("{:.1}", 1e6 * row.seconds),
+                format!("{:.1}", 1e6 * row.seconds_alone),
+            ]);
+        }
+        writeln!(out, "{table}\n")?;
+        writeln!(out, "outputs    cosine to what comes out at f32")?;
+        writeln!(out, "weights    cosine to the weights at f32")?;
+        writeln!(
+            out,
+            "optimum    that of the best quantizer with as many levels and one scale, on normally distributed"
+        )?;
+        writeln!(out, "           weights; scales for groups of weights can pass it")?;
+        writeln!(out, "µs         for an image, all of them at once, and one after another; best of five")?;
+        let same = self.formats.iter().all(|row| row.same_after_loading);
+        let loaded = if same { "gave the same bits as before" } else { "did not all give the same bits" };
+        writeln!(out, "\nEvery network was saved and loaded before it ran, and {loaded}.")?;
+        writeln!(out, "\nHow far outputs are off, without and with what a calibration pass saw:\n")?;
+        let mut table = Table::new(&["format", "as it comes", "importances", "feedback", "accuracy", "feedback"], 1);
+        for row in &self.calibration {
+            table.row([
+                row.format.clone(),
+                digits(row.plain.error),
+                digits(row.importance.error),
+                digits(row.feedback.error),
+                percent(row.plain.accuracy),
+                percent(row.feedback.accuracy),
+            ]);
+        }
+        writeln!(out, "{table}\n")?;
+        writeln!(out, "In your own program: docs/guide/run-a-network.md")
+    }
+
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
