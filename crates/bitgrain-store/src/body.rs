@@ -144,6 +144,23 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_of_a_body_is_written_whatever_was_there() {
+        for (width, len) in [BitWidth::W2, BitWidth::W3, BitWidth::W5, BitWidth::W7].into_iter().zip([1, 77, 129, 1001])
+        {
+            let format = BlockFormat::new(width).with_block_len(BlockLen::new(64).expect("in range"));
+            for format in [format, BlockFormat::two_level().with_block_len(format.block_len())] {
+                let (values, len_of) = (wave(len), format.encoded_len(len));
+                let bodies = [0, 0xff].map(|byte| {
+                    let mut bytes = vec![byte; len_of];
+                    encode(format, &values, &EncodeOptions::default(), &mut bytes).expect("finite");
+                    bytes
+                });
+                assert_eq!(bodies[0], bodies[1], "{len} values at {width:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_first_value_that_is_not_finite_is_named_at_every_size() {
         for len in [10, PARALLEL + 10] {
             let mut values = wave(len);

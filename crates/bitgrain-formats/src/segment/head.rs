@@ -60,11 +60,11 @@ impl<'a> Content<'a> {
 }
 
 /// Bits of the kind in the first byte.
-const KIND: u8 = 0b111;
+pub(super) const KIND: u8 = 0b111;
 /// Flag: more records of the batch follow.
-const BATCH: u8 = 1 << 3;
+pub(super) const BATCH: u8 = 1 << 3;
 /// Flag: it is said how many bytes are durable.
-const DURABLE: u8 = 1 << 4;
+pub(super) const DURABLE: u8 = 1 << 4;
 
 impl<'a> Head<'a> {
     pub(super) fn write(&self, header: &SegmentHeader, out: &mut Vec<u8>) -> Result<(), SegmentError> {

@@ -146,14 +146,20 @@ pub(crate) fn segment(bytes: &[u8]) -> Value {
 
 pub(crate) fn manifest(bytes: &[u8]) -> Value {
     let manifest = Manifest::parse(bytes).expect("a good manifest");
-    let compacted = |segment: &CompactedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });
+    let sealed = |segment: &SealedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });
+    let (closed, last) = match manifest.log_end {
+        LogEnd::Open => (false, None),
+        LogEnd::Closed(last) => (true, last),
+    };
     json!({
         "kind": "manifest",
         "manifest": {
             "store": hex(&manifest.store),
             "number": manifest.number,
             "log_from": manifest.log_from,
-            "compacted": manifest.compacted.iter().map(compacted).collect::<Vec<_>>(),
+            "closed": closed,
+            "last": last.as_ref().map(sealed),
+            "compacted": manifest.compacted.iter().map(sealed).collect::<Vec<_>>(),
         },
     })
 }

@@ -128,7 +128,10 @@ pub(crate) fn segment(sealed: bool) -> (Vec<u8>, usize) {
     (bytes, end)
 }
 
-pub(crate) fn manifest() -> Manifest {
-    let compacted = |number| CompactedSegment { number, len: number * 1000, index_crc: 0xdead_beef };
-    Manifest { store: HEADER.store, number: 9, log_from: 5, compacted: vec![compacted(2), compacted(4)] }
+pub(crate) fn manifest(log_end: LogEnd) -> Manifest {
+    Manifest { store: HEADER.store, number: 9, log_from: 5, log_end, compacted: vec![sealed(2), sealed(4)] }
+}
+
+pub(crate) fn sealed(number: u64) -> SealedSegment {
+    SealedSegment { number, len: number * 1000, index_crc: 0xdead_beef }
 }

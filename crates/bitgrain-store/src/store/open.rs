@@ -37,7 +37,28 @@ impl TensorStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let config = StoreConfig { create: false, ..StoreConfig::default() };
+        Self::open_read_only_with(path, StoreConfig::default())
+    }
+
+    /// As [`open_read_only`](Self::open_read_only), with settings: what is left of a damaged store can be read without
+    /// changing a byte of it. [`recovery`](Self::recovery) says what is lost.
+    ///
+    /// ```
+    /// use bitgrain_store::{OnDamage, StoreConfig, TensorStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
+    /// store.put("x", &[1], &[1.0])?;
+    /// store.close()?;
+    /// let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    /// let store = TensorStore::open_read_only_with(folder.path(), salvage)?;
+    /// assert!(store.recovery().damages.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_read_only_with(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
+        let config = StoreConfig { create: false, ..config };
         let path = path.as_ref();
         if !path.is_dir() {
             return Err(StoreError::NoStore);
@@ -48,6 +69,7 @@ impl TensorStore {
             attempts += 1;
             match Self::on(Arc::new(LocalFolder::read_only(path)?), config.clone(), false) {
                 Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
+                Ok(store) if attempts < 2 && !store.recovery().damages.is_empty() => {}
                 result => return result,
             }
         }
@@ -65,16 +87,11 @@ impl TensorStore {
         config.policy.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
         let found = recover(&*backend, &config, writable, &index, &segments)?;
-        // A tensor that was put once and not used since has no line in a list of uses.
-        index.for_each(|entry| {
-            if entry.usage.load().accesses == 0 {
-                entry.usage.touch(entry.changed_at, &config.policy);
-            }
-        });
+        let manifest = Arc::new(Mutex::new(found.manifest));
         let log = writable.then(|| {
-            let (backend, store) = (Arc::clone(&backend), found.manifest.store);
+            let (backend, manifest) = (Arc::clone(&backend), Arc::clone(&manifest));
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
-            Log::new(backend, &config, store, found.next_number, found.tip, index, segments)
+            Log::new(backend, &config, manifest, found.next_number, found.tip, index, segments)
         });
         let mut links = LinkTable::default();
         for (key, base) in found.needs {
@@ -89,7 +106,7 @@ impl TensorStore {
             index,
             segments,
             log,
-            manifest: Mutex::new(found.manifest),
+            manifest,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
             links: Mutex::new(links),
             linking: Mutex::new(()),

@@ -6,6 +6,7 @@ mod compaction;
 mod concurrency;
 mod copies;
 mod durability;
+mod forged;
 mod limits;
 mod partial;
 mod temporal;
