@@ -184,7 +184,8 @@ def read_uses(body):
     while reader.left():
         key = next_key(reader, key)
         accesses, last = reader.varint(), reader.distance(last, may_be_zero=True)
-        window, average = reader.number("Q"), reader.bound()
+        window, average = reader.varint(), reader.number("H")
+        refuse_if(average > 32768, "an average")
         entry = {"id": key_to_id(key), "accesses": accesses, "last": last, "window": window, "average": average}
         uses.append(entry)
     return uses
@@ -208,7 +209,7 @@ def read_record(data, offset, header):
     record["time"] = (header["base_time"] + head.varint()) % 2**64
     record["batch_left"] = head.varint() if flags & 8 else 0
     refuse_if(flags & 8 and not 1 <= record["batch_left"] < 2**32, "the rest of a batch")
-    record["durable"] = head.varint() if flags & 16 else None
+    record["pending"] = head.varint() if flags & 16 else None
     record["id"] = None if record["kind"] == "usage" else head.id()
     record["content"], size = None, 0
     if record["kind"] == "tensor":

@@ -17,7 +17,7 @@
 //! use bitgrain_formats::segment::*;
 //! let header = SegmentHeader { kind: SegmentKind::Log, store: [7; 16], number: 1, previous: 0, base_sequence: 1, base_time: 5 };
 //! let mut segment = header.encode().to_vec();
-//! let stamp = Stamp { sequence: 1, batch_left: 0, durable: None, time: 9 };
+//! let stamp = Stamp { sequence: 1, batch_left: 0, pending: None, time: 9 };
 //! let head = Head { stamp, content: Content::Delete(IdRef::Name("gone")) };
 //! let len = write_record(&mut segment, &header, &head, &[])?;
 //!

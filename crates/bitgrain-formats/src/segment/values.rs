@@ -4,7 +4,7 @@ use bitgrain_codec::BlockFormat;
 
 use super::cursor::Cursor;
 use super::form::{read_block, read_form};
-use super::head::{BATCH, DURABLE, KIND};
+use super::head::{BATCH, KIND, PENDING};
 use super::record::{CRC_LEN, Unchecked};
 use super::tensor::RECONSTRUCT;
 use super::{Accuracy, CHUNK, Encoding, Form, IdRef, SegmentError, shape};
@@ -47,9 +47,9 @@ impl<'a> ValuesView<'a> {
         }
         cursor.varint("sequence number")?;
         cursor.varint("time")?;
-        for bit in [BATCH, DURABLE] {
+        for bit in [BATCH, PENDING] {
             if flags & bit != 0 {
-                cursor.varint("batch or durable bytes")?;
+                cursor.varint("batch or pending bytes")?;
             }
         }
         if !id.is_next(&mut cursor)? || cursor.u8("flags of the tensor")? & RECONSTRUCT != 0 {

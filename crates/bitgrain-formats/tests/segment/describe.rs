@@ -92,7 +92,7 @@ fn usage(body: &[u8]) -> Value {
             "accesses": entry.accesses,
             "last": entry.last,
             "window": entry.window,
-            "average": bits(entry.ema),
+            "average": (entry.ema * 32768.0) as u16,
         }));
     }
     list.into()
@@ -100,7 +100,7 @@ fn usage(body: &[u8]) -> Value {
 
 fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {
     let body = record.body(bytes).expect("checked");
-    let Stamp { sequence, batch_left, durable, time } = record.head.stamp;
+    let Stamp { sequence, batch_left, pending, time } = record.head.stamp;
     let (kind, content) = match &record.head.content {
         Content::Tensor(_, head) => ("tensor", tensor(head)),
         Content::Frame(_, head) => ("frame", frame(head)),
@@ -113,7 +113,7 @@ fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {
         "sequence": sequence,
         "time": time,
         "batch_left": batch_left,
-        "durable": durable,
+        "pending": pending,
         "id": record.head.content.id().map(id),
         "content": content,
         "body": hex(body),

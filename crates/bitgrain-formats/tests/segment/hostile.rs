@@ -239,7 +239,7 @@ fn records_of_another_segment_are_not_taken() {
 #[test]
 fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
     let record = |number: u128| {
-        let stamp = Stamp { sequence: HEADER.base_sequence, batch_left: 0, durable: None, time: HEADER.base_time };
+        let stamp = Stamp { sequence: HEADER.base_sequence, batch_left: 0, pending: None, time: HEADER.base_time };
         let mut bytes = Vec::new();
         let head = Head { stamp, content: Content::Delete(IdRef::Number(number)) };
         write_record(&mut bytes, &HEADER, &head, &[]).expect("a good record");

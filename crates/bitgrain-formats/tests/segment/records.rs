@@ -5,7 +5,7 @@ use bitgrain_formats::segment::*;
 use crate::samples::{self, HEADER};
 
 fn stamp(sequence: u64) -> Stamp {
-    Stamp { sequence, batch_left: 0, durable: None, time: HEADER.base_time }
+    Stamp { sequence, batch_left: 0, pending: None, time: HEADER.base_time }
 }
 
 fn usage(sequence: u64) -> Head<'static> {
@@ -154,7 +154,7 @@ fn what_no_reader_would_take_is_not_written() {
         assert!(Draft::new(0).finish(&HEADER, &head).is_err());
     }
     let mut list = UsageList::default();
-    for (name, ema) in [("", 0.0), ("a", f32::NAN), ("a", -0.0), (&too_long[..], 0.0)] {
+    for (name, ema) in [("", 0.0), ("a", f32::NAN), ("a", 1.1), ("a", -0.1), (&too_long[..], 0.0)] {
         assert!(list.push(&UsageEntry { id: IdRef::Name(name), accesses: 0, last: 0, window: 0, ema }).is_err());
     }
     assert!(list.is_empty());

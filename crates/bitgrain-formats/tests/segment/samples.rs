@@ -93,7 +93,7 @@ fn contents() -> Vec<(Content<'static>, Vec<u8>)> {
     ]
 }
 
-/// The records: two of them are a batch, some times differ, some say what is durable.
+/// The records: two of them are a batch, some times differ, some say what is pending.
 pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
     let with_stamp = |(i, (mut content, body)): (u64, (Content<'static>, Vec<u8>))| {
         let time = HEADER.base_time + i / 3 * 250;
@@ -105,9 +105,9 @@ pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
             Content::Frame(_, frame) => frame.time = if frame.index == 3 { 40 } else { time },
             Content::Delete(_) | Content::Usage => {}
         }
-        let durable = (i == 3 || i == 11).then_some(64 + 100 * i);
+        let pending = (i == 3 || i == 11).then_some(64 + 100 * i);
         let sequence = HEADER.base_sequence + i + u64::from(i > 8) * 20;
-        (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), durable, time }, content }, body)
+        (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), pending, time }, content }, body)
     };
     (0..).zip(contents()).map(with_stamp).collect()
 }

@@ -90,7 +90,7 @@ impl<'a> Copier<'a> {
         let used = used.filter_map(|key| self.index.with(&key, |entry| entry.usage.load()).map(|usage| (key, usage)));
         for record in usage_of(used.collect(), now)? {
             let Record { draft, content, time } = record;
-            let stamp = Stamp { sequence: self.last.0, batch_left: 0, durable: None, time };
+            let stamp = Stamp { sequence: self.last.0, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;
             place.count_in(); // it counts for as long as the segment does
         }
@@ -101,7 +101,7 @@ impl<'a> Copier<'a> {
         let id = key.as_deref().map(TensorId::of_key);
         read::with_buffer(|buffer| {
             let whole = read::record(&from, id.as_ref(), Check::Alone, buffer)?;
-            let stamp = Stamp { batch_left: 0, durable: None, ..whole.view.head.stamp };
+            let stamp = Stamp { batch_left: 0, pending: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
                 (EntryKind::Tensor, Some(key)) => self.copied.push(Copied { key, frame: None, from, to }),

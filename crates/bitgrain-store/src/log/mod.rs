@@ -307,6 +307,7 @@ impl Log {
             (number, bytes) if number == header.number && bytes > active.said => Some(bytes),
             _ => None,
         };
+        let start = active.index.end();
         let (mut heads, mut joined) = (Vec::with_capacity(records.len()), Vec::new());
         let count = records.len();
         let mut single: &[u8] = &[];
@@ -314,7 +315,7 @@ impl Log {
             let stamp = Stamp {
                 sequence: *sequence + 1 + i as u64,
                 batch_left: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
-                durable: durable.filter(|_| i == 0),
+                pending: durable.filter(|_| i == 0).map(|durable| start.saturating_sub(durable)),
                 time: record.time,
             };
             // Lent, and given back once it has its place; nobody needs it after an error.
@@ -323,7 +324,6 @@ impl Log {
             heads.push((head, bytes.len() as u64));
             if count == 1 { single = bytes } else { joined.extend_from_slice(bytes) }
         }
-        let start = active.index.end();
         let bytes = if count == 1 { single } else { &joined };
         if let Err(source) = active.segment.file.write_at(start, bytes) {
             return Err(self.undo(&active.segment, start, source));

@@ -130,7 +130,7 @@ fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<
     while let Some(offset) = at {
         let record = usize::try_from(offset).ok().and_then(|at| bytes.get(at..))?;
         let view = RecordView::parse(record, offset, header).ok()?;
-        if view.head.stamp.durable.is_some_and(|durable| durable > bad) {
+        if view.head.stamp.pending.is_some_and(|pending| offset.saturating_sub(pending) > bad) {
             return Some(first);
         }
         at = find_record(bytes, header, offset + view.total_len());

@@ -19,7 +19,7 @@ fn forge(folder: &Path, records: &[(Content<'_>, Vec<u8>)]) {
     let header = SegmentHeader { kind, store, number: 2, previous: 0, base_sequence: 1, base_time: 1000 };
     let mut bytes = header.encode().to_vec();
     for ((content, body), sequence) in records.iter().zip(1..) {
-        let stamp = Stamp { sequence, batch_left: 0, durable: None, time: 1000 };
+        let stamp = Stamp { sequence, batch_left: 0, pending: None, time: 1000 };
         write_record(&mut bytes, &header, &Head { stamp, content: content.clone() }, body).expect("a good record");
     }
     fs::write(folder.join("segment-0000000000000002"), bytes).expect("written");
