@@ -87,12 +87,14 @@ fn usage(body: &[u8]) -> Value {
     let mut entries = UsageEntries::new(body);
     let mut list = Vec::new();
     while let Some(entry) = entries.next().expect("a good list") {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
+        let average = (entry.ema * 32768.0) as u16;
         list.push(json!({
             "id": id(entry.id),
             "accesses": entry.accesses,
             "last": entry.last,
             "window": entry.window,
-            "average": (entry.ema * 32768.0) as u16,
+            "average": average,
         }));
     }
     list.into()

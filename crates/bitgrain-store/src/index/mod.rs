@@ -241,6 +241,26 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_was_replaced_while_it_was_copied_is_not_moved() {
+        let (index, segment) = (Index::new(), segment());
+        let key = Key::from(&1_u32.to_le_bytes()[..]);
+        let frame = |offset, i| Change::Frame { key: key.clone(), place: place(&segment, offset), index: i };
+        let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
+        let offsets = || index.with(&key, |e| e.places().map(|place| place.offset).collect::<Vec<_>>()).expect("there");
+        index.apply(vec![tensor(&segment, 1, 20, true), frame(30, 0), frame(40, 1)]);
+        for (i, (frame, from, to)) in [(None, 10, 500), (Some(0), 31, 501), (Some(2), 40, 502)].into_iter().enumerate()
+        {
+            index.relocate(&key, frame, &place(&segment, from), place(&segment, to));
+            assert_eq!((offsets(), live()), (vec![20, 30, 40], 30), "{i}");
+        }
+        index.relocate(&key, None, &place(&segment, 20), place(&segment, 600));
+        index.relocate(&key, Some(1), &place(&segment, 40), place(&segment, 601));
+        assert_eq!((offsets(), live()), (vec![600, 30, 601], 30));
+        index.relocate(b"gone", None, &place(&segment, 600), place(&segment, 700));
+        assert_eq!(live(), 30);
+    }
+
+    #[test]
     fn uses_are_handed_out_once() {
         let (index, segment) = (Index::new(), segment());
         index.apply(vec![tensor(&segment, 1, 10, false), tensor(&segment, 2, 20, false)]);
