@@ -9,7 +9,7 @@ import struct
 from model_file import Reader as Numbers
 from model_file import Refused
 
-CHUNK = 65536
+CHUNK = 16384
 FORMS = {0: "none", 1: "frames", 9: "b3x2", 10: "f32"} | {bits: f"b{bits}" for bits in range(2, 9)}
 KINDS = ["tensor", "frame", "deletion", "usage", "hole"]
 
@@ -52,7 +52,11 @@ class Reader(Numbers):
     def id(self):
         length = self.varint()
         refuse_if(length > 65536, "a long id")
-        return key_to_id(b"\1" + self.take(16) if length == 0 else b"\0" + self.take(length))
+        if length:
+            return key_to_id(b"\0" + self.take(length))
+        number = self.take(self.number("B"))
+        refuse_if(len(number) > 16 or number[:1] == b"\0", "a number longer than it need be")
+        return key_to_id(b"\1" + number.rjust(16, b"\0"))
 
     def f32(self):
         bits = self.number("I")
@@ -180,7 +184,8 @@ def read_uses(body):
     while reader.left():
         key = next_key(reader, key)
         accesses, last = reader.varint(), reader.distance(last, may_be_zero=True)
-        window, average = reader.number("Q"), reader.bound()
+        window, average = reader.varint(), reader.number("H")
+        refuse_if(average > 32768, "an average")
         entry = {"id": key_to_id(key), "accesses": accesses, "last": last, "window": window, "average": average}
         uses.append(entry)
     return uses
@@ -204,7 +209,7 @@ def read_record(data, offset, header):
     record["time"] = (header["base_time"] + head.varint()) % 2**64
     record["batch_left"] = head.varint() if flags & 8 else 0
     refuse_if(flags & 8 and not 1 <= record["batch_left"] < 2**32, "the rest of a batch")
-    record["durable"] = head.varint() if flags & 16 else None
+    record["pending"] = head.varint() if flags & 16 else None
     record["id"] = None if record["kind"] == "usage" else head.id()
     record["content"], size = None, 0
     if record["kind"] == "tensor":
@@ -315,15 +320,22 @@ def read(data):
     return {"kind": "segment", "header": header, "records": records, "sealed": sealed, "torn": end - at}
 
 
+def read_sealed(reader):
+    segment = {"number": reader.number("Q"), "len": reader.number("Q")}
+    return segment | {"index_sum": f"{reader.number('I'):08x}"}
+
+
 def read_manifest(data):
     refuse_if(data[:8] != b"BGMANIF\0", "the magic of a manifest")
-    refuse_if(len(data) < 52 or sum_of(data[:-4]) != struct.unpack("<I", data[-4:])[0], "the sum of a manifest")
+    refuse_if(len(data) < 72 or sum_of(data[:-4]) != struct.unpack("<I", data[-4:])[0], "the sum of a manifest")
     reader = Reader(data)
     reader.take(8)
-    version, zero, count = reader.number("H"), reader.number("H"), reader.number("I")
-    refuse_if(version != 1 or zero, "a version")
-    refuse_if(len(data) != 52 + 20 * count, "the length of a manifest")
+    version, closed, count = reader.number("H"), reader.number("H"), reader.number("I")
+    refuse_if(version != 1 or closed > 1, "version or end of the log")
+    refuse_if(len(data) != 72 + 20 * count, "the length of a manifest")
     manifest = {"store": reader.take(16).hex(), "number": reader.number("Q"), "log_from": reader.number("Q")}
-    listed = [{"number": reader.number("Q"), "len": reader.number("Q"), "index_sum": reader.number("I")} for _ in range(count)]
-    manifest["compacted"] = [entry | {"index_sum": f"{entry['index_sum']:08x}"} for entry in listed]
+    last, *compacted = [read_sealed(reader) for _ in range(1 + count)]
+    none = last == {"number": 0, "len": 0, "index_sum": "00000000"}
+    refuse_if(not none and not (closed and last["number"] >= max(1, manifest["log_from"])), "the last log segment")
+    manifest |= {"closed": bool(closed), "last": None if none else last, "compacted": compacted}
     return {"kind": "manifest", "manifest": manifest}

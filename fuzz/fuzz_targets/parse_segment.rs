@@ -91,6 +91,12 @@ fn records(header: &SegmentHeader, salt: u32, bytes: &[u8]) {
     let Ok(view) = RecordView::parse(&record, 0, header) else { return };
     let body = view.body(&record).expect("all there");
     assert_eq!(view.check_body(body), Ok(()));
+    if let Content::Tensor(id, tensor) = &view.head.content {
+        let values = ValuesView::parse(&record, 0, salt, *id).expect("a good record");
+        let data = matches!(tensor.encoding, Encoding::Raw | Encoding::Blocks(_)) && tensor.reconstruct.is_none();
+        let read = values.map(|v| (v.tier, v.encoding, v.count, v.body));
+        assert_eq!(read, data.then(|| (tensor.tier, tensor.encoding, tensor.count(), body)));
+    }
     let mut again = Vec::new();
     write_record(&mut again, header, &view.head, body).expect("what was read can be written");
     assert_eq!(again, record);

@@ -100,7 +100,7 @@ pub(super) fn tables(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> [Table
     let get = Table { title: "Get", note, unit: Unit::Microseconds, axis: "tensor", figures, rows: whole };
     let note =
         "Some rows of a tensor of 1,000 × 1,000 floats, anywhere in it. Ours reads the head of the record and the \
-                chunks of 64 KiB that the rows are in, and checks all of that; redb reads the whole value. Arrays of \
+                chunks of 16 KiB that the rows are in, and checks all of that; redb reads the whole value. Arrays of \
                 tensorstore and zarr are in chunks of 100 rows."
             .to_owned();
     let figures = vec![Figure::ratio(OURS, FLOOR_OF_GET), Figure::ratio(OURS, "redb"), Figure::ratio(OURS, "LMDB")];

@@ -112,9 +112,16 @@ fn first_non_finite(values: &[f32]) -> Option<StoreError> {
     Some(StoreError::NonFinite { index: dirty * PIECE + index })
 }
 
-/// The largest `|a - b|` of finite values, as bits: those of positive floats have their order.
+/// The largest `|a - b|` of finite values. In lanes, as every vector unit has: which of them is larger first does not matter.
 pub(crate) fn largest_difference(a: &[f32], b: &[f32]) -> f32 {
-    f32::from_bits(a.iter().zip(b).fold(0, |max, (a, b)| max.max((a - b).abs().to_bits())))
+    let larger = |max: f32, (a, b): (&f32, &f32)| if (a - b).abs() > max { (a - b).abs() } else { max };
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let mut lanes = [0.0_f32; 16];
+    for (a, b) in a.iter().zip(b) {
+        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(max, pair)| *max = larger(*max, pair));
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(0.0, larger);
+    lanes.iter().fold(rest, |max, lane| max.max(*lane))
 }
 
 #[cfg(test)]
@@ -144,6 +151,23 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_of_a_body_is_written_whatever_was_there() {
+        for (width, len) in [BitWidth::W2, BitWidth::W3, BitWidth::W5, BitWidth::W7].into_iter().zip([1, 77, 129, 1001])
+        {
+            let format = BlockFormat::new(width).with_block_len(BlockLen::new(64).expect("in range"));
+            for format in [format, BlockFormat::two_level().with_block_len(format.block_len())] {
+                let (values, len_of) = (wave(len), format.encoded_len(len));
+                let bodies = [0, 0xff].map(|byte| {
+                    let mut bytes = vec![byte; len_of];
+                    encode(format, &values, &EncodeOptions::default(), &mut bytes).expect("finite");
+                    bytes
+                });
+                assert_eq!(bodies[0], bodies[1], "{len} values at {width:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_first_value_that_is_not_finite_is_named_at_every_size() {
         for len in [10, PARALLEL + 10] {
             let mut values = wave(len);
@@ -155,6 +179,19 @@ mod tests {
             assert!(matches!(finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
             let clean = finite(&values, NonFinite::Zero, 64).expect("replaced");
             assert_eq!((clean[7], clean[len - 1]), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn the_largest_difference_is_found_in_every_place() {
+        for len in 0..70 {
+            let values = wave(len);
+            assert_eq!(largest_difference(&values, &values), 0.0);
+            for at in 0..len {
+                let mut other = values.clone();
+                other[at] -= 1e6;
+                assert_eq!(largest_difference(&values, &other), (values[at] - other[at]).abs(), "{at} of {len}");
+            }
         }
     }
 

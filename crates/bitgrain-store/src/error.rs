@@ -118,6 +118,16 @@ pub enum StoreError {
         /// The absent tensor.
         id: TensorId,
     },
+    /// More zeros for a tensor without data than the store makes by itself.
+    #[error("{id} has no data: {values} zeros are more than {limit}; read it into memory of your own")]
+    TooManyZeros {
+        /// The absent tensor.
+        id: TensorId,
+        /// Values that its shape has.
+        values: usize,
+        /// The most that are made.
+        limit: usize,
+    },
     /// A temporal tensor where one without frames is needed.
     #[error("{id} has frames: append to it, or delete it first")]
     Temporal {

@@ -1,13 +1,14 @@
 //! What a tensor is called: a text or a number of 128 bits.
 
+use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 
 use bitgrain_formats::segment::IdRef;
 
 use crate::StoreError;
-
-/// The bytes an id is looked up by, ordered as ids are.
-pub(crate) type Key = Box<[u8]>;
 
 /// Name of a tensor: any text of 1 to 65,536 bytes, or a number. A text of digits is not the number.
 ///
@@ -51,9 +52,7 @@ impl TensorId {
 
     /// The bytes it is looked up by, ordered as ids are.
     pub(crate) fn key(&self) -> Key {
-        let mut key = Vec::with_capacity(self.as_id().key_len());
-        self.as_id().write_key(&mut key);
-        key.into_boxed_slice()
+        Key::of(self.as_id())
     }
 
     /// The id with this key, which the store made.
@@ -105,5 +104,116 @@ impl fmt::Display for TensorId {
                 .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { write!(f, "{c}") }),
             Self::Number(number) => write!(f, "#{number}"),
         }
+    }
+}
+
+/// The bytes an id is looked up by, ordered as ids are. Those of numbers and of short names take no memory elsewhere.
+#[derive(Clone)]
+pub(crate) struct Key(Bytes);
+
+#[derive(Clone)]
+enum Bytes {
+    Here { len: u8, bytes: [u8; HERE] },
+    There(Box<[u8]>),
+}
+
+/// Bytes of a key that is not elsewhere.
+const HERE: usize = 22;
+
+const _: () = assert!(size_of::<Key>() == 24);
+
+impl Key {
+    pub(crate) fn of(id: IdRef<'_>) -> Self {
+        Self::with(id.key_len(), |key| id.copy_key(key))
+    }
+
+    fn with(len: usize, fill: impl FnOnce(&mut [u8])) -> Self {
+        let mut bytes = [0; HERE];
+        match u8::try_from(len) {
+            Ok(short) if len <= HERE => {
+                fill(&mut bytes[..len]);
+                Self(Bytes::Here { len: short, bytes })
+            }
+            _ => {
+                let mut bytes = vec![0; len];
+                fill(&mut bytes);
+                Self(Bytes::There(bytes.into()))
+            }
+        }
+    }
+}
+
+impl From<&[u8]> for Key {
+    fn from(bytes: &[u8]) -> Self {
+        Self::with(bytes.len(), |key| key.copy_from_slice(bytes))
+    }
+}
+
+impl Deref for Key {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Here { len, bytes } => &bytes[..usize::from(*len)],
+            Bytes::There(bytes) => bytes,
+        }
+    }
+}
+
+impl Borrow<[u8]> for Key {
+    fn borrow(&self) -> &[u8] {
+        self
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_the_same_bytes_wherever_they_are() {
+        let mut keys = Vec::new();
+        for len in [1, 20, 21, 22, 23, 300, TensorId::MAX_LEN] {
+            let id = TensorId::from("n".repeat(len));
+            let key = id.key();
+            assert_eq!((key.len(), TensorId::of_key(&key)), (1 + len, id));
+            assert_eq!(Key::from(&key[..]), key);
+            keys.push(key);
+        }
+        let number = TensorId::from(5_u128).key();
+        assert_eq!(TensorId::of_key(&number), TensorId::from(5_u128));
+        assert!(keys.is_sorted() && keys.iter().all(|key| *key < number), "names come before numbers");
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use bitgrain_formats::segment::{CHUNK, Content, FrameHead, RecordView, SegmentError, TensorHead};
+use bitgrain_formats::segment::{CHUNK, Content, FrameHead, RecordView, SegmentError, TensorHead, ValuesView};
 use rayon::prelude::*;
 
 use crate::segment::Place;
@@ -66,7 +66,8 @@ pub(crate) fn record<'b>(
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
     let len = usize::try_from(place.len).unwrap_or(usize::MAX);
     let bytes = fill(place, 0, len, buffer)?;
-    let view = RecordView::parse(bytes, place.offset, &place.segment.header).map_err(damaged)?;
+    let view =
+        RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)?;
     let body = view.body(bytes).map_err(damaged)?;
     match check {
         Check::Off => {}
@@ -74,6 +75,23 @@ pub(crate) fn record<'b>(
         Check::Together => check_body(&view, body).map_err(damaged)?,
     }
     Ok(Whole { view, body })
+}
+
+/// Reads the values of a small tensor; none if they are many, or its record has none or more.
+pub(crate) fn values<'b>(
+    place: &Place,
+    id: &TensorId,
+    check: Check,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Option<ValuesView<'b>>, StoreError> {
+    let damaged = |error: SegmentError| place.segment.damaged(place.offset, Some(id), &error);
+    let Some(len) = usize::try_from(place.len).ok().filter(|len| *len < PARALLEL) else { return Ok(None) };
+    let bytes = fill(place, 0, len, buffer)?;
+    let values = ValuesView::parse(bytes, place.offset, place.segment.salt, id.as_id()).map_err(damaged)?;
+    if let Some(values) = values.filter(|_| check != Check::Off) {
+        values.check().map_err(damaged)?;
+    }
+    Ok(values)
 }
 
 /// Reads the head of a record. The body is read by [`part`].
@@ -90,7 +108,26 @@ pub(crate) fn head<'b>(
     if needed > guess {
         fill(place, 0, needed, buffer)?;
     }
-    RecordView::parse(&buffer[..needed.max(guess)], place.offset, &place.segment.header).map_err(damaged)
+    let bytes = &buffer[..needed.max(guess)];
+    RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)
+}
+
+/// Bytes of a record that are read at once rather than head and part one after the other: the system takes longer to answer
+/// than to copy so few.
+const AT_ONCE: u64 = CHUNK as u64;
+
+/// Reads the head of a record, and its body too if it is small.
+pub(crate) fn head_or_all<'b>(
+    place: &Place,
+    id: Option<&TensorId>,
+    check: Check,
+    buffer: &'b mut Vec<u8>,
+) -> Result<(RecordView<'b>, Option<&'b [u8]>), StoreError> {
+    if place.len > AT_ONCE {
+        return Ok((head(place, id, buffer)?, None));
+    }
+    let Whole { view, body } = record(place, id, check, buffer)?;
+    Ok((view, Some(body)))
 }
 
 /// Reads a part of a body, with all of the chunks it touches; returns where in the body the bytes begin.
@@ -109,6 +146,18 @@ pub(crate) fn part<'b>(
         checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
     }
     Ok((chunks.start, bytes))
+}
+
+/// As [`tensor_of`], for whoever needs nothing else of the record.
+pub(crate) fn into_tensor<'a>(
+    view: RecordView<'a>,
+    place: &Place,
+    id: &TensorId,
+) -> Result<TensorHead<'a>, StoreError> {
+    match view.head.content {
+        Content::Tensor(found, head) if found == id.as_id() => Ok(head),
+        _ => Err(other_record(place, id)),
+    }
 }
 
 /// The head of a tensor, of a record that must be one.

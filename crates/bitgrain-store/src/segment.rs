@@ -14,6 +14,8 @@ use crate::{StoreError, TensorId};
 pub(crate) struct Segment {
     /// What it says of itself.
     pub(crate) header: SegmentHeader,
+    /// What its checksums begin with.
+    pub(crate) salt: u32,
     /// The file.
     pub(crate) file: Arc<dyn BackendFile>,
     /// Where its records end.
@@ -39,6 +41,7 @@ impl Segment {
     pub(crate) fn new(header: SegmentHeader, file: Arc<dyn BackendFile>, end: u64) -> Arc<Self> {
         Arc::new(Self {
             header,
+            salt: header.salt(),
             file,
             end: AtomicU64::new(end),
             live: AtomicU64::new(0),

@@ -61,6 +61,10 @@ impl<'a> Cursor<'a> {
 
     /// A number of as few bytes as it takes; longer ones are refused, so that every number has one form.
     pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, SegmentError> {
+        if let [byte @ 0..0x80, rest @ ..] = self.bytes {
+            (self.bytes, self.offset) = (rest, self.offset + 1);
+            return Ok(u64::from(*byte));
+        }
         let (offset, mut value) = (self.offset, 0);
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.u8(what)?;

@@ -15,7 +15,7 @@ use crate::crc::{crc32c, crc32c_after};
 /// let mut draft = Draft::new(body.len());
 /// draft.body_mut().copy_from_slice(&body); // or encode blocks right here
 /// draft.checksum(); // before any lock is taken
-/// let stamp = Stamp { sequence: 2, batch_left: 0, durable: None, time: 9 }; // known under the lock
+/// let stamp = Stamp { sequence: 2, batch_left: 0, pending: None, time: 9 }; // known under the lock
 /// let bytes = draft.finish(&header, &Head { stamp, content: Content::Usage })?;
 /// assert_eq!(RecordView::parse(bytes, 64, &header)?.head.stamp, stamp);
 /// # Ok::<(), SegmentError>(())

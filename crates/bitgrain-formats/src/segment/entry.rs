@@ -211,8 +211,8 @@ impl<'a> Entry<'a> {
             previous.id.read(cursor)?;
             entry.id = previous.id.id();
         }
-        // A record has its id in it: ids that are put together here are never more bytes than the segment has.
-        if entry.id.is_some_and(|id| id.key_len() as u64 > length) {
+        // A record has its name in it: names that are put together here are never more bytes than the segment has.
+        if matches!(entry.id, Some(IdRef::Name(name)) if name.len() as u64 > length) {
             return Err(refuse);
         }
         Ok(entry)

@@ -19,8 +19,8 @@ pub struct Stamp {
     pub sequence: u64,
     /// Records that follow in the same batch. Without the last one, which has 0, a batch never happened.
     pub batch_left: u32,
-    /// Bytes of this segment that were known to be durable when the record was written.
-    pub durable: Option<u64>,
+    /// Bytes right before the record that were not known to be durable when it was written; those before them were.
+    pub pending: Option<u64>,
     /// When it was written, in milliseconds since 1970.
     pub time: u64,
 }
@@ -60,15 +60,15 @@ impl<'a> Content<'a> {
 }
 
 /// Bits of the kind in the first byte.
-const KIND: u8 = 0b111;
+pub(super) const KIND: u8 = 0b111;
 /// Flag: more records of the batch follow.
-const BATCH: u8 = 1 << 3;
-/// Flag: it is said how many bytes are durable.
-const DURABLE: u8 = 1 << 4;
+pub(super) const BATCH: u8 = 1 << 3;
+/// Flag: it is said how many bytes before it are pending.
+pub(super) const PENDING: u8 = 1 << 4;
 
 impl<'a> Head<'a> {
     pub(super) fn write(&self, header: &SegmentHeader, out: &mut Vec<u8>) -> Result<(), SegmentError> {
-        let Stamp { sequence, batch_left, durable, time } = self.stamp;
+        let Stamp { sequence, batch_left, pending, time } = self.stamp;
         let kind = match self.content {
             Content::Tensor(..) => 0,
             Content::Frame(..) => 1,
@@ -76,14 +76,14 @@ impl<'a> Head<'a> {
             Content::Usage => 3,
         };
         let batch = if batch_left > 0 { BATCH } else { 0 };
-        out.push(kind | batch | if durable.is_some() { DURABLE } else { 0 });
+        out.push(kind | batch | if pending.is_some() { PENDING } else { 0 });
         put::varint(out, sequence.wrapping_sub(header.base_sequence));
         put::varint(out, time.wrapping_sub(header.base_time));
         if batch_left > 0 {
             put::varint(out, u64::from(batch_left));
         }
-        if let Some(durable) = durable {
-            put::varint(out, durable);
+        if let Some(pending) = pending {
+            put::varint(out, pending);
         }
         if let Some(id) = self.content.id() {
             id.write(out)?;
@@ -99,14 +99,14 @@ impl<'a> Head<'a> {
     pub(super) fn read(mut cursor: Cursor<'a>, header: &SegmentHeader) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
         let flags = cursor.u8("kind of the record")?;
-        if flags & !(KIND | BATCH | DURABLE) != 0 || flags & KIND > 3 {
+        if flags & !(KIND | BATCH | PENDING) != 0 || flags & KIND > 3 {
             return Err(SegmentError::Value { what: "kind of the record", offset });
         }
         let sequence = cursor.varint("sequence number")?.wrapping_add(header.base_sequence);
         let time = cursor.varint("time")?.wrapping_add(header.base_time);
         let batch_left = if flags & BATCH == 0 { 0 } else { read_batch(&mut cursor)? };
-        let durable = if flags & DURABLE == 0 { None } else { Some(cursor.varint("durable bytes")?) };
-        let stamp = Stamp { sequence, batch_left, durable, time };
+        let pending = if flags & PENDING == 0 { None } else { Some(cursor.varint("pending bytes")?) };
+        let stamp = Stamp { sequence, batch_left, pending, time };
         let content = match flags & KIND {
             0 => Content::Tensor(IdRef::read(&mut cursor)?, TensorHead::read(time, &mut cursor)?),
             1 => Content::Frame(IdRef::read(&mut cursor)?, FrameHead::read(time, &mut cursor)?),

@@ -96,8 +96,10 @@ impl SegmentHeader {
         })
     }
 
-    /// What the checksums of this segment begin with: that of its header.
-    pub(super) fn salt(&self) -> u32 {
+    /// What the checksums of this segment begin with: that of its header. Whoever reads many records keeps it for
+    /// [`RecordView::parse_salted`](super::RecordView::parse_salted).
+    #[must_use]
+    pub fn salt(&self) -> u32 {
         let [.., a, b, c, d] = self.encode();
         u32::from_le_bytes([a, b, c, d])
     }

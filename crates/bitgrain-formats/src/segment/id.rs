@@ -47,6 +47,23 @@ impl<'a> IdRef<'a> {
         }
     }
 
+    /// Writes the key to the beginning of `out`, which has at least [`key_len`](Self::key_len) bytes.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub fn copy_key(self, out: &mut [u8]) {
+        match self {
+            Self::Name(name) => {
+                out[0] = NAME;
+                out[1..=name.len()].copy_from_slice(name.as_bytes());
+            }
+            Self::Number(number) => {
+                out[0] = NUMBER;
+                out[1..17].copy_from_slice(&number.to_be_bytes());
+            }
+        }
+    }
+
     /// The id with this key; `None` if there is none.
     #[must_use]
     pub fn from_key(key: &'a [u8]) -> Option<Self> {
@@ -78,28 +95,53 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// As heads have it: length and text, or 0 and the number.
+    /// As heads have it: length and text, or 0, the bytes the number takes, and these.
     pub(super) fn write(self, out: &mut Vec<u8>) -> Result<(), SegmentError> {
         self.check()?;
         match self {
             Self::Name(name) => put::text(out, name),
             Self::Number(number) => {
+                let bytes = number.to_be_bytes();
+                let taken = &bytes[number.leading_zeros() as usize / 8..];
                 out.push(0);
-                out.extend_from_slice(&number.to_be_bytes());
+                put::varint(out, taken.len() as u64);
+                out.extend_from_slice(taken);
             }
         }
         Ok(())
+    }
+
+    /// Whether this id comes next.
+    pub(super) fn is_next(self, cursor: &mut Cursor<'_>) -> Result<bool, SegmentError> {
+        let len = cursor.varint("length of the id")?;
+        match self {
+            Self::Number(number) => Ok(len == 0 && read_number(cursor)? == number),
+            Self::Name(name) => Ok(len == name.len() as u64 && cursor.take("id", len)? == name.as_bytes()),
+        }
     }
 
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
         let len = cursor.varint("length of the id")?;
         if len == 0 {
-            return cursor.array("id").map(u128::from_be_bytes).map(Self::Number);
+            return read_number(cursor).map(Self::Number);
         }
         if len > Self::MAX_LEN as u64 {
             return Err(SegmentError::Value { what: "length of the id", offset });
         }
         cursor.utf8("id", len).map(Self::Name)
     }
+}
+
+/// A number of as few bytes as it takes, the highest first.
+fn read_number(cursor: &mut Cursor<'_>) -> Result<u128, SegmentError> {
+    let offset = cursor.offset();
+    let len = cursor.u8("length of the id")?;
+    let taken = cursor.take("id", u64::from(len))?;
+    let mut bytes = [0; 16];
+    match bytes.len().checked_sub(taken.len()) {
+        Some(zeros) if taken.first() != Some(&0) => bytes[zeros..].copy_from_slice(taken),
+        _ => return Err(SegmentError::Value { what: "id", offset }),
+    }
+    Ok(u128::from_be_bytes(bytes))
 }

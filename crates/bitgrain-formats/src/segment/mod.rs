@@ -9,7 +9,7 @@
 //!
 //! | to write | to read |
 //! |---|---|
-//! | [`Draft`] encodes a body in place and puts the head before it, [`write_record`] copies a body | [`RecordView`], [`Records`] |
+//! | [`Draft`] encodes a body in place and puts the head before it, [`write_record`] copies a body | [`RecordView`], [`Records`], [`ValuesView`] |
 //! | [`IndexBuilder`] | [`Trailer`], [`Index`], [`Entries`] |
 //! | [`UsageList`] | [`UsageEntries`] |
 //!
@@ -17,7 +17,7 @@
 //! use bitgrain_formats::segment::*;
 //! let header = SegmentHeader { kind: SegmentKind::Log, store: [7; 16], number: 1, previous: 0, base_sequence: 1, base_time: 5 };
 //! let mut segment = header.encode().to_vec();
-//! let stamp = Stamp { sequence: 1, batch_left: 0, durable: None, time: 9 };
+//! let stamp = Stamp { sequence: 1, batch_left: 0, pending: None, time: 9 };
 //! let head = Head { stamp, content: Content::Delete(IdRef::Name("gone")) };
 //! let len = write_record(&mut segment, &header, &head, &[])?;
 //!
@@ -50,6 +50,7 @@ mod shape;
 mod tensor;
 mod trailer;
 mod usage;
+mod values;
 
 pub use accuracy::Accuracy;
 pub use draft::{Draft, write_record};
@@ -61,16 +62,17 @@ pub use head::{Content, Head, Stamp};
 pub use header::{SegmentHeader, SegmentKind};
 pub use id::IdRef;
 pub use index::{Entries, Index, IndexBuilder};
-pub use manifest::{CompactedSegment, Manifest};
+pub use manifest::{LogEnd, Manifest, SealedSegment};
 pub use reconstruct::Reconstruct;
 pub use record::{Needed, RecordView};
 pub use records::{End, Records, find_record};
 pub use tensor::{BodyParts, TensorHead};
 pub use trailer::Trailer;
 pub use usage::{UsageEntries, UsageEntry, UsageList};
+pub use values::ValuesView;
 
 /// Bytes of a body that share a checksum.
-pub const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 16 * 1024;
 
 /// Bytes a head may have: long ids and what users write down are in it, values are not.
 pub const MAX_HEAD: usize = 1 << 20;

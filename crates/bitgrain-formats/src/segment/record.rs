@@ -55,8 +55,16 @@ impl<'a> RecordView<'a> {
     /// # Errors
     /// Any [`SegmentError`].
     pub fn parse(bytes: &'a [u8], offset: u64, header: &SegmentHeader) -> Result<Self, SegmentError> {
+        Self::parse_salted(bytes, offset, header, header.salt())
+    }
+
+    /// As [`parse`](Self::parse), with the [`salt`](SegmentHeader::salt) of the header.
+    ///
+    /// # Errors
+    /// Any [`SegmentError`].
+    pub fn parse_salted(bytes: &'a [u8], offset: u64, header: &SegmentHeader, salt: u32) -> Result<Self, SegmentError> {
         let unchecked = Unchecked::read(bytes, offset)?;
-        unchecked.check(header.salt())?;
+        unchecked.check(salt)?;
         unchecked.view(header)
     }
 
@@ -153,24 +161,35 @@ impl Lengths {
 }
 
 /// A record whose head is there, but was not checked.
-struct Unchecked<'a> {
+pub(super) struct Unchecked<'a> {
     offset: u64,
     before_head: usize,
     /// The record up to its body.
     bytes: &'a [u8],
     head: usize,
-    body: u64,
+    /// Bytes of the body.
+    pub(super) body: u64,
 }
 
 impl<'a> Unchecked<'a> {
-    fn read(bytes: &'a [u8], offset: u64) -> Result<Self, SegmentError> {
+    pub(super) fn read(bytes: &'a [u8], offset: u64) -> Result<Self, SegmentError> {
         let Lengths { before_head, head, table, body } = Lengths::read(bytes, offset)?;
         let needed = (before_head + head) as u64 + table;
         let bytes = Cursor::new(bytes, offset).take("head of the record", needed)?;
         Ok(Self { offset, before_head, bytes, head, body })
     }
 
-    fn check(&self, salt: u32) -> Result<(), SegmentError> {
+    /// Bytes before the body.
+    pub(super) const fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The head, and the checksums of the chunks.
+    pub(super) fn head_and_table(&self) -> (&'a [u8], &'a [u8]) {
+        self.bytes[self.before_head..].split_at(self.head)
+    }
+
+    pub(super) fn check(&self, salt: u32) -> Result<(), SegmentError> {
         let (sum, rest) = self.bytes.split_at(CRC_LEN);
         let (stored, computed) = (Cursor::new(sum, self.offset).u32("checksum of the head")?, crc32c_after(salt, rest));
         if stored != computed {
@@ -180,7 +199,7 @@ impl<'a> Unchecked<'a> {
     }
 
     fn view(&self, header: &SegmentHeader) -> Result<RecordView<'a>, SegmentError> {
-        let (head, table) = self.bytes[self.before_head..].split_at(self.head);
+        let (head, table) = self.head_and_table();
         let offset = self.offset;
         let head = Head::read(Cursor::new(head, offset + self.before_head as u64), header)?;
         let body_len = usize::try_from(self.body);

@@ -31,6 +31,7 @@ pub enum End {
 pub struct Records<'a> {
     segment: &'a [u8],
     header: SegmentHeader,
+    salt: u32,
     end: End,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Records<'a> {
     /// The records from `offset` on.
     #[must_use]
     pub fn from(segment: &'a [u8], header: &SegmentHeader, offset: u64) -> Self {
-        Self { segment, header: *header, end: End::Clean { offset } }
+        Self { segment, header: *header, salt: header.salt(), end: End::Clean { offset } }
     }
 
     /// Where and why it ended; until then [`End::Clean`] where the next record begins.
@@ -56,7 +57,7 @@ impl<'a> Records<'a> {
 
     fn read(&self, offset: u64) -> Result<RecordView<'a>, SegmentError> {
         let bytes = usize::try_from(offset).ok().and_then(|at| self.segment.get(at..)).unwrap_or_default();
-        let record = RecordView::parse(bytes, offset, &self.header)?;
+        let record = RecordView::parse_salted(bytes, offset, &self.header, self.salt)?;
         record.check_body(record.body(bytes)?)?;
         Ok(record)
     }

@@ -32,6 +32,24 @@ pub(super) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), SegmentErr
     Ok(())
 }
 
+/// Number of values of the shape that comes next.
+pub(super) fn read_count(cursor: &mut Cursor<'_>) -> Result<usize, SegmentError> {
+    let offset = cursor.offset();
+    let axes = cursor.size("number of axes")?;
+    if axes > MAX_RANK {
+        return Err(SegmentError::Value { what: "number of axes", offset });
+    }
+    let (mut product, mut empty) = (Some(1usize), false);
+    for _ in 0..axes {
+        let axis = cursor.size("length of an axis")?;
+        empty |= axis == 0;
+        product = product.and_then(|product| product.checked_mul(axis.max(1)));
+    }
+    let product = product.filter(|count| count.checked_mul(4).is_some_and(|bytes| isize::try_from(bytes).is_ok()));
+    let product = product.ok_or(SegmentError::Value { what: "number of values", offset })?;
+    Ok(if empty { 0 } else { product })
+}
+
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Vec<usize>, SegmentError> {
     let offset = cursor.offset();
     let axes = cursor.size("number of axes")?;

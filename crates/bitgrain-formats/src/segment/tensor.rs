@@ -54,7 +54,7 @@ const UPDATED: u8 = 1 << 1;
 const PINNED: u8 = 1 << 2;
 const MAX_ERROR: u8 = 1 << 3;
 const USER: u8 = 1 << 4;
-const RECONSTRUCT: u8 = 1 << 5;
+pub(super) const RECONSTRUCT: u8 = 1 << 5;
 
 impl<'a> TensorHead<'a> {
     /// Number of values.

@@ -1,9 +1,11 @@
 //! Lists of how tensors were used: the bodies of usage records.
 
-use super::accuracy::is_bound;
 use super::cursor::Cursor;
 use super::prefix::PreviousId;
 use super::{IdRef, SegmentError, put};
+
+/// Parts that an average of 1 has.
+const ONE: f32 = 32768.0;
 
 /// How a tensor was used.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +18,7 @@ pub struct UsageEntry<'a> {
     pub last: u64,
     /// A bit for each period in which there was one.
     pub window: u64,
-    /// Average number of them, recent ones counted more.
+    /// Average of periods with one (1) and without (0), recent ones counted more. Kept to a 32,768th.
     pub ema: f32,
 }
 
@@ -42,17 +44,19 @@ impl UsageList {
     /// Adds a tensor. Ids in order take the fewest bytes.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`] for an id without characters or an average that is negative or not finite,
+    /// [`SegmentError::Unwritable`] for an id without characters or an average that is not from 0 to 1,
     /// [`SegmentError::TooLong`].
     pub fn push(&mut self, entry: &UsageEntry<'_>) -> Result<(), SegmentError> {
-        if !is_bound(entry.ema) {
-            return Err(SegmentError::Unwritable { what: "an average use", must: "finite and not negative" });
+        if !(0.0..=1.0).contains(&entry.ema) {
+            return Err(SegmentError::Unwritable { what: "an average use", must: "0 to 1" });
         }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
+        let ema = (entry.ema * ONE).round_ties_even() as u16;
         self.previous.write(entry.id, &mut self.bytes)?;
         put::varint(&mut self.bytes, entry.accesses);
         put::delta(&mut self.bytes, entry.last, self.last);
-        self.bytes.extend_from_slice(&entry.window.to_le_bytes());
-        self.bytes.extend_from_slice(&entry.ema.to_le_bytes());
+        put::varint(&mut self.bytes, entry.window);
+        self.bytes.extend_from_slice(&ema.to_le_bytes());
         self.last = entry.last;
         Ok(())
     }
@@ -99,10 +103,10 @@ impl<'a> UsageEntries<'a> {
         self.previous.read(&mut self.cursor)?;
         let accesses = self.cursor.varint("accesses")?;
         self.last = self.cursor.delta("last access", self.last)?;
-        let window = self.cursor.u64("window of accesses")?;
+        let window = self.cursor.varint("window of accesses")?;
         let offset = self.cursor.offset();
-        let ema = self.cursor.f32("average use")?;
-        let (Some(id), true) = (self.previous.id(), is_bound(ema)) else {
+        let ema = f32::from(self.cursor.u16("average use")?) / ONE;
+        let (Some(id), true) = (self.previous.id(), ema <= 1.0) else {
             return Err(SegmentError::Value { what: "average use", offset });
         };
         Ok(Some(UsageEntry { id, accesses, last: self.last, window, ema }))

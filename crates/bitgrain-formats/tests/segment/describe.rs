@@ -87,12 +87,14 @@ fn usage(body: &[u8]) -> Value {
     let mut entries = UsageEntries::new(body);
     let mut list = Vec::new();
     while let Some(entry) = entries.next().expect("a good list") {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 32768")]
+        let average = (entry.ema * 32768.0) as u16;
         list.push(json!({
             "id": id(entry.id),
             "accesses": entry.accesses,
             "last": entry.last,
             "window": entry.window,
-            "average": bits(entry.ema),
+            "average": average,
         }));
     }
     list.into()
@@ -100,7 +102,7 @@ fn usage(body: &[u8]) -> Value {
 
 fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {
     let body = record.body(bytes).expect("checked");
-    let Stamp { sequence, batch_left, durable, time } = record.head.stamp;
+    let Stamp { sequence, batch_left, pending, time } = record.head.stamp;
     let (kind, content) = match &record.head.content {
         Content::Tensor(_, head) => ("tensor", tensor(head)),
         Content::Frame(_, head) => ("frame", frame(head)),
@@ -113,7 +115,7 @@ fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {
         "sequence": sequence,
         "time": time,
         "batch_left": batch_left,
-        "durable": durable,
+        "pending": pending,
         "id": record.head.content.id().map(id),
         "content": content,
         "body": hex(body),
@@ -146,14 +148,20 @@ pub(crate) fn segment(bytes: &[u8]) -> Value {
 
 pub(crate) fn manifest(bytes: &[u8]) -> Value {
     let manifest = Manifest::parse(bytes).expect("a good manifest");
-    let compacted = |segment: &CompactedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });
+    let sealed = |segment: &SealedSegment| json!({ "number": segment.number, "len": segment.len, "index_sum": format!("{:08x}", segment.index_crc) });
+    let (closed, last) = match manifest.log_end {
+        LogEnd::Open => (false, None),
+        LogEnd::Closed(last) => (true, last),
+    };
     json!({
         "kind": "manifest",
         "manifest": {
             "store": hex(&manifest.store),
             "number": manifest.number,
             "log_from": manifest.log_from,
-            "compacted": manifest.compacted.iter().map(compacted).collect::<Vec<_>>(),
+            "closed": closed,
+            "last": last.as_ref().map(sealed),
+            "compacted": manifest.compacted.iter().map(sealed).collect::<Vec<_>>(),
         },
     })
 }

@@ -53,10 +53,12 @@ fn the_torn_segment_is_read_up_to_the_tear() {
 }
 
 #[test]
-fn the_manifest_is_read_and_written_as_it_is() {
-    let (bytes, description) = vector("v1_manifest");
-    assert_eq!(describe::manifest(&bytes), description);
-    assert_eq!(Manifest::parse(&bytes).expect("a good manifest").encode(), Ok(bytes));
+fn manifests_are_read_and_written_as_they_are() {
+    for name in ["v1_manifest", "v1_closed"] {
+        let (bytes, description) = vector(name);
+        assert_eq!(describe::manifest(&bytes), description);
+        assert_eq!(Manifest::parse(&bytes).expect("a good manifest").encode(), Ok(bytes));
+    }
 }
 
 /// The vectors were written with this once. It never replaces one.
@@ -66,11 +68,13 @@ fn write_vectors_that_are_not_there() {
     let (sealed, _) = samples::segment(true);
     let (unsealed, end) = samples::segment(false);
     let torn = &unsealed[..end - 31];
-    let manifest = samples::manifest().encode().expect("a short list");
+    let manifest = samples::manifest(LogEnd::Open).encode().expect("a short list");
+    let closed = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
     for (name, bytes, description) in [
         ("v1_sealed", &sealed[..], describe::segment(&sealed)),
         ("v1_torn", torn, describe::segment(torn)),
         ("v1_manifest", &manifest, describe::manifest(&manifest)),
+        ("v1_closed", &closed, describe::manifest(&closed)),
     ] {
         let text = serde_json::to_string_pretty(&description).expect("JSON") + "\n";
         for (ending, content) in [("bin", bytes), ("json", text.as_bytes())] {

@@ -92,12 +92,35 @@ fn every_cut_of_a_sealed_segment_is_an_open_one() {
 
 #[test]
 fn every_flipped_bit_and_every_cut_of_a_manifest_is_noticed() {
-    let bytes = samples::manifest().encode().expect("a short list");
-    assert_eq!(Manifest::parse(&bytes), Ok(samples::manifest()));
-    for_every_bit(&bytes, |at, broken| assert!(Manifest::parse(broken).is_err(), "byte {at}"));
-    for len in 0..bytes.len() {
-        assert!(Manifest::parse(&bytes[..len]).is_err(), "{len} bytes");
+    for log_end in [LogEnd::Open, LogEnd::Closed(None), LogEnd::Closed(Some(samples::sealed(7)))] {
+        let manifest = samples::manifest(log_end);
+        let bytes = manifest.encode().expect("a short list");
+        assert_eq!(Manifest::parse(&bytes), Ok(manifest));
+        for_every_bit(&bytes, |at, broken| assert!(Manifest::parse(broken).is_err(), "byte {at}"));
+        for len in 0..bytes.len() {
+            assert!(Manifest::parse(&bytes[..len]).is_err(), "{len} bytes");
+        }
     }
+}
+
+#[test]
+fn a_log_ends_with_a_segment_that_counts_and_only_if_it_is_closed() {
+    let signed = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
+        let end = bytes.len() - 4;
+        change(&mut bytes);
+        let sum = crc32c(&bytes[..end]);
+        bytes[end..].copy_from_slice(&sum.to_le_bytes());
+        Manifest::parse(&bytes)
+    };
+    assert!(signed(&|_| {}).is_ok());
+    let refused = |change: &dyn Fn(&mut [u8])| matches!(signed(change), Err(SegmentError::Value { .. }));
+    assert!(refused(&|bytes| bytes[10] = 0), "an open log has no last segment");
+    assert!(refused(&|bytes| bytes[10] = 2), "there are two states");
+    assert!(refused(&|bytes| bytes[48] = 4), "segments before 5 do not count");
+    assert!(refused(&|bytes| bytes[48] = 0), "no segment has a length");
+    let wrong = samples::manifest(LogEnd::Closed(Some(samples::sealed(4)))).encode();
+    assert!(matches!(wrong, Err(SegmentError::Unwritable { .. })), "{wrong:?}");
 }
 
 fn sum_after(salt: u32, bytes: &[u8]) -> [u8; 4] {
@@ -194,7 +217,7 @@ fn later_versions_and_foreign_files_are_named_as_such() {
     let foreign = [b"PK\x03\x04....", &[0; 100][..]].concat();
     assert!(matches!(SegmentHeader::parse(&foreign), Err(SegmentError::Foreign { what: "segment", .. })));
     assert!(matches!(Manifest::parse(&foreign), Err(SegmentError::Foreign { what: "manifest", .. })));
-    let mut later = samples::manifest().encode().expect("a short list");
+    let mut later = samples::manifest(LogEnd::Open).encode().expect("a short list");
     later[8] = 2;
     let end = later.len() - 4;
     let sum = crc32c(&later[..end]);
@@ -210,4 +233,30 @@ fn records_of_another_segment_are_not_taken() {
         assert!(records.next().is_none());
         assert!(matches!(records.end(), End::Bad { offset: 64, error: SegmentError::Checksum { .. } }));
     }
+}
+
+/// Numbers have one form, of as few bytes as they take.
+#[test]
+fn numbers_take_as_few_bytes_as_they_can_and_no_reader_takes_more() {
+    let record = |number: u128| {
+        let stamp = Stamp { sequence: HEADER.base_sequence, batch_left: 0, pending: None, time: HEADER.base_time };
+        let mut bytes = Vec::new();
+        let head = Head { stamp, content: Content::Delete(IdRef::Number(number)) };
+        write_record(&mut bytes, &HEADER, &head, &[]).expect("a good record");
+        assert_eq!(RecordView::parse(&bytes, 0, &HEADER).expect("a good record").head, head);
+        bytes
+    };
+    let none = record(0).len();
+    for (number, len) in [(1, 1), (255, 1), (256, 2), (1 << 64, 9), (1 << 120, 16), (u128::MAX, 16)] {
+        assert_eq!(record(number).len() - none, len, "{number}");
+    }
+    // A zero before the number, in a head that is longer by that.
+    let mut padded = record(7);
+    let at = padded.len() - 2;
+    (padded[at], padded[4]) = (2, padded[4] + 1);
+    padded.insert(at + 1, 0);
+    let sum = sum_after(salt(), &padded[4..]);
+    padded[..4].copy_from_slice(&sum);
+    let refused = RecordView::parse(&padded, 0, &HEADER);
+    assert!(matches!(refused, Err(SegmentError::Value { what: "id", .. })), "{refused:?}");
 }

@@ -5,7 +5,7 @@ use bitgrain_formats::segment::*;
 use crate::samples::{self, HEADER};
 
 fn stamp(sequence: u64) -> Stamp {
-    Stamp { sequence, batch_left: 0, durable: None, time: HEADER.base_time }
+    Stamp { sequence, batch_left: 0, pending: None, time: HEADER.base_time }
 }
 
 fn usage(sequence: u64) -> Head<'static> {
@@ -55,7 +55,7 @@ fn the_first_bytes_tell_how_many_there_are() {
         assert_eq!(view.head, head);
         assert_eq!(view.check_body(&body), Ok(()));
     }
-    let longest = Needed { head: 4 + 3 + 10 + (1 << 20) + (4 << 48), total: u64::MAX };
+    let longest = Needed { head: 4 + 3 + 10 + (1 << 20) + (4 << 50), total: u64::MAX };
     let prefix = [&[0; 4][..], &[0x80, 0x80, 0x40], &[0xff; 9], &[1]].concat();
     assert_eq!(prefix.len(), RecordView::PREFIX);
     assert_eq!(RecordView::needed(&prefix), Ok(longest));
@@ -154,8 +154,43 @@ fn what_no_reader_would_take_is_not_written() {
         assert!(Draft::new(0).finish(&HEADER, &head).is_err());
     }
     let mut list = UsageList::default();
-    for (name, ema) in [("", 0.0), ("a", f32::NAN), ("a", -0.0), (&too_long[..], 0.0)] {
+    for (name, ema) in [("", 0.0), ("a", f32::NAN), ("a", 1.1), ("a", -0.1), (&too_long[..], 0.0)] {
         assert!(list.push(&UsageEntry { id: IdRef::Name(name), accesses: 0, last: 0, window: 0, ema }).is_err());
     }
     assert!(list.is_empty());
+}
+
+/// What a reader of values alone gets is what the whole record says.
+#[test]
+fn values_are_read_alone_as_they_are_with_the_rest() {
+    let mut seen = 0;
+    for (head, body) in samples::records() {
+        let mut record = Vec::new();
+        write_record(&mut record, &HEADER, &head, &body).expect("a good record");
+        let id = head.content.id().unwrap_or(IdRef::Name("none"));
+        let values = ValuesView::parse(&record, 64, HEADER.salt(), id).expect("a good record");
+        let tensor = match &head.content {
+            Content::Tensor(_, tensor) if !body.is_empty() && tensor.reconstruct.is_none() => tensor,
+            _ => {
+                assert_eq!(values, None, "{head:?}");
+                continue;
+            }
+        };
+        let values = values.expect("it has values and nothing else");
+        let expected = (tensor.tier, tensor.encoding, tensor.accuracy, tensor.count(), &body[..]);
+        assert_eq!((values.tier, values.encoding, values.accuracy, values.count, values.body), expected);
+        assert_eq!(values.check(), Ok(()));
+        for other in [IdRef::Name("b"), IdRef::Number(3)] {
+            assert_eq!(ValuesView::parse(&record, 64, HEADER.salt(), other), Ok(None));
+        }
+        for at in 0..record.len() {
+            let mut broken = record.clone();
+            broken[at] ^= 0x10;
+            let read =
+                ValuesView::parse(&broken, 64, HEADER.salt(), id).and_then(|read| read.map_or(Ok(()), |v| v.check()));
+            assert!(read.is_err(), "byte {at} of {head:?}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 3, "{seen}");
 }

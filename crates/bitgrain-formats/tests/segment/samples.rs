@@ -93,7 +93,7 @@ fn contents() -> Vec<(Content<'static>, Vec<u8>)> {
     ]
 }
 
-/// The records: two of them are a batch, some times differ, some say what is durable.
+/// The records: two of them are a batch, some times differ, some say what is pending.
 pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
     let with_stamp = |(i, (mut content, body)): (u64, (Content<'static>, Vec<u8>))| {
         let time = HEADER.base_time + i / 3 * 250;
@@ -105,9 +105,9 @@ pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
             Content::Frame(_, frame) => frame.time = if frame.index == 3 { 40 } else { time },
             Content::Delete(_) | Content::Usage => {}
         }
-        let durable = (i == 3 || i == 11).then_some(64 + 100 * i);
+        let pending = (i == 3 || i == 11).then_some(64 + 100 * i);
         let sequence = HEADER.base_sequence + i + u64::from(i > 8) * 20;
-        (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), durable, time }, content }, body)
+        (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), pending, time }, content }, body)
     };
     (0..).zip(contents()).map(with_stamp).collect()
 }
@@ -128,7 +128,10 @@ pub(crate) fn segment(sealed: bool) -> (Vec<u8>, usize) {
     (bytes, end)
 }
 
-pub(crate) fn manifest() -> Manifest {
-    let compacted = |number| CompactedSegment { number, len: number * 1000, index_crc: 0xdead_beef };
-    Manifest { store: HEADER.store, number: 9, log_from: 5, compacted: vec![compacted(2), compacted(4)] }
+pub(crate) fn manifest(log_end: LogEnd) -> Manifest {
+    Manifest { store: HEADER.store, number: 9, log_from: 5, log_end, compacted: vec![sealed(2), sealed(4)] }
+}
+
+pub(crate) fn sealed(number: u64) -> SealedSegment {
+    SealedSegment { number, len: number * 1000, index_crc: 0xdead_beef }
 }

@@ -21,7 +21,7 @@ fn cost(name: impl Fn(u64) -> String) -> f64 {
             updated: time,
             ..samples::tensor(&[1000], 1, Encoding::Blocks(format))
         };
-        let stamp = Stamp { sequence: HEADER.base_sequence + i, batch_left: 0, durable: None, time };
+        let stamp = Stamp { sequence: HEADER.base_sequence + i, batch_left: 0, pending: None, time };
         let head = Head { stamp, content: Content::Tensor(IdRef::Name(&name), tensor) };
         let len = draft.finish(&HEADER, &head).expect("a good record").len();
         index.push(&head, len as u64).expect("a good record");

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bitgrain_formats::segment::{
-    Content, EntryKind, Head, Index as SegmentIndex, IndexBuilder, Records, SegmentHeader, SegmentKind, Stamp, Trailer,
-    UsageEntries, write_record,
+    EntryKind, Head, Index as SegmentIndex, IndexBuilder, SegmentHeader, SegmentKind, Stamp, Trailer, UsageEntries,
+    write_record,
 };
 
+use crate::id::Key;
 use crate::index::Index;
 use crate::log::{Log, Record, seal, unwritable, usage_of};
 use crate::read::Check;
+use crate::recovery::for_each_record;
 use crate::segment::{Place, Segment};
 use crate::{StoreError, TensorId, read};
 
@@ -20,7 +22,7 @@ const PIECE: usize = 1 << 20;
 
 /// A record that was copied.
 pub(crate) struct Copied {
-    pub(crate) key: Box<[u8]>,
+    pub(crate) key: Key,
     /// Its place among frames; none for the tensor itself.
     pub(crate) frame: Option<u64>,
     pub(crate) from: Place,
@@ -40,7 +42,7 @@ pub(crate) struct Copier<'a> {
     open: Option<Output>,
     pub(crate) copied: Vec<Copied>,
     /// Tensors whose use is written down in the run.
-    used: BTreeSet<Box<[u8]>>,
+    used: BTreeSet<Key>,
     /// Sequence number and time of the last record of the run.
     last: (u64, u64),
 }
@@ -88,18 +90,18 @@ impl<'a> Copier<'a> {
         let used = used.filter_map(|key| self.index.with(&key, |entry| entry.usage.load()).map(|usage| (key, usage)));
         for record in usage_of(used.collect(), now)? {
             let Record { draft, content, time } = record;
-            let stamp = Stamp { sequence: self.last.0, batch_left: 0, durable: None, time };
+            let stamp = Stamp { sequence: self.last.0, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;
             place.count_in(); // it counts for as long as the segment does
         }
         self.seal(sync)
     }
 
-    fn copy(&mut self, kind: EntryKind, key: Option<Box<[u8]>>, from: Place) -> Result<(), StoreError> {
+    fn copy(&mut self, kind: EntryKind, key: Option<Key>, from: Place) -> Result<(), StoreError> {
         let id = key.as_deref().map(TensorId::of_key);
         read::with_buffer(|buffer| {
             let whole = read::record(&from, id.as_ref(), Check::Alone, buffer)?;
-            let stamp = Stamp { batch_left: 0, durable: None, ..whole.view.head.stamp };
+            let stamp = Stamp { batch_left: 0, pending: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
                 (EntryKind::Tensor, Some(key)) => self.copied.push(Copied { key, frame: None, from, to }),
@@ -181,7 +183,7 @@ impl Output {
 }
 
 /// The records of a sealed segment in their order, with the keys of their tensors.
-type Listed = Vec<(EntryKind, Option<Box<[u8]>>, Place)>;
+type Listed = Vec<(EntryKind, Option<Key>, Place)>;
 
 fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
     let Some(sealed) = segment.sealed.get() else { return Ok(Vec::new()) };
@@ -208,15 +210,8 @@ fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
     // A bad index: the records are still there, as opening the store found.
     let mut bytes = vec![0; usize::try_from(segment.end.load(Relaxed)).unwrap_or(usize::MAX)];
     segment.read(0, &mut bytes)?;
-    for (offset, view) in Records::new(&bytes, &segment.header) {
-        let kind = match &view.head.content {
-            Content::Tensor(..) => EntryKind::Tensor,
-            Content::Frame(_, frame) => EntryKind::Frame(frame.index),
-            Content::Delete(_) => EntryKind::Delete,
-            Content::Usage => EntryKind::Usage,
-        };
-        let place = place_of(offset, view.total_len(), view.head.stamp.sequence);
-        listed.push((kind, view.head.content.id().map(key_of), place));
-    }
+    for_each_record(segment, &bytes, |entry| {
+        listed.push((entry.kind, entry.id.map(key_of), place_of(entry.offset, entry.length, entry.sequence)));
+    })?;
     Ok(listed)
 }

@@ -6,6 +6,7 @@ use hashbrown::DefaultHashBuilder;
 
 use super::{Entry, Shard, Traits};
 use crate::Tier;
+use crate::id::Key;
 use crate::policy::Usage;
 use crate::segment::Place;
 
@@ -15,7 +16,7 @@ pub(crate) enum Change {
     /// A tensor is there, new or instead of what was there. Its use goes on.
     Tensor {
         /// Its key.
-        key: Box<[u8]>,
+        key: Key,
         /// Its record.
         place: Place,
         /// When the data came to its tier.
@@ -25,10 +26,10 @@ pub(crate) enum Change {
         /// Values and bound, if they are known.
         facts: Option<(u64, f32)>,
     },
-    /// A temporal tensor has one frame more, or another record of one.
+    /// A temporal tensor has one frame more.
     Frame {
         /// Its key.
-        key: Box<[u8]>,
+        key: Key,
         /// The record of the frame.
         place: Place,
         /// Its place among the frames.
@@ -37,11 +38,31 @@ pub(crate) enum Change {
     /// A tensor and its frames are gone.
     Delete {
         /// Its key.
-        key: Box<[u8]>,
+        key: Key,
     },
 }
 
+/// A frame that does not go with what is there: one before it is missing, or its tensor.
+#[derive(Debug)]
+pub(crate) struct Stray {
+    /// The key of its tensor.
+    pub(crate) key: Key,
+    /// The record of the frame.
+    pub(crate) place: Place,
+    /// Its place among the frames.
+    pub(crate) index: u64,
+}
+
 impl Change {
+    /// True if frames that were there before do not matter any more.
+    pub(super) fn replaces_frames(&self) -> bool {
+        match self {
+            Self::Tensor { traits, .. } => !traits.temporal,
+            Self::Frame { .. } => false,
+            Self::Delete { .. } => true,
+        }
+    }
+
     /// The tensor that changes.
     pub(crate) fn key(&self) -> &[u8] {
         match self {
@@ -49,21 +70,36 @@ impl Change {
         }
     }
 
-    /// Changes `shard`, the one of `hash`. False if it is about a frame that does not go with what is there.
-    pub(super) fn apply(self, hash: u64, shard: &mut Shard, hasher: &DefaultHashBuilder) -> bool {
+    /// Changes `shard`, the one of `hash`. The place of a frame that does not go with what is there comes back.
+    pub(super) fn apply(self, hash: u64, shard: &mut Shard, hasher: &DefaultHashBuilder) -> Option<Stray> {
+        self.apply_with(hash, shard, hasher, |_| None)
+    }
+
+    /// As [`apply`](Self::apply), where `use_of` says how a tensor was used that came to its tier at a time.
+    pub(super) fn apply_with(
+        self,
+        hash: u64,
+        shard: &mut Shard,
+        hasher: &DefaultHashBuilder,
+        use_of: impl Fn(u64) -> Option<Usage>,
+    ) -> Option<Stray> {
         match self {
             Self::Tensor { key, place, changed_at, traits, facts } => {
                 place.count_in();
                 let Some(entry) = shard.find_mut(hash, &key) else {
-                    let entry = Entry::new(key, place, changed_at, traits, Usage::default());
+                    let usage = use_of(changed_at).unwrap_or_default();
+                    let entry = Entry::new(key, place, changed_at, traits, usage);
                     entry.learn_if(facts);
                     shard.insert(hash, entry, hasher);
-                    return true;
+                    return None;
                 };
                 entry.place.count_out();
                 entry.place = place;
                 entry.headless = false;
                 entry.changed_at = changed_at;
+                if let Some(usage) = use_of(changed_at) {
+                    entry.usage.store(usage);
+                }
                 if entry.traits.tier != traits.tier {
                     entry.want(traits.tier);
                 }
@@ -75,38 +111,38 @@ impl Change {
                 {
                     frames.iter().for_each(Place::count_out);
                 }
-                true
+                None
             }
             Self::Frame { key, place, index } => {
                 if index == 0 && shard.find(hash, &key).is_none() {
                     shard.insert(hash, headless(key.clone(), place.clone()), hasher);
                 }
                 let Some(entry) = shard.find_mut(hash, &key).filter(|entry| entry.traits.temporal) else {
-                    return false;
+                    return Some(Stray { key, place, index });
                 };
                 let frames = Arc::make_mut(entry.frames.get_or_insert_default());
-                let Some(at) = usize::try_from(index).ok().filter(|at| *at <= frames.len()) else { return false };
-                place.count_in();
-                if let Some(old) = frames.get_mut(at) {
-                    old.count_out();
-                    *old = place;
-                } else {
-                    frames.push(place);
+                if index == 0 {
+                    // Frames that are there were deleted, in a record that is damaged: nothing may mix both.
+                    frames.drain(..).for_each(|old| old.count_out());
+                } else if index != frames.len() as u64 {
+                    return Some(Stray { key, place, index });
                 }
-                true
+                place.count_in();
+                frames.push(place);
+                None
             }
             Self::Delete { key } => {
                 if let Some(entry) = shard.remove(hash, &key) {
                     entry.places().for_each(Place::count_out);
                 }
-                true
+                None
             }
         }
     }
 }
 
 /// An entry for frames whose tensor comes later.
-fn headless(key: Box<[u8]>, place: Place) -> Entry {
+fn headless(key: Key, place: Place) -> Entry {
     place.count_in(); // counted out when the tensor comes
     let traits = Traits { tier: Tier::Hot, pinned: None, reconstructable: false, temporal: true, max_error: None };
     let mut entry = Entry::new(key, place, 0, traits, Usage::default());

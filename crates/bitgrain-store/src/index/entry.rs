@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::Tier;
+use crate::id::Key;
 use crate::policy::{SharedUsage, Usage};
 use crate::segment::Place;
 
@@ -11,7 +12,7 @@ use crate::segment::Place;
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The id as bytes.
-    pub(crate) key: Box<[u8]>,
+    pub(crate) key: Key,
     /// The record of the tensor.
     pub(crate) place: Place,
     /// When its data came to its tier.
@@ -59,7 +60,7 @@ struct Facts {
 }
 
 impl Entry {
-    pub(crate) fn new(key: Box<[u8]>, place: Place, changed_at: u64, traits: Traits, usage: Usage) -> Self {
+    pub(crate) fn new(key: Key, place: Place, changed_at: u64, traits: Traits, usage: Usage) -> Self {
         Self {
             key,
             place,

@@ -12,10 +12,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::DefaultHashBuilder;
 
-pub(crate) use change::Change;
+pub(crate) use change::{Change, Stray};
 pub(crate) use entry::{Entry, Traits};
 pub(crate) use shard::Shard;
 
+use crate::id::Key;
+use crate::policy::Usage;
 use crate::segment::Place;
 
 /// Shards: enough that readers and writers of a few dozen threads rarely meet.
@@ -70,7 +72,14 @@ impl Index {
 
     /// Carries out all changes at once: nobody sees some of them without the others. Returns how many frames among them
     /// did not go with what is there.
-    pub(crate) fn apply(&self, changes: Vec<Change>) -> usize {
+    pub(crate) fn apply(&self, mut changes: Vec<Change>) -> usize {
+        if changes.len() <= 1 {
+            let stray = changes.pop().and_then(|change| {
+                let hash = self.hash(change.key());
+                change.apply(hash, &mut self.write(Self::shard_of(hash)), &self.hasher)
+            });
+            return usize::from(stray.is_some());
+        }
         let hashed = |change: Change| (self.hash(change.key()), change);
         let changes: Vec<(u64, Change)> = changes.into_iter().map(hashed).collect();
         let mut wanted = [false; SHARDS];
@@ -81,24 +90,38 @@ impl Index {
             std::array::from_fn(|_| guards.next().flatten());
         let applied = changes.into_iter().map(|(hash, change)| {
             let shard = guards[Self::shard_of(hash)].as_deref_mut();
-            shard.is_some_and(|shard| change.apply(hash, shard, &self.hasher))
+            shard.and_then(|shard| change.apply(hash, shard, &self.hasher))
         });
-        applied.filter(|applied| !applied).count()
+        applied.flatten().count()
     }
 
-    /// Fills a shard with the changes of a store that is being opened, in their order.
-    pub(crate) fn load(&self, shard: usize, changes: impl IntoIterator<Item = (u64, Change)>) -> usize {
+    /// Fills a shard with the changes of a store that is being opened, in their order. A tensor that was put and not used
+    /// since has no line in a list of uses: `use_of` says what follows from the time. Returns frames that count and have no
+    /// place: a record that they need is damaged.
+    pub(crate) fn load(
+        &self,
+        shard: usize,
+        changes: impl IntoIterator<Item = (u64, Change)>,
+        use_of: impl Fn(u64) -> Usage,
+    ) -> Vec<Stray> {
         let shard = &mut *self.write(shard);
-        let applied = changes.into_iter().map(|(hash, change)| change.apply(hash, shard, &self.hasher));
-        let lost = applied.filter(|applied| !applied).count();
-        // Frames without a tensor: its record is damaged.
-        let headless: Vec<Box<[u8]>> = shard.entries().filter(|e| e.headless).map(|e| e.key.clone()).collect();
-        for key in headless {
-            let delete = Change::Delete { key };
-            let hash = self.hash(delete.key());
-            delete.apply(hash, shard, &self.hasher);
+        let mut strays: Vec<Stray> = Vec::new();
+        for (hash, change) in changes {
+            // Of a tensor that was deleted or replaced later, a compaction may have left any of its frames.
+            if !strays.is_empty() && change.replaces_frames() {
+                strays.retain(|stray| *stray.key != *change.key());
+            }
+            strays.extend(change.apply_with(hash, shard, &self.hasher, |at| Some(use_of(at))));
         }
-        lost
+        let headless: Vec<Key> = shard.entries().filter(|e| e.headless).map(|e| e.key.clone()).collect();
+        for key in headless {
+            let hash = self.hash(&key);
+            let frames = shard.find_mut(hash, &key).and_then(|entry| entry.frames.clone());
+            let frames = frames.iter().flat_map(|frames| frames.iter()).zip(0..);
+            strays.extend(frames.map(|(place, index)| Stray { key: key.clone(), place: place.clone(), index }));
+            Change::Delete { key }.apply(hash, shard, &self.hasher);
+        }
+        strays
     }
 
     /// Notes that a record is elsewhere now, if it still counts.
@@ -170,7 +193,7 @@ mod tests {
 
     fn tensor(segment: &Arc<Segment>, name: u32, offset: u64, temporal: bool) -> Change {
         let traits = Traits { tier: Tier::Hot, pinned: None, reconstructable: false, temporal, max_error: None };
-        let key = name.to_le_bytes().into();
+        let key = Key::from(&name.to_le_bytes()[..]);
         Change::Tensor { key, place: place(segment, offset), changed_at: 0, traits, facts: None }
     }
 
@@ -183,7 +206,7 @@ mod tests {
         index.apply((0..500).map(|name| tensor(&segment, name, 20_000 + u64::from(name), false)).collect());
         assert_eq!((index.len(), live()), (1000, 10_000), "replaced, not added");
         assert_eq!(index.with(&7_u32.to_le_bytes(), |entry| entry.place.offset), Some(20_007));
-        index.apply((0..999).map(|name: u32| Change::Delete { key: name.to_le_bytes().into() }).collect());
+        index.apply((0..999).map(|name: u32| Change::Delete { key: Key::from(&name.to_le_bytes()[..]) }).collect());
         assert_eq!((index.len(), live()), (1, 10));
         index.apply((0..999).map(|name| tensor(&segment, name, 1, false)).collect());
         assert_eq!((index.len(), live()), (1000, 10_000));
@@ -194,19 +217,47 @@ mod tests {
     fn frames_wait_for_their_tensor_while_a_store_is_read_and_go_without_one() {
         let (index, segment) = (Index::new(), segment());
         let frame = |name: u32, i| {
-            let key: Box<[u8]> = name.to_le_bytes().into();
+            let key = Key::from(&name.to_le_bytes()[..]);
             (index.hash(&key), Change::Frame { key, place: place(&segment, 100 + i), index: i })
         };
         let of = |change: Change| (index.hash(change.key()), change);
         let shard = Index::shard_of(index.hash(&1_u32.to_le_bytes()));
         let late = of(tensor(&segment, 1, 500, true));
-        assert_eq!(index.load(shard, [frame(1, 0), frame(1, 1), late]), 0);
+        assert!(index.load(shard, [frame(1, 0), frame(1, 1), late], |_| Usage::default()).is_empty());
         let frames = index.with(&1_u32.to_le_bytes(), |entry| entry.frames.as_ref().map(|frames| frames.len()));
         assert_eq!(frames, Some(Some(2)));
         assert_eq!(segment.live.load(std::sync::atomic::Ordering::Relaxed), 30);
         let shard = Index::shard_of(index.hash(&2_u32.to_le_bytes()));
-        assert_eq!(index.load(shard, [frame(2, 0), frame(2, 5)]), 1, "a frame with a gap before it has no place");
+        let unused = |_| Usage::default();
+        let strays = index.load(shard, [frame(2, 0), frame(2, 5)], unused);
+        let strays: Vec<u64> = strays.iter().map(|stray| stray.index).collect();
+        assert_eq!(strays, [5, 0], "one has a gap before it, both lack their tensor");
+        let gone = || of(Change::Delete { key: Key::from(&2_u32.to_le_bytes()[..]) });
+        assert!(
+            index.load(shard, [frame(2, 0), frame(2, 5), gone()], unused).is_empty(),
+            "deleted later: nothing is lost"
+        );
         assert_eq!((index.len(), segment.live.load(std::sync::atomic::Ordering::Relaxed)), (1, 30));
+    }
+
+    #[test]
+    fn a_record_that_was_replaced_while_it_was_copied_is_not_moved() {
+        let (index, segment) = (Index::new(), segment());
+        let key = Key::from(&1_u32.to_le_bytes()[..]);
+        let frame = |offset, i| Change::Frame { key: key.clone(), place: place(&segment, offset), index: i };
+        let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
+        let offsets = || index.with(&key, |e| e.places().map(|place| place.offset).collect::<Vec<_>>()).expect("there");
+        index.apply(vec![tensor(&segment, 1, 20, true), frame(30, 0), frame(40, 1)]);
+        for (i, (frame, from, to)) in [(None, 10, 500), (Some(0), 31, 501), (Some(2), 40, 502)].into_iter().enumerate()
+        {
+            index.relocate(&key, frame, &place(&segment, from), place(&segment, to));
+            assert_eq!((offsets(), live()), (vec![20, 30, 40], 30), "{i}");
+        }
+        index.relocate(&key, None, &place(&segment, 20), place(&segment, 600));
+        index.relocate(&key, Some(1), &place(&segment, 40), place(&segment, 601));
+        assert_eq!((offsets(), live()), (vec![600, 30, 601], 30));
+        index.relocate(b"gone", None, &place(&segment, 600), place(&segment, 700));
+        assert_eq!(live(), 30);
     }
 
     #[test]
@@ -221,7 +272,7 @@ mod tests {
             (0..SHARDS).for_each(|shard| index.read(shard).take_soiled(|entry| keys.push(entry.key.clone())));
             keys
         };
-        assert_eq!(soiled(), [Box::from(1_u32.to_le_bytes())]);
+        assert_eq!(soiled(), [Key::from(&1_u32.to_le_bytes()[..])]);
         assert!(soiled().is_empty());
     }
 }

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bitgrain_formats::segment::{
-    Content, Draft, Head, IndexBuilder, SegmentError, SegmentHeader, SegmentKind, Stamp, Trailer,
+    Content, Draft, Head, IndexBuilder, LogEnd, Manifest, SealedSegment, SegmentError, SegmentHeader, SegmentKind,
+    Stamp, Trailer,
 };
 
 use self::commit::Commit;
@@ -22,7 +23,7 @@ use crate::config::Mutant;
 use crate::index::Index;
 use crate::names::FileName;
 use crate::segment::{Place, Sealed, Segment};
-use crate::{StoreConfig, StoreError, SyncMode};
+use crate::{StoreConfig, StoreError, SyncMode, manifest};
 
 /// A record that lacks nothing but its place.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct Tip {
     pub(crate) sequence: u64,
     /// Number of the last sealed log segment.
     pub(crate) previous: u64,
+    /// True as long as the manifest says that the log was closed.
+    pub(crate) closed: bool,
 }
 
 /// A segment that is written to.
@@ -70,6 +73,9 @@ impl Active {
 pub(crate) struct Log {
     backend: Arc<dyn Backend>,
     store: [u8; 16],
+    /// The manifest that counts. Whoever holds it may wait for `tip`, so whoever holds that takes it only while the log is
+    /// closed: then nobody compacts.
+    manifest: Arc<Mutex<Manifest>>,
     sync: SyncMode,
     segment_bytes: u64,
     mutant: Option<Mutant>,
@@ -85,7 +91,7 @@ impl Log {
     pub(crate) fn new(
         backend: Arc<dyn Backend>,
         config: &StoreConfig,
-        store: [u8; 16],
+        manifest: Arc<Mutex<Manifest>>,
         next_number: u64,
         tip: Tip,
         index: Arc<Index>,
@@ -93,9 +99,11 @@ impl Log {
     ) -> Self {
         // What was recovered is durable: whoever opened the store saw to it.
         let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
+        let store = manifest.lock().unwrap_or_else(PoisonError::into_inner).store;
         Self {
             backend,
             store,
+            manifest,
             sync: config.sync,
             segment_bytes: config.segment_bytes,
             mutant: config.mutant,
@@ -156,6 +164,54 @@ impl Log {
         Ok(())
     }
 
+    /// Seals the log and writes a manifest that says so, unless nothing was written since the last one that does: what is
+    /// missing from then on is damage, and not the work of a crash.
+    pub(crate) fn close(&self, now: u64) -> Result<(), StoreError> {
+        self.write_uses(now)?;
+        let mut tip = self.tip();
+        self.commit.check()?;
+        if tip.active.is_some() {
+            self.seal_active(&mut tip, now)?;
+        }
+        if tip.closed {
+            return Ok(());
+        }
+        let end = end_of(&self.segments.all());
+        if end != LogEnd::Open {
+            self.replace_manifest(end)?;
+            tip.closed = true;
+        }
+        Ok(())
+    }
+
+    /// Takes back what [`close`](Self::close) said; durable when this returns.
+    pub(crate) fn reopen(&self) -> Result<(), StoreError> {
+        self.reopen_at(&mut self.tip())
+    }
+
+    fn reopen_at(&self, tip: &mut Tip) -> Result<(), StoreError> {
+        if tip.closed {
+            self.replace_manifest(LogEnd::Open)?;
+            tip.closed = false;
+        }
+        Ok(())
+    }
+
+    /// Writes the manifest anew with another end of the log. One that is in doubt says nothing else that is wrong.
+    fn replace_manifest(&self, log_end: LogEnd) -> Result<(), StoreError> {
+        let mut manifest = self.manifest.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Manifest { number: self.next_number(), log_end, ..manifest.clone() };
+        manifest::write(&*self.backend, &new, self.mutant).inspect_err(|error| {
+            if !matches!(error, StoreError::NoSpace { .. }) {
+                self.poison();
+            }
+        })?;
+        let old = std::mem::replace(&mut *manifest, new);
+        // Or whoever opens the store next does it.
+        let _ = self.backend.remove(&FileName::Manifest(old.number).to_string());
+        Ok(())
+    }
+
     /// Writes down how tensors were used since that was last done. False if there was nothing.
     pub(crate) fn write_uses(&self, now: u64) -> Result<bool, StoreError> {
         let mut tip = self.tip();
@@ -211,6 +267,7 @@ impl Log {
     /// Begins a segment. Its header and its name are durable before the first record: so a header that is not whole, with
     /// something behind it, is damage and never a crash.
     fn begin(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
+        self.reopen_at(tip)?;
         let header = SegmentHeader {
             kind: SegmentKind::Log,
             store: self.store,
@@ -231,8 +288,9 @@ impl Log {
         let file = self.backend.create_new(&name).map_err(StoreError::io(&*name))?;
         let segment = Segment::new(header, file, SegmentHeader::LEN as u64);
         if let Err(source) = segment.file.write_at(0, &header.encode()) {
-            // If this fails as well, the next one to open the store does it.
-            let _ = self.backend.remove(&name);
+            if self.backend.remove(&name).is_err() {
+                self.poison(); // the next one to open the store does it
+            }
             return Err(StoreError::io(name)(source));
         }
         self.commit.sync(&segment)?;
@@ -242,12 +300,14 @@ impl Log {
 
     /// Writes records behind each other, as one batch.
     fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Vec<Place>, StoreError> {
+        self.reopen_at(tip)?; // was done if the segment was begun here
         let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Vec::new()) };
         let header = active.segment.header;
         let durable = match self.commit.durable() {
             (number, bytes) if number == header.number && bytes > active.said => Some(bytes),
             _ => None,
         };
+        let start = active.index.end();
         let (mut heads, mut joined) = (Vec::with_capacity(records.len()), Vec::new());
         let count = records.len();
         let mut single: &[u8] = &[];
@@ -255,15 +315,15 @@ impl Log {
             let stamp = Stamp {
                 sequence: *sequence + 1 + i as u64,
                 batch_left: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
-                durable: durable.filter(|_| i == 0),
+                pending: durable.filter(|_| i == 0).map(|durable| start.saturating_sub(durable)),
                 time: record.time,
             };
-            let head = Head { stamp, content: record.content.clone() };
+            // Lent, and given back once it has its place; nobody needs it after an error.
+            let head = Head { stamp, content: std::mem::replace(&mut record.content, Content::Usage) };
             let bytes = record.draft.finish(&header, &head).map_err(unwritable)?;
             heads.push((head, bytes.len() as u64));
             if count == 1 { single = bytes } else { joined.extend_from_slice(bytes) }
         }
-        let start = active.index.end();
         let bytes = if count == 1 { single } else { &joined };
         if let Err(source) = active.segment.file.write_at(start, bytes) {
             return Err(self.undo(&active.segment, start, source));
@@ -271,13 +331,14 @@ impl Log {
         *sequence += count as u64;
         active.said = durable.unwrap_or(active.said);
         let mut places = Vec::with_capacity(count);
-        for (head, len) in &heads {
+        for (record, (head, len)) in records.iter_mut().zip(heads) {
             let (segment, offset) = (Arc::clone(&active.segment), active.index.end());
-            active.index.push(head, *len).map_err(|error| {
+            active.index.push(&head, len).map_err(|error| {
                 self.poison(); // a record without a place in the index: cannot be, as its head could be written
                 unwritable(error)
             })?;
-            places.push(Place { segment, offset, len: *len, sequence: head.stamp.sequence });
+            places.push(Place { segment, offset, len, sequence: head.stamp.sequence });
+            record.content = head.content;
         }
         active.segment.end.store(active.index.end(), Relaxed);
         Ok(places)
@@ -312,6 +373,15 @@ impl Log {
     fn tip(&self) -> MutexGuard<'_, Tip> {
         self.tip.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How a log with these segments ends. It is open if its last segment is.
+pub(crate) fn end_of(segments: &[Arc<Segment>]) -> LogEnd {
+    let Some(last) = segments.iter().rfind(|segment| segment.is_log()) else { return LogEnd::Closed(None) };
+    last.sealed.get().map_or(LogEnd::Open, |sealed| {
+        let Sealed { len, index_crc } = *sealed;
+        LogEnd::Closed(Some(SealedSegment { number: last.number(), len, index_crc }))
+    })
 }
 
 /// Writes index and trailer behind the last record.

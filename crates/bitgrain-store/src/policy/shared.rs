@@ -34,7 +34,9 @@ impl SharedUsage {
         let last = self.last.load(Relaxed);
         let now = now.max(last);
         if before > 0 && config.period_of(now) == config.period_of(last) {
-            self.last.fetch_max(now, Relaxed);
+            if now > last {
+                self.last.fetch_max(now, Relaxed);
+            }
             return;
         }
         let seen = Usage { accesses: before, last, window: self.window.load(Relaxed), ema: self.ema() };

@@ -16,6 +16,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What is remembered after one access.
+    pub(crate) fn first(now: u64, config: &PolicyConfig) -> Self {
+        Self { accesses: 1, last: now, window: 1, ema: config.ema_weight.min(1.0) }
+    }
+
     /// Counts an access at `now`.
     ///
     /// ```
@@ -83,4 +88,19 @@ fn power(mut base: f32, mut exponent: u64) -> f32 {
         exponent >>= 1;
     }
     product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_access_is_counted_as_any_other() {
+        let config = PolicyConfig::default();
+        for now in [0, 5, 1_700_000_000_000, u64::MAX] {
+            let mut usage = Usage::default();
+            usage.touch(now, &config);
+            assert_eq!(usage, Usage::first(now, &config), "{now}");
+        }
+    }
 }

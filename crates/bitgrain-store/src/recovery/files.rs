@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use bitgrain_formats::segment::{CompactedSegment, Manifest, SegmentError, SegmentHeader};
+use bitgrain_formats::segment::{LogEnd, Manifest, SealedSegment, SegmentError, SegmentHeader};
 
 use super::{Damage, RecoveryReport};
 use crate::backend::{Backend, BackendFile};
@@ -32,8 +32,8 @@ pub(super) struct Found {
     pub(super) segment: Arc<Segment>,
     /// Bytes of the file.
     pub(super) len: u64,
-    /// What the manifest says, if it is a compacted one.
-    pub(super) compacted: Option<CompactedSegment>,
+    /// What the manifest says: of compacted ones, and of the last one of a log that was closed.
+    pub(super) expected: Option<SealedSegment>,
 }
 
 impl Files {
@@ -92,19 +92,24 @@ impl Files {
         on_damage: OnDamage,
         report: &mut RecoveryReport,
     ) -> Result<Vec<Found>, StoreError> {
-        let listed: BTreeMap<u64, CompactedSegment> = manifest.compacted.iter().map(|c| (c.number, *c)).collect();
+        let last = match manifest.log_end {
+            LogEnd::Closed(last) => last,
+            LogEnd::Open => None,
+        };
+        let listed: BTreeMap<u64, SealedSegment> =
+            manifest.compacted.iter().chain(&last).map(|sealed| (sealed.number, *sealed)).collect();
         let mut found = Vec::new();
         let numbers = self.segments.iter().chain(listed.keys().filter(|number| !self.segments.contains(number)));
         for &number in numbers {
-            let compacted = listed.get(&number).copied();
-            if compacted.is_none() && number < manifest.log_from {
+            let expected = listed.get(&number).copied();
+            if expected.is_none() && number < manifest.log_from {
                 continue; // compacted since
             }
             let opened = match open(backend, number, &manifest.store) {
                 Ok(opened) => Some(opened),
                 // The header is durable before there is anything behind it.
-                Err(Unusable::Torn) if compacted.is_none() => continue,
-                Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment is empty")?,
+                Err(Unusable::Torn) if expected.is_none() => continue,
+                Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment has no header")?,
                 Err(Unusable::Damaged(what)) => return_or_note(on_damage, report, number, &what)?,
                 Err(Unusable::Failed(error)) => return Err(error),
             };
@@ -112,19 +117,22 @@ impl Files {
                 self.damaged.insert(number);
                 continue;
             };
-            if compacted.is_some() || segment.is_log() {
+            // Begun without success, and removed: a crash can bring back the name.
+            let begun = expected.is_none() && len <= SegmentHeader::LEN as u64 && manifest.log_end != LogEnd::Open;
+            if expected.is_some() || (segment.is_log() && !begun) {
                 self.live.insert(number);
-                found.push(Found { segment, len, compacted });
+                found.push(Found { segment, len, expected });
             }
         }
         found.sort_by_key(|f| (f.segment.is_log(), f.segment.header.base_sequence, f.segment.number()));
         self.check_chain(&found, manifest, on_damage, report)?;
+        check_end(&found, manifest, on_damage, report)?;
         Ok(found)
     }
 
     /// Every log segment names the one before it, so that a missing one is noticed.
     fn check_chain(
-        &self,
+        &mut self,
         found: &[Found],
         manifest: &Manifest,
         on_damage: OnDamage,
@@ -133,7 +141,11 @@ impl Files {
         for segment in found.iter().map(|f| &f.segment).filter(|segment| segment.is_log()) {
             let previous = segment.header.previous;
             if previous >= manifest.log_from && !self.live.contains(&previous) {
-                return_or_note::<()>(on_damage, report, previous, "the segment is missing")?;
+                // Noted once: it may be the last one of a log that was closed.
+                if !self.damaged.contains(&previous) {
+                    return_or_note::<()>(on_damage, report, previous, "the segment is missing")?;
+                }
+                self.damaged.insert(previous);
             }
         }
         Ok(())
@@ -145,6 +157,29 @@ impl Files {
         let segments = self.segments.difference(&self.live).filter(|number| !self.damaged.contains(number));
         let names = manifests.map(|n| FileName::Manifest(*n)).chain(segments.map(|n| FileName::Segment(*n)));
         names.map(|name| name.to_string()).collect()
+    }
+}
+
+/// Nothing is behind the end of a log that was closed. If there is, the manifest is an old one, and the one that counted is
+/// gone: the log is opened for writing, by a new manifest, before anything is written.
+fn check_end(
+    found: &[Found],
+    manifest: &Manifest,
+    on_damage: OnDamage,
+    report: &mut RecoveryReport,
+) -> Result<(), StoreError> {
+    let LogEnd::Closed(last) = manifest.log_end else { return Ok(()) };
+    let last = last.map_or(0, |last| last.number);
+    let behind = found.iter().map(|f| &f.segment).find(|segment| segment.is_log() && segment.number() > last);
+    let Some(behind) = behind else { return Ok(()) };
+    let segment = FileName::Manifest(manifest.number).to_string();
+    let what = format!("{} was written later: the manifest behind this one is missing", behind.name());
+    match on_damage {
+        OnDamage::Refuse => Err(StoreError::Damaged { segment, offset: 0, id: None, what }),
+        OnDamage::Salvage => {
+            report.damages.push(Damage { segment, offset: 0, id: None, what });
+            Ok(())
+        }
     }
 }
 

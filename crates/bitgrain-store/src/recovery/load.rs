@@ -1,5 +1,6 @@
 //! One segment as changes of the index.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bitgrain_formats::segment::{Entry, EntryKind, Form, Index as SegmentIndex, IndexBuilder, SegmentError, Trailer};
@@ -51,6 +52,10 @@ impl Loaded {
             let _ = found.segment.sealed.set(sealed); // a segment is loaded once
             return Ok(loaded);
         }
+        if let Some(expected) = found.expected.map(|sealed| sealed.len).filter(|len| *len != found.len) {
+            let error = SegmentError::Length { what: "the segment", offset: 0, expected, found: found.len };
+            loaded.damage(0, &error, on_damage)?;
+        }
         // An index is only missing, or in part, where a crash may have come before it was durable.
         let tail = if open_end { Tail::Open } else { Tail::Sealed };
         loaded.scan(found, tail, on_damage, index)?;
@@ -72,9 +77,13 @@ impl Loaded {
         let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
         segment.read(trailer.index_offset, &mut bytes)?;
         segment.end.store(trailer.index_offset, std::sync::atomic::Ordering::Relaxed);
-        if found.compacted.is_some_and(|c| c.len != len || c.index_crc != trailer.index_crc) {
-            let error = SegmentError::Length { what: "the segment", offset: 0, expected: 0, found: len };
-            return Ok(Err(error));
+        if let Some(expected) = found.expected.filter(|e| e.len != len || e.index_crc != trailer.index_crc) {
+            return Ok(Err(SegmentError::Length {
+                what: "the segment",
+                offset: 0,
+                expected: expected.len,
+                found: len,
+            }));
         }
         let taken = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|parsed| {
             let mut entries = parsed.entries();
@@ -108,14 +117,28 @@ impl Loaded {
         }
         self.torn_bytes = scan.torn_bytes;
         self.torn_records = scan.torn_records;
-        self.damages = scan.damages;
+        let damaged = !self.damages.is_empty() || !scan.damages.is_empty();
+        self.damages.extend(scan.damages);
         match tail {
             Tail::Open => self.open = Some(scan.builder),
             Tail::Sealed => {
-                let index_crc = found.compacted.map_or(0, |compacted| compacted.index_crc);
+                if !damaged && !is_all(&scan.builder, &segment, &bytes, scan.end) {
+                    let (what, offset) = ("what is behind the last whole record", scan.end);
+                    self.damage(scan.end, &SegmentError::Value { what, offset }, on_damage)?;
+                }
+                let index_crc = found.expected.map_or(0, |expected| expected.index_crc);
                 let _ = segment.sealed.set(Sealed { len: found.len, index_crc }); // a segment is loaded once
             }
         }
+        Ok(())
+    }
+
+    /// Damage is an error or a line in the report.
+    fn damage(&mut self, offset: u64, error: &SegmentError, on_damage: OnDamage) -> Result<(), StoreError> {
+        if on_damage == OnDamage::Refuse {
+            return Err(self.segment.damaged(offset, None, error));
+        }
+        self.damages.push(Damage { segment: self.segment.name(), offset, id: None, what: error.to_string() });
         Ok(())
     }
 
@@ -135,9 +158,7 @@ impl Loaded {
             }
             return;
         };
-        let mut key = Vec::with_capacity(id.key_len());
-        id.write_key(&mut key);
-        let key = key.into_boxed_slice();
+        let key = Key::of(id);
         let hash = index.hash(&key);
         let change = match entry.kind {
             EntryKind::Tensor => {
@@ -165,4 +186,17 @@ impl Loaded {
         self.uses.clear();
         self.needs.clear();
     }
+}
+
+/// True if nothing but an index is behind the records of a sealed segment, which end at `end`: a segment that was cut short
+/// has neither the index nor the trailer that follow from its records.
+fn is_all(builder: &IndexBuilder, segment: &Segment, bytes: &[u8], end: u64) -> bool {
+    let rest = usize::try_from(end).ok().and_then(|end| bytes.get(end..)).unwrap_or_default();
+    let expected = builder.finish(&segment.header);
+    let Some(index) = expected.len().checked_sub(Trailer::LEN).filter(|_| rest.len() == expected.len()) else {
+        return false;
+    };
+    // One of three that are not next to each other: an index that is not empty, where it is said to be, and the magic.
+    let same = |part: Range<usize>| !part.is_empty() && rest[part.clone()] == expected[part];
+    same(0..index) || same(index..index + 24) || same(index + 24..expected.len())
 }

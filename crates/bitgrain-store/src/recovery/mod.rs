@@ -10,24 +10,27 @@ mod report;
 mod scan;
 
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use bitgrain_formats::segment::{Manifest, UsageEntries};
+use bitgrain_formats::segment::{LogEnd, Manifest, UsageEntries};
 use rayon::prelude::*;
 
 use self::files::Files;
 use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
+pub(crate) use self::scan::for_each_record;
 use crate::backend::{Backend, BackendFile};
 use crate::config::Mutant;
 use crate::id::Key;
-use crate::index::{Index, SHARDS};
+use crate::index::{Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
-use crate::policy::Usage;
+use crate::policy::{PolicyConfig, Usage};
 use crate::read::Check;
 use crate::segment::Place;
-use crate::{StoreConfig, StoreError, manifest, read};
+use crate::{OnDamage, StoreConfig, StoreError, TensorId, manifest, read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -61,17 +64,17 @@ pub(crate) fn recover(
     };
     let found = files.classify(backend, &manifest, config.on_damage, &mut report)?;
 
-    // The last log segment is the only one that may lack an index.
+    // The last log segment is the only one that may lack an index, unless the log was closed.
     let count = found.len();
     let load = |(i, segment): (usize, &files::Found)| {
-        let open_end = i + 1 == count && segment.segment.is_log();
+        let open_end = i + 1 == count && segment.segment.is_log() && segment.expected.is_none();
         Loaded::of(segment, open_end, config.on_damage, index)
     };
     let loaded: Vec<Result<Loaded, StoreError>> = found.par_iter().enumerate().map(load).collect();
     let mut loaded = loaded.into_iter().collect::<Result<Vec<Loaded>, StoreError>>()?;
 
-    fill(index, &mut loaded);
-    let mut tip = Tip::default();
+    let strays = fill(index, &mut loaded, &config.policy);
+    let mut tip = Tip { closed: manifest.log_end != LogEnd::Open, ..Tip::default() };
     let (mut needs, mut last_time) = (Vec::new(), 0);
     let mut uses = Vec::new();
     for one in loaded {
@@ -94,6 +97,7 @@ pub(crate) fn recover(
         segments.insert(one.segment);
         report.segments += 1;
     }
+    note_strays(strays, config.on_damage, &mut report)?;
     load_uses(index, &uses)?;
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
@@ -106,7 +110,7 @@ pub(crate) fn recover(
 /// Makes a new store: a manifest without segments.
 fn create(backend: &dyn Backend, files: &mut Files, mutant: Option<Mutant>) -> Result<Manifest, StoreError> {
     let number = files.next_number();
-    let new = Manifest { store: random(), number, log_from: number + 1, compacted: Vec::new() };
+    let new = Manifest { store: random(), number, log_from: number + 1, log_end: LogEnd::Open, compacted: Vec::new() };
     manifest::write(backend, &new, mutant)?;
     files.manifests.insert(number);
     Ok(new)
@@ -120,18 +124,33 @@ fn random() -> [u8; 16] {
     bytes
 }
 
-/// Applies what segments say, shard by shard, each in the order of the segments.
-fn fill(index: &Index, loaded: &mut [Loaded]) {
+/// Applies what segments say, shard by shard, each in the order of the segments. Returns frames that have no place.
+fn fill(index: &Index, loaded: &mut [Loaded], policy: &PolicyConfig) -> Vec<Stray> {
     let mut by_shard: Vec<Vec<_>> = (0..SHARDS).map(|_| Vec::new()).collect();
     for one in loaded.iter_mut() {
         for (shard, changes) in by_shard.iter_mut().zip(std::mem::take(&mut one.changes)) {
             shard.push(changes);
         }
     }
-    by_shard.into_par_iter().enumerate().for_each(|(shard, changes)| {
+    let filled = by_shard.into_par_iter().enumerate().map(|(shard, changes)| {
         index.reserve(shard, changes.iter().map(Vec::len).sum());
-        index.load(shard, changes.into_iter().flatten());
+        index.load(shard, changes.into_iter().flatten(), |at| Usage::first(at, policy))
     });
+    filled.collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+/// A frame that can be read but lacks what it needs is as lost as what it needs.
+fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut RecoveryReport) -> Result<(), StoreError> {
+    strays.sort_by_key(|stray| (stray.place.sequence, stray.index));
+    for Stray { key, place, index } in strays {
+        let (segment, offset, id) = (place.segment.name(), place.offset, Some(TensorId::of_key(&key)));
+        let what = format!("frame {index} is there, but a record that it needs is not");
+        if on_damage == OnDamage::Refuse {
+            return Err(StoreError::Damaged { segment, offset, id, what });
+        }
+        report.damages.push(Damage { segment, offset, id, what });
+    }
+    Ok(())
 }
 
 /// Reads how tensors were used. A damaged list is no reason to refuse a store: use only says which tier is next.
@@ -168,16 +187,18 @@ fn settle(
     if let Some(active) = &tip.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
-        let again = cut.and_then(|()| rewrite(&**file, end));
+        let again = cut.and_then(|()| rewrite(&**file, 0..end));
         again.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
-    } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && sync) {
-        last.file.sync_data().map_err(StoreError::io(last.name()))?;
+    } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && !tip.closed) {
+        // Its records were durable before its index was written.
+        let again = rewrite(&*last.file, last.end.load(Relaxed)..last.len());
+        again.and_then(|()| if sync { last.file.sync_data() } else { Ok(()) }).map_err(StoreError::io(last.name()))?;
     }
     // One that was made just now is durable.
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = backend.open(&name).map_err(StoreError::io(&*name))?;
-        file.len().and_then(|len| rewrite(&*file, len)).map_err(StoreError::io(&*name))?;
+        file.len().and_then(|len| rewrite(&*file, 0..len)).map_err(StoreError::io(&*name))?;
         if sync {
             file.sync_data().map_err(StoreError::io(name))?;
         }
@@ -191,13 +212,13 @@ fn settle(
     Ok(())
 }
 
-/// Writes the first bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
+/// Writes bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
 /// as clean though the disk never got them, and no further sync would write them.
-fn rewrite(file: &dyn BackendFile, end: u64) -> std::io::Result<()> {
+fn rewrite(file: &dyn BackendFile, bytes: Range<u64>) -> std::io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
-    let mut at = 0;
-    while at < end {
-        let len = usize::try_from(end - at).map_or(buffer.len(), |left| left.min(buffer.len()));
+    let mut at = bytes.start;
+    while at < bytes.end {
+        let len = usize::try_from(bytes.end - at).map_or(buffer.len(), |left| left.min(buffer.len()));
         file.read_at(at, &mut buffer[..len])?;
         file.write_at(at, &buffer[..len])?;
         at += len as u64;

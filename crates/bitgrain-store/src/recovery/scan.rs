@@ -1,13 +1,11 @@
 //! A segment read from end to end: which records count, where a crash cut it short, what is damaged.
 
-use bitgrain_formats::segment::{
-    Content, End, Entry, EntryKind, Form, Head, IndexBuilder, RecordView, Records, SegmentHeader, find_record,
-};
+use bitgrain_formats::segment::{End, Entry, Head, IndexBuilder, RecordView, Records, SegmentHeader, find_record};
 
 use super::Damage;
 use crate::log::unwritable;
 use crate::segment::Segment;
-use crate::{OnDamage, StoreError};
+use crate::{OnDamage, StoreError, TensorId};
 
 /// What may come behind the last record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +65,10 @@ impl<'a> Scan<'a> {
             // A crash leaves nothing behind itself that knew the place to be durable.
             let Some(next) = rotten(bytes, header, offset, tail) else { break };
             if on_damage == OnDamage::Refuse {
-                return Err(segment.damaged(offset, None, error));
+                return Err(segment.damaged(offset, id_at(bytes, header, offset).as_ref(), error));
             }
-            let damage = Damage { segment: segment.name(), offset, id: None, what: error.to_string() };
-            scan.damages.push(damage);
+            let id = id_at(bytes, header, offset);
+            scan.damages.push(Damage { segment: segment.name(), offset, id, what: error.to_string() });
             batch.clear();
             from = next;
         }
@@ -104,6 +102,24 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Calls `take` with every record that counts in a sealed segment with a bad index, whatever is damaged between them. `bytes`
+/// are the segment up to the end of its records.
+pub(crate) fn for_each_record(
+    segment: &Segment,
+    bytes: &[u8],
+    mut take: impl FnMut(&Entry<'_>),
+) -> Result<(), StoreError> {
+    let scan = Scan::of(segment, bytes, Tail::Sealed, OnDamage::Salvage)?;
+    scan.records.iter().for_each(|record| take(&record.entry()));
+    Ok(())
+}
+
+/// The tensor of a record whose body is damaged; none if its head is.
+fn id_at(bytes: &[u8], header: &SegmentHeader, offset: u64) -> Option<TensorId> {
+    let record = usize::try_from(offset).ok().and_then(|at| bytes.get(at..))?;
+    RecordView::parse(record, offset, header).ok()?.head.content.id().map(TensorId::from)
+}
+
 /// The next good record behind a bad one at `bad`, if that one is damaged and was not cut short by a crash.
 fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<u64> {
     let first = find_record(bytes, header, bad + 1)?;
@@ -114,7 +130,7 @@ fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<
     while let Some(offset) = at {
         let record = usize::try_from(offset).ok().and_then(|at| bytes.get(at..))?;
         let view = RecordView::parse(record, offset, header).ok()?;
-        if view.head.stamp.durable.is_some_and(|durable| durable > bad) {
+        if view.head.stamp.pending.is_some_and(|pending| offset.saturating_sub(pending) > bad) {
             return Some(first);
         }
         at = find_record(bytes, header, offset + view.total_len());
@@ -125,27 +141,6 @@ fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<
 impl Scanned<'_> {
     /// What an index would say of it.
     pub(super) fn entry(&self) -> Entry<'_> {
-        let (kind, tier, form, pinned, max_error, needs) = match &self.head.content {
-            Content::Tensor(_, t) => {
-                let needs = t.reconstruct.map(|policy| policy.needs());
-                (EntryKind::Tensor, t.tier, t.encoding.form(), t.pinned, t.max_error, needs)
-            }
-            Content::Frame(_, f) => (EntryKind::Frame(f.index), f.tier, Form::Blocks(f.width), None, None, None),
-            Content::Delete(_) => (EntryKind::Delete, 0, Form::Absent, None, None, None),
-            Content::Usage => (EntryKind::Usage, 0, Form::Absent, None, None, None),
-        };
-        Entry {
-            kind,
-            id: self.head.content.id(),
-            offset: self.offset,
-            length: self.len,
-            sequence: self.head.stamp.sequence,
-            time: self.head.stamp.time,
-            tier,
-            form,
-            pinned,
-            max_error,
-            needs,
-        }
+        Entry::of(&self.head, self.offset, self.len)
     }
 }

@@ -7,6 +7,7 @@ use bitgrain_formats::segment::Manifest;
 
 use super::TensorStore;
 use crate::backend::{Backend, LocalFolder};
+use crate::log::end_of;
 use crate::names::FileName;
 use crate::segment::Segment;
 use crate::{StoreError, manifest};
@@ -26,20 +27,25 @@ impl TensorStore {
         }
         let core = &self.core;
         let _still = core.compacting(); // the segments stay what they are; the log may grow meanwhile
+        let mut segments = core.segments.all();
         if let Some(log) = &core.log {
             log.write_uses(core.now())?;
-            log.flush()?;
+            log.seal(core.now())?;
+            // What others write from now on is not in the copy.
+            segments = core.segments.all();
+            segments.retain(|segment| segment.sealed.get().is_some());
         }
         let folder = LocalFolder::lock(path, true)?;
-        let segments = core.segments.all();
         for segment in &segments {
             copy(segment, &folder)?;
         }
         let newest = segments.iter().map(|segment| segment.number()).max().unwrap_or(0);
         let manifest = core.manifest().clone();
         let number = manifest.number.max(newest) + 1;
+        // Open only if whoever reads the store found it as a crash left it.
+        let log_end = end_of(&segments);
         // Last: without it there is no store.
-        manifest::write(&folder, &Manifest { number, ..manifest }, None)
+        manifest::write(&folder, &Manifest { number, log_end, ..manifest }, None)
     }
 }
 

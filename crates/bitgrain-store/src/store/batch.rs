@@ -7,6 +7,7 @@ use super::put::{Put, max_error};
 use super::remove::deletion;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
+use crate::id::Key;
 use crate::log::Record;
 use crate::{Provenance, StoreError, TensorId};
 
@@ -167,7 +168,7 @@ impl Batch<'_> {
     pub fn commit(self) -> Result<(), StoreError> {
         let core = &self.store.core;
         core.log()?.check()?;
-        let keys: Vec<Box<[u8]>> = self.changes.iter().map(|change| change.id().key()).collect();
+        let keys: Vec<Key> = self.changes.iter().map(|change| change.id().key()).collect();
         let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
         let before: Vec<bool> = keys.iter().map(|key| core.find(key).is_some()).collect();
         let now = core.now();

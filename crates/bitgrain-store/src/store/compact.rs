@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_formats::segment::{CompactedSegment, Manifest};
+use bitgrain_formats::segment::{LogEnd, Manifest, SealedSegment};
 
 use super::{Core, TensorStore};
 use crate::compaction::{Copier, runs};
@@ -54,6 +54,7 @@ impl TensorStore {
         let log = core.log()?;
         log.check()?;
         let _alone = core.compacting();
+        log.reopen()?;
         if options.all {
             log.seal(core.now())?;
         }
@@ -125,11 +126,11 @@ impl Core {
     ) -> Result<Manifest, StoreError> {
         let log = self.log()?;
         let gone = |number: u64| run.iter().any(|segment| segment.number() == number);
-        let mut compacted: Vec<CompactedSegment> =
+        let mut compacted: Vec<SealedSegment> =
             manifest.compacted.iter().filter(|old| !gone(old.number)).copied().collect();
         for segment in new {
             let sealed = segment.sealed.get().ok_or(StoreError::Poisoned)?;
-            compacted.push(CompactedSegment { number: segment.number(), len: sealed.len, index_crc: sealed.index_crc });
+            compacted.push(SealedSegment { number: segment.number(), len: sealed.len, index_crc: sealed.index_crc });
         }
         compacted.sort_unstable_by_key(|segment| segment.number);
         // A number for the next log segment is taken after this look, so it is not below.
@@ -140,6 +141,6 @@ impl Core {
         } else {
             manifest.log_from
         };
-        Ok(Manifest { store: manifest.store, number: log.next_number(), log_from, compacted })
+        Ok(Manifest { store: manifest.store, number: log.next_number(), log_from, log_end: LogEnd::Open, compacted })
     }
 }

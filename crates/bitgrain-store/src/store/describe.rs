@@ -5,6 +5,7 @@ use bitgrain_formats::segment::Encoding;
 use super::TensorStore;
 use super::reader::{Reader, provenance_of};
 use super::view::Found;
+use crate::id::Key;
 use crate::policy::{PolicyConfig, score};
 use crate::{Provenance, StoreError, TensorId, TensorMeta, Tier, read};
 
@@ -57,7 +58,7 @@ impl TensorStore {
 /// Tensors of a store one after another: see [`TensorStore::scan`].
 pub struct Scan<'s> {
     store: &'s TensorStore,
-    keys: std::vec::IntoIter<Box<[u8]>>,
+    keys: std::vec::IntoIter<Key>,
 }
 
 impl Iterator for Scan<'_> {

@@ -3,6 +3,7 @@
 use bitgrain_codec::{BlockFormat, EncodeOptions, NonFinite, QuantConfig, TwoLevel};
 use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
 
+use super::drafts;
 use crate::body;
 use crate::{Provenance, StoreError, Tier};
 
@@ -32,7 +33,7 @@ impl Coding {
         let format = BlockFormat::choose(width, self.block, self.two_level, values)?;
         let options = EncodeOptions::from(&QuantConfig { two_level: self.two_level, ..QuantConfig::default() });
         let len = format.encoded_len(values.len());
-        let mut draft = Draft::new(len + more.len());
+        let mut draft = drafts::take(len + more.len());
         let (data, rest) = draft.body_mut().split_at_mut(len);
         rest.copy_from_slice(more);
         let cost = body::encode(format, values, &options, data)?;
@@ -45,7 +46,7 @@ impl Coding {
 /// Values as they are, or none at all.
 fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
     let (encoding, len) = if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
-    let mut draft = Draft::new(len + more.len());
+    let mut draft = drafts::take(len + more.len());
     let (data, rest) = draft.body_mut().split_at_mut(len);
     body::raw(values, data);
     rest.copy_from_slice(more);

@@ -61,7 +61,7 @@ impl TensorStore {
         core.log()?.check()?;
         let key = id.key();
         // Held while encoding: a frame depends on the ones before it.
-        let _held = core.hold(&[&key]);
+        let _held = core.hold_one(&key);
         let mut appending = Appending::new(core, &id, shape)?;
         let encoded = appending.encode(core, frame, time)?;
         let (index, role, tier) = (encoded.index, encoded.frame.head.role, encoded.tier);

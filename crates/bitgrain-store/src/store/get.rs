@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::TensorStore;
 use super::reader::Reader;
-use super::view::Found;
+use crate::segment::Place;
 use crate::{Provenance, StoreError, TensorId};
 
 /// A tensor that was read.
@@ -22,10 +22,16 @@ impl TensorStore {
     /// Reads a tensor; the last frame of a temporal one.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::TierZeroNoPolicy`]; [`StoreError::Io`].
+    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::TierZeroNoPolicy`], [`StoreError::TooManyZeros`];
+    /// [`StoreError::Io`].
     pub fn get(&self, id: impl Into<TensorId>) -> Result<Tensor, StoreError> {
         let id = id.into();
-        self.reader().get(&self.used(&id)?, &id)
+        let key = id.key();
+        // Most tensors have their data in their record, and nothing else is needed of them.
+        match self.reader().get_own(&self.used(&id, &key)?, &id)? {
+            Some(tensor) => Ok(tensor),
+            None => self.reader().get(&self.core.found(&id, &key)?, &id),
+        }
     }
 
     /// Reads a tensor into memory of the caller, which has as many values as the tensor.
@@ -34,7 +40,11 @@ impl TensorStore {
     /// As [`get`](Self::get); [`StoreError::ShapeMismatch`].
     pub fn get_into(&self, id: impl Into<TensorId>, out: &mut [f32]) -> Result<Provenance, StoreError> {
         let id = id.into();
-        self.reader().get_into(&self.used(&id)?, &id, out)
+        let key = id.key();
+        match self.reader().get_own_into(&self.used(&id, &key)?, &id, out)? {
+            Some(provenance) => Ok(provenance),
+            None => self.reader().get_into(&self.core.found(&id, &key)?, &id, out),
+        }
     }
 
     /// Reads rows of a tensor, counted along its first axis. Only the blocks they are in are read.
@@ -43,7 +53,8 @@ impl TensorStore {
     /// As [`get`](Self::get); [`StoreError::RowsOutOfRange`].
     pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<Tensor, StoreError> {
         let id = id.into();
-        self.reader().get_rows(&self.used(&id)?, &id, rows)
+        let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
+        self.reader().get_rows(&found, &id, rows)
     }
 
     /// True if there is a tensor with this id. Not counted as a use of it.
@@ -51,9 +62,10 @@ impl TensorStore {
         self.core.find(&id.into().key()).is_some()
     }
 
-    /// Finds a tensor and counts the access.
-    fn used(&self, id: &TensorId) -> Result<Found, StoreError> {
-        self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })
+    /// Finds the record of a tensor and counts the access.
+    fn used(&self, id: &TensorId, key: &[u8]) -> Result<Place, StoreError> {
+        let place = self.core.touch_with(key, |entry| entry.place.clone());
+        place.ok_or_else(|| StoreError::NotFound { id: id.clone() })
     }
 
     fn reader(&self) -> Reader<'_> {

@@ -5,6 +5,7 @@ mod backup;
 mod batch;
 mod compact;
 mod describe;
+mod drafts;
 mod encode;
 mod encoders;
 mod frame_head;
@@ -49,7 +50,7 @@ pub use self::tick::{TickPlan, TickReport, TierMove};
 pub use self::verify::VerifyReport;
 use self::view::Found;
 use crate::backend::Backend;
-use crate::index::Index;
+use crate::index::{Entry, Index};
 use crate::log::{Log, Segments};
 use crate::policy::CapState;
 use crate::recovery::RecoveryReport;
@@ -85,7 +86,7 @@ struct Core {
     segments: Arc<Segments>,
     /// None if it is open for reading only.
     log: Option<Log>,
-    manifest: Mutex<Manifest>,
+    manifest: Arc<Mutex<Manifest>>,
     /// One of these is held from looking at a tensor until the change that follows from it is in the index.
     stripes: Vec<Mutex<()>>,
     /// Who is reconstructed from whom.
@@ -138,7 +139,8 @@ impl TensorStore {
         self.core.log()?.flush()
     }
 
-    /// Writes down how tensors were used, seals the log and makes all of it durable. Dropping the store does the same, but
+    /// Writes down how tensors were used, seals the log, makes all of it durable and writes down that it is. So whatever is
+    /// missing when the store is opened next is damage, and never taken for the work of a crash. Dropping the store does the same, but
     /// cannot say if that failed.
     ///
     /// # Errors
@@ -157,9 +159,7 @@ impl Drop for TensorStore {
 impl Core {
     fn close(&mut self) -> Result<(), StoreError> {
         let now = self.now();
-        let Some(log) = self.log.take() else { return Ok(()) };
-        log.write_uses(now)?;
-        log.seal(now)
+        self.log.take().map_or(Ok(()), |log| log.close(now))
     }
 
     /// The log.
@@ -189,8 +189,13 @@ impl Core {
 
     /// Counts an access.
     fn touch(&self, key: &[u8]) -> Option<Found> {
+        self.touch_with(key, Found::of)
+    }
+
+    /// Counts an access, and looks at the tensor.
+    fn touch_with<T>(&self, key: &[u8], look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let now = self.now();
-        self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), Found::of)
+        self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), look)
     }
 
     fn links(&self) -> MutexGuard<'_, LinkTable> {
@@ -232,10 +237,19 @@ impl Core {
         }
     }
 
+    /// Holds the writers' lock of one tensor.
+    fn hold_one(&self, key: &[u8]) -> MutexGuard<'_, ()> {
+        self.stripes[self.stripe(key)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of stripes")]
+    fn stripe(&self, key: &[u8]) -> usize {
+        self.index.hash(key) as usize % STRIPES
+    }
+
     /// Holds the writers' locks of some tensors.
     fn hold(&self, keys: &[&[u8]]) -> Vec<MutexGuard<'_, ()>> {
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of stripes")]
-        let mut stripes: Vec<usize> = keys.iter().map(|key| self.index.hash(key) as usize % STRIPES).collect();
+        let mut stripes: Vec<usize> = keys.iter().map(|key| self.stripe(key)).collect();
         // In one order for everybody, each once: no two wait for each other.
         stripes.sort_unstable();
         stripes.dedup();

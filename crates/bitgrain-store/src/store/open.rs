@@ -87,16 +87,11 @@ impl TensorStore {
         config.policy.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
         let found = recover(&*backend, &config, writable, &index, &segments)?;
-        // A tensor that was put once and not used since has no line in a list of uses.
-        index.for_each(|entry| {
-            if entry.usage.load().accesses == 0 {
-                entry.usage.touch(entry.changed_at, &config.policy);
-            }
-        });
+        let manifest = Arc::new(Mutex::new(found.manifest));
         let log = writable.then(|| {
-            let (backend, store) = (Arc::clone(&backend), found.manifest.store);
+            let (backend, manifest) = (Arc::clone(&backend), Arc::clone(&manifest));
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
-            Log::new(backend, &config, store, found.next_number, found.tip, index, segments)
+            Log::new(backend, &config, manifest, found.next_number, found.tip, index, segments)
         });
         let mut links = LinkTable::default();
         for (key, base) in found.needs {
@@ -111,7 +106,7 @@ impl TensorStore {
             index,
             segments,
             log,
-            manifest: Mutex::new(found.manifest),
+            manifest,
             stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(),
             links: Mutex::new(links),
             linking: Mutex::new(()),

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use bitgrain_codec::NonFinite;
 use bitgrain_formats::segment::{Content, TensorHead};
 
+use super::drafts;
 use super::encode::{Coded, Coding, provenance};
 use super::limits::{check_max_error, check_shape, check_user};
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
+use crate::id::Key;
 use crate::log::Record;
 use crate::policy::{Candidate, TierBounds, decide};
 use crate::{Provenance, StoreError, TensorId, Tier, body, read};
@@ -47,7 +49,7 @@ impl TensorStore {
             // Encoded without a lock; if somebody else was quicker, what he changed may ask for another tier.
             let seen = core.find(&put.key);
             put.encode(core, seen.as_ref())?;
-            let _held = core.hold(&[&put.key]);
+            let _held = core.hold_one(&put.key);
             if !same(core.find(&put.key).as_ref(), seen.as_ref()) {
                 continue;
             }
@@ -74,7 +76,7 @@ pub(super) fn same(a: Option<&Found>, b: Option<&Found>) -> bool {
 /// A tensor on its way in.
 pub(super) struct Put<'a> {
     pub(super) id: &'a TensorId,
-    pub(super) key: Box<[u8]>,
+    pub(super) key: Key,
     shape: &'a [usize],
     values: Cow<'a, [f32]>,
     options: &'a PutOptions,
@@ -158,7 +160,10 @@ impl<'a> Put<'a> {
         let head = head_of(&coded, self.shape, self.options, seen, &self.kept, now);
         let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
         let content = Content::Tensor(self.id.as_id(), head);
-        core.commit(&mut [Record { draft: coded.draft, content, time: now }])?;
+        let mut records = [Record { draft: coded.draft, content, time: now }];
+        core.commit(&mut records)?;
+        let [Record { draft, .. }] = records;
+        drafts::keep(draft);
         Ok(cost)
     }
 

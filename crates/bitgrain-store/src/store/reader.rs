@@ -43,53 +43,84 @@ impl Core {
 
 impl Reader<'_> {
     pub(super) fn get(&self, found: &Found, id: &TensorId) -> Result<Tensor, StoreError> {
-        let (shape, values, provenance) = self.decode(found, id, |head| Ok(vec![0.0; head.count()]))?;
+        if let Some(tensor) = self.get_own(&found.place, id)? {
+            return Ok(tensor);
+        }
+        let shape = self.shape(found, id)?;
+        let (values, provenance) = self.made(found, id, &shape)?;
         Ok(Tensor { shape, values, provenance })
     }
 
     pub(super) fn get_into(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
-        let place_for = |head: &TensorHead<'_>| {
-            let (expected, got) = (head.count(), out.len());
-            if expected == got { Ok(out) } else { Err(StoreError::ShapeMismatch { expected, got }) }
-        };
-        self.decode(found, id, place_for).map(|(_, _, provenance)| provenance)
+        match self.get_own_into(&found.place, id, out)? {
+            Some(provenance) => Ok(provenance),
+            None => self.made_into(found, id, &self.shape(found, id)?, out),
+        }
     }
 
-    /// Reads a tensor into what `place_for` makes of its head. Returns its shape as well. Uses several cores: nobody who
-    /// calls this holds a lock.
+    /// Reads a tensor whose record has values; none if it has not.
+    pub(super) fn get_own(&self, place: &Place, id: &TensorId) -> Result<Option<Tensor>, StoreError> {
+        let read = self.decode(place, id, |count| Ok(vec![0.0; count]))?;
+        Ok(read.map(|(shape, values, provenance)| Tensor { shape, values, provenance }))
+    }
+
+    /// As [`get_own`](Self::get_own), into memory that is there.
+    pub(super) fn get_own_into(
+        &self,
+        place: &Place,
+        id: &TensorId,
+        out: &mut [f32],
+    ) -> Result<Option<Provenance>, StoreError> {
+        let got = out.len();
+        let small = read::with_buffer(|buffer| {
+            let Some(values) = read::values(place, id, self.check, buffer)? else { return Ok(None) };
+            let expected = values.count;
+            if expected != got {
+                return Err(StoreError::ShapeMismatch { expected, got });
+            }
+            decode_values(values.encoding, values.body, out, place, id)?;
+            Ok(Some(provenance(tier_of(values.tier), values.encoding, values.accuracy)))
+        })?;
+        if small.is_some() {
+            return Ok(small);
+        }
+        let room =
+            |expected: usize| if expected == got { Ok(out) } else { Err(StoreError::ShapeMismatch { expected, got }) };
+        Ok(self.decode(place, id, room)?.map(|(_, _, provenance)| provenance))
+    }
+
+    /// Reads the values of a record into what `room` makes of their number, with shape and origin; none if it has no values.
+    /// Uses several cores: nobody who calls this holds a lock.
     fn decode<M: AsMut<[f32]>>(
         &self,
-        found: &Found,
+        place: &Place,
         id: &TensorId,
-        place_for: impl FnOnce(&TensorHead<'_>) -> Result<M, StoreError>,
-    ) -> Result<(Vec<usize>, M, Provenance), StoreError> {
-        let place = &found.place;
+        room: impl FnOnce(usize) -> Result<M, StoreError>,
+    ) -> Result<Option<(Vec<usize>, M, Provenance)>, StoreError> {
         let check = if self.check == Check::Alone { Check::Together } else { self.check };
-        let (shape, mut out, provenance, encoding) = read::with_buffer(|buffer| {
-            let whole = read::record(place, Some(id), check, buffer)?;
-            let head = read::tensor_of(&whole.view, place, id)?;
-            let mut out = place_for(head)?;
-            decode_data(head, whole.body, out.as_mut(), place, id)?;
-            let provenance = provenance_of(head);
-            Ok::<_, StoreError>((head.shape.clone(), out, provenance, head.encoding))
-        })?;
-        let provenance = match encoding {
-            Encoding::Raw | Encoding::Blocks(_) => provenance,
-            Encoding::Absent => self.absent(found, id, out.as_mut())?,
-            Encoding::Frames => self.last_frame(found, id, out.as_mut())?,
-        };
-        Ok((shape, out, provenance))
+        read::with_buffer(|buffer| {
+            let read::Whole { view, body } = read::record(place, Some(id), check, buffer)?;
+            let head = read::into_tensor(view, place, id)?;
+            // Only values say that there are as many of them as the shape has.
+            if !has_data(&head) {
+                return Ok(None);
+            }
+            let mut out = room(head.count())?;
+            decode_data(&head, body, out.as_mut(), place, id)?;
+            let provenance = provenance_of(&head);
+            Ok(Some((head.shape, out, provenance)))
+        })
     }
 
     /// Reads rows of a tensor.
     pub(super) fn get_rows(&self, found: &Found, id: &TensorId, rows: Range<usize>) -> Result<Tensor, StoreError> {
         let place = &found.place;
         let part = read::with_buffer(|buffer| {
-            let view = read::head(place, Some(id), buffer)?;
+            let (view, body) = read::head_or_all(place, Some(id), self.check, buffer)?;
             let head = read::tensor_of(&view, place, id)?;
             let (values, shape) = values_of_rows(&head.shape, &rows)?;
-            let mut out = vec![0.0; values.len()];
-            let read = self.decode_part(head, &view, place, id, values.clone(), &mut out)?;
+            let mut out = vec![0.0; if has_data(head) { values.len() } else { 0 }];
+            let read = self.decode_part(head, (&view, body), place, id, values.clone(), &mut out)?;
             Ok::<_, StoreError>((shape, values, out, read.then(|| provenance_of(head))))
         })?;
         match part {
@@ -102,11 +133,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the values in `range`; false if the record does not have them.
+    /// Reads the values in `range`, from the body if it is there; false if the record does not have them.
     fn decode_part(
         &self,
         head: &TensorHead<'_>,
-        view: &RecordView<'_>,
+        (view, body): (&RecordView<'_>, Option<&[u8]>),
         place: &Place,
         id: &TensorId,
         range: Range<usize>,
@@ -117,7 +148,10 @@ impl Reader<'_> {
             _ if range.is_empty() => {}
             Encoding::Raw => read::with_buffer(|chunks| {
                 let bytes = 4 * range.start..4 * range.end;
-                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, chunks)?;
+                let (start, read) = match body {
+                    Some(body) => (0, body),
+                    None => read::part(place, view, id, bytes.clone(), self.check, chunks)?,
+                };
                 body::unraw(&read[bytes.start - start..], out);
                 Ok::<_, StoreError>(())
             })?,
@@ -127,7 +161,10 @@ impl Reader<'_> {
                 let first = range.start / block;
                 let values = first * block..range.end.next_multiple_of(block).min(head.count());
                 let bytes = first * stride..first * stride + format.encoded_len(values.len());
-                let (start, read) = read::part(place, view, id, bytes.clone(), self.check, chunks)?;
+                let (start, read) = match body {
+                    Some(body) => (0, body),
+                    None => read::part(place, view, id, bytes.clone(), self.check, chunks)?,
+                };
                 let range = range.start - values.start..range.end - values.start;
                 let blocks = &read[bytes.start - start..];
                 let decoded = format.decode_range(blocks, values.len(), range, out);
@@ -146,6 +183,11 @@ impl Reader<'_> {
     }
 }
 
+/// True if a record has values itself: as many as its body has bytes for.
+fn has_data(head: &TensorHead<'_>) -> bool {
+    matches!(head.encoding, Encoding::Raw | Encoding::Blocks(_))
+}
+
 /// Decodes the values that a record has itself, if it has any.
 pub(super) fn decode_data(
     head: &TensorHead<'_>,
@@ -154,7 +196,17 @@ pub(super) fn decode_data(
     place: &Place,
     id: &TensorId,
 ) -> Result<(), StoreError> {
-    match head.encoding {
+    decode_values(head.encoding, bytes, out, place, id)
+}
+
+fn decode_values(
+    encoding: Encoding,
+    bytes: &[u8],
+    out: &mut [f32],
+    place: &Place,
+    id: &TensorId,
+) -> Result<(), StoreError> {
+    match encoding {
         Encoding::Raw => body::unraw(bytes, out),
         Encoding::Blocks(format) => {
             body::decode(format, bytes, out).map_err(|error| damaged_blocks(place, id, &error))?;
@@ -172,7 +224,11 @@ fn damaged_blocks(place: &Place, id: &TensorId, error: &bitgrain_codec::CodecErr
 
 /// What is known of a tensor's own data.
 pub(super) fn provenance_of(head: &TensorHead<'_>) -> Provenance {
-    provenance(Tier::of_code(head.tier).unwrap_or(Tier::Absent), head.encoding, head.accuracy)
+    provenance(tier_of(head.tier), head.encoding, head.accuracy)
+}
+
+fn tier_of(code: u8) -> Tier {
+    Tier::of_code(code).unwrap_or(Tier::Absent)
 }
 
 /// The values that are in some rows, and the shape of these.

@@ -2,10 +2,18 @@
 
 use bitgrain_formats::segment::{Encoding, Reconstruct as StoredPolicy, TensorHead};
 
+use super::limits::elements;
 use super::reader::{Reader, decode_data, provenance_of};
 use super::view::Found;
 use crate::reconstruct::{Approximate, Factor, MAX_DEPTH, Projection, apply_delta, apply_factor};
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
+
+/// Most zeros that stand for a tensor without data in memory of the store's own: 1 GiB of them.
+const MAX_ZEROS: usize = 1 << 28;
+
+/// Where zeros come from that stand for anything.
+const NOTHING: Provenance =
+    Provenance { tier: Tier::Absent, bits: 0, bound: f32::INFINITY, measured: f32::INFINITY, depth: 0 };
 
 /// A tensor that was put together.
 struct Rebuilt {
@@ -22,24 +30,78 @@ enum Step {
 }
 
 impl Reader<'_> {
-    /// The values of an absent tensor: reconstructed, or zeros.
-    pub(super) fn absent(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+    /// The values of a tensor whose record has none: of its last frame, reconstructed, or zeros.
+    ///
+    /// # Errors
+    /// [`StoreError::TooManyZeros`] if nothing but its shape says how many there are, and they are very many.
+    pub(super) fn made(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        shape: &[usize],
+    ) -> Result<(Vec<f32>, Provenance), StoreError> {
+        if let Some(made) = self.made_of_data(found, id, shape)? {
+            return Ok(made);
+        }
+        let (values, limit) = (elements(shape)?, MAX_ZEROS);
+        let mut zeros = Vec::new();
+        if values > limit || zeros.try_reserve_exact(values).is_err() {
+            return Err(StoreError::TooManyZeros { id: id.clone(), values, limit });
+        }
+        zeros.resize(values, 0.0);
+        Ok((zeros, NOTHING))
+    }
+
+    /// As [`made`](Self::made), in memory that is there.
+    pub(super) fn made_into(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        shape: &[usize],
+        out: &mut [f32],
+    ) -> Result<Provenance, StoreError> {
+        let (expected, got) = (elements(shape)?, out.len());
+        if expected != got {
+            return Err(StoreError::ShapeMismatch { expected, got });
+        }
+        let Some((values, provenance)) = self.made_of_data(found, id, shape)? else {
+            out.fill(0.0);
+            return Ok(NOTHING);
+        };
+        out.copy_from_slice(&values);
+        Ok(provenance)
+    }
+
+    /// The values of a tensor with frames or a policy; none if it has neither, and zeros will do.
+    fn made_of_data(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        shape: &[usize],
+    ) -> Result<Option<(Vec<f32>, Provenance)>, StoreError> {
+        let expected = elements(shape)?;
+        if found.traits.temporal {
+            let frame = self.last_frame(found, id)?;
+            let got = frame.values.len();
+            return if got == expected {
+                Ok(Some((frame.values, frame.provenance)))
+            } else {
+                Err(StoreError::FrameShape { expected, got })
+            };
+        }
         if found.traits.reconstructable {
-            let Rebuilt { result, depth, .. } = self.rebuild(found, id, 1)?;
-            if result.values.len() != out.len() {
-                return Err(StoreError::ShapeMismatch { expected: out.len(), got: result.values.len() });
-            }
-            out.copy_from_slice(&result.values);
-            let bound = result.bound;
-            return Ok(Provenance { tier: Tier::Absent, bits: 0, bound, measured: bound, depth });
+            let Rebuilt { result: Approximate { values, bound }, depth, .. } = self.rebuild(found, id, 1)?;
+            let got = values.len();
+            let provenance = Provenance { tier: Tier::Absent, bits: 0, bound, measured: bound, depth };
+            return if got == expected {
+                Ok(Some((values, provenance)))
+            } else {
+                Err(StoreError::ShapeMismatch { expected, got })
+            };
         }
         match self.absent {
             AbsentReads::Refuse => Err(StoreError::TierZeroNoPolicy { id: id.clone() }),
-            AbsentReads::Zeros => {
-                out.fill(0.0);
-                let bound = f32::INFINITY;
-                Ok(Provenance { tier: Tier::Absent, bits: 0, bound, measured: bound, depth: 0 })
-            }
+            AbsentReads::Zeros => Ok(None),
         }
     }
 

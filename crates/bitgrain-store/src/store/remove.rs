@@ -6,6 +6,7 @@ use super::encode::{Coding, summed};
 use super::put::same;
 use super::view::Found;
 use super::{Core, TensorStore};
+use crate::id::Key;
 use crate::log::Record;
 use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
@@ -39,7 +40,7 @@ impl TensorStore {
             for (id, buffer) in needing.iter().zip(&mut buffers) {
                 freed.push(core.freed(id, buffer)?);
             }
-            let keys: Vec<Box<[u8]>> = needing.iter().chain([&id]).map(TensorId::key).collect();
+            let keys: Vec<Key> = needing.iter().chain([&id]).map(TensorId::key).collect();
             let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
             core.found(&id, &id.key())?;
             let unchanged =

@@ -10,6 +10,7 @@ use super::encode::{Coded, Coding, summed};
 use super::put::same;
 use super::reader::decode_data;
 use super::view::Found;
+use crate::id::Key;
 use crate::log::Record;
 use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
@@ -38,7 +39,7 @@ impl Core {
         // Encoded without a lock, on every core.
         let recoded: Vec<Result<Option<Recoded>, StoreError>> = tensors.par_iter().map(|t| self.recode(t)).collect();
         let mut recoded = recoded.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let keys: Vec<Box<[u8]>> = tensors.iter().map(|t| t.id.key()).collect();
+        let keys: Vec<Key> = tensors.iter().map(|t| t.id.key()).collect();
         let _held = self.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
         // Held until the links are changed: what is dropped elsewhere meanwhile could make a chain too long.
         let _linking = tensors.iter().any(|tensor| tensor.tier == Tier::Absent).then(|| self.linking());

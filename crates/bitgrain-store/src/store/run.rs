@@ -23,18 +23,11 @@ impl Reader<'_> {
         range.map(|index| run.read(index)).collect()
     }
 
-    /// The values of the last frame.
-    pub(super) fn last_frame(&self, found: &Found, id: &TensorId, out: &mut [f32]) -> Result<Provenance, StoreError> {
+    /// The last frame.
+    pub(super) fn last_frame(&self, found: &Found, id: &TensorId) -> Result<Frame, StoreError> {
         let frames = found.frame_count(id)?;
-        let Some(frame) = self.frames(found, id, frames.saturating_sub(1)..frames)?.pop() else {
-            out.fill(0.0);
-            return Err(StoreError::FramesOutOfRange { start: 0, end: 1, frames });
-        };
-        if frame.values.len() != out.len() {
-            return Err(StoreError::FrameShape { expected: out.len(), got: frame.values.len() });
-        }
-        out.copy_from_slice(&frame.values);
-        Ok(frame.provenance)
+        let last = self.frames(found, id, frames.saturating_sub(1)..frames)?.pop();
+        last.ok_or(StoreError::FramesOutOfRange { start: 0, end: 1, frames })
     }
 
     /// An encoder that goes on with the last run.

@@ -8,6 +8,7 @@ use super::frames::Frame;
 use super::get::Tensor;
 use super::reader::{Lookup, Reader};
 use super::view::Found;
+use crate::id::Key;
 use crate::policy::PolicyConfig;
 use crate::read::Check;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
@@ -15,7 +16,7 @@ use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
 /// A store as it was at one moment, for reading. It sees none of what is written later, and what it sees stays readable
 /// whatever is deleted or compacted. Reading from it does not count as use.
 pub struct Snapshot {
-    tensors: HashMap<Box<[u8]>, Found>,
+    tensors: HashMap<Key, Found>,
     check: Check,
     absent: AbsentReads,
     policy: PolicyConfig,
@@ -58,7 +59,7 @@ impl Snapshot {
     /// All ids, in order.
     #[must_use]
     pub fn ids(&self) -> Vec<TensorId> {
-        let mut keys: Vec<&Box<[u8]>> = self.tensors.keys().collect();
+        let mut keys: Vec<&Key> = self.tensors.keys().collect();
         keys.sort_unstable();
         keys.into_iter().map(|key| TensorId::of_key(key)).collect()
     }

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::retier::{Outcome, Retier};
 use super::{Core, TensorStore};
+use crate::id::Key;
 use crate::policy::{Candidate, Move, Plan, Reason, TierBounds, plan};
 use crate::{StoreError, TensorId, Tier};
 
@@ -106,7 +107,7 @@ impl TensorStore {
 
 /// A tensor that the policy looks at.
 struct Looked {
-    key: Box<[u8]>,
+    key: Key,
     candidate: Candidate,
     /// Bound of its data, if that matters.
     bound: Option<f32>,

@@ -20,7 +20,9 @@ pub struct VerifyReport {
     pub records: u64,
     /// Bytes that were read.
     pub bytes: u64,
-    /// Everything that is not as it was written.
+    /// Bytes of a write that a crash cut short, as they were found when the store was opened. They were never acknowledged.
+    pub torn_bytes: u64,
+    /// Everything that is not as it was written, what was found when the store was opened included.
     pub damages: Vec<Damage>,
 }
 
@@ -40,7 +42,7 @@ impl TensorStore {
     pub fn verify(&self) -> Result<VerifyReport, StoreError> {
         let core = &self.core;
         let _still = core.compacting(); // no segment goes meanwhile
-        let mut report = VerifyReport::default();
+        let mut report = VerifyReport { torn_bytes: core.report.torn_bytes, ..VerifyReport::default() };
         let number = core.manifest().number;
         let name = FileName::Manifest(number).to_string();
         match manifest::read(&*core.backend, number) {
@@ -56,6 +58,11 @@ impl TensorStore {
             report.bytes += segment.len();
             verify_segment(&segment, &mut report)?;
         }
+        // Such as segments that are missing.
+        let found =
+            |known: &Damage| report.damages.iter().any(|d| (&d.segment, d.offset) == (&known.segment, known.offset));
+        let more: Vec<Damage> = core.report.damages.iter().filter(|known| !found(known)).cloned().collect();
+        report.damages.extend(more);
         Ok(report)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bitgrain_formats::segment::{Content, Encoding, TensorHead};
 
 use super::Core;
+use crate::id::Key;
 use crate::index::{Change, Traits};
 use crate::log::Record;
 use crate::segment::Place;
@@ -44,9 +45,7 @@ impl Core {
 /// What a record changes in the index.
 fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
     let id = record.content.id()?;
-    let mut key = Vec::with_capacity(id.key_len());
-    id.write_key(&mut key);
-    let key = key.into_boxed_slice();
+    let key = Key::of(id);
     Some(match &record.content {
         Content::Tensor(_, head) => {
             let facts = Some((head.count() as u64, head.accuracy.bound()));

@@ -68,7 +68,7 @@ fn once_put(store: &TensorStore, ever: &World) -> Result<(), String> {
 }
 
 /// Whether this is that version, or its first frames: the others are among what such a disk loses.
-fn beginning(sight: &Sight, version: &Version) -> Result<(), String> {
+pub(crate) fn beginning(sight: &Sight, version: &Version) -> Result<(), String> {
     let mut version = version.clone();
     if version.temporal {
         version.parts.truncate(sight.parts.len());

@@ -9,6 +9,7 @@
 //! | `session` | a store on a simulated disk beside its model |
 //! | `points` | power cuts and kills after every operation of the disk |
 //! | `faults` | operations of the disk that fail |
+//! | `closed` | parts taken away from a store that was closed |
 //! | `lies` | a disk that says it synced and did not |
 //! | `rot` | bits that flip |
 //! | `mutants` | faults built in on purpose, each of which must be found |
@@ -16,6 +17,7 @@
 //! | `kill` | real processes, killed |
 //! | `soak` | more of everything |
 
+mod closed;
 mod execute;
 mod faults;
 mod kill;

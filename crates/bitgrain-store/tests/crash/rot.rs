@@ -40,7 +40,7 @@ pub(crate) fn every_bit(mutant: Option<Mutant>) -> Result<Tally, String> {
         for bit in 0..image.bits() {
             let mut flipped = image.clone();
             let (file, byte) = flipped.flip(bit).expect("as many bits as counted");
-            let verdict = quiet(|| examine(&flipped, &file, &before, mutant)).map_err(|why| {
+            let verdict = quiet(|| examine(&flipped, &file, &before, closed, mutant)).map_err(|why| {
                 format!(
                     "bit {} of byte {byte} of {file} ({}), closed: {closed}: {why}",
                     bit % 8,
@@ -106,7 +106,7 @@ fn open_on(disk: &SimulatedDisk, mutant: Option<Mutant>) -> Result<TensorStore, 
     TensorStore::open_on(Arc::new(disk.clone()), StoreConfig { segment_bytes: 600, mutant, ..StoreConfig::default() })
 }
 
-fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> Result<Verdict, String> {
+fn examine(image: &Image, file: &str, before: &View, closed: bool, mutant: Option<Mutant>) -> Result<Verdict, String> {
     let disk = SimulatedDisk::holding(image);
     let store = match open_on(&disk, mutant) {
         Ok(store) => store,
@@ -149,8 +149,10 @@ fn examine(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
         return Ok(Verdict::Reported);
     }
     let report = store.verify().map_err(|error| format!("verify: {error}"))?;
-    if report.is_clean() && store.recovery().is_clean() {
-        return Err("a flip that nobody noticed".into());
+    // What a crash may have left is only told when the store is opened.
+    let noticed = !report.is_clean() || !closed && !store.recovery().is_clean();
+    if !noticed {
+        return Err(format!("a flip that nobody noticed: {:?}", store.recovery()));
     }
     Ok(Verdict::Harmless)
 }
@@ -187,7 +189,7 @@ fn salvage(image: &Image, file: &str, before: &View, mutant: Option<Mutant>) -> 
     }
     store.put("new", &[1], &[1.0]).map_err(|error| format!("a write is refused: {error}"))?;
     drop(store);
-    if disk.image().file(file).is_none_or(|now| !now.starts_with(image.file(file).unwrap_or_default())) {
+    if image.file(file).is_some_and(|then| disk.image().file(file).is_none_or(|now| !now.starts_with(then))) {
         return Err(format!("{file} was changed"));
     }
     Ok(())

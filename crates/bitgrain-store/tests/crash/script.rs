@@ -149,7 +149,7 @@ fn put(dice: &mut Dice) -> Put {
         8..14 => vec![2 + dice.below(3), 40],
         14..18 => vec![100 + dice.below(400)],
         18 => vec![3, 7, 30],
-        // More than one chunk of 64 KiB when it is lossless.
+        // More than one chunk of 16 KiB when it is lossless.
         _ => vec![17_000],
     };
     let lossless = dice.chance(20);

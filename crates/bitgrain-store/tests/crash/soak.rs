@@ -8,7 +8,7 @@ use std::thread;
 use bitgrain_store::Mutant;
 
 use crate::points::Tally;
-use crate::{faults, kill, lies, points, writers};
+use crate::{closed, faults, kill, lies, points, writers};
 
 /// Crashes at least `wanted` times, on all cores: the seeds from `first` on, each of them whole.
 ///
@@ -25,6 +25,7 @@ pub(crate) fn simulate(first: u64, wanted: usize, mutant: Option<Mutant>) -> Res
                 None if seed % 4 == 0 => faults::explore(seed, &mut tally),
                 None if seed % 4 == 1 => faults::reads(seed, &mut tally),
                 None if seed % 4 == 2 => lies::explore(seed, &mut tally),
+                None if seed % 8 == 3 => closed::explore(seed, &mut tally),
                 None => writers::explore(seed, 100, &mut tally),
                 Some(_) => Ok(()),
             });

@@ -3,7 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use bitgrain_store::{Dependents, OnDamage, PutOptions, StoreConfig, StoreError, TensorStore, Tier};
+use bitgrain_store::{
+    CompactOptions, Dependents, OnDamage, PutOptions, StoreConfig, StoreError, TensorId, TensorStore, Tier,
+};
 
 use super::{open, small_segments, wave};
 
@@ -19,12 +21,17 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
 
 /// Ends the process as far as the store can tell: nothing is sealed, the lock is gone.
 fn vanish(store: TensorStore, folder: &Path) -> tempfile::TempDir {
+    let copy = copied(folder);
+    drop(store);
+    copy
+}
+
+fn copied(folder: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         fs::copy(&path, copy.path().join(path.file_name().expect("a name"))).expect("copied");
     }
-    drop(store);
     copy
 }
 
@@ -77,10 +84,11 @@ fn a_write_that_was_cut_short_is_cut_off_and_nothing_before_it() {
     store.put("first", &[100], &wave(1, 100)).expect("put");
     let whole = fs::metadata(&segments(folder.path())[0]).expect("a segment").len();
     store.put("second", &[100], &wave(2, 100)).expect("put");
-    let copy = vanish(store, folder.path());
-    let path = segments(copy.path()).remove(0);
-    let len = fs::metadata(&path).expect("a segment").len();
-    for cut in (whole..len).rev() {
+    let left = vanish(store, folder.path());
+    let len = fs::metadata(&segments(left.path())[0]).expect("a segment").len();
+    for cut in whole..len {
+        let copy = copied(left.path());
+        let path = segments(copy.path()).remove(0);
         OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(cut)).expect("cut");
         let store = open(copy.path());
         assert_eq!(store.recovery().torn_bytes, cut - whole);
@@ -88,7 +96,6 @@ fn a_write_that_was_cut_short_is_cut_off_and_nothing_before_it() {
         store.get("first").expect("whole");
         let again = vanish(store, copy.path());
         assert_eq!(fs::metadata(&segments(again.path())[0]).expect("a segment").len(), whole);
-        fs::copy(&segments(folder.path())[0], &path).expect("restored");
     }
 }
 
@@ -116,6 +123,98 @@ fn damage_before_what_is_known_to_be_durable_is_an_error_and_not_a_cut() {
     drop(reader);
     let store = TensorStore::open(copy.path(), salvage).expect("opens with the rest");
     assert_eq!((store.len(), store.recovery().damages.len()), (4, 1));
+}
+
+#[test]
+fn a_closed_store_whose_newest_segment_is_cut_or_gone_is_damaged_and_not_torn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for round in 0..3 {
+        let store = open(folder.path());
+        for i in 0..3 {
+            store.put(format!("{round}/{i}"), &[100], &wave(i, 100)).expect("put");
+        }
+        store.close().expect("closes");
+    }
+    let newest = segments(folder.path()).pop().expect("a segment");
+    let name = newest.file_name().expect("a name").to_string_lossy().into_owned();
+    let whole = fs::read(&newest).expect("a segment");
+    let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    for cut in [Some(whole.len() - 1), Some(whole.len() / 2), Some(64), Some(0), None] {
+        match cut {
+            Some(cut) => fs::write(&newest, &whole[..cut]).expect("written"),
+            None => fs::remove_file(&newest).expect("removed"),
+        }
+        for refused in
+            [TensorStore::open(folder.path(), StoreConfig::default()), TensorStore::open_read_only(folder.path())]
+        {
+            let Err(StoreError::Damaged { segment, .. }) = refused else { panic!("cut at {cut:?}: opened") };
+            assert_eq!(segment, name);
+        }
+        let store = TensorStore::open_read_only_with(folder.path(), salvage.clone()).expect("opens with the rest");
+        assert!((6..9).contains(&store.len()) || cut == Some(whole.len() - 1), "cut at {cut:?}: {}", store.len());
+        assert_eq!(store.recovery().damages[0].segment, name);
+        assert!(!store.verify().expect("readable").is_clean());
+    }
+    fs::write(&newest, &whole).expect("written");
+    assert!(open(folder.path()).recovery().is_clean());
+}
+
+#[test]
+fn what_is_salvaged_is_named_and_compacting_keeps_the_rest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for i in 0..6 {
+        store.put(i as u128, &[100], &wave(i, 100)).expect("put");
+    }
+    let before: Vec<_> = (0..6_u128).map(|i| store.get(i).expect("there")).collect();
+    store.close().expect("closes");
+    let path = segments(folder.path()).pop().expect("a segment");
+    let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut bytes = fs::read(&path).expect("a segment");
+    let end = bytes.len();
+    bytes[64 + 300] ^= 1; // the body of the third record
+    bytes[end - 40] ^= 1; // the index
+    fs::write(&path, &bytes).expect("written");
+    let refused = TensorStore::open(folder.path(), StoreConfig::default()).err();
+    assert!(matches!(refused, Some(StoreError::Damaged { id: Some(_), .. })), "{refused:?}");
+    let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    let store = TensorStore::open(folder.path(), salvage).expect("opens with the rest");
+    let damage = &store.recovery().damages[0];
+    let lost = damage.id.clone().expect("its head is whole");
+    assert_eq!((&damage.segment, store.contains(&lost), store.len()), (&name, false, 5));
+    store.compact(CompactOptions { all: true, ..CompactOptions::default() }).expect("compacts");
+    store.close().expect("closes");
+    let store = open(folder.path());
+    assert!(store.recovery().is_clean() && store.verify().expect("readable").is_clean());
+    for i in (0..6_u128).filter(|i| TensorId::from(*i) != lost) {
+        assert_eq!(store.get(i).expect("was whole"), before[i as usize]);
+    }
+}
+
+#[test]
+fn opening_takes_back_that_a_store_was_closed_only_to_write() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    store.put("first", &[100], &wave(1, 100)).expect("put");
+    store.close().expect("closes");
+    let files = |folder: &Path| {
+        let mut files: Vec<_> =
+            fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+        files.sort();
+        files
+    };
+    let closed = files(folder.path());
+    open(folder.path()).close().expect("closes");
+    assert_eq!(files(folder.path()), closed, "nothing was written");
+    // After a write a lost end is the work of a crash.
+    let store = open(folder.path());
+    store.put("second", &[100], &wave(2, 100)).expect("put");
+    let copy = vanish(store, folder.path());
+    let newest = segments(copy.path()).pop().expect("a segment");
+    OpenOptions::new().write(true).open(&newest).and_then(|file| file.set_len(100)).expect("cut");
+    let store = open(copy.path());
+    assert_eq!((store.recovery().torn_bytes, store.verify().expect("readable").torn_bytes), (36, 36));
+    assert!(store.contains("first") && !store.contains("second"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod compaction;
 mod concurrency;
 mod copies;
 mod durability;
+mod forged;
 mod ids;
 mod limits;
 mod partial;

@@ -1,0 +1,156 @@
+//! A store that was closed: whatever is missing of it is damage by name, and never taken for the work of a crash.
+
+use std::sync::Arc;
+
+use bitgrain_store::backend::simulated::{Dice, Image, SimulatedDisk};
+use bitgrain_store::{OnDamage, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
+
+use crate::lies::beginning;
+use crate::points::{Tally, quiet};
+use crate::script::{Op, script};
+use crate::session::{Session, Settings};
+use crate::view::{Sight, View};
+use crate::world::World;
+
+/// Operations of a script.
+const SCRIPT: usize = 25;
+/// Places at which each file is cut.
+const CUTS: usize = 12;
+
+/// Runs the script of `seed`, closes the store, and takes away each file of it, whole or from some place on.
+///
+/// # Errors
+/// A loss that the store did not name.
+pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
+    let mut dice = Dice::part(seed, 9);
+    let sync = if dice.chance(50) { SyncMode::Always } else { SyncMode::OnSeal };
+    let settings = Settings { sync, segment_bytes: *dice.pick(&[600, 2_000, 6_000]), mutant: None };
+    let told = |why: String| format!("seed {seed}, closed: {why} ({settings:?})");
+    let (image, ever) = quiet(|| {
+        let mut session = Session::open(SimulatedDisk::default(), settings, [World::default()].into(), 1_000_000)?;
+        session.run_all(&script(seed, SCRIPT))?;
+        // Opening alone does not write: what is there is what was closed.
+        session.run_all(&[Op::Reopen])?;
+        let image = session.disk.image();
+        let ever =
+            session.into_steps().iter().flat_map(|step| step.after.to_vec()).fold(World::default(), |a, b| a.or(&b));
+        Ok((image, ever))
+    })
+    .map_err(told)?;
+    let files: Vec<(String, usize)> = image.files().map(|(name, bytes)| (name.to_owned(), bytes.len())).collect();
+    for (file, len) in files {
+        let any = (0..CUTS).map(|_| dice.below(len));
+        let cuts = any.chain([0, len - 1, len.saturating_sub(32), 64.min(len - 1)]).map(Some);
+        for cut in cuts.chain([None]).collect::<Vec<_>>() {
+            let mut less = image.clone();
+            match cut {
+                Some(cut) => less.put(&file, image.file(&file).unwrap_or_default()[..cut].to_vec()),
+                None => assert!(less.take(&file)),
+            }
+            tally.count("closed, then a part taken away");
+            quiet(|| examine(&less, &file, &ever))
+                .map_err(|why| told(format!("{file} of {len} bytes, cut at {cut:?}: {why}")))?;
+        }
+    }
+    // After a crash nothing is said of the end: what was written since is cut off without complaint.
+    quiet(|| torn(&image, settings, &mut dice)).map_err(told)?;
+    tally.count("closed, written to, then torn");
+    Ok(())
+}
+
+fn examine(image: &Image, file: &str, ever: &World) -> Result<(), String> {
+    let disk = SimulatedDisk::holding(image);
+    match TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()) {
+        Err(error @ StoreError::Damaged { .. }) if blamed(&error, file) => {}
+        Err(error) => return Err(format!("`{error}` does not name {file} as damaged")),
+        Ok(store) if is_spare(&store, file) => return Ok(()),
+        Ok(store) => return Err(format!("it opened as if nothing were missing: {:?}", store.recovery())),
+    }
+    if disk.image() != *image {
+        return Err("refused to open, but changed files".into());
+    }
+    // Without a manifest nobody knows what counts.
+    if file.starts_with("manifest") {
+        Ok(())
+    } else {
+        salvage(image, file, ever).map_err(|why| format!("salvaged: {why}"))
+    }
+}
+
+/// Opens what is left: it names what is not, gives nothing that was never put, and can be written to.
+fn salvage(image: &Image, file: &str, ever: &World) -> Result<(), String> {
+    let disk = SimulatedDisk::holding(image);
+    let config = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
+    let store = TensorStore::open_on(Arc::new(disk.clone()), config).map_err(|error| error.to_string())?;
+    if !store.recovery().damages.iter().any(|damage| damage.segment == file) {
+        return Err(format!("{file} is not among the damages {:?}", store.recovery().damages));
+    }
+    for meta in store.scan(None) {
+        let meta = meta.map_err(|error| error.to_string())?;
+        let sight = match View::parts(&store, &meta) {
+            Ok(parts) => Sight { parts, meta },
+            Err(_) if meta.provenance.tier == Tier::Absent => continue, // what it is made of may be lost
+            Err(error) => return Err(error.to_string()),
+        };
+        let versions = ever.0.get(&sight.meta.id).map_or(&[][..], |versions| versions);
+        if !versions.iter().any(|version| beginning(&sight, version).is_ok()) {
+            return Err(format!("{} is nothing that was ever put", sight.meta.id));
+        }
+    }
+    store.put("new", &[1], &[1.0]).map_err(|error| format!("a write is refused: {error}"))?;
+    drop(store);
+    if image.file(file).is_some_and(|then| disk.image().file(file) != Some(then)) {
+        return Err(format!("{file} was changed"));
+    }
+    Ok(())
+}
+
+/// Whether the error is about this file. Of a manifest that is not there, nobody knows the number.
+fn blamed(error: &StoreError, file: &str) -> bool {
+    error.to_string().contains(file) || file.starts_with("manifest") && error.to_string().starts_with("manifest")
+}
+
+/// Whether all of the store is there without this file, as it was not counted any more.
+fn is_spare(store: &TensorStore, file: &str) -> bool {
+    store.recovery().leftovers.iter().any(|name| name == file)
+}
+
+/// Opens what was closed, writes and is killed; then the end of the last file is lost.
+fn torn(image: &Image, settings: Settings, dice: &mut Dice) -> Result<(), String> {
+    let (mut left, before, config) = {
+        let disk = SimulatedDisk::holding(image);
+        let config = StoreConfig { segment_bytes: settings.segment_bytes, ..StoreConfig::default() };
+        let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).map_err(|error| error.to_string())?;
+        let before = View::of(&store).map_err(|error| error.to_string())?;
+        store.put("torn", &[40], &[1.5; 40]).map_err(|error| error.to_string())?;
+        let image = disk.image();
+        let _dead = disk.kill();
+        (image, before, config)
+    };
+    let last = left.files().map(|(name, _)| name.to_owned()).filter(|name| name.starts_with("segment")).last();
+    let last = last.ok_or("no segment")?;
+    let bytes = left.file(&last).unwrap_or_default().to_vec();
+    let cut = 64 + dice.below(bytes.len() - 64);
+    left.put(&last, bytes[..cut].to_vec());
+    let store = TensorStore::open_on(Arc::new(SimulatedDisk::holding(&left)), config)
+        .map_err(|error| format!("a tear at {cut} of {} bytes of {last} is refused: {error}", bytes.len()))?;
+    let (torn, report) = ((cut - 64) as u64, store.recovery());
+    if report.torn_bytes != torn || !report.damages.is_empty() || store.contains("torn") {
+        return Err(format!("{torn} bytes are torn, and the report is {report:?}"));
+    }
+    let verified = store.verify().map_err(|error| error.to_string())?;
+    if verified.torn_bytes != torn || !verified.is_clean() {
+        return Err(format!("{torn} bytes are torn, and verify finds {verified:?}"));
+    }
+    let after = View::of(&store).map_err(|error| error.to_string())?;
+    if after.0.keys().ne(before.0.keys()) { Err("the tear took more with it".into()) } else { Ok(()) }
+}
+
+#[test]
+fn what_is_missing_of_a_closed_store_is_damage_by_name() {
+    let mut tally = Tally::default();
+    for seed in 0..12 {
+        explore(seed, &mut tally).unwrap_or_else(|why| panic!("{why}"));
+    }
+    println!("{tally:?}");
+}
