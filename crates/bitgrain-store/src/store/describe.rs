@@ -42,7 +42,7 @@ impl TensorStore {
     }
 
     /// Keys of tensors in order.
-    fn keys(&self, prefix: Option<&str>) -> Vec<Box<[u8]>> {
+    fn keys(&self, prefix: Option<&str>) -> Vec<Key> {
         let start = prefix.map(|prefix| TensorId::from(prefix).key());
         let mut keys = Vec::new();
         self.core.index.for_each(|entry| {
