@@ -16,7 +16,9 @@ pub(crate) fn run(_args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     Step::cargo().args(clippy).run()?;
     // What is not published has no readers of its rendered documentation.
-    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "xtask"].into_iter().flat_map(|name| ["--exclude", name]);
+    let unpublished = ["bitgrain-bench", "bitgrain-fuzz", "bitgrain-python", "xtask"]
+        .into_iter()
+        .flat_map(|name| ["--exclude", name]);
     Step::cargo()
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--workspace"])
