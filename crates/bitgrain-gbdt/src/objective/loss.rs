@@ -38,8 +38,14 @@ pub trait Objective: Send + Sync {
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
 
     /// Gradients and hessians of the rows of a batch, weights multiplied in. Rows are independent of each other: a
-    /// batch may be any part of the data.
+    /// batch may be any part of the data, in any order, unless [`whole`](Self::whole) says otherwise.
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>);
+
+    /// Whether batches have to be all rows of the data in its order: for losses that compare rows, or know more of a row
+    /// than its target. One thread makes their gradients.
+    fn whole(&self) -> bool {
+        false
+    }
 
     /// The value of a leaf from what is left to explain in its rows, pairs of target minus score and weight, for losses
     /// whose gradient does not tell how far to go (absolute, quantile). The pairs may be put in another order. `None`:

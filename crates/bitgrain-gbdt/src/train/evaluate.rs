@@ -32,7 +32,9 @@ pub(super) fn evaluate(
     let predictions = linked(link, scores, truth.targets.len());
     let evaluated = Evaluated { targets: truth.targets, weights: truth.weights, predictions: &predictions };
     let value = |metric: &dyn Metric| {
-        Ok(MetricValue { data: truth.data, name: metric.name(), value: metric.evaluate(&evaluated)? })
+        // Before the name: a metric of the caller's may learn its name from its first value.
+        let value = metric.evaluate(&evaluated)?;
+        Ok(MetricValue { data: truth.data, name: metric.name(), value })
     };
     metrics.iter().map(|metric| value(&**metric)).collect()
 }

@@ -35,7 +35,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     valid_scores: Vec<f32>,
     /// Whether targets, weights and scores move with their rows, and gradients are asked for where they are needed. Of
     /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
-    /// gradients are kept.
+    /// gradients are kept. So they are for objectives that want the rows in their order.
     moves: bool,
     /// Gradients of all rows, group after group, if they are kept.
     exact: Vec<PairF32>,
@@ -55,7 +55,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let scores = |data: &Dataset| start_scores(data, &base_scores);
         let valid_scores = trainer.valid.map(scores).unwrap_or_default();
         let n_rows = data.n_rows();
-        let moves = groups == 1 && trainer.params.goss.is_none();
+        let moves = groups == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
             order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
@@ -131,7 +131,12 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along);
             let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
-            let values = self.leaf_values(&grown, group, round, &rules)?;
+            let mut values = self.leaf_values(&grown, group, round, &rules)?;
+            if let [value] = &mut values[..]
+                && self.is_lost(*value, group)
+            {
+                *value = 0.0;
+            }
             self.add_scores(&grown, group, &values, in_bag);
             let tree = self.tree(&grown, &values, &rules);
             self.trees.push(tree);
@@ -224,6 +229,14 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let few = if self.data.n_rows() < ROWS { grown.leaves.len() } else { 1 };
         let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().with_min_len(few).map(value).collect();
         values.into_iter().collect()
+    }
+
+    /// Whether a tree without splits moves no score at all: what it adds is less than scores tell apart. It comes of
+    /// their rounding alone, and every round would add it to the model once more.
+    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
+    fn is_lost(&self, value: f64, group: usize) -> bool {
+        let n_rows = self.data.n_rows();
+        self.scores[group * n_rows..(group + 1) * n_rows].iter().all(|&score| score + value as f32 == score)
     }
 
     /// Sums of the gradients of some places, as they are.

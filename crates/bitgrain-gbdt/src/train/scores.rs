@@ -62,13 +62,14 @@ pub(super) fn gradients(
 ) -> Result<Vec<Largest>, TrainError> {
     let n_rows = rows.targets.len();
     let groups = objective.n_groups();
-    let mut columns: Vec<_> = out.chunks_mut(n_rows).map(|column| column.chunks_mut(CHUNK)).collect();
+    let chunk = if objective.whole() { n_rows } else { CHUNK };
+    let mut columns: Vec<_> = out.chunks_mut(n_rows).map(|column| column.chunks_mut(chunk)).collect();
     let chunks: Vec<(usize, Vec<&mut [PairF32]>)> = (0..n_rows)
-        .step_by(CHUNK)
+        .step_by(chunk)
         .map(|start| (start, columns.iter_mut().filter_map(Iterator::next).collect()))
         .collect();
     let one = |buffers: &mut Buffers, (start, out): (usize, Vec<&mut [PairF32]>)| {
-        let len = CHUNK.min(n_rows - start);
+        let len = chunk.min(n_rows - start);
         let scores: Vec<&[f32]> = (0..groups).map(|group| &rows.scores[group * n_rows + start..][..len]).collect();
         buffers.ask(objective, &rows.batch(start..start + len, &scores));
         let write = |(group, out): (usize, &mut [PairF32])| {

@@ -9,6 +9,7 @@ mod invariance;
 mod odd;
 mod settings;
 mod watching;
+mod whole;
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::objective::by_name;

@@ -224,3 +224,12 @@ fn odd_settings_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn trees_without_splits_do_not_add_up_what_rounding_left() {
+    let made = Made::new(500, 4);
+    let params = Params { min_child_samples: 1000, rounds: 100, ..small() };
+    let model = trained(params, "multiclass:3", &made.features(), &made.three_classes()).expect("good data").model;
+    // The base scores fit best already, to the last digit that scores of training have.
+    assert!(model.trees.iter().all(|tree| tree.leaves.len() == 1 && tree.leaves[0].value == 0.0));
+}

@@ -1,3 +1,30 @@
-"""Gradient-boosted trees on bins and quantized gradients."""
+"""Gradient-boosted trees on bins and quantized gradients.
 
-__all__: list[str] = []
+:func:`train` grows trees on a :class:`Dataset`, which is quantized once and can be trained on many times; what comes
+out is a :class:`Model`. The estimators for scikit-learn are in :mod:`bitgrain.sklearn`.
+"""
+
+from bitgrain.boosting.cross_validation import CrossValidated, cross_validate
+from bitgrain.boosting.dataset import Dataset
+from bitgrain.boosting.foreign import from_lightgbm, from_xgboost
+from bitgrain.boosting.model import Model, load_model
+from bitgrain.boosting.params import Params
+from bitgrain.boosting.plot import plot_importance, plot_metric, plot_tree
+from bitgrain.boosting.rounds import Round
+from bitgrain.boosting.training import train
+
+__all__ = [
+    "CrossValidated",
+    "Dataset",
+    "Model",
+    "Params",
+    "Round",
+    "cross_validate",
+    "from_lightgbm",
+    "from_xgboost",
+    "load_model",
+    "plot_importance",
+    "plot_metric",
+    "plot_tree",
+    "train",
+]

@@ -1,0 +1,99 @@
+"""Losses and metrics of the user's own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitgrain.errors import DTypeError, InputError
+
+__all__ = ["Loss", "Measure", "Metric", "Objective", "measures"]
+
+Objective = str | Callable[..., Any]
+Metric = str | Callable[..., Any]
+
+
+def _name(call: Callable[..., Any]) -> str:
+    return str(getattr(call, "__name__", type(call).__name__))
+
+
+def _takes_weights(call: Callable[..., Any]) -> bool:
+    """Whether it has a third argument that has to be given, or is called as one would call it."""
+    try:
+        parameters = list(inspect.signature(call).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len(places) > 2 and (places[2].default is places[2].empty or "weight" in places[2].name)
+
+
+class Loss:
+    """An objective: ``call(y_true, raw_score[, weight]) -> (grad, hess)``, as the native half takes it."""
+
+    def __init__(self, call: Callable[..., Any], groups: int, link: str) -> None:
+        self.name = _name(call)
+        self.groups = groups
+        self.link = link
+        # Who takes weights multiplies them in.
+        self.weighs = _takes_weights(call)
+        self._call = call
+
+    def __call__(
+        self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, scores: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Ask for all rows; arrays are flat, one score after the other."""
+        scores = scores if self.groups == 1 else scores.reshape(self.groups, -1).T
+        given = self._call(targets, scores, weights) if self.weighs else self._call(targets, scores)
+        try:
+            grad, hess = given
+        except (TypeError, ValueError):
+            raise InputError(f"objective {self.name} must return two arrays, gradients and hessians") from None
+        return self._flat(grad, scores.shape, "gradients"), self._flat(hess, scores.shape, "hessians")
+
+    def _flat(self, values: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float32]:
+        try:
+            array = np.asarray(values, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"objective {self.name} gave {what} that are no numbers: {error}") from None
+        if array.shape != shape:
+            raise InputError(f"objective {self.name} gave {what} of shape {array.shape}, {shape} is expected")
+        return np.ascontiguousarray(array.T).reshape(-1)
+
+
+class Measure:
+    """A metric: ``call(y_true, y_pred[, weight])``, as the native half takes it.
+
+    What it returns is a value, which is better if it is less, or a name, a value, and whether more is better.
+    """
+
+    def __init__(self, call: Callable[..., Any], groups: int) -> None:
+        self._name = _name(call)
+        self._groups = groups
+        self._weighs = _takes_weights(call)
+        self._call = call
+
+    def __call__(
+        self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
+    ) -> tuple[str, float, bool]:
+        """Measure all rows; arrays are flat, one score after the other."""
+        if self._groups > 1:
+            predictions = predictions.reshape(self._groups, -1).T
+        given = self._call(targets, predictions, weights) if self._weighs else self._call(targets, predictions)
+        name, value, higher = given if isinstance(given, tuple) and len(given) == 3 else (self._name, given, False)
+        try:
+            return str(name), float(value), bool(higher)
+        except (TypeError, ValueError):
+            message = f"metric {self._name} must return a number, or a name, a number and whether more is better"
+            raise DTypeError(f"{message}; it returned {given!r}") from None
+
+
+def measures(metric: Metric | Sequence[Metric] | None, groups: int) -> list[str | Measure] | None:
+    """Give metrics as the native half takes them."""
+    if metric is None:
+        return None
+    several = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
+    return [each if isinstance(each, str) else Measure(each, groups) for each in several]

@@ -1,0 +1,107 @@
+"""Cross-validation: every row is held back once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitgrain import _native
+from bitgrain.boosting.callables import Metric, Objective, measures
+from bitgrain.boosting.dataset import Dataset
+from bitgrain.boosting.params import Params
+from bitgrain.boosting.training import prepared
+from bitgrain.errors import InputError
+
+__all__ = ["CrossValidated", "cross_validate"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CrossValidated:
+    """What came out of every fold.
+
+    Attributes
+    ----------
+    metrics : dict
+        The values of each metric, one for each fold: after its last round, or after its best if training stopped early.
+    rounds : list of int
+        Rounds of each fold's model.
+
+    """
+
+    metrics: dict[str, NDArray[np.float64]]
+    rounds: list[int]
+
+    def __str__(self) -> str:
+        return "  ".join(f"{name} {values.mean():.5g} ± {values.std():.2g}" for name, values in self.metrics.items())
+
+
+def cross_validate(
+    data: Dataset,
+    params: Params | None = None,
+    *,
+    objective: Objective | None = None,
+    metric: Metric | Sequence[Metric] | None = None,
+    folds: int = 5,
+    stratified: bool | None = None,
+    link: str = "identity",
+    groups: int = 1,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> CrossValidated:
+    """Train once for each fold, and measure on the rows that were held back.
+
+    Folds share the bins of the data, which say nothing of targets.
+
+    Parameters
+    ----------
+    data : Dataset
+        What is learned from.
+    params : Params, optional
+        How trees are grown; `seed` also deals the rows.
+    objective, metric, link, groups, n_jobs
+        As for :func:`train`.
+    folds : int
+        Number of folds.
+    stratified : bool, optional
+        Whether each fold gets its share of every class; by default if there are classes.
+    **settings
+        Settings of :class:`Params`, which come before those of `params`.
+
+    Returns
+    -------
+    CrossValidated
+        The metrics of each fold.
+
+    Raises
+    ------
+    InputError
+        If settings or data cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np, bitgrain
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> found = bitgrain.cross_validate(bitgrain.Dataset(X, X[:, 0] > 0.5), metric="auc", folds=3, n_estimators=10)
+    >>> found.metrics["auc"].shape
+    (3,)
+
+    """
+    own = (params or Params()).replace(**settings)
+    chosen, scores, classes = prepared(data, objective, link, groups)
+    if folds < 2:
+        raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
+    metrics, rounds = _native.cross_validate(
+        data._native,
+        own.native(),
+        chosen,
+        measures(metric, scores),
+        folds=folds,
+        stratified=classes is not None if stratified is None else stratified,
+        seed=own.seed,
+        n_jobs=n_jobs,
+    )
+    return CrossValidated({name: np.array(values) for name, values in metrics}, rounds)

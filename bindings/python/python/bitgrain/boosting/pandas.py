@@ -1,0 +1,117 @@
+"""Data frames of pandas: columns of any type, as one array of numbers and codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitgrain.errors import DTypeError, InputError
+
+__all__ = ["label", "read_pandas"]
+
+_SMALL = frozenset(np.dtype(name) for name in ("float16", "float32", "int8", "int16", "uint8", "uint16", "bool"))
+
+
+def read_pandas(
+    frame: Any, *, categories: list[list[str] | None] | None = None, wide: bool = False
+) -> tuple[NDArray[Any], list[str] | None, list[list[str] | None]]:
+    """Give values in Fortran order, the names if they are texts, and the texts of the codes of each column.
+
+    With `categories`, codes are those of its texts; a text that is none of them is missing.
+    """
+    names = [str(name) for name in frame.columns] if all(isinstance(n, str) for n in frame.columns) else None
+    dtypes = list(frame.dtypes)
+    n_rows, n_columns = frame.shape
+    alike = set(dtypes)
+    if len(alike) == 1 and alike <= {np.dtype(np.float32), np.dtype(np.float64)} and _all_numbers(categories):
+        values = frame.to_numpy()
+        if values.flags.c_contiguous or values.flags.f_contiguous:
+            return values, names, categories or [None] * n_columns
+    small = not wide or all(isinstance(dtype, np.dtype) and dtype in _SMALL for dtype in dtypes)
+    values = np.empty((n_rows, n_columns), dtype=np.float32 if small else np.float64, order="F")
+    texts: list[list[str] | None] = []
+    for at, dtype in enumerate(dtypes):
+        column = _Column(frame.iloc[:, at], dtype)
+        known = categories[at] if categories is not None else column.categories()
+        if categories is not None and column.is_text and not known:
+            raise DTypeError(f"column {column.name!r} holds text, the model was trained on numbers there")
+        with np.errstate(over="ignore"):
+            values[:, at] = column.numbers() if not known else column.codes(known)
+        texts.append(known)
+    return values, names, texts
+
+
+def _all_numbers(categories: list[list[str] | None] | None) -> bool:
+    return categories is None or not any(categories)
+
+
+class _Column:
+    def __init__(self, series: Any, dtype: Any) -> None:
+        import pandas
+
+        self._pandas = pandas
+        self._series = series
+        self._dtype = dtype
+        self.name = series.name
+        self._is_category = isinstance(dtype, pandas.CategoricalDtype)
+        self.is_text = self._is_category or isinstance(dtype, pandas.StringDtype)
+        if dtype == np.dtype(object) or (not self.is_text and not self._is_number()):
+            kind = pandas.api.types.infer_dtype(series, skipna=True)
+            self.is_text = self.is_text or kind in ("string", "mixed", "categorical", "bytes")
+
+    def _is_number(self) -> bool:
+        types = self._pandas.api.types
+        return bool(types.is_numeric_dtype(self._dtype) or types.is_bool_dtype(self._dtype))
+
+    def categories(self) -> list[str] | None:
+        """Give the texts of the codes of a column that was not seen before."""
+        if not self._is_category:
+            return None
+        if len(self._dtype.categories) == 0:
+            # Nothing but missing values: numbers as good as any.
+            return None
+        labels = [label(category) for category in self._dtype.categories]
+        if len(set(labels)) != len(labels):
+            raise InputError(f"column {self.name!r} has categories that are written alike: rename them")
+        return labels
+
+    def codes(self, labels: list[str]) -> NDArray[Any]:
+        """Give the place of each value's text among the labels; NaN if it is none of them."""
+        if self._is_category:
+            codes, values = self._series.cat.codes.to_numpy(), self._dtype.categories
+        else:
+            codes, values = self._pandas.factorize(self._series)
+        place = {text: at for at, text in enumerate(labels)}
+        found = [place.get(label(value), place.get(str(value), np.nan)) for value in values]
+        # The last one is for code -1.
+        places: NDArray[np.float32] = np.array([*found, np.nan], dtype=np.float32)[codes]
+        return places
+
+    def numbers(self) -> Any:
+        if self._is_category and len(self._dtype.categories) == 0:
+            return np.nan
+        if self._is_number():
+            if isinstance(self._dtype, np.dtype):
+                if self._dtype.kind == "c":
+                    raise InputError(f"Complex data not supported: column {self.name!r} is of dtype {self._dtype}")
+                return self._series.to_numpy()
+            return self._series.to_numpy(dtype=np.float64, na_value=np.nan)
+        if self._dtype == np.dtype(object) and not self.is_text:
+            try:
+                return self._pandas.to_numeric(self._series).to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError) as error:
+                # NumPy's own words are those that scikit-learn would pass on.
+                raise DTypeError(f"column {self.name!r} of dtype object: {error}") from None
+        change = f'astype({{"{self.name}": "category"}})' if self.is_text else "numbers"
+        raise DTypeError(f"column {self.name!r} is of dtype {self._dtype}: give {change} instead")
+
+
+def label(category: Any) -> str:
+    """Give the text of a category; whole numbers have no point."""
+    if isinstance(category, bool | np.bool_):
+        return "true" if category else "false"
+    if isinstance(category, float | np.floating) and float(category).is_integer():
+        return str(int(category))
+    return str(category)

@@ -1,0 +1,226 @@
+"""Pictures of models, by matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bitgrain.boosting.model import Model
+from bitgrain.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_importance", "plot_metric", "plot_tree"]
+
+_BLUE, _ORANGE, _GREY = "#3b6ea5", "#d9822b", "#8a8f98"
+
+
+def _axes(ax: Axes | None, width: float, height: float) -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: install it with pip install 'bitgrain[plot]'") from error
+    return ax if ax is not None else pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def _model(model: Any) -> Model:
+    """Give the model of an estimator, or the model itself."""
+    found = getattr(model, "booster_", model)
+    if not isinstance(found, Model):
+        raise InputError(f"{type(model).__name__} is neither a Model nor a fitted estimator of bitgrain")
+    return found
+
+
+def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, ax: Axes | None = None) -> Axes:
+    """Show how much the trees use each feature.
+
+    Parameters
+    ----------
+    model : Model or fitted estimator
+        The model.
+    kind : {"gain", "split"}
+        The gains of its splits, or their number.
+    max_features : int
+        Bars at most.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+
+    """
+    found = _model(model)
+    values = found.feature_importance(kind)
+    order = [at for at in np.argsort(values, kind="stable") if values[at] > 0][-max_features:]
+    axes = _axes(ax, 7.0, 1.0 + 0.28 * max(len(order), 1))
+    axes.barh([found.feature_names[at] for at in order], values[order], color=_BLUE, height=0.7)
+    axes.set_xlabel({"gain": "gain of its splits", "split": "number of its splits"}[kind])
+    axes.set_title("Feature importance")
+    _quiet(axes)
+    drawn: Axes = axes
+    return drawn
+
+
+def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Show a metric over the rounds of the training.
+
+    Parameters
+    ----------
+    model : Model, fitted estimator or dict
+        A model fresh from its training, or its history: values by data and name.
+    metric : str, optional
+        Which metric; the first by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on.
+
+    Raises
+    ------
+    InputError
+        If nothing was measured, or not this metric.
+    ImportError
+        If matplotlib is not installed.
+
+    """
+    best = None if isinstance(model, dict) else _model(model).best_iteration
+    history: dict[str, dict[str, list[float]]] = model if isinstance(model, dict) else _model(model).history
+    names = list(dict.fromkeys(name for values in history.values() for name in values))
+    if not names:
+        raise InputError("nothing was measured: give validation data or watch_train to the training")
+    metric = names[0] if metric is None else metric
+    if metric not in names:
+        raise InputError(f"metric {metric!r} was not measured; there are: {', '.join(names)}")
+    axes = _axes(ax, 7.0, 4.0)
+    for data, color in (("train", _GREY), ("valid", _BLUE)):
+        values = history.get(data, {}).get(metric)
+        if values is not None:
+            axes.plot(range(1, len(values) + 1), values, color=color, label=data)
+    if best is not None and "valid" in history:
+        axes.axvline(best, color=_ORANGE, linestyle="--", linewidth=1.0, label=f"best: round {best}")
+    axes.set_xlabel("round")
+    axes.set_ylabel(metric)
+    axes.set_title(f"{metric} over the rounds")
+    axes.legend(frameon=False)
+    _quiet(axes)
+    drawn: Axes = axes
+    return drawn
+
+
+def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Axes | None = None) -> Axes:
+    """Show a tree: questions, and what its leaves add.
+
+    Parameters
+    ----------
+    model : Model or fitted estimator
+        The model.
+    tree : int
+        Which tree.
+    max_depth : int, optional
+        Levels of splits at most; what is below is one box.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on.
+
+    Raises
+    ------
+    InputError
+        If there is no such tree.
+    ImportError
+        If matplotlib is not installed.
+
+    """
+    found = _model(model)
+    if not 0 <= tree < found.n_trees:
+        raise InputError(f"there is no tree {tree}: the model has {found.n_trees}, counted from 0")
+    drawing = _Tree(found, tree, max_depth)
+    axes = _axes(ax, max(6.0, 1.6 * drawing.width), max(3.0, 1.3 * drawing.depth))
+    drawing.draw(axes)
+    axes.set_title(f"Tree {tree}")
+    drawn: Axes = axes
+    return drawn
+
+
+class _Tree:
+    """Boxes of a tree with their places: leaves side by side, each split above the middle of what is below it."""
+
+    def __init__(self, model: Model, tree: int, max_depth: int | None) -> None:
+        self._tree = model.trees[tree]
+        self._categories = model.categories
+        self._max_depth = max_depth
+        self._boxes: list[tuple[float, int, str, bool]] = []
+        self._lines: list[tuple[float, int, float, str]] = []
+        self.width = 0
+        self.depth = 1
+        root = {"split": 0} if self._tree["splits"] else {"leaf": 0}
+        self._place(root, 0)
+
+    def _place(self, child: dict[str, int], level: int) -> float:
+        self.depth = max(self.depth, level + 1)
+        if "leaf" in child:
+            leaf = self._tree["leaves"][child["leaf"]]
+            return self._end(level, f"{leaf['value']:+.4g}\n{leaf['count']} rows")
+        split = self._tree["splits"][child["split"]]
+        if self._max_depth is not None and level >= self._max_depth:
+            return self._end(level, f"…\n{split['count']} rows")
+        left = self._place(split["left"], level + 1)
+        right = self._place(split["right"], level + 1)
+        x = (left + right) / 2
+        self._boxes.append((x, level, f"{self._question(split)}\n{split['count']} rows", False))
+        missing_left = split["missing_left"] and split["missing"] != "nothing"
+        self._lines.append((x, level, left, "yes, or missing" if missing_left else "yes"))
+        self._lines.append(
+            (x, level, right, "no" if missing_left or split["missing"] == "nothing" else "no, or missing")
+        )
+        return x
+
+    def _end(self, level: int, text: str) -> float:
+        x = float(self.width)
+        self.width += 1
+        self._boxes.append((x, level, text, True))
+        return x
+
+    def _question(self, split: dict[str, Any]) -> str:
+        name = split["feature"]
+        if "at_most" in split:
+            threshold = split["at_most"]
+            return f"{name} is there?" if isinstance(threshold, str) else f"{name} ≤ {threshold:.5g}?"
+        codes = split["in"] if "in" in split else split["not_in"]
+        labels = self._categories.get(name) or []
+        texts = [labels[code] if code < len(labels) else str(code) for code in codes]
+        more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+        return f"{name} is {'' if 'in' in split else 'not '}{', '.join(texts[:3])}{more}?"
+
+    def draw(self, axes: Any) -> None:
+        for x, level, to, text in self._lines:
+            axes.plot([x, to], [-level, -level - 1], color=_GREY, linewidth=1.0, zorder=1)
+            place = {"ha": "center", "va": "center", "fontsize": 7, "color": _GREY}
+            white = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+            axes.text((x + to) / 2, -level - 0.5, text, bbox=white, zorder=2, **place)
+        for x, level, text, is_leaf in self._boxes:
+            color = "#fdf3e7" if is_leaf else "#e9f0f8"
+            box = {"boxstyle": "round,pad=0.35", "facecolor": color, "edgecolor": _ORANGE if is_leaf else _BLUE}
+            axes.text(x, -level, text, ha="center", va="center", fontsize=8, bbox=box, zorder=3)
+        axes.set_xlim(-0.7, max(self.width - 0.3, 0.7))
+        axes.set_ylim(-self.depth + 0.5, 0.6)
+        axes.set_axis_off()
+
+
+def _quiet(axes: Any) -> None:
+    axes.spines[["top", "right"]].set_visible(False)

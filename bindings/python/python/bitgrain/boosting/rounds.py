@@ -1,0 +1,58 @@
+"""What callbacks are told after each round."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bitgrain.progress import Progress
+
+__all__ = ["Callback", "OnRound", "Round", "on_round"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Round:
+    """How far a training has come.
+
+    Attributes
+    ----------
+    index : int
+        The round that was done, counted from 0.
+    total : int
+        Rounds there will be at most.
+    metrics : dict
+        The metrics after this round, by data (``"train"``, ``"valid"``) and name.
+
+    Examples
+    --------
+    >>> Round(0, 10, {"valid": {"rmse": 0.5}}).metrics["valid"]["rmse"]
+    0.5
+
+    """
+
+    index: int
+    total: int
+    metrics: dict[str, dict[str, float]]
+
+
+Callback = Callable[[Round], Any]
+OnRound = Callable[[int, int, list[tuple[str, str, float]]], bool]
+
+
+def on_round(callbacks: Sequence[Callback], progress: Progress | None) -> OnRound | None:
+    """Give what the native half calls after each round; ``None`` if nobody wants to know."""
+    if not callbacks and progress is None:
+        return None
+
+    def told(index: int, total: int, values: list[tuple[str, str, float]]) -> bool:
+        metrics: dict[str, dict[str, float]] = {}
+        for data, name, value in values:
+            metrics.setdefault(data, {})[name] = value
+        if progress is not None:
+            progress.update(index + 1, note="  ".join(f"{data} {name} {value:.5g}" for data, name, value in values))
+        round = Round(index, total, metrics)
+        # All of them are told, even if one already wants an end.
+        return any([bool(callback(round)) for callback in callbacks])
+
+    return told

@@ -1,0 +1,85 @@
+"""Targets and weights as the native half takes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitgrain.errors import DTypeError, InputError
+
+__all__ = ["Target", "encoded", "numbers", "weights"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be learned."""
+
+    values: NDArray[np.float32]
+    """A number for each row; of classes, their places."""
+    classes: NDArray[Any] | None
+    """The classes, ascending, if there are any."""
+
+
+def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"{what} should be a 1d array, got an array of shape {array.shape} instead")
+    if len(array) != n_rows:
+        counts = f"[{n_rows}, {len(array)}]"
+        raise InputError(f"Found input variables with inconsistent numbers of samples: {counts} in X and {what}")
+    return array
+
+
+def numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32]:
+    """Give a column of numbers as float32."""
+    array = _column(values, n_rows, what)
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, it must be real numbers")
+    if array.dtype.kind not in "biuf":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"{what} is of dtype {array.dtype}, it must be numbers: {error}") from None
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> Target:
+    """Give targets as numbers: texts and booleans as the places of their classes, which may be known."""
+    if y is None:
+        raise InputError("y should be a 1d array, got None")
+    array = _column(y, n_rows, "y")
+    if classes is None and array.dtype.kind in "biufc":
+        if array.dtype.kind != "b":
+            return Target(numbers(array, n_rows, "y"), None)
+    elif array.dtype.kind == "O" and classes is None and _all_numbers(array):
+        return Target(numbers(array, n_rows, "y"), None)
+    try:
+        known = np.unique(array) if classes is None else classes
+        places = np.searchsorted(known, array).clip(0, max(len(known) - 1, 0))
+        other = known[places] != array if len(known) else np.ones(len(array), dtype=bool)
+    except TypeError as error:
+        raise DTypeError(f"the classes in y cannot be compared: {error}") from None
+    if np.any(other):
+        unknown = array[int(np.argmax(other))]
+        raise InputError(f"class {str(unknown)!r} in y is none of the {len(known)} classes of the training data")
+    return Target(places.astype(np.float32), known)
+
+
+def _all_numbers(array: NDArray[Any]) -> bool:
+    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in array)
+
+
+def weights(weight: ArrayLike | None, n_rows: int) -> NDArray[np.float32] | None:
+    """Give weights of rows as float32."""
+    if weight is None:
+        return None
+    array = numbers(weight, n_rows, "sample_weight")
+    if len(array) and not array.any():
+        raise InputError("Sample weights must contain at least one non-zero number: every weight is zero")
+    return array

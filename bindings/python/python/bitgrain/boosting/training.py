@@ -1,0 +1,187 @@
+"""Growing trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bitgrain import _native
+from bitgrain.boosting.callables import Loss, Metric, Objective, measures
+from bitgrain.boosting.dataset import Dataset
+from bitgrain.boosting.model import Model
+from bitgrain.boosting.params import Params
+from bitgrain.boosting.rounds import Callback, on_round
+from bitgrain.errors import InputError, TrainingInterrupted
+from bitgrain.progress import Progress
+
+__all__ = ["grow", "prepared", "train"]
+
+
+def train(
+    data: Dataset,
+    params: Params | None = None,
+    *,
+    objective: Objective | None = None,
+    valid: Dataset | None = None,
+    metric: Metric | Sequence[Metric] | None = None,
+    watch_train: bool = False,
+    callbacks: Sequence[Callback] = (),
+    link: str = "identity",
+    groups: int = 1,
+    verbose: bool | None = False,
+    n_jobs: int | None = None,
+    **settings: Any,
+) -> Model:
+    """Grow trees on a dataset.
+
+    Ctrl-C ends the training after the round it is in: the model has the rounds that were done, and a
+    :class:`TrainingInterrupted` warning says how many.
+
+    Parameters
+    ----------
+    data : Dataset
+        What is learned from. It can be used again: the training works on a copy of its bins.
+    params : Params, optional
+        How trees are grown.
+    objective : str or callable, optional
+        What is minimised: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
+        ``"tweedie:1.5"``, ``"binary"``, ``"multiclass"``, or LightGBM's and XGBoost's names for them. By default what
+        suits the target. A callable takes the targets and raw scores, and the weights as a third argument if it has one
+        (then it multiplies them in itself); it returns gradients and hessians. Scores begin with 0.
+    valid : Dataset, optional
+        Rows to measure on, made by :meth:`Dataset.like`.
+    metric : str, callable or sequence of them, optional
+        What is measured after each round; early stopping goes by the first. By default what suits the objective. A
+        callable takes targets and predictions, and the weights if it has a third argument; it returns a value, which is
+        better if it is less, or a name, a value, and whether more is better. On training data the rows come in an order
+        of their own.
+    watch_train : bool
+        Measure on the training data, too.
+    callbacks : sequence of callable
+        Each is called with a :class:`Round` after every round; a true value ends the training.
+    link : {"identity", "logistic", "softmax", "exponential"}
+        From scores to predictions, for objectives of your own.
+    groups : int
+        Scores per row, for objectives of your own.
+    verbose : bool, optional
+        Show the progress; with ``None`` only in terminals and notebooks.
+    n_jobs : int, optional
+        Threads; all by default. The model does not depend on it.
+    **settings
+        Settings of :class:`Params`, which come before those of `params`.
+
+    Returns
+    -------
+    Model
+        The trees; up to the best round if training stopped early.
+
+    Raises
+    ------
+    InputError
+        If settings, data or gradients cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np, bitgrain
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((1000, 3), dtype=np.float32)
+    >>> y = np.sin(5 * X[:, 0]) + X[:, 1]
+    >>> data = bitgrain.Dataset(X[:800], y[:800])
+    >>> model = bitgrain.train(data, valid=data.like(X[800:], y[800:]), n_estimators=200, early_stopping_rounds=10)
+    >>> model.n_rounds == model.best_iteration
+    True
+    >>> bool(model.history["valid"]["rmse"][-1] < 0.1)
+    True
+
+    """
+    chosen, own, classes = prepared(data, objective, link, groups)
+    return grow(
+        data,
+        (params or Params()).replace(**settings),
+        chosen,
+        valid=valid,
+        metrics=measures(metric, own),
+        watch_train=watch_train,
+        callbacks=callbacks,
+        classes=classes,
+        verbose=verbose,
+        n_jobs=n_jobs,
+    )
+
+
+def prepared(
+    data: Dataset, objective: Objective | None, link: str, groups: int
+) -> tuple[str | Loss, int, list[str] | None]:
+    """Give the objective as the native half takes it, its scores per row, and the texts of classes."""
+    target = data.target
+    classes = None if target.classes is None else [str(each) for each in target.classes]
+    if callable(objective):
+        if groups < 1:
+            raise InputError(f"groups = {groups}: it must be a number of scores per row from 1 on")
+        fits = classes is not None and len(classes) in (groups, groups + 1 if groups == 1 else groups)
+        return Loss(objective, groups, link), groups, classes if fits else None
+    if objective is None:
+        if classes is not None and len(classes) < 2:
+            raise InputError(f"there is nothing to learn: all rows are of class {classes[0]}")
+        objective = "squared" if classes is None else "binary" if len(classes) == 2 else "multiclass"
+    name, _, parameter = objective.rpartition(":")
+    several = ("multiclass", "softmax", "multi:softprob", "multi:softmax")
+    if objective in several:
+        count = len(classes) if classes is not None else int(target.values.max(initial=0)) + 1
+        return f"multiclass:{max(count, 2)}", max(count, 2), classes
+    if name in several and parameter.isdigit():
+        return objective, int(parameter), classes
+    return objective, 1, classes
+
+
+def grow(
+    data: Dataset,
+    params: Params,
+    objective: str | Loss,
+    *,
+    valid: Dataset | None,
+    metrics: list[Any] | None,
+    watch_train: bool,
+    callbacks: Sequence[Callback],
+    classes: list[str] | None,
+    verbose: bool | None,
+    n_jobs: int | None,
+    metadata: dict[str, str] | None = None,
+    keep: bool = True,
+    stacklevel: int = 3,
+) -> Model:
+    """Grow trees by settings that are ready; warns if Ctrl-C ended it."""
+    settings = params.native()
+    for callback in callbacks:
+        if not callable(callback):
+            raise InputError(f"callback {callback!r} cannot be called")
+    if params.early_stopping_rounds is not None and valid is None:
+        raise InputError("early_stopping_rounds needs validation data to watch: give valid, or eval_set to fit")
+    progress = None if verbose is False else Progress(params.n_estimators, "training", show=verbose)
+    told: Callable[..., bool] | None = on_round(callbacks, progress)
+    try:
+        native, history, best, _, interrupted = _native.train(
+            data._native,
+            settings,
+            objective,
+            metrics,
+            valid=None if valid is None else valid._native,
+            watch_train=watch_train,
+            on_round=told,
+            classes=classes,
+            metadata=metadata,
+            keep=keep,
+            n_jobs=n_jobs,
+        )
+    finally:
+        if progress is not None:
+            progress.close()
+    by_data: dict[str, dict[str, list[float]]] = {}
+    for of, name, values in history:
+        by_data.setdefault(of, {})[name] = values
+    if interrupted:
+        done = native.n_rounds - (data.init_model.n_rounds if data.init_model is not None else 0)
+        message = f"training was interrupted after {done} of {params.n_estimators} rounds; the model has these"
+        warnings.warn(message, TrainingInterrupted, stacklevel=stacklevel)
+    return Model(native, by_data, None if best is None else best + 1)

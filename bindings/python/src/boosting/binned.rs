@@ -1,0 +1,195 @@
+//! Binned features with their targets.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bitgrain::gbdt::feature::{Features, Quantizer};
+use bitgrain::gbdt::model::Model;
+use bitgrain::gbdt::objective::{ClassWeights, class_weights};
+use bitgrain::gbdt::train::Dataset;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+
+use super::booster::Booster;
+use super::columns::Categories;
+use super::pool;
+use super::source::Source;
+use crate::error::{Raised, Result};
+
+/// Binned features with their targets.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct BinnedData {
+    /// Taken out by a training that nobody follows.
+    data: Mutex<Option<Arc<Dataset>>>,
+    facts: Arc<Facts>,
+    n_rows: usize,
+    /// The model that scores begin with.
+    base: Option<Arc<Model>>,
+}
+
+/// What holds for all data that is binned alike.
+pub(super) struct Facts {
+    pub(super) names: Vec<String>,
+    pub(super) categories: Categories,
+}
+
+#[pymethods]
+impl BinnedData {
+    #[new]
+    #[pyo3(signature = (
+        features, targets, weights=None, *, names=None, categories=None, class_weights=None, max_bin=256,
+        sample_rows=200_000, seed=0, like=None, base=None, n_jobs=None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        features: Source<'_>,
+        targets: PyReadonlyArray1<'_, f32>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        names: Option<Vec<String>>,
+        categories: Option<Categories>,
+        class_weights: Option<OfClasses>,
+        max_bin: u32,
+        sample_rows: usize,
+        seed: u64,
+        like: Option<&Bound<'_, Self>>,
+        base: Option<&Bound<'_, Booster>>,
+        n_jobs: Option<i64>,
+    ) -> Result<Self> {
+        let mut raw = features.features()?;
+        let n_rows = raw.n_rows();
+        let targets = targets.as_slice().map_err(PyErr::from)?.to_vec();
+        let weights =
+            weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose().map_err(PyErr::from)?;
+        let weights = class_weights.map_or(Ok(weights.clone()), |of_classes| of_classes.weigh(&targets, weights))?;
+        let base =
+            base.map(|base| Arc::clone(&base.get().model)).or_else(|| like.and_then(|like| like.get().base.clone()));
+        let quantizer = Quantizer::default().with_max_bin(max_bin)?.with_sample_rows(sample_rows)?.with_seed(seed);
+        let facts = match like {
+            Some(like) => Arc::clone(&like.get().facts),
+            None => {
+                let names = names.unwrap_or_else(|| raw.names().to_vec());
+                let categories = categories.unwrap_or_else(|| vec![None; names.len()]);
+                Arc::new(Facts { names, categories })
+            }
+        };
+        raw = facts.describe(raw)?;
+        let like = like.map(|like| like.get().shared()).transpose()?;
+        let data = pool::detached(py, n_jobs, || {
+            let data = match &like {
+                Some(like) => like.like(&raw, targets, weights)?,
+                None => Dataset::new(&raw, targets, weights, &quantizer)?,
+            };
+            match &base {
+                Some(model) => data.start_from(model, &raw),
+                None => Ok(data),
+            }
+        })??;
+        Ok(Self { data: Mutex::new(Some(Arc::new(data))), facts, n_rows, base })
+    }
+
+    /// Rows and features.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.n_rows, self.facts.names.len())
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.facts.names.clone()
+    }
+
+    #[getter]
+    fn categories(&self) -> Categories {
+        self.facts.categories.clone()
+    }
+
+    /// Bytes that the bins of a row take.
+    #[getter]
+    fn bytes_per_row(&self) -> Result<usize> {
+        Ok(self.shared()?.bytes_per_row())
+    }
+
+    /// Bins of all features.
+    #[getter]
+    fn n_bins(&self) -> Result<u32> {
+        Ok(self.shared()?.cuts().map().total_bins())
+    }
+
+    #[getter]
+    fn targets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
+        Ok(self.shared()?.targets().to_pyarray(py))
+    }
+
+    /// The largest value of each bin of a feature but the last.
+    fn cuts<'py>(&self, py: Python<'py>, feature: usize) -> Result<Bound<'py, PyArray1<f32>>> {
+        let n_features = self.facts.names.len();
+        if feature >= n_features {
+            return Err(Raised::input(format!(
+                "there is no feature {feature} among {n_features}, which are counted from 0"
+            )));
+        }
+        Ok(self.shared()?.cuts().cuts(feature).to_vec().into_pyarray(py))
+    }
+}
+
+impl BinnedData {
+    /// The data, to look at or to copy.
+    pub(super) fn shared(&self) -> Result<Arc<Dataset>> {
+        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        data.ok_or_else(|| Raised::input("the data was given to a training that used it up"))
+    }
+
+    /// The data, and nothing is left.
+    pub(super) fn take(&self) -> Result<Arc<Dataset>> {
+        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).take();
+        data.ok_or_else(|| Raised::input("the data was given to a training that used it up"))
+    }
+
+    pub(super) fn facts(&self) -> &Arc<Facts> {
+        &self.facts
+    }
+
+    pub(super) fn base(&self) -> Option<&Arc<Model>> {
+        self.base.as_ref()
+    }
+}
+
+impl Facts {
+    /// The features with their names and kinds.
+    fn describe<'a>(&self, features: Features<'a>) -> Result<Features<'a>> {
+        let (expected, found) = (self.categories.len(), features.n_features());
+        if expected != found {
+            return Err(Raised::input(format!("the features are {found}, but {expected} are expected")));
+        }
+        let categorical: Vec<usize> = (0..expected).filter(|&at| self.categories[at].is_some()).collect();
+        Ok(features.with_names(self.names.clone())?.with_categorical(&categorical)?)
+    }
+}
+
+/// How much the rows of each class count.
+#[derive(FromPyObject)]
+enum OfClasses {
+    Each(Vec<f32>),
+    Name(String),
+}
+
+impl OfClasses {
+    /// The weight of each row: its own, times that of its class.
+    fn weigh(self, targets: &[f32], own: Option<Vec<f32>>) -> Result<Option<Vec<f32>>> {
+        let of_classes = match self {
+            Self::Each(weights) => ClassWeights::PerClass(weights),
+            Self::Name(name) if name == "balanced" => ClassWeights::Balanced,
+            Self::Name(name) => {
+                return Err(Raised::input(format!("class_weight = '{name}': it must be 'balanced', weights, or None")));
+            }
+        };
+        let mut weights = class_weights(targets, &of_classes)?;
+        if let Some(own) = own {
+            if own.len() != weights.len() {
+                return Err(Raised::input(format!("{} weights for {} rows", own.len(), weights.len())));
+            }
+            weights.iter_mut().zip(own).for_each(|(weight, own)| *weight *= own);
+        }
+        Ok(Some(weights))
+    }
+}

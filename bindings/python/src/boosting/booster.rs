@@ -1,0 +1,213 @@
+//! Models: prediction, files, and what is known of them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Link, Model};
+use bitgrain::gbdt::predict::Predictor;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::columns::Categories;
+use super::pool;
+use super::source::Source;
+use crate::error::{Raised, Result};
+
+/// Rows up to which nobody else need run meanwhile: handing them over would take longer than the work.
+const FEW: usize = 24;
+
+/// A model and what makes it fast.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct Booster {
+    pub(super) model: Arc<Model>,
+    predictor: Predictor,
+}
+
+impl Booster {
+    pub(super) fn new(model: Model) -> Result<Self> {
+        let predictor = Predictor::new(&model)?;
+        Ok(Self { model: Arc::new(model), predictor })
+    }
+}
+
+#[pymethods]
+impl Booster {
+    /// Reads a model of whichever kind: bitgrain's, LightGBM's text, XGBoost's JSON or UBJSON.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> Result<Self> {
+        py.detach(|| Self::new(Model::import(bytes)?))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> Result<Self> {
+        py.detach(|| Self::new(Model::load(path)?))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
+        py.detach(|| Ok(self.model.save(path)?))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.model.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.model.to_json())
+    }
+
+    /// `prediction` after the link, `raw` before, or the `leaf` of each tree; of the first rounds only if asked for.
+    #[pyo3(signature = (features, kind="prediction", *, rounds=None, n_jobs=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        features: Source<'py>,
+        kind: &str,
+        rounds: Option<usize>,
+        n_jobs: Option<i64>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let fewer = rounds.map(|rounds| self.predictor.clone().with_rounds(rounds));
+        let predictor = fewer.as_ref().unwrap_or(&self.predictor);
+        let n_rows = features.n_rows();
+        if kind == "leaf" {
+            let raw = features.features()?;
+            let leaves = pool::detached(py, n_jobs, || predictor.leaves(&raw))??;
+            return shaped(leaves.into_pyarray(py), [n_rows, predictor.n_trees()]);
+        }
+        let groups = predictor.n_groups();
+        let predictions = match (kind, features.single_row()) {
+            ("prediction", Some(row)) => {
+                let mut out = vec![0.0; groups];
+                predictor.row(&row, &mut out)?;
+                out
+            }
+            ("raw", Some(row)) => {
+                let mut out = vec![0.0; groups];
+                predictor.row_raw(&row, &mut out)?;
+                out
+            }
+            ("prediction" | "raw", None) => {
+                let raw = features.features()?;
+                let scores = || if kind == "raw" { predictor.raw(&raw) } else { predictor.predict(&raw) };
+                if n_rows < FEW { scores()? } else { pool::detached(py, n_jobs, scores)?? }
+            }
+            _ => return Err(Raised::input(format!("kind = '{kind}': it must be 'prediction', 'raw' or 'leaf'"))),
+        };
+        let predictions = predictions.into_pyarray(py);
+        if groups == 1 { Ok(predictions.into_any()) } else { shaped(predictions, [n_rows, groups]) }
+    }
+
+    /// How much the trees use each feature: the `gain` of its splits, or their number: `split`.
+    fn importance<'py>(&self, py: Python<'py>, kind: &str) -> Result<Bound<'py, PyArray1<f64>>> {
+        let importance = match kind {
+            "gain" => Importance::Gain,
+            "split" => Importance::Split,
+            other => return Err(Raised::input(format!("importance '{other}': it must be 'gain' or 'split'"))),
+        };
+        Ok(self.model.feature_importance(importance).into_pyarray(py))
+    }
+
+    /// The model after its first rounds.
+    fn truncated(&self, rounds: usize) -> Result<Self> {
+        Self::new(self.model.truncated(rounds))
+    }
+
+    /// The same model with other classes, if any are given, and more to say.
+    #[pyo3(signature = (classes=None, metadata=None))]
+    fn annotated(&self, classes: Option<Vec<String>>, metadata: Option<BTreeMap<String, String>>) -> Result<Self> {
+        let mut model = (*self.model).clone();
+        if let Some(classes) = classes {
+            model.output.classes = classes;
+        }
+        model.metadata.extend(metadata.unwrap_or_default());
+        model.check()?;
+        Ok(Self { model: Arc::new(model), predictor: self.predictor.clone() })
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.model.inputs.iter().map(|input| input.name.clone()).collect()
+    }
+
+    /// For each feature `None` for numbers, the texts of the codes for categories.
+    #[getter]
+    fn categories(&self) -> Categories {
+        let of = |kind: &InputKind| match kind {
+            InputKind::Numeric => None,
+            InputKind::Categorical { labels, .. } => Some(labels.clone()),
+        };
+        self.model.inputs.iter().map(|input| of(&input.kind)).collect()
+    }
+
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.model.output.classes.clone()
+    }
+
+    #[getter]
+    fn objective(&self) -> String {
+        self.model.output.objective.clone()
+    }
+
+    #[getter]
+    fn link(&self) -> &'static str {
+        match self.model.output.link {
+            Link::Identity => "identity",
+            Link::Logistic { .. } => "logistic",
+            Link::Softmax => "softmax",
+            Link::Exponential => "exponential",
+            Link::Softplus => "softplus",
+            Link::SignedSquare => "signed_square",
+            Link::Step => "step",
+        }
+    }
+
+    #[getter]
+    fn base_scores(&self) -> Vec<f64> {
+        self.model.output.base_scores.clone()
+    }
+
+    #[getter]
+    fn metadata(&self) -> BTreeMap<String, String> {
+        self.model.metadata.clone()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.model.n_inputs()
+    }
+
+    /// Scores of a row.
+    #[getter]
+    fn n_groups(&self) -> usize {
+        self.model.n_groups()
+    }
+
+    #[getter]
+    fn n_rounds(&self) -> usize {
+        self.model.n_rounds()
+    }
+
+    #[getter]
+    fn n_trees(&self) -> usize {
+        self.model.trees.len()
+    }
+
+    /// Whether values are compared as f64.
+    #[getter]
+    fn wide(&self) -> bool {
+        self.model.comparison == Comparison::F64
+    }
+
+    /// The model in one line.
+    fn __str__(&self) -> String {
+        self.model.to_string()
+    }
+}
+
+/// Rows of some columns.
+fn shaped<'py, T: numpy::Element>(flat: Bound<'py, PyArray1<T>>, shape: [usize; 2]) -> Result<Bound<'py, PyAny>> {
+    Ok(flat.reshape(shape)?.into_any())
+}

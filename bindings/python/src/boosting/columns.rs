@@ -1,0 +1,227 @@
+//! Tables of other libraries, through Arrow's capsules: Polars, PyArrow, DuckDB and whatever else exports a stream.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
+use bitgrain::gbdt::feature::{FeatureError, Features};
+use pyo3::prelude::*;
+use pyo3_arrow::input::AnyRecordBatch;
+use rayon::prelude::*;
+
+use super::pool;
+use super::text::{Codes, MISSING};
+use crate::error::{Raised, Result};
+
+/// For each feature `None` for numbers, the texts of the codes for categories; no texts if codes are all there is.
+pub(super) type Categories = Vec<Option<Vec<String>>>;
+
+/// Columns of a table in one piece: numbers and codes of categories, column after column.
+#[pyclass(frozen, module = "bitgrain._native")]
+pub(crate) struct Columns {
+    cells: Cells,
+    n_rows: usize,
+    #[pyo3(get)]
+    names: Vec<String>,
+    #[pyo3(get)]
+    categories: Categories,
+}
+
+enum Cells {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+#[pymethods]
+impl Columns {
+    /// Reads a table: all columns, or those of the names given, each as `categories` says if it says anything. `wide`
+    /// keeps all digits.
+    #[staticmethod]
+    #[pyo3(signature = (table, *, names=None, categories=None, wide=false, n_jobs=None))]
+    fn read(
+        py: Python<'_>,
+        table: AnyRecordBatch,
+        names: Option<Vec<String>>,
+        categories: Option<Categories>,
+        wide: bool,
+        n_jobs: Option<i64>,
+    ) -> Result<Self> {
+        let unread = |error| Raised::dtype(format!("the table cannot be read: {}", PyErr::from(error).value(py)));
+        let (batches, schema) = table.into_table().map_err(unread)?.into_inner();
+        let n_rows = batches.iter().map(|batch| batch.num_rows()).sum();
+        let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let names = names.unwrap_or_else(|| found.iter().map(|name| (*name).to_owned()).collect());
+        let places = places(&names, &found)?;
+        let wanted = |(at, (name, place)): (usize, (&String, usize))| Wanted {
+            name: name.clone(),
+            chunks: batches.iter().map(|batch| ArrayRef::clone(batch.column(place))).collect(),
+            known: categories.as_ref().and_then(|categories| categories.get(at)).cloned(),
+        };
+        let wanted: Vec<Wanted> = names.iter().zip(places).enumerate().map(wanted).collect();
+        let (cells, categories) = pool::detached(py, n_jobs, || {
+            if wide {
+                let (values, categories) = read::<Float64Type>(&wanted, n_rows, f64::NAN, f64::from)?;
+                Ok::<_, ColumnError>((Cells::F64(values), categories))
+            } else {
+                #[expect(clippy::cast_precision_loss, reason = "codes of more than 24 bits are refused later on")]
+                let (values, categories) = read::<Float32Type>(&wanted, n_rows, f32::NAN, |code| code as f32)?;
+                Ok((Cells::F32(values), categories))
+            }
+        })??;
+        Ok(Self { cells, n_rows, names, categories })
+    }
+
+    /// Rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.n_rows, self.names.len())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Columns: {} rows, {} columns>", self.n_rows, self.names.len())
+    }
+}
+
+impl Columns {
+    pub(super) fn features(&self) -> std::result::Result<Features<'_>, FeatureError> {
+        match &self.cells {
+            Cells::F32(values) => Features::column_major(&values[..], self.n_rows, self.names.len()),
+            Cells::F64(values) => Features::column_major(&values[..], self.n_rows, self.names.len()),
+        }
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+}
+
+/// A column to read.
+struct Wanted {
+    name: String,
+    chunks: Vec<ArrayRef>,
+    /// What a model or other data takes it for.
+    known: Option<Option<Vec<String>>>,
+}
+
+/// Where each of some names is.
+fn places(names: &[String], found: &[&str]) -> std::result::Result<Vec<usize>, ColumnError> {
+    let mut place_of = HashMap::new();
+    for (place, name) in found.iter().enumerate() {
+        if place_of.insert(*name, place).is_some() {
+            return Err(ColumnError::Duplicate { name: (*name).to_owned() });
+        }
+    }
+    let place = |name: &String| {
+        let missing = || ColumnError::Missing { name: name.clone(), found: found.join(", ") };
+        place_of.get(name.as_str()).copied().ok_or_else(missing)
+    };
+    names.iter().map(place).collect()
+}
+
+/// All columns, each by a thread.
+fn read<T: ArrowPrimitiveType>(
+    wanted: &[Wanted],
+    n_rows: usize,
+    nan: T::Native,
+    of_code: impl Fn(u32) -> T::Native + Sync,
+) -> std::result::Result<(Vec<T::Native>, Categories), ColumnError> {
+    let mut values = vec![nan; n_rows * wanted.len()];
+    if n_rows == 0 {
+        return Ok((values, vec![None; wanted.len()]));
+    }
+    let columns = wanted.par_iter().zip(values.par_chunks_mut(n_rows));
+    let categories =
+        columns.map(|(column, out)| column.read::<T>(out, nan, &of_code)).collect::<std::result::Result<_, _>>()?;
+    Ok((values, categories))
+}
+
+impl Wanted {
+    /// Writes the values; the texts of their codes come back if they are categories.
+    fn read<T: ArrowPrimitiveType>(
+        &self,
+        out: &mut [T::Native],
+        nan: T::Native,
+        of_code: impl Fn(u32) -> T::Native,
+    ) -> std::result::Result<Option<Vec<String>>, ColumnError> {
+        let kind = self.chunks.first().map_or(&DataType::Null, |chunk| chunk.data_type());
+        let labels = match (&self.known, is_text(kind)) {
+            (Some(Some(labels)), _) if !labels.is_empty() => Some(Some(&labels[..])),
+            (None, true) => Some(None),
+            (_, true) => return Err(ColumnError::Text { name: self.name.clone() }),
+            (_, false) => None,
+        };
+        let Some(labels) = labels else {
+            self.read_numbers::<T>(out, nan)?;
+            return Ok(self.known.clone().flatten());
+        };
+        let mut codes = Codes::new(labels, out.len());
+        for chunk in &self.chunks {
+            codes.add(chunk).map_err(|source| self.failed(source))?;
+        }
+        let (codes, labels) = codes.finish();
+        for (out, code) in out.iter_mut().zip(codes).filter(|(_, code)| *code != MISSING) {
+            *out = of_code(code);
+        }
+        Ok(Some(labels))
+    }
+
+    fn read_numbers<T: ArrowPrimitiveType>(
+        &self,
+        out: &mut [T::Native],
+        nan: T::Native,
+    ) -> std::result::Result<(), ColumnError> {
+        let mut rest = out;
+        for chunk in &self.chunks {
+            if !is_number(chunk.data_type()) {
+                return Err(ColumnError::Type { name: self.name.clone(), kind: chunk.data_type().clone() });
+            }
+            let numbers = cast(chunk, &T::DATA_TYPE).map_err(|source| self.failed(source))?;
+            let numbers = numbers.as_primitive::<T>();
+            let (here, behind) = rest.split_at_mut(numbers.len());
+            here.copy_from_slice(numbers.values());
+            if let Some(nulls) = numbers.nulls() {
+                here.iter_mut().zip(nulls).filter(|(_, valid)| !valid).for_each(|(value, _)| *value = nan);
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: ArrowError) -> ColumnError {
+        ColumnError::Cast { name: self.name.clone(), source }
+    }
+}
+
+fn is_number(kind: &DataType) -> bool {
+    use DataType::{Boolean, Decimal32, Decimal64, Decimal128, Decimal256, Null};
+    kind.is_integer()
+        || kind.is_floating()
+        || matches!(kind, Boolean | Null | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..))
+}
+
+/// Why a column cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ColumnError {
+    /// A feature that the table does not have.
+    #[error("column {name:?} is missing; the table has: {found}")]
+    Missing { name: String, found: String },
+    /// Two columns of one name.
+    #[error("two columns are named {name:?}: rename one of them")]
+    Duplicate { name: String },
+    /// Dates, lists and the like.
+    #[error("column {name:?} is of type {kind}: make numbers or text of it first, or leave it out")]
+    Type { name: String, kind: DataType },
+    /// Text where there were numbers.
+    #[error("column {name:?} holds text, the model was trained on numbers there")]
+    Text { name: String },
+    /// Values that Arrow cannot convert.
+    #[error("column {name:?}: {source}")]
+    Cast { name: String, source: ArrowError },
+}

@@ -1,0 +1,104 @@
+//! What becomes which exception.
+
+use std::io;
+use std::path::Path;
+
+use bitgrain::gbdt::feature::FeatureError;
+use bitgrain::gbdt::metric::MetricError;
+use bitgrain::gbdt::model::{FileError, ImportError, LoadError, ModelError, SaveError};
+use bitgrain::gbdt::objective::ObjectiveError;
+use bitgrain::gbdt::predict::PredictError;
+use bitgrain::gbdt::train::TrainError;
+use pyo3::PyErr;
+
+use super::columns::ColumnError;
+use crate::error::{self, Raised};
+
+impl From<TrainError> for Raised {
+    fn from(error: TrainError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<FeatureError> for Raised {
+    fn from(error: FeatureError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ObjectiveError> for Raised {
+    fn from(error: ObjectiveError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<MetricError> for Raised {
+    fn from(error: MetricError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<PredictError> for Raised {
+    fn from(error: PredictError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ModelError> for Raised {
+    fn from(error: ModelError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<ColumnError> for Raised {
+    fn from(error: ColumnError) -> Self {
+        match error {
+            ColumnError::Missing { .. } | ColumnError::Duplicate { .. } => Self::input(error),
+            ColumnError::Type { .. } | ColumnError::Text { .. } | ColumnError::Cast { .. } => Self::dtype(error),
+        }
+    }
+}
+
+impl From<ImportError> for Raised {
+    fn from(error: ImportError) -> Self {
+        import(&error, error.to_string())
+    }
+}
+
+impl From<LoadError> for Raised {
+    fn from(error: LoadError) -> Self {
+        match &error {
+            LoadError::Import { source, .. } => import(source, error.to_string()),
+            LoadError::Io { path, source } => file(path, source),
+            _ => Self::new::<error::FileError>(error),
+        }
+    }
+}
+
+impl From<SaveError> for Raised {
+    fn from(error: SaveError) -> Self {
+        match error {
+            SaveError::Io { path, source } => file(&path, &source),
+            SaveError::Model(error) => error.into(),
+            _ => Self::new::<error::FileError>(error),
+        }
+    }
+}
+
+/// Damaged, or never what it should be.
+fn import(error: &ImportError, message: String) -> Raised {
+    match error {
+        ImportError::File(FileError::Checksum { .. } | FileError::Length { .. }) => {
+            Raised::new::<error::DamagedError>(message)
+        }
+        _ => Raised::new::<error::FormatError>(message),
+    }
+}
+
+/// An `OSError` that knows its file.
+fn file(path: &Path, source: &io::Error) -> Raised {
+    match source.raw_os_error() {
+        Some(number) => PyErr::new::<error::FileError, _>((number, source.to_string(), path.to_owned())).into(),
+        None => Raised::new::<error::FileError>(format!("{}: {source}", path.display())),
+    }
+}

@@ -1,0 +1,56 @@
+//! Measures written in Python.
+
+use std::sync::OnceLock;
+
+use bitgrain::gbdt::metric::{Evaluated, Metric, MetricError, by_name};
+use numpy::ToPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::objective::FirstRaised;
+use crate::error::Result;
+
+/// A metric of the crate by its name, or one of Python's.
+pub(super) fn metric(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Result<Box<dyn Metric>> {
+    if let Ok(name) = given.cast::<PyString>() {
+        return Ok(by_name(&name.to_string_lossy())?);
+    }
+    let (call, raised) = (given.clone().unbind(), raised.clone());
+    Ok(Box::new(PythonMetric { call, raised, said: OnceLock::new() }))
+}
+
+/// A measure written in Python: `call(targets, weights, predictions) -> (name, value, higher is better)` on flat arrays.
+struct PythonMetric {
+    call: Py<PyAny>,
+    /// Its name and whether more is better, once it said so.
+    said: OnceLock<(String, bool)>,
+    raised: FirstRaised,
+}
+
+impl PythonMetric {
+    fn ask(&self, py: Python<'_>, data: &Evaluated<'_>) -> PyResult<f64> {
+        let weights = data.weights.map(|weights| weights.to_pyarray(py));
+        let arguments = (data.targets.to_pyarray(py), weights, data.predictions.to_pyarray(py));
+        let (name, value, higher): (String, f64, bool) = self.call.bind(py).call1(arguments)?.extract()?;
+        self.said.get_or_init(|| (name, higher));
+        Ok(value)
+    }
+}
+
+impl Metric for PythonMetric {
+    fn name(&self) -> String {
+        self.said.get().map_or_else(|| "custom".to_owned(), |(name, _)| name.clone())
+    }
+
+    fn higher_is_better(&self) -> bool {
+        self.said.get().is_some_and(|(_, higher)| *higher)
+    }
+
+    fn evaluate(&self, data: &Evaluated<'_>) -> std::result::Result<f64, MetricError> {
+        Python::attach(|py| self.ask(py, data)).map_err(|error| {
+            self.raised.set(error);
+            // Any error ends the training; the exception takes its place.
+            MetricError::Empty
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Losses written in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bitgrain::gbdt::model::Link;
+use bitgrain::gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
+use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::error::{Raised, Result};
+
+/// The first exception that a callable of the user's raised. It ends the training, and then goes on to the caller.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FirstRaised(Arc<Mutex<Option<PyErr>>>);
+
+impl FirstRaised {
+    pub(super) fn set(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    pub(super) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// An objective of the crate by its name, or one of Python's.
+pub(super) fn objective(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Result<Box<dyn Objective>> {
+    if let Ok(name) = given.cast::<PyString>() {
+        return Ok(by_name(&name.to_string_lossy())?);
+    }
+    Ok(Box::new(PythonLoss::new(given, raised)?))
+}
+
+/// A loss written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, group after group.
+struct PythonLoss {
+    call: Py<PyAny>,
+    name: String,
+    groups: usize,
+    link: Link,
+    /// Whether it multiplies weights in itself.
+    weighs: bool,
+    raised: FirstRaised,
+}
+
+impl PythonLoss {
+    fn new(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Result<Self> {
+        let link: String = given.getattr("link")?.extract()?;
+        let link = match link.as_str() {
+            "identity" => Link::Identity,
+            "logistic" => Link::Logistic { slope: 1.0 },
+            "softmax" => Link::Softmax,
+            "exponential" => Link::Exponential,
+            other => {
+                let known = "'identity', 'logistic', 'softmax' or 'exponential'";
+                return Err(Raised::input(format!("link = '{other}': it must be {known}")));
+            }
+        };
+        Ok(Self {
+            name: given.getattr("name")?.extract()?,
+            groups: given.getattr("groups")?.extract()?,
+            call: given.clone().unbind(),
+            link,
+            weighs: given.getattr("weighs")?.extract()?,
+            raised: raised.clone(),
+        })
+    }
+
+    fn ask(&self, py: Python<'_>, batch: &Batch<'_>, out: &mut GradientBatch<'_>) -> PyResult<()> {
+        let scores: Vec<f64> =
+            batch.scores.iter().flat_map(|group| group.iter().map(|&score| f64::from(score))).collect();
+        let weights = batch.weights.map(|weights| weights.to_pyarray(py));
+        let arguments = (batch.targets.to_pyarray(py), weights, scores.into_pyarray(py));
+        let (grads, hess): (PyReadonlyArray1<'_, f32>, PyReadonlyArray1<'_, f32>) =
+            self.call.bind(py).call1(arguments)?.extract()?;
+        for (flat, groups) in [(grads, &mut out.grads), (hess, &mut out.hess)] {
+            let flat = flat.as_slice()?;
+            let expected: usize = groups.iter().map(|group| group.len()).sum();
+            if flat.len() != expected {
+                let found = flat.len();
+                return Err(
+                    Raised::input(format!("the objective gave {found} numbers, {expected} are expected")).into()
+                );
+            }
+            let mut rest = flat;
+            for group in groups.iter_mut() {
+                let (here, behind) = rest.split_at(group.len());
+                group.copy_from_slice(here);
+                rest = behind;
+            }
+        }
+        if !self.weighs {
+            out.weigh(batch.weights);
+        }
+        Ok(())
+    }
+}
+
+impl Objective for PythonLoss {
+    fn name(&self) -> String {
+        format!("custom:{}", self.name)
+    }
+
+    fn link(&self) -> Link {
+        self.link
+    }
+
+    fn n_groups(&self) -> usize {
+        self.groups
+    }
+
+    fn check(&self, targets: &[f32]) -> std::result::Result<(), ObjectiveError> {
+        match targets.iter().position(|target| !target.is_finite()) {
+            Some(row) => {
+                let (target, objective) = (targets[row], self.name.clone());
+                Err(ObjectiveError::Target { row, target, objective, takes: "finite numbers" })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {
+        vec![0.0; self.groups]
+    }
+
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+        if !self.raised.is_set() {
+            match Python::attach(|py| self.ask(py, batch, out)) {
+                Ok(()) => return,
+                Err(error) => self.raised.set(error),
+            }
+        }
+        // What is no number ends the training.
+        out.grads.iter_mut().for_each(|group| group.fill(f32::NAN));
+    }
+
+    /// What Python code expects, and may rely on.
+    fn whole(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,198 @@
+//! Growing trees, and the folds of a cross-validation.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bitgrain::gbdt::metric::{Metric, default_for};
+use bitgrain::gbdt::model::{InputKind, Model};
+use bitgrain::gbdt::train::{CrossValidation, MetricValue, Round, TrainError, Trainer};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+use super::binned::{BinnedData, Facts};
+use super::booster::Booster;
+use super::metric::metric;
+use super::objective::{FirstRaised, objective};
+use super::pool;
+use super::settings::Settings;
+use crate::error::{Raised, Result};
+
+/// A metric after each round: of which data, its name, and the values.
+type History = Vec<(String, String, Vec<f64>)>;
+
+/// What a training comes to: the model, its history, its best round, how gradients were kept, whether it was interrupted.
+type Trained = (Booster, History, Option<usize>, String, bool);
+
+/// Each metric with its values of all folds, and the rounds of each fold.
+type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
+
+/// Grows trees. With `keep`, the data can be used again, and the training works on a copy of its bins.
+#[pyfunction]
+#[pyo3(signature = (
+    data, settings, objective, metrics, *, valid=None, watch_train=false, on_round=None, classes=None, metadata=None,
+    keep=true, n_jobs=None,
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub(crate) fn train(
+    py: Python<'_>,
+    data: &Bound<'_, BinnedData>,
+    settings: Settings,
+    objective: &Bound<'_, PyAny>,
+    metrics: Option<Vec<Bound<'_, PyAny>>>,
+    valid: Option<&Bound<'_, BinnedData>>,
+    watch_train: bool,
+    on_round: Option<Py<PyAny>>,
+    classes: Option<Vec<String>>,
+    metadata: Option<BTreeMap<String, String>>,
+    keep: bool,
+    n_jobs: Option<i64>,
+) -> Result<Trained> {
+    let raised = FirstRaised::default();
+    let params = settings.params()?;
+    params.check()?;
+    let objective = self::objective(objective, &raised)?;
+    let metrics: Vec<Box<dyn Metric>> = match metrics {
+        Some(metrics) => metrics.iter().map(|given| metric(given, &raised)).collect::<Result<_>>()?,
+        None if valid.is_some() || watch_train => vec![default_for(&*objective)],
+        None => Vec::new(),
+    };
+    let (facts, base) = (Arc::clone(data.get().facts()), data.get().base().cloned());
+    let valid = valid.map(|valid| valid.get().shared()).transpose()?;
+    let own = if keep { data.get().shared()? } else { data.get().take()? };
+    let stop = AtomicBool::new(false);
+    let (training, signal) = pool::interruptible(py, n_jobs, &stop, || {
+        let mut own = Arc::try_unwrap(own).unwrap_or_else(|shared| (*shared).clone());
+        let mut trainer = Trainer::new(params, objective);
+        for metric in metrics {
+            trainer = trainer.metric(metric);
+        }
+        if let Some(valid) = &valid {
+            trainer = trainer.valid(valid);
+        }
+        if watch_train {
+            trainer = trainer.watch_train();
+        }
+        if let Some(base) = &base {
+            trainer = trainer.continue_from(base);
+        }
+        trainer.on_round(|round| tell(on_round.as_ref(), round, &stop, &raised)).train(&mut own)
+    })?;
+    let training = finished(training, &raised)?;
+    let interrupted = interrupted(py, signal)?;
+    let history = by_metric(&training.history);
+    let mut model = training.model;
+    label(&mut model, &facts);
+    model.output.classes = classes.unwrap_or_default();
+    model.metadata.extend(metadata.unwrap_or_default());
+    let precision = training.precision.to_string();
+    Ok((Booster::new(model)?, history, training.best_round, precision, interrupted))
+}
+
+/// Trains once for each fold, and measures on the rows held back. For each metric its values after the last round, or
+/// after the best if training stops early; and the rounds of each fold.
+#[pyfunction]
+#[pyo3(signature = (data, settings, objective, metrics, *, folds, stratified, seed, n_jobs=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub(crate) fn cross_validate(
+    py: Python<'_>,
+    data: &Bound<'_, BinnedData>,
+    settings: Settings,
+    objective: &Bound<'_, PyAny>,
+    metrics: Option<Vec<Bound<'_, PyAny>>>,
+    folds: usize,
+    stratified: bool,
+    seed: u64,
+    n_jobs: Option<i64>,
+) -> Result<Folds> {
+    let raised = FirstRaised::default();
+    let params = settings.params()?;
+    if data.get().base().is_some() {
+        return Err(Raised::input("folds cannot go on from a model: leave init_model out"));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let trainer = |_| -> Result<Trainer<'static>> {
+        let objective = self::objective(objective, &raised)?;
+        let metrics: Vec<Box<dyn Metric>> = match &metrics {
+            Some(metrics) => metrics.iter().map(|given| metric(given, &raised)).collect::<Result<_>>()?,
+            None => vec![default_for(&*objective)],
+        };
+        let trainer = metrics.into_iter().fold(Trainer::new(params.clone(), objective), Trainer::metric);
+        let (stop, raised) = (Arc::clone(&stop), raised.clone());
+        Ok(trainer.on_round(move |round| tell(None, round, &stop, &raised)))
+    };
+    let own = data.get().shared()?;
+    // One for each fold, made here where Python is; more folds than rows are refused below.
+    let trainers = (0..folds.min(own.n_rows())).map(trainer).collect::<Result<Vec<_>>>()?;
+    let trainers = Mutex::new(trainers);
+    let next = || trainers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let validation = CrossValidation { folds, stratified, seed };
+    let (outcome, signal) = pool::interruptible(py, n_jobs, &stop, || {
+        validation.run(&own, |_| next().unwrap_or_else(|| unreachable!("as many trainers as folds")))
+    })?;
+    let outcome = finished(outcome, &raised)?;
+    if let Some(signal) = signal {
+        return Err(signal.into());
+    }
+    let metrics = outcome.metrics.into_iter().map(|metric| (metric.name, metric.values)).collect();
+    Ok((metrics, outcome.trainings.iter().map(|training| training.model.n_rounds()).collect()))
+}
+
+/// After a round: tells the callback, and whether it or a signal wants an end.
+fn tell(on_round: Option<&Py<PyAny>>, round: &Round<'_>, stop: &AtomicBool, raised: &FirstRaised) -> ControlFlow<()> {
+    let told = on_round.map_or(Ok(false), |call| {
+        Python::attach(|py| {
+            let of = |metric: &MetricValue| (metric.data.to_string(), metric.name.clone(), metric.value);
+            let metrics: Vec<_> = round.metrics.iter().map(of).collect();
+            call.bind(py).call1((round.index, round.total, metrics))?.is_truthy()
+        })
+    });
+    let wants_end = told.unwrap_or_else(|error| {
+        raised.set(error);
+        true
+    });
+    if wants_end || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// What came out, unless a callable raised an exception.
+fn finished<T>(outcome: std::result::Result<T, TrainError>, raised: &FirstRaised) -> Result<T> {
+    match raised.take() {
+        Some(error) => Err(error.into()),
+        None => Ok(outcome?),
+    }
+}
+
+/// Whether it was Ctrl-C; other exceptions of signal handlers go on.
+fn interrupted(py: Python<'_>, signal: Option<PyErr>) -> Result<bool> {
+    match signal {
+        None => Ok(false),
+        Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
+        Some(error) => Err(error.into()),
+    }
+}
+
+/// The values of each metric, round after round. Of two of one name, the second gets a number.
+fn by_metric(rounds: &[Vec<MetricValue>]) -> History {
+    let mut history: History = Vec::new();
+    for (at, metric) in rounds.first().into_iter().flatten().enumerate() {
+        let data = metric.data.to_string();
+        let alike = rounds[0][..at].iter().filter(|other| other.data == metric.data && other.name == metric.name);
+        let name = match alike.count() {
+            0 => metric.name.clone(),
+            before => format!("{}_{}", metric.name, before + 1),
+        };
+        let values = rounds.iter().filter_map(|round| round.get(at)).map(|metric| metric.value);
+        history.push((data, name, values.collect()));
+    }
+    history
+}
+
+/// Gives the inputs of a model the texts of their codes.
+fn label(model: &mut Model, facts: &Facts) {
+    for (input, own) in model.inputs.iter_mut().zip(&facts.categories) {
+        if let (InputKind::Categorical { labels, .. }, Some(own)) = (&mut input.kind, own) {
+            labels.clone_from(own);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+"""Made-up data that several tests learn from."""
+
+import os
+
+# Before anybody imports SciPy: scikit-learn skips its checks of array types without it.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def table() -> tuple[np.ndarray, np.ndarray]:
+    """Rows of four features, and a number that depends on three of them."""
+    rng = np.random.default_rng(3)
+    X = rng.random((2000, 4), dtype=np.float32)
+    X[rng.random(2000) < 0.1, 1] = np.nan
+    y = np.sin(5 * X[:, 0]) + np.nan_to_num(X[:, 1], nan=2.0) + X[:, 2] ** 2
+    return X, y.astype(np.float32)

@@ -1,0 +1,95 @@
+"""Pictures are drawn, and matplotlib is missed politely."""
+
+import subprocess
+import sys
+
+import bitgrain
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Oslo", "Rome", "Lima", "Cairo", "Quito"], 800)
+    frame = pd.DataFrame({"size": rng.uniform(30, 150, 800), "city": pd.Categorical(city), "noise": rng.random(800)})
+    frame.loc[::9, "size"] = np.nan
+    y = frame["size"].fillna(200) * np.where(city == "Oslo", 6.0, 3.0)
+    made = bitgrain.BitgrainRegressor(n_estimators=60, num_leaves=6, early_stopping_rounds=10)
+    return made.fit(frame[:600], y[:600], eval_set=[(frame[600:], y[600:])])
+
+
+def test_every_picture_is_drawn(model, tmp_path):
+    for name, draw in {
+        "importance": lambda: bitgrain.plot_importance(model),
+        "split": lambda: bitgrain.plot_importance(model.booster_, kind="split", max_features=2),
+        "metric": lambda: bitgrain.plot_metric(model),
+        "history": lambda: bitgrain.plot_metric(model.evals_result_, "rmse"),
+        "tree": lambda: bitgrain.plot_tree(model),
+        "top": lambda: bitgrain.plot_tree(model, 1, max_depth=1),
+    }.items():
+        axes = draw()
+        assert isinstance(axes, matplotlib.axes.Axes)
+        path = tmp_path / f"{name}.png"
+        axes.figure.savefig(path, dpi=80)
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert pyplot.imread(path)[..., :3].std() > 0.01, "something is drawn"
+        pyplot.close(axes.figure)
+
+
+def test_pictures_say_what_they_show(model):
+    figure, axes = pyplot.subplots()
+    assert bitgrain.plot_importance(model, ax=axes) is axes
+    assert [text.get_text() for text in axes.get_yticklabels()][-1] in ("city", "size")
+    pyplot.close(figure)
+    axes = bitgrain.plot_tree(model)
+    texts = " ".join(text.get_text() for text in axes.texts)
+    assert "≤" in texts
+    assert "rows" in texts
+    assert "missing" in texts
+    pyplot.close(axes.figure)
+    assert f"round {model.best_iteration_}" in bitgrain.plot_metric(model).get_legend().get_texts()[-1].get_text()
+
+
+def test_pictures_of_nothing_are_refused(model):
+    with pytest.raises(bitgrain.InputError, match="no tree 1000"):
+        bitgrain.plot_tree(model, 1000)
+    with pytest.raises(bitgrain.InputError, match="metric 'auc' was not measured; there are: rmse"):
+        bitgrain.plot_metric(model, "auc")
+    with pytest.raises(bitgrain.InputError, match="nothing was measured"):
+        bitgrain.plot_metric(bitgrain.Model.from_bytes(model.booster_.to_bytes()))
+    with pytest.raises(bitgrain.InputError, match="neither a Model nor"):
+        bitgrain.plot_importance(5)
+
+
+def test_without_matplotlib_it_says_what_to_install():
+    program = """
+import sys
+sys.modules["matplotlib"] = None
+import bitgrain
+model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
+try:
+    bitgrain.plot_importance(model)
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "bitgrain[plot]" in done.stdout
+
+
+def test_without_scikit_learn_and_others_there_is_boosting():
+    program = """
+import sys
+for name in ("sklearn", "scipy", "pandas", "matplotlib", "polars", "pyarrow"):
+    sys.modules[name] = None
+import numpy as np, bitgrain
+model = bitgrain.train(bitgrain.Dataset(np.arange(100.0).reshape(50, 2), np.arange(50.0)), n_estimators=3)
+print(len(model.predict(np.ones((3, 2)))))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "3"

@@ -1,0 +1,226 @@
+"""Bad input is refused by the exception that people expect, in words that say what to change."""
+
+import datetime
+
+import bitgrain
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from bitgrain import BitgrainClassifier, BitgrainRegressor
+
+X = np.random.default_rng(0).random((60, 3))
+Y = X[:, 0]
+CLASSES = (Y > 0.5).astype(int)
+MODEL = BitgrainRegressor(n_estimators=3).fit(X, Y)
+NAMED = BitgrainRegressor(n_estimators=3).fit(pd.DataFrame(X, columns=list("abc")), Y)
+
+
+def objects(value):
+    made = X.astype(object)
+    made[3, 1] = value
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (X[0], ValueError, r"Expected 2D array, got 1D array instead. Reshape your data"),
+        (X[None], ValueError, "got 3D array"),
+        (5.0, ValueError, "got 0D array"),
+        (X[:0], ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\)"),
+        (X[:, :0], ValueError, r"0 feature\(s\) \(shape=\(60, 0\)\)"),
+        (X + 1j, ValueError, "Complex data not supported"),
+        (objects("abc"), TypeError, r"must be numbers.*astype\('category'\)"),
+        (objects({}), TypeError, "argument must be a string or a real number"),
+        (X.astype(str), TypeError, r"astype\('category'\)"),
+        (np.full((60, 3), np.datetime64("2026-01-01")), TypeError, "datetime64.*must be numbers"),
+        (scipy.sparse.csr_array(X + 1j), ValueError, "Complex data not supported"),
+        (pd.DataFrame(X).iloc[:0], ValueError, r"0 sample\(s\)"),
+        (pd.DataFrame(index=range(60)), ValueError, r"0 feature\(s\)"),
+        (pd.DataFrame({"a": ["x"] * 60}), TypeError, "column 'a'.*category"),
+        (pd.DataFrame({"a": ["x"] * 60}, dtype="string"), TypeError, "column 'a'.*category"),
+        (
+            pd.DataFrame({"when": [datetime.datetime.now()] * 60}),
+            TypeError,
+            "column 'when' is of dtype datetime64.*numbers",
+        ),
+        (pd.DataFrame({"z": X[:, 0] + 1j}), ValueError, "Complex data not supported: column 'z'"),
+        (pd.DataFrame({"a": [[1]] * 60}), TypeError, "column 'a'"),
+        (
+            pl.DataFrame({"when": [datetime.date.today()] * 60}),
+            TypeError,
+            'column "when" is of type Date32.*make numbers',
+        ),
+        (pl.DataFrame({"list": [[1.0]] * 60}), TypeError, 'column "list" is of type'),
+        (pl.DataFrame({"a": []}), ValueError, r"0 sample\(s\)"),
+        (pl.LazyFrame({"a": [1.0] * 60}), TypeError, r"collect\(\)"),
+        (pl.Series([1.0] * 60), ValueError, "got 1D array"),
+    ],
+    ids=lambda value: None if isinstance(value, type) else str(type(value).__name__),
+)
+def test_features_that_cannot_be_used(given, kind, message):
+    for fit in (BitgrainRegressor().fit, BitgrainClassifier().fit, bitgrain.Dataset):
+        with pytest.raises(kind, match=message) as caught:
+            fit(given, CLASSES)
+        assert isinstance(caught.value, bitgrain.Error)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (X[0], ValueError, "Reshape your data"),
+        (X[:, :2], ValueError, "X has 2 features, but BitgrainRegressor is expecting 3 features as input"),
+        (X[:0], ValueError, r"0 sample\(s\)"),
+        (X + 1j, ValueError, "Complex data not supported"),
+        (objects("abc"), TypeError, "must be numbers"),
+        (scipy.sparse.csr_array(X[:, :2]), ValueError, "X has 2 features"),
+    ],
+)
+def test_rows_that_cannot_be_predicted(given, kind, message):
+    with pytest.raises(kind, match=message):
+        MODEL.predict(given)
+    with pytest.raises(kind):
+        MODEL.booster_.predict(given)
+
+
+def test_frames_of_other_columns():
+    frame = pd.DataFrame(X, columns=list("abd"))
+    for given in (frame, pl.from_pandas(frame)):
+        with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- d.*now missing:\n- c"):
+            NAMED.predict(given)
+        with pytest.raises(bitgrain.InputError, match="Missing: 'c'; not known: 'd'"):
+            NAMED.booster_.predict(given)
+    text = pd.DataFrame(X, columns=list("abc")).assign(c=pd.Categorical(["x"] * 60))
+    with pytest.raises(bitgrain.DTypeError, match="'c' holds text, the model was trained on numbers"):
+        NAMED.predict(text)
+    with pytest.raises(bitgrain.DTypeError, match='"c" holds text'):
+        NAMED.predict(pl.from_pandas(text))
+    with pytest.raises(bitgrain.InputError, match=r'two columns are named "a"|two features are named a'):
+        bitgrain.Dataset(pd.DataFrame(X, columns=list("aab")), Y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (Y[:-1], "inconsistent numbers of samples"),
+        (X, r"1d array|shape \(60, 3\)"),
+        (np.where(Y > 0.5, np.nan, Y), "NaN"),
+        (np.where(Y > 0.5, np.inf, Y), "infinity|inf"),
+        (None, "y"),
+    ],
+)
+def test_targets_that_cannot_be_learned(y, message):
+    with pytest.raises(ValueError, match=message):
+        BitgrainRegressor().fit(X, y)
+    with pytest.raises(ValueError, match=r".+"):
+        BitgrainClassifier().fit(X, y)
+    with pytest.raises(bitgrain.InputError):
+        bitgrain.train(bitgrain.Dataset(X, y))
+
+
+def test_classes_that_cannot_be_learned():
+    with pytest.raises(ValueError, match="at least two classes, y has one class only: 1"):
+        BitgrainClassifier().fit(X, np.ones(60))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        BitgrainClassifier().fit(X, Y)
+    with pytest.raises(bitgrain.InputError, match="class 'c' of eval_set is none of the 2 classes"):
+        BitgrainClassifier().fit(X, np.where(Y > 0.5, "a", "b"), eval_set=(X[:1], ["c"]))
+    with pytest.raises(bitgrain.InputError, match="class 'c' in y is none"):
+        bitgrain.Dataset(X, np.where(Y > 0.5, "a", "b")).like(X[:1], ["c"])
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        BitgrainRegressor().fit(X, np.where(Y > 0.5, "a", "b"))
+
+
+def test_a_constant_target_is_predicted():
+    np.testing.assert_array_equal(BitgrainRegressor().fit(X, np.full(60, 7.0)).predict(X), 7.0)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(59), "inconsistent numbers"),
+        (np.ones((60, 2)), "1d array"),
+        (np.zeros(60), "zero"),
+        (-np.ones(60), "weight -1 of row 0"),
+        (np.full(60, np.nan), "weight NaN of row 0"),
+    ],
+)
+def test_weights_that_are_none(weight, message):
+    with pytest.raises(bitgrain.InputError, match=message):
+        BitgrainRegressor().fit(X, Y, sample_weight=weight)
+    with pytest.raises(bitgrain.InputError, match=message):
+        bitgrain.Dataset(X, Y, weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind", "message"),
+    [
+        ({"n_estimators": 0}, ValueError, "n_estimators = 0: it must be a whole number from 1 on"),
+        ({"n_estimators": 2.5}, TypeError, "n_estimators = 2.5: it must be a whole number"),
+        ({"learning_rate": 0}, ValueError, "learning_rate = 0.0: it must be a number above 0"),
+        ({"learning_rate": "fast"}, TypeError, "learning_rate = 'fast': it must be a number"),
+        ({"num_leaves": 1}, ValueError, "num_leaves = 1"),
+        ({"subsample": 1.5}, ValueError, "subsample = 1.5: it must be a share above 0 and at most 1"),
+        ({"growth": "up"}, ValueError, "growth = 'up': it must be 'leaf', 'depth' or 'symmetric'"),
+        ({"gradient_precision": "pair2"}, ValueError, "gradient_precision = 'pair2'"),
+        ({"objective": "lambdarank"}, ValueError, "no objective lambdarank; there are: squared"),
+        ({"objective": "binary"}, ValueError, "use BitgrainClassifier"),
+        ({"max_bin": 1}, ValueError, "max_bin = 1"),
+        ({"n_jobs": 0}, ValueError, "n_jobs = 0"),
+        ({"early_stopping_rounds": 5}, ValueError, "early_stopping_rounds needs validation data.*eval_set"),
+        ({"categorical_features": [7]}, ValueError, "no column 7 to be categorical"),
+        ({"categorical_features": ["a"]}, ValueError, "columns have no names"),
+        ({"categorical_features": [0]}, ValueError, "is no category: codes are whole numbers"),
+        ({"categorical_features": [True]}, ValueError, "1 flags, X has 3 features"),
+        ({"reg_lambda": -1}, ValueError, "reg_lambda = -1.0"),
+    ],
+)
+def test_settings_out_of_range(setting, kind, message):
+    with pytest.raises(kind, match=message):
+        BitgrainRegressor(**setting).fit(X, Y)
+
+
+def test_evaluation_that_does_not_fit():
+    fit = BitgrainRegressor(n_estimators=2).fit
+    with pytest.raises(ValueError, match="X has 2 features, but 3 features are expected"):
+        fit(X, Y, eval_set=(X[:, :2], Y))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        fit(X, Y, eval_set=(X.copy(), Y[:5]))
+    with pytest.raises(ValueError, match="must be a pair"):
+        fit(X, Y, eval_set=[X])
+    with pytest.raises(ValueError, match="two sets of validation data"):
+        fit(X, Y, eval_set=[(X.copy(), Y), (X.copy(), Y)])
+    with pytest.raises(ValueError, match="no metric ndcg; there are: rmse"):
+        fit(X, Y, eval_set=(X.copy(), Y), eval_metric="ndcg")
+    with pytest.raises(ValueError, match="cannot be called"):
+        fit(X, Y, callbacks=[5])
+    with pytest.raises(ValueError, match="init_model must be a Model"):
+        fit(X, Y, init_model=5)
+    with pytest.raises(ValueError, match=r"no setting 'leaves'; there are: .*num_leaves"):
+        bitgrain.train(bitgrain.Dataset(X, Y), leaves=5)
+    with pytest.raises(ValueError, match="cuts of the training data"):
+        bitgrain.train(bitgrain.Dataset(X, Y), valid=bitgrain.Dataset(X[:30], Y[:30]))
+
+
+def test_files_that_are_no_models(tmp_path):
+    path = tmp_path / "model.bitgrain"
+    with pytest.raises(OSError, match="No such file") as caught:
+        bitgrain.load_model(path)
+    assert caught.value.errno == 2
+    assert str(caught.value.filename) == str(path)
+    MODEL.save(path)
+    whole = path.read_bytes()
+    for bytes_, kind in (
+        (b"no model at all", bitgrain.FormatError),
+        (whole[:-5], bitgrain.DamagedError),
+        (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], bitgrain.DamagedError),
+    ):
+        path.write_bytes(bytes_)
+        with pytest.raises(kind):
+            bitgrain.load_model(path)
+        with pytest.raises(kind):
+            bitgrain.Model.from_bytes(bytes_)
+    with pytest.raises(bitgrain.FileError):
+        MODEL.save(tmp_path / "no" / "such" / "folder.bitgrain")

@@ -1,0 +1,79 @@
+"""Many threads and forked processes at once."""
+
+import multiprocessing
+import os
+import threading
+
+import bitgrain
+import numpy as np
+import pytest
+from bitgrain import BitgrainRegressor, Dataset, train
+
+
+def test_threads_share_a_dataset_and_a_model(table):
+    X, y = table
+    data = Dataset(X, y)
+    valid = data.like(X[:200], y[:200])
+    want = train(data, valid=valid, n_estimators=10)
+    found = []
+
+    def work(jobs):
+        model = train(data, valid=valid, n_estimators=10, n_jobs=jobs)
+        found.append((model.to_bytes(), want.predict(X, n_jobs=jobs).tobytes()))
+
+    threads = [threading.Thread(target=work, args=(1 + at % 2,)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(want.to_bytes(), want.predict(X).tobytes())] * 8
+
+
+def test_python_losses_on_many_threads_do_not_wait_for_each_other(table):
+    X, y = table
+    found = []
+
+    def loss(t, s):
+        return s - t, np.ones_like(s)
+
+    def work():
+        model = BitgrainRegressor(objective=loss, n_estimators=10).fit(X, y, callbacks=[lambda round: None])
+        found.append(model.predict(X).tobytes())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(found) == 4
+    assert len(set(found)) == 1
+
+
+def _in_child(X, y, queue):
+    model = BitgrainRegressor(n_estimators=10).fit(X, y)
+    queue.put(model.predict(X).tobytes())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only Unix forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_trains_and_predicts(table):
+    X, y = table
+    want = BitgrainRegressor(n_estimators=10).fit(X, y).predict(X).tobytes()  # the parent has threads by now
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    children = [context.Process(target=_in_child, args=(X, y, queue)) for _ in range(2)]
+    for child in children:
+        child.start()
+    assert [queue.get(timeout=60) for _ in children] == [want, want]
+    for child in children:
+        child.join(timeout=60)
+        assert child.exitcode == 0
+
+
+def test_n_jobs_counts_as_joblib_does(table):
+    X, y = table
+    want = BitgrainRegressor(n_estimators=5).fit(X, y).predict(X)
+    for jobs in (1, 2, 7, -1, -2, -100, 10**9):
+        np.testing.assert_array_equal(BitgrainRegressor(n_estimators=5, n_jobs=jobs).fit(X, y).predict(X), want)
+    with pytest.raises(bitgrain.InputError, match="n_jobs = 0"):
+        BitgrainRegressor(n_jobs=0).fit(X, y)

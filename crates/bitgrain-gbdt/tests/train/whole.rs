@@ -1,0 +1,69 @@
+//! Objectives that want all rows at once, in their order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bitgrain_gbdt::gradient::GradientPrecision;
+use bitgrain_gbdt::model::Link;
+use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
+use bitgrain_gbdt::train::{Bagging, Params, Trainer};
+
+use crate::data::Made;
+use crate::{dataset, predictions, small, trained};
+
+/// Squared loss that counts its calls and holds the targets against those it knows.
+struct InOrder {
+    targets: Vec<f32>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Objective for InOrder {
+    fn name(&self) -> String {
+        "in_order".into()
+    }
+
+    fn link(&self) -> Link {
+        Link::Identity
+    }
+
+    fn check(&self, _targets: &[f32]) -> Result<(), ObjectiveError> {
+        Ok(())
+    }
+
+    fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
+        by_name("squared").expect("ours").base_scores(targets, weights)
+    }
+
+    fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
+        assert!(batch.targets == self.targets, "all rows in their order");
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        by_name("squared").expect("ours").gradients(batch, out);
+    }
+
+    fn whole(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_whole_objective_sees_all_rows_in_their_order_once_a_round() {
+    let made = Made::new(9000, 21); // more than fit a batch of the others
+    let features = made.features();
+    for precision in [GradientPrecision::F32, GradientPrecision::Pair8] {
+        for bagging in [None, Some(Bagging { fraction: 0.7, every: 1 })] {
+            let params = Params { precision, bagging, ..small() };
+            let calls = Arc::new(AtomicUsize::new(0));
+            let objective = InOrder { targets: made.targets.clone(), calls: Arc::clone(&calls) };
+            let mut data = dataset(&features, &made.targets);
+            let training = Trainer::new(params.clone(), Box::new(objective)).train(&mut data).expect("good data");
+            assert_eq!(calls.load(Ordering::Relaxed), params.rounds);
+            assert_eq!(data.targets(), made.targets, "the data is as it was");
+            if precision == GradientPrecision::F32 && bagging.is_none() {
+                let moving = trained(params, "squared", &features, &made.targets).expect("good data");
+                let of = [&training, &moving].map(|training| predictions(training, &features));
+                let far = of[0].iter().zip(&of[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(far < 1e-4, "{far}: only the order of sums differs");
+            }
+        }
+    }
+}
