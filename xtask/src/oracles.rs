@@ -50,8 +50,9 @@ impl Oracles {
 
     /// A step that runs a module of the environment's Python.
     pub(crate) fn module(&self, name: &str) -> Step {
+        let programs = self.python.parent().unwrap_or(Path::new("."));
         // Nothing is left behind in the checkout.
-        Step::new(&self.python).env("PYTHONDONTWRITEBYTECODE", "1").args(["-m", name])
+        Step::new(&self.python).path_from(programs).env("PYTHONDONTWRITEBYTECODE", "1").args(["-m", name])
     }
 
     /// The step that runs every oracle on the command that `cargo test` built.

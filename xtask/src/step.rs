@@ -33,6 +33,15 @@ impl Step {
         self
     }
 
+    /// Finds programs in this folder first, as in an environment that was activated.
+    pub(crate) fn path_from(self, folder: &Path) -> Self {
+        let others = env::var_os("PATH").unwrap_or_default();
+        let folders = [folder.to_owned()].into_iter().chain(env::split_paths(&others));
+        // Only a folder with a separator in its name could not be joined: then programs are found where they were.
+        let path = env::join_paths(folders).unwrap_or(others);
+        self.env("PATH", &path.to_string_lossy())
+    }
+
     /// Prints the command, runs it and waits.
     ///
     /// # Errors
@@ -54,10 +63,10 @@ impl Step {
     }
 }
 
-/// As one would type it: no directory before the program, no quotes but around spaces.
+/// As one would type it: no directory before the program, no quotes but around spaces, no search path.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (key, value) in self.0.get_envs() {
+        for (key, value) in self.0.get_envs().filter(|(key, _)| *key != "PATH") {
             write!(f, "{}={} ", key.display(), quoted(value.unwrap_or_default()))?;
         }
         let program = Path::new(self.0.get_program());

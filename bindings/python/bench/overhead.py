@@ -12,8 +12,9 @@ import resource
 import time
 import timeit
 
-import bitgrain
 import numpy as np
+
+import bitgrain
 from bitgrain import _native
 
 

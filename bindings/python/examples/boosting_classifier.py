@@ -1,9 +1,10 @@
 """Classify tumours: early stopping, probabilities, a file, and which measurements count."""
 
-import bitgrain
 import sklearn.datasets
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+
+import bitgrain
 
 
 def main() -> None:

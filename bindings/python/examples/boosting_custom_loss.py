@@ -1,11 +1,12 @@
 """A loss and a metric of your own, and the same trees in a grid search within a pipeline."""
 
-import bitgrain
 import numpy as np
 import sklearn.datasets
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+import bitgrain
 
 
 def log_cosh(y_true: np.ndarray, raw_score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

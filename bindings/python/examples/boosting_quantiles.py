@@ -1,8 +1,9 @@
 """Predict intervals: quantize the data once, train a model for each quantile on the same bins."""
 
-import bitgrain
 import sklearn.datasets
 from sklearn.model_selection import train_test_split
+
+import bitgrain
 
 
 def main() -> None:

@@ -7,10 +7,11 @@ import tempfile
 import warnings
 
 import numpy as np
-from bitgrain import Delta, TensorStore
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+
+from bitgrain import Delta, TensorStore
 
 
 def main() -> None:

@@ -7,9 +7,10 @@ import tempfile
 import time
 
 import numpy as np
-from bitgrain import TensorStore, Tier, TierPolicy
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
+
+from bitgrain import TensorStore, Tier, TierPolicy
 
 
 def main() -> None:

@@ -1,12 +1,13 @@
 """Models of LightGBM and XGBoost predict the same here."""
 
-import bitgrain
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import bitgrain
 
 
 def test_lightgbm_boosters_and_estimators():

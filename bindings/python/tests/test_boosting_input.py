@@ -1,12 +1,13 @@
 """The same table in every library's clothes gives the same model."""
 
-import bitgrain
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+
+import bitgrain
 from bitgrain import BitgrainRegressor, _native
 from bitgrain.boosting.frame import matrix
 

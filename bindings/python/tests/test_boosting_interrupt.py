@@ -7,9 +7,10 @@ import sys
 import threading
 import time
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 
 PROGRAM = """
 import os, signal, sys, threading, time, warnings

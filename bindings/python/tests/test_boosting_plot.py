@@ -3,11 +3,12 @@
 import subprocess
 import sys
 
-import bitgrain
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+
+import bitgrain
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

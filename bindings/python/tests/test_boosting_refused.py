@@ -2,12 +2,13 @@
 
 import datetime
 
-import bitgrain
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+
+import bitgrain
 from bitgrain import BitgrainClassifier, BitgrainRegressor
 
 X = np.random.default_rng(0).random((60, 3))

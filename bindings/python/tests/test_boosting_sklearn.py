@@ -4,12 +4,10 @@ import json
 import pickle
 import warnings
 
-import bitgrain
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from bitgrain import BitgrainClassifier, BitgrainRegressor
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -18,6 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bitgrain
+from bitgrain import BitgrainClassifier, BitgrainRegressor
 
 
 @parametrize_with_checks([BitgrainClassifier(), BitgrainRegressor()])

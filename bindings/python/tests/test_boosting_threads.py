@@ -4,9 +4,10 @@ import multiprocessing
 import os
 import threading
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import BitgrainRegressor, Dataset, train
 
 

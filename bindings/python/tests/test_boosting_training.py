@@ -4,9 +4,10 @@ import copy
 import json
 import pickle
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import BitgrainClassifier, BitgrainRegressor, Dataset, Params, train
 
 

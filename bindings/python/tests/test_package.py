@@ -9,8 +9,9 @@ import subprocess
 import sys
 import tomllib
 
-import bitgrain
 import pytest
+
+import bitgrain
 
 ROOT = pathlib.Path(__file__).parents[3]
 

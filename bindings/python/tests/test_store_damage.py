@@ -6,9 +6,10 @@ import os
 import pathlib
 import struct
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from bitgrain import Factor, TensorStore, Tier
 
 SPEC = pathlib.Path(__file__).parents[3] / "spec"

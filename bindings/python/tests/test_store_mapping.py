@@ -5,9 +5,10 @@ import pathlib
 import pickle
 from collections.abc import MutableMapping
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore
 
 

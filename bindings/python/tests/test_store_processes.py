@@ -6,9 +6,10 @@ import pathlib
 import subprocess
 import sys
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")

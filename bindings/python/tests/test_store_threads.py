@@ -5,9 +5,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore, TierPolicy
 
 

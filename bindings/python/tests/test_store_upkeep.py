@@ -5,9 +5,10 @@ import pathlib
 import time
 from datetime import UTC, datetime, timedelta
 
-import bitgrain
 import numpy as np
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore, Tier, TierPolicy, _native
 
 HOUR = 3600

@@ -4,10 +4,11 @@ import contextlib
 import pathlib
 from typing import Any
 
-import bitgrain
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+import bitgrain
 from bitgrain import TensorStore, Tier
 
 
