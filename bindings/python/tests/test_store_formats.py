@@ -85,7 +85,9 @@ def test_the_command_lists_it(folder: pathlib.Path) -> None:
     assert done.returncode == 0, done.stderr
     listed = {entry["id"]: entry for entry in json.loads(done.stdout)}
     with TensorStore(folder, mode="r") as store:
-        known = {f"#{info.id}" if isinstance(info.id, int) else info.id: info for info in store.scan()}
+        known = {str(info.id): info for info in store.scan()}
+    kinds = {id: "number" if isinstance(info.id, int) else "name" for id, info in known.items()}
+    assert {id: entry["id_kind"] for id, entry in listed.items()} == kinds
     assert listed.keys() == known.keys()
     for id, info in known.items():
         assert tuple(listed[id]["shape"]) == info.shape
