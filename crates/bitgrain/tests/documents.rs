@@ -119,6 +119,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/boosting.md",
         "docs/benchmarks/codec.md",
+        "docs/benchmarks/nn.md",
         "docs/benchmarks/store.md",
         "docs/benchmarks/weights.md",
         "docs/benchmarks/weight-quality.md",
