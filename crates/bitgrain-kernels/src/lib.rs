@@ -33,8 +33,10 @@ mod ggml;
 mod histogram;
 mod logistic;
 mod max_abs;
+mod max_difference;
 mod minifloat;
 mod pack;
+mod prefetch;
 mod product;
 mod quantize;
 mod round_pairs;
@@ -65,7 +67,9 @@ pub use ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 pub use histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
 pub use logistic::logistic_gradients;
 pub use max_abs::max_abs;
+pub use max_difference::max_difference;
 pub use pack::{pack_i8, pack_u8, pack_u16};
+pub use prefetch::prefetch;
 pub use product::{
     CodeLine, FloatLine, FloatTile, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, Tile,
     multiply_floats, multiply_strips, pack_floats, pack_strip_row, quantize_activations,

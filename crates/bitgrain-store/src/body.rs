@@ -3,8 +3,10 @@
 //! Large tensors are cut into pieces of whole blocks for every core; the bytes do not depend on the pieces.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use bitgrain_codec::{BlockFormat, CodecErr, EncodeOptions, NonFinite};
+use bitgrain_kernels::{Backend, max_difference};
 use rayon::prelude::*;
 
 use crate::StoreError;
@@ -13,6 +15,11 @@ use crate::StoreError;
 const PIECE: usize = 16 << 10;
 /// Values from which pieces go to several cores: 1 MiB of f32.
 const PARALLEL: usize = 256 << 10;
+
+thread_local! {
+    /// What a piece decodes to.
+    static BACK: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What an encoding cost.
 #[derive(Debug, Clone, Copy)]
@@ -35,20 +42,25 @@ pub(crate) fn encode(
     bytes: &mut [u8],
 ) -> Result<Cost, StoreError> {
     let (piece, stride) = piece_of(format);
-    let one = |back: &mut Vec<f32>, (values, out): (&[f32], &mut [u8])| {
+    let one = |(values, out): (&[f32], &mut [u8])| {
         format.encode_into(values, options, out)?;
-        back.resize(values.len(), 0.0);
-        format.decode_into(out, back)?;
-        Ok((format.bound(out, values.len())?, largest_difference(values, back)))
+        let measured = BACK.with_borrow_mut(|back| {
+            if back.len() < values.len() {
+                back.resize(values.len(), 0.0);
+            }
+            let back = &mut back[..values.len()];
+            format.decode_into(out, back)?;
+            Ok::<_, CodecErr>(max_difference(Backend::best(), values, back)?)
+        })?;
+        Ok((format.bound(out, values.len())?, measured))
     };
     let larger = |a: (f32, f32), b: (f32, f32)| (a.0.max(b.0), a.1.max(b.1));
     let costs: Result<(f32, f32), CodecErr> = if values.len() < PARALLEL {
-        let mut back = Vec::new();
-        let pieces = values.chunks(piece).zip(bytes.chunks_mut(stride));
-        pieces.map(|p| one(&mut back, p)).try_fold((0.0, 0.0), |sum, cost| Ok(larger(sum, cost?)))
+        let mut pieces = values.chunks(piece).zip(bytes.chunks_mut(stride));
+        pieces.try_fold((0.0, 0.0), |sum, piece| Ok(larger(sum, one(piece)?)))
     } else {
         let pieces = values.par_chunks(piece).zip(bytes.par_chunks_mut(stride));
-        pieces.map_init(Vec::new, one).try_reduce(|| (0.0, 0.0), |a, b| Ok(larger(a, b)))
+        pieces.map(one).try_reduce(|| (0.0, 0.0), |a, b| Ok(larger(a, b)))
     };
     let (bound, measured) = costs.map_err(|error| first_non_finite(values).unwrap_or(StoreError::Codec(error)))?;
     Ok(Cost { bound, measured: measured.min(bound) })
@@ -112,18 +124,6 @@ fn first_non_finite(values: &[f32]) -> Option<StoreError> {
     Some(StoreError::NonFinite { index: dirty * PIECE + index })
 }
 
-/// The largest `|a - b|` of finite values. In lanes, as every vector unit has: which of them is larger first does not matter.
-pub(crate) fn largest_difference(a: &[f32], b: &[f32]) -> f32 {
-    let larger = |max: f32, (a, b): (&f32, &f32)| if (a - b).abs() > max { (a - b).abs() } else { max };
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    let mut lanes = [0.0_f32; 16];
-    for (a, b) in a.iter().zip(b) {
-        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(max, pair)| *max = larger(*max, pair));
-    }
-    let rest = a_rest.iter().zip(b_rest).fold(0.0, larger);
-    lanes.iter().fold(rest, |max, lane| max.max(*lane))
-}
-
 #[cfg(test)]
 mod tests {
     use bitgrain_codec::{BitWidth, BlockLen};
@@ -145,7 +145,8 @@ mod tests {
             assert_eq!(cost.bound, format.bound(&bytes, values.len()).expect("good blocks"));
             let mut back = vec![0.0; values.len()];
             decode(format, &bytes, &mut back).expect("good blocks");
-            assert_eq!(cost.measured, largest_difference(&values, &back));
+            let largest = values.iter().zip(&back).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert_eq!(cost.measured, largest);
             assert!(cost.measured > 0.0 && cost.measured <= cost.bound);
         }
     }
@@ -179,19 +180,6 @@ mod tests {
             assert!(matches!(finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
             let clean = finite(&values, NonFinite::Zero, 64).expect("replaced");
             assert_eq!((clean[7], clean[len - 1]), (0.0, 0.0));
-        }
-    }
-
-    #[test]
-    fn the_largest_difference_is_found_in_every_place() {
-        for len in 0..70 {
-            let values = wave(len);
-            assert_eq!(largest_difference(&values, &values), 0.0);
-            for at in 0..len {
-                let mut other = values.clone();
-                other[at] -= 1e6;
-                assert_eq!(largest_difference(&values, &other), (values[at] - other[at]).abs(), "{at} of {len}");
-            }
         }
     }
 

@@ -24,6 +24,10 @@ pub struct StoreConfig {
     pub frames: FrameSettings,
     /// Whether 3-bit blocks may have a second scale, when the policy sends a tensor there.
     pub two_level: TwoLevel,
+    /// Whether files are read where the system has them in memory, rather than copied. Twice as fast for small tensors, but if
+    /// a disk fails or another program cuts a file short while it is read, the process ends (SIGBUS) instead of getting an
+    /// error. Looking for damage and compaction always copy.
+    pub mapped: bool,
     /// What to do with a segment that was damaged after it was written.
     pub on_damage: OnDamage,
     /// What a read of an absent tensor gets that cannot be reconstructed.
@@ -47,6 +51,7 @@ impl Default for StoreConfig {
             block_len: BlockLen::new(128).unwrap_or(BlockLen::DEFAULT),
             frames: FrameSettings::new(BitWidth::W8),
             two_level: TwoLevel::Off,
+            mapped: true,
             on_damage: OnDamage::default(),
             absent_reads: AbsentReads::default(),
             policy: PolicyConfig::default(),
@@ -65,6 +70,7 @@ impl fmt::Debug for StoreConfig {
             .field("block_len", &self.block_len)
             .field("frames", &self.frames)
             .field("two_level", &self.two_level)
+            .field("mapped", &self.mapped)
             .field("on_damage", &self.on_damage)
             .field("absent_reads", &self.absent_reads)
             .field("policy", &self.policy)

@@ -1,4 +1,5 @@
-//! Records from segments: whole with one read, or the head and the chunks that are needed.
+//! Records from segments: whole with one read, or the head and the chunks that are needed. Where the file is mapped they are
+//! looked at where they lie, and elsewhere copied to a buffer.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -58,14 +59,30 @@ pub(crate) enum Check {
 
 /// Reads a record with its body.
 pub(crate) fn record<'b>(
+    place: &'b Place,
+    id: Option<&TensorId>,
+    check: Check,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Whole<'b>, StoreError> {
+    let bytes = look(place, 0, usize::try_from(place.len).unwrap_or(usize::MAX), buffer)?;
+    whole(place, id, check, bytes)
+}
+
+/// As [`record`], always copied: a disk that cannot read is then an error for whoever looks for damage or moves records, and
+/// not the end of the process.
+pub(crate) fn copied_record<'b>(
     place: &Place,
     id: Option<&TensorId>,
     check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Whole<'b>, StoreError> {
+    let bytes = copy(place, 0, usize::try_from(place.len).unwrap_or(usize::MAX), buffer)?;
+    whole(place, id, check, bytes)
+}
+
+/// A record in the bytes at its place.
+fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]) -> Result<Whole<'b>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
-    let len = usize::try_from(place.len).unwrap_or(usize::MAX);
-    let bytes = fill(place, 0, len, buffer)?;
     let view =
         RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)?;
     let body = view.body(bytes).map_err(damaged)?;
@@ -79,14 +96,14 @@ pub(crate) fn record<'b>(
 
 /// Reads the values of a small tensor; none if they are many, or its record has none or more.
 pub(crate) fn values<'b>(
-    place: &Place,
+    place: &'b Place,
     id: &TensorId,
     check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Option<ValuesView<'b>>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, Some(id), &error);
     let Some(len) = usize::try_from(place.len).ok().filter(|len| *len < PARALLEL) else { return Ok(None) };
-    let bytes = fill(place, 0, len, buffer)?;
+    let bytes = look(place, 0, len, buffer)?;
     let values = ValuesView::parse(bytes, place.offset, place.segment.salt, id.as_id()).map_err(damaged)?;
     if let Some(values) = values.filter(|_| check != Check::Off) {
         values.check().map_err(damaged)?;
@@ -96,19 +113,20 @@ pub(crate) fn values<'b>(
 
 /// Reads the head of a record. The body is read by [`part`].
 pub(crate) fn head<'b>(
-    place: &Place,
+    place: &'b Place,
     id: Option<&TensorId>,
     buffer: &'b mut Vec<u8>,
 ) -> Result<RecordView<'b>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
     let len = usize::try_from(place.len).unwrap_or(usize::MAX);
     let guess = len.min(HEAD_GUESS);
-    let needed = RecordView::needed(fill(place, 0, guess, buffer)?).map_err(damaged)?;
+    let needed = RecordView::needed(look(place, 0, guess, buffer)?).map_err(damaged)?;
     let needed = usize::try_from(needed.head).unwrap_or(usize::MAX).min(len);
-    if needed > guess {
-        fill(place, 0, needed, buffer)?;
-    }
-    let bytes = &buffer[..needed.max(guess)];
+    let bytes = match place.segment.mapped(place.offset, needed.max(guess)) {
+        Some(bytes) => bytes,
+        None if needed > guess => copy(place, 0, needed, buffer)?,
+        None => &buffer[..guess],
+    };
     RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)
 }
 
@@ -118,7 +136,7 @@ const AT_ONCE: u64 = CHUNK as u64;
 
 /// Reads the head of a record, and its body too if it is small.
 pub(crate) fn head_or_all<'b>(
-    place: &Place,
+    place: &'b Place,
     id: Option<&TensorId>,
     check: Check,
     buffer: &'b mut Vec<u8>,
@@ -132,7 +150,7 @@ pub(crate) fn head_or_all<'b>(
 
 /// Reads a part of a body, with all of the chunks it touches; returns where in the body the bytes begin.
 pub(crate) fn part<'b>(
-    place: &Place,
+    place: &'b Place,
     view: &RecordView<'_>,
     id: &TensorId,
     part: Range<usize>,
@@ -140,7 +158,7 @@ pub(crate) fn part<'b>(
     buffer: &'b mut Vec<u8>,
 ) -> Result<(usize, &'b [u8]), StoreError> {
     let chunks = view.chunks_of(part);
-    let bytes = fill(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
+    let bytes = look(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
     if check != Check::Off {
         let checked = view.check_chunks(chunks.start, bytes);
         checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
@@ -199,17 +217,20 @@ fn check_body(view: &RecordView<'_>, body: &[u8]) -> Result<(), SegmentError> {
     checked.into_iter().collect()
 }
 
+/// `len` bytes of a record from `start` on: where they are mapped, or in `buffer`.
+fn look<'b>(place: &'b Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
+    match place.segment.mapped(place.offset.saturating_add(start), len) {
+        Some(bytes) => Ok(bytes),
+        None => copy(place, start, len, buffer),
+    }
+}
+
 /// Fills the beginning of `buffer` with `len` bytes of a record from `start` on.
-fn fill<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
-    let file = place.segment.len();
+fn copy<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
     let from = place.offset.saturating_add(start);
-    if from.checked_add(len as u64).is_none_or(|end| end > file) {
-        let error = SegmentError::Truncated {
-            what: "a record",
-            offset: place.offset,
-            needed: len as u64,
-            left: file.saturating_sub(from),
-        };
+    if !place.segment.has(from, len) {
+        let left = place.segment.len().saturating_sub(from);
+        let error = SegmentError::Truncated { what: "a record", offset: place.offset, needed: len as u64, left };
         return Err(place.segment.damaged(place.offset, None, &error));
     }
     if buffer.len() < len {

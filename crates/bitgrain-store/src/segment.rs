@@ -94,6 +94,16 @@ impl Segment {
         self.sealed.get().map_or_else(|| self.end.load(Relaxed), |sealed| sealed.len)
     }
 
+    /// True if it has `len` bytes from `offset` on.
+    pub(crate) fn has(&self, offset: u64, len: usize) -> bool {
+        offset.checked_add(len as u64).is_some_and(|end| end <= self.len())
+    }
+
+    /// `len` bytes from `offset` on, if it has them and they are mapped. They were written before, and never change.
+    pub(crate) fn mapped(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        if self.has(offset, len) { self.file.mapped(offset, len) } else { None }
+    }
+
     /// Fills `buffer` from `offset` on.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), StoreError> {
         // Named only if it fails: this is on the way of every read.

@@ -30,6 +30,8 @@ pub struct Draft {
     summed: bool,
     /// The head before it is copied to its place.
     head: Vec<u8>,
+    /// What the head says, before its length is known.
+    content: Vec<u8>,
 }
 
 /// Room for the heads of most records; others move the body.
@@ -40,7 +42,7 @@ impl Draft {
     #[must_use]
     pub fn new(len: usize) -> Self {
         let body = body_start(len);
-        Self { buffer: vec![0; body + len], body, summed: false, head: Vec::new() }
+        Self { buffer: vec![0; body + len], body, summed: false, head: Vec::new(), content: Vec::new() }
     }
 
     /// The same for another body of `len` bytes, which begins as anything. Keeps the memory.
@@ -80,10 +82,19 @@ impl Draft {
     /// [`SegmentError::Unwritable`], [`SegmentError::TooLong`], and [`SegmentError::Length`] if the body does not have the
     /// length that follows from the head.
     pub fn finish(&mut self, header: &SegmentHeader, head: &Head<'_>) -> Result<&[u8], SegmentError> {
+        self.finish_salted(header, header.salt(), head)
+    }
+
+    /// As [`finish`](Self::finish), for whoever writes many records and keeps the [salt](SegmentHeader::salt) of their header.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_salted(&mut self, header: &SegmentHeader, salt: u32, head: &Head<'_>) -> Result<&[u8], SegmentError> {
         self.checksum();
         let body_len = self.buffer.len() - self.body;
         self.head.clear();
-        write_before_table(&mut self.head, header, head, body_len)?;
+        self.content.clear();
+        write_before_table(&mut self.head, &mut self.content, header, head, body_len)?;
         let table = self.body - table_len(body_len);
         let start = match table.checked_sub(self.head.len()) {
             Some(start) => start,
@@ -96,7 +107,7 @@ impl Draft {
         };
         let record = &mut self.buffer[start..];
         record[..self.head.len()].copy_from_slice(&self.head);
-        sign(&mut record[..self.body - start], header);
+        sign(&mut record[..self.body - start], salt);
         Ok(record)
     }
 }
@@ -112,19 +123,20 @@ pub fn write_record(
     body: &[u8],
 ) -> Result<usize, SegmentError> {
     let start = out.len();
-    if let Err(error) = write_before_table(out, header, head, body.len()) {
+    if let Err(error) = write_before_table(out, &mut Vec::with_capacity(64), header, head, body.len()) {
         out.truncate(start);
         return Err(error);
     }
     body.chunks(CHUNK).for_each(|chunk| out.extend_from_slice(&crc32c(chunk).to_le_bytes()));
-    sign(&mut out[start..], header);
+    sign(&mut out[start..], header.salt());
     out.extend_from_slice(body);
     Ok(out.len() - start)
 }
 
-/// Everything before the checksums of the chunks, with zeros for the checksum of the head.
+/// Everything before the checksums of the chunks, with zeros for the checksum of the head. `content` is empty.
 fn write_before_table(
     out: &mut Vec<u8>,
+    content: &mut Vec<u8>,
     header: &SegmentHeader,
     head: &Head<'_>,
     body_len: usize,
@@ -133,22 +145,21 @@ fn write_before_table(
         let (expected, found) = (expected as u64, body_len as u64);
         return Err(SegmentError::Length { what: "the body", offset: 0, expected, found });
     }
-    let mut content = Vec::with_capacity(64);
-    head.write(header, &mut content)?;
+    head.write(header, content)?;
     if content.len() > MAX_HEAD {
         return Err(SegmentError::TooLong { what: "a head", len: content.len(), limit: MAX_HEAD });
     }
     out.extend_from_slice(&[0; CRC_LEN]);
     put::varint(out, content.len() as u64);
     put::varint(out, body_len as u64);
-    out.extend_from_slice(&content);
+    out.extend_from_slice(content);
     Ok(())
 }
 
 /// Writes the checksum of the rest to the beginning.
-fn sign(before_body: &mut [u8], header: &SegmentHeader) {
+fn sign(before_body: &mut [u8], salt: u32) {
     let (sum, rest) = before_body.split_at_mut(CRC_LEN);
-    sum.copy_from_slice(&crc32c_after(header.salt(), rest).to_le_bytes());
+    sum.copy_from_slice(&crc32c_after(salt, rest).to_le_bytes());
 }
 
 const fn table_len(body_len: usize) -> usize {

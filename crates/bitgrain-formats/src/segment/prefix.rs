@@ -10,15 +10,18 @@ const ESCAPE: u8 = 15;
 #[derive(Debug, Clone, Default)]
 pub(super) struct PreviousId {
     key: Vec<u8>,
+    /// Memory for the next one.
+    next: Vec<u8>,
 }
 
 impl PreviousId {
     /// Bytes kept and bytes added in the halves of one byte (15: the rest follows as a varint), then the bytes added.
     pub(super) fn write(&mut self, id: IdRef<'_>, out: &mut Vec<u8>) -> Result<(), SegmentError> {
         id.check()?;
-        let mut key = Vec::with_capacity(id.key_len());
-        id.write_key(&mut key);
-        let kept = key.iter().zip(&self.key).take_while(|(a, b)| a == b).count();
+        let Self { key: previous, next: key } = self;
+        key.clear();
+        id.write_key(key);
+        let kept = key.iter().zip(&*previous).take_while(|(a, b)| a == b).count();
         let added = key.len() - kept;
         out.push(half(kept) << 4 | half(added));
         for len in [kept, added] {
@@ -27,7 +30,7 @@ impl PreviousId {
             }
         }
         out.extend_from_slice(&key[kept..]);
-        self.key = key;
+        std::mem::swap(previous, key);
         Ok(())
     }
 

@@ -37,6 +37,7 @@ impl<'a> ValuesView<'a> {
     /// # Errors
     /// Any [`SegmentError`].
     pub fn parse(bytes: &'a [u8], offset: u64, salt: u32, id: IdRef<'_>) -> Result<Option<Self>, SegmentError> {
+        bitgrain_kernels::prefetch(bytes); // mapped, perhaps, and nobody has looked at it before
         let unchecked = Unchecked::read(bytes, offset)?;
         unchecked.check(salt)?;
         let (head, checksums) = unchecked.head_and_table();

@@ -1,6 +1,6 @@
 //! Maximum, quantize and dequantize, hostile values and near ties included.
 
-use bitgrain_kernels::{Backend, BitWidth, dequantize, max_abs, quantize};
+use bitgrain_kernels::{Backend, BitWidth, dequantize, max_abs, max_difference, quantize};
 
 use crate::{Bits, for_hostile, lengths};
 
@@ -11,6 +11,27 @@ fn max_abs_is_the_same_everywhere() {
         let got = max_abs(backend, values);
         assert_eq!(want.to_bits(), got.to_bits(), "{backend}: {values:?}");
     });
+}
+
+#[test]
+fn the_largest_difference_is_found_in_every_place() {
+    for &backend in Backend::available() {
+        for len in [0_usize, 1, 15, 63, 64, 65, 200] {
+            let values: Vec<f32> = (0..len).map(|i| i as f32 * 0.37 - 20.0).collect();
+            assert_eq!(max_difference(backend, &values, &values), Ok(0.0), "{backend}");
+            for at in 0..len {
+                let mut other = values.clone();
+                other[at] += 0.3;
+                other[len - 1 - at] -= 0.01;
+                let want = values.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert_eq!(max_difference(backend, &values, &other), Ok(want), "{backend}: {at} of {len}");
+                other[at] = f32::NAN;
+                let got = max_difference(backend, &values, &other).expect("as long");
+                assert!(got < 0.011, "{backend}: {got} at {at} of {len}");
+            }
+        }
+        assert!(max_difference(backend, &[1.0], &[]).is_err());
+    }
 }
 
 #[test]

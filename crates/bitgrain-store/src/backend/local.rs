@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::map::Map;
 use super::{Backend, BackendFile};
 use crate::StoreError;
 
@@ -18,6 +19,8 @@ pub struct LocalFolder {
     path: PathBuf,
     /// Locked as long as it is open; none for readers.
     lock: Option<File>,
+    /// Whether files are read through maps.
+    mapped: bool,
 }
 
 impl LocalFolder {
@@ -49,7 +52,7 @@ impl LocalFolder {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), lock: Some(file) })
+        Ok(Self { path: path.to_owned(), lock: Some(file), mapped: true })
     }
 
     /// The folder for reading, whether or not somebody writes to it.
@@ -60,7 +63,18 @@ impl LocalFolder {
         let path = path.as_ref();
         let failed = |source| StoreError::Io { name: path.display().to_string(), source };
         fs::read_dir(path).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), lock: None })
+        Ok(Self { path: path.to_owned(), lock: None, mapped: true })
+    }
+
+    /// The same, with files read through maps or not. They are unless this says otherwise.
+    #[must_use]
+    pub fn mapped(mut self, mapped: bool) -> Self {
+        self.mapped = mapped;
+        self
+    }
+
+    fn file(&self, file: File) -> Arc<dyn BackendFile> {
+        Arc::new(LocalFile { file, map: self.mapped.then(Map::default) })
     }
 
     fn writable(&self) -> io::Result<()> {
@@ -105,12 +119,12 @@ impl Backend for LocalFolder {
     fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
         self.writable()?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path.join(name))?;
-        Ok(Arc::new(LocalFile(file)))
+        Ok(self.file(file))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
         let file = OpenOptions::new().read(true).write(self.lock.is_some()).open(self.path.join(name))?;
-        Ok(Arc::new(LocalFile(file)))
+        Ok(self.file(file))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -125,18 +139,21 @@ impl Backend for LocalFolder {
 
 /// A file of the folder.
 #[derive(Debug)]
-struct LocalFile(File);
+struct LocalFile {
+    file: File,
+    map: Option<Map>,
+}
 
 impl BackendFile for LocalFile {
     #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, offset)
     }
 
     #[cfg(windows)]
     fn read_at(&self, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         while !buffer.is_empty() {
-            match std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)? {
+            match std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 read => (buffer, offset) = (&mut buffer[read..], offset + read as u64),
             }
@@ -144,15 +161,19 @@ impl BackendFile for LocalFile {
         Ok(())
     }
 
+    fn mapped(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.map.as_ref()?.get(&self.file, offset, len)
+    }
+
     #[cfg(unix)]
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, offset)
+        std::os::unix::fs::FileExt::write_all_at(&self.file, bytes, offset)
     }
 
     #[cfg(windows)]
     fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            match std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)? {
+            match std::os::windows::fs::FileExt::seek_write(&self.file, bytes, offset)? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
                 written => (bytes, offset) = (&bytes[written..], offset + written as u64),
             }
@@ -161,15 +182,15 @@ impl BackendFile for LocalFile {
     }
 
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.file.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 }
 

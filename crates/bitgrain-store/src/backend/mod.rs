@@ -4,6 +4,7 @@
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
 
 mod local;
+mod map;
 #[cfg(feature = "simulate")]
 pub mod simulated;
 
@@ -53,6 +54,12 @@ pub trait BackendFile: Send + Sync {
     /// # Errors
     /// Those of the system.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// `len` bytes from `offset` on, where they lie in memory that shows the file; `None` if there is no such memory, and they
+    /// are to be read. Only asked for bytes that were written before, and will not change.
+    fn mapped(&self, _offset: u64, _len: usize) -> Option<&[u8]> {
+        None
+    }
 
     /// Writes all of `bytes` at `offset`, the end of the file. After an error any part of them may be there.
     ///

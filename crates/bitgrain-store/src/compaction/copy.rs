@@ -100,7 +100,7 @@ impl<'a> Copier<'a> {
     fn copy(&mut self, kind: EntryKind, key: Option<Key>, from: Place) -> Result<(), StoreError> {
         let id = key.as_deref().map(TensorId::of_key);
         read::with_buffer(|buffer| {
-            let whole = read::record(&from, id.as_ref(), Check::Alone, buffer)?;
+            let whole = read::copied_record(&from, id.as_ref(), Check::Alone, buffer)?;
             let stamp = Stamp { batch_left: 0, pending: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
@@ -157,7 +157,7 @@ impl<'a> Copier<'a> {
     /// Notes whose use is written down in a list. It is not copied: there will be a new one.
     fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
         read::with_buffer(|buffer| {
-            let whole = read::record(place, None, Check::Alone, buffer)?;
+            let whole = read::copied_record(place, None, Check::Alone, buffer)?;
             let mut entries = UsageEntries::new(whole.body);
             while let Ok(Some(entry)) = entries.next() {
                 self.used.insert(TensorId::from(entry.id).key());

@@ -72,16 +72,17 @@ impl Index {
 
     /// Carries out all changes at once: nobody sees some of them without the others. Returns how many frames among them
     /// did not go with what is there.
-    pub(crate) fn apply(&self, mut changes: Vec<Change>) -> usize {
+    pub(crate) fn apply(&self, changes: impl IntoIterator<Item = Change, IntoIter: ExactSizeIterator>) -> usize {
+        let mut changes = changes.into_iter();
         if changes.len() <= 1 {
-            let stray = changes.pop().and_then(|change| {
+            let stray = changes.next().and_then(|change| {
                 let hash = self.hash(change.key());
                 change.apply(hash, &mut self.write(Self::shard_of(hash)), &self.hasher)
             });
             return usize::from(stray.is_some());
         }
         let hashed = |change: Change| (self.hash(change.key()), change);
-        let changes: Vec<(u64, Change)> = changes.into_iter().map(hashed).collect();
+        let changes: Vec<(u64, Change)> = changes.map(hashed).collect();
         let mut wanted = [false; SHARDS];
         changes.iter().for_each(|(hash, _)| wanted[Self::shard_of(*hash)] = true);
         // Locked in one order by everybody, so no two wait for each other.
@@ -201,14 +202,14 @@ mod tests {
     fn entries_come_change_and_go_and_their_bytes_are_counted() {
         let (index, segment) = (Index::new(), segment());
         let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
-        index.apply((0..1000).map(|name| tensor(&segment, name, u64::from(name) * 10, false)).collect());
+        index.apply((0..1000).map(|name| tensor(&segment, name, u64::from(name) * 10, false)));
         assert_eq!((index.len(), live()), (1000, 10_000));
-        index.apply((0..500).map(|name| tensor(&segment, name, 20_000 + u64::from(name), false)).collect());
+        index.apply((0..500).map(|name| tensor(&segment, name, 20_000 + u64::from(name), false)));
         assert_eq!((index.len(), live()), (1000, 10_000), "replaced, not added");
         assert_eq!(index.with(&7_u32.to_le_bytes(), |entry| entry.place.offset), Some(20_007));
-        index.apply((0..999).map(|name: u32| Change::Delete { key: Key::from(&name.to_le_bytes()[..]) }).collect());
+        index.apply((0..999).map(|name: u32| Change::Delete { key: Key::from(&name.to_le_bytes()[..]) }));
         assert_eq!((index.len(), live()), (1, 10));
-        index.apply((0..999).map(|name| tensor(&segment, name, 1, false)).collect());
+        index.apply((0..999).map(|name| tensor(&segment, name, 1, false)));
         assert_eq!((index.len(), live()), (1000, 10_000));
         assert!(index.with(b"none", |_| ()).is_none());
     }

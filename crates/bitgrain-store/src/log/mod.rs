@@ -15,6 +15,8 @@ use bitgrain_formats::segment::{
     Stamp, Trailer,
 };
 
+use smallvec::SmallVec;
+
 use self::commit::Commit;
 pub(crate) use self::segments::Segments;
 pub(crate) use self::uses::{usage_of, usage_records};
@@ -35,6 +37,9 @@ pub(crate) struct Record<'a> {
     /// When its data got the form it has.
     pub(crate) time: u64,
 }
+
+/// Places of a batch, most of which are of one record.
+pub(crate) type Places = SmallVec<[Place; 1]>;
 
 /// The end of the history of a store, where it goes on.
 #[derive(Debug, Default)]
@@ -123,7 +128,7 @@ impl Log {
     /// Appends records as one batch and returns their places. They do not count before
     /// [`acknowledge`](Self::acknowledge) returned; once they are in the index, their segment is to be told with
     /// [`finish`](Segment::finish).
-    pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Vec<Place>, StoreError> {
+    pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Places, StoreError> {
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
         self.commit.check()?;
@@ -299,17 +304,17 @@ impl Log {
     }
 
     /// Writes records behind each other, as one batch.
-    fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Vec<Place>, StoreError> {
+    fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Places, StoreError> {
         self.reopen_at(tip)?; // was done if the segment was begun here
-        let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Vec::new()) };
-        let header = active.segment.header;
+        let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Places::new()) };
+        let (header, salt) = (active.segment.header, active.segment.salt);
         let durable = match self.commit.durable() {
             (number, bytes) if number == header.number && bytes > active.said => Some(bytes),
             _ => None,
         };
         let start = active.index.end();
-        let (mut heads, mut joined) = (Vec::with_capacity(records.len()), Vec::new());
         let count = records.len();
+        let (mut heads, mut joined) = (SmallVec::<[_; 1]>::with_capacity(count), Vec::new());
         let mut single: &[u8] = &[];
         for (i, record) in records.iter_mut().enumerate() {
             let stamp = Stamp {
@@ -320,7 +325,7 @@ impl Log {
             };
             // Lent, and given back once it has its place; nobody needs it after an error.
             let head = Head { stamp, content: std::mem::replace(&mut record.content, Content::Usage) };
-            let bytes = record.draft.finish(&header, &head).map_err(unwritable)?;
+            let bytes = record.draft.finish_salted(&header, salt, &head).map_err(unwritable)?;
             heads.push((head, bytes.len() as u64));
             if count == 1 { single = bytes } else { joined.extend_from_slice(bytes) }
         }
@@ -330,7 +335,7 @@ impl Log {
         }
         *sequence += count as u64;
         active.said = durable.unwrap_or(active.said);
-        let mut places = Vec::with_capacity(count);
+        let mut places = Places::with_capacity(count);
         for (record, (head, len)) in records.iter_mut().zip(heads) {
             let (segment, offset) = (Arc::clone(&active.segment), active.index.end());
             active.index.push(&head, len).map_err(|error| {

@@ -157,7 +157,7 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
-        let record = match read::record(place, None, Check::Alone, &mut buffer) {
+        let record = match read::copied_record(place, None, Check::Alone, &mut buffer) {
             Ok(record) => record,
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),

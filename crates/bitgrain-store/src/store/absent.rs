@@ -60,7 +60,7 @@ impl TensorStore {
             draft.body_mut().copy_from_slice(&prepared.bytes);
             draft.checksum();
             core.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time: now }])?;
-            core.touch_written(&key, seen.is_some());
+            core.touch_written(&key, seen.is_some(), now);
             return Ok(());
         }
     }

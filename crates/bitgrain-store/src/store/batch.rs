@@ -207,12 +207,12 @@ impl Batch<'_> {
                 }
             }
         }
-        core.commit(&mut records)?;
+        core.commit_at(&mut records, now)?;
         drop(records);
         for (id, appending) in appending {
             core.keep_encoder(&id.key(), appending.encoder);
         }
-        keys.iter().zip(before).for_each(|(key, before)| core.touch_written(key, before));
+        keys.iter().zip(before).for_each(|(key, before)| core.touch_written(key, before, now));
         Ok(())
     }
 

@@ -222,18 +222,14 @@ impl Core {
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the first write of a tensor. That is not written down: it follows from the time of the record.
-    fn touch_new(&self, key: &[u8]) {
-        let now = self.now();
-        self.index.with(key, |entry| entry.usage.touch(now, &self.config.policy));
-    }
-
-    /// Counts a write of a tensor that was there before, or was not.
-    fn touch_written(&self, key: &[u8], before: bool) {
+    /// Counts a write of a tensor that was there before, or was not. The first one is not written down: it follows from the
+    /// time of the record.
+    fn touch_written(&self, key: &[u8], before: bool, now: u64) {
+        let touch = |entry: &Entry| entry.usage.touch(now, &self.config.policy);
         if before {
-            self.touch(key);
+            self.index.touch(key, touch, |_| ());
         } else {
-            self.touch_new(key);
+            self.index.with(key, touch);
         }
     }
 

@@ -27,7 +27,7 @@ impl TensorStore {
         if !config.create && !may_be_store(path) {
             return Err(StoreError::NoStore);
         }
-        let folder = LocalFolder::lock(path, config.create)?;
+        let folder = LocalFolder::lock(path, config.create)?.mapped(config.mapped);
         Self::open_on(Arc::new(folder), config)
     }
 
@@ -67,7 +67,8 @@ impl TensorStore {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match Self::on(Arc::new(LocalFolder::read_only(path)?), config.clone(), false) {
+            let folder = LocalFolder::read_only(path)?.mapped(config.mapped);
+            match Self::on(Arc::new(folder), config.clone(), false) {
                 Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
                 Ok(store) if attempts < 2 && !store.recovery().damages.is_empty() => {}
                 result => return result,

@@ -54,8 +54,9 @@ impl TensorStore {
                 continue;
             }
             core.links().check_free(&id)?;
-            let cost = put.commit(core, seen.as_ref())?;
-            core.touch_written(&put.key, seen.is_some());
+            let now = core.now();
+            let cost = put.commit(core, seen.as_ref(), now)?;
+            core.touch_written(&put.key, seen.is_some(), now);
             return Ok(cost);
         }
     }
@@ -154,14 +155,13 @@ impl<'a> Put<'a> {
         self.coded.take()
     }
 
-    fn commit(&mut self, core: &Core, seen: Option<&Found>) -> Result<Provenance, StoreError> {
+    fn commit(&mut self, core: &Core, seen: Option<&Found>, now: u64) -> Result<Provenance, StoreError> {
         let Some(coded) = self.coded.take() else { return Err(StoreError::NotFound { id: self.id.clone() }) };
-        let now = core.now();
         let head = head_of(&coded, self.shape, self.options, seen, &self.kept, now);
         let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
         let content = Content::Tensor(self.id.as_id(), head);
         let mut records = [Record { draft: coded.draft, content, time: now }];
-        core.commit(&mut records)?;
+        core.commit_at(&mut records, now)?;
         let [Record { draft, .. }] = records;
         drafts::keep(draft);
         Ok(cost)

@@ -73,7 +73,7 @@ impl Core {
     fn freed<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
-        let whole = read::record(&seen.place, Some(id), Check::Alone, buffer)?;
+        let whole = read::copied_record(&seen.place, Some(id), Check::Alone, buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?.clone();
         let (head, draft, time) = match rebuilt {
             Some(tensor) => {

@@ -89,7 +89,7 @@ impl Core {
         let Retier { id, tier } = tensor;
         let Some(seen) = self.find(&id.key()) else { return Ok(None) };
         let mut buffer = Vec::new();
-        let whole = read::record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
+        let whole = read::copied_record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?;
         if matches!(head.encoding, Encoding::Absent | Encoding::Frames) || Some(*tier) == Tier::of_code(head.tier) {
             return Ok(None);

@@ -132,7 +132,7 @@ fn verify_record(
         len: entry.length,
         sequence: entry.sequence,
     };
-    match read::record(&place, id.as_ref(), Check::Alone, buffer) {
+    match read::copied_record(&place, id.as_ref(), Check::Alone, buffer) {
         Ok(whole) if whole.view.head.stamp.sequence != entry.sequence || whole.view.head.content.id() != entry.id => {
             report.note(segment.name(), entry.offset, id, "the index says something else than the record".into());
         }

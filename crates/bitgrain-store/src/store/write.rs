@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bitgrain_formats::segment::{Content, Encoding, TensorHead};
+use smallvec::SmallVec;
 
 use super::Core;
 use crate::id::Key;
@@ -15,17 +16,22 @@ impl Core {
     /// Appends records as one batch and applies what they say once they may be acknowledged. Whoever calls this holds the
     /// locks of all tensors in them.
     pub(super) fn commit(&self, records: &mut [Record<'_>]) -> Result<(), StoreError> {
+        self.commit_at(records, self.now())
+    }
+
+    /// As [`commit`](Self::commit), for whoever knows what time it is.
+    pub(super) fn commit_at(&self, records: &mut [Record<'_>], now: u64) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
         let log = self.log()?;
-        let places = log.append(records, self.now())?;
+        let places = log.append(records, now)?;
         if let Some(last) = places.last() {
             log.acknowledge(last)?;
         }
         let segment = places.first().map(|place| Arc::clone(&place.segment));
         let changes = records.iter().zip(places).filter_map(|(record, place)| change_of(record, place));
-        self.index.apply(changes.collect());
+        self.index.apply(changes.collect::<SmallVec<[_; 1]>>());
         segment.iter().for_each(|segment| segment.finish(records.len()));
         let mut links = self.links();
         for record in records.iter() {

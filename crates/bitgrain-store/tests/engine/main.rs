@@ -9,6 +9,7 @@ mod durability;
 mod forged;
 mod ids;
 mod limits;
+mod mapped;
 mod partial;
 mod temporal;
 mod tiers;
