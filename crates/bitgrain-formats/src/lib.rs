@@ -1,6 +1,7 @@
 //! Files: containers of tensors, models of trees and tables as text of other people, and the segments of a store.
 //!
-//! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
+//! Reads bytes, never a path; a memory-mapped file is read only where its header is. What is written gets its name when it is
+//! complete, with a [`PartFile`]. Every length read from a file is
 //! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
 //! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
 //! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
@@ -47,9 +48,11 @@ pub mod xgboost;
 mod crc;
 mod duplicate;
 mod elements;
+mod part_file;
 mod stream;
 mod write_error;
 
 pub use crc::crc32c;
+pub use part_file::PartFile;
 pub use stream::Layout;
 pub use write_error::WriteError;

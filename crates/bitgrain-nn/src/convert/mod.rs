@@ -5,7 +5,6 @@ mod encode;
 mod fallback;
 mod layout;
 mod output;
-mod part_file;
 mod recipe;
 mod target;
 
@@ -23,7 +22,6 @@ use crate::{Container, Model, ModelError, Storage, Tensor};
 pub use choice::Choice;
 pub(crate) use encode::measure;
 use output::Output;
-pub(crate) use part_file::PartFile;
 pub use recipe::Recipe;
 use target::target;
 

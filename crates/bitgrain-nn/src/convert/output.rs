@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use bitgrain_formats::PartFile;
 use bitgrain_formats::safetensors::Index;
 
 use super::layout::{self, FileLayout, Slot};
-use super::part_file::PartFile;
 use super::target::Target;
 use crate::model::INDEX_ENDING;
 use crate::{Container, Model, ModelError, Tensor};
@@ -23,6 +23,7 @@ struct Shard {
     /// The offset at which it begins.
     base: u64,
     len: u64,
+    path: PathBuf,
     file: PartFile,
 }
 
@@ -49,9 +50,9 @@ impl Output {
     fn add(&mut self, path: &Path, model: &Model, layout: FileLayout) -> Result<(), ModelError> {
         refuse_input(path, model)?;
         let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
-        let mut file = PartFile::create(path)?;
-        file.write_at(0, &layout.header)?;
-        self.files.push(Shard { base, len: layout.len, file });
+        let mut file = PartFile::create(path).map_err(ModelError::io(path))?;
+        file.write_at(0, &layout.header).map_err(ModelError::io(path))?;
+        self.files.push(Shard { base, len: layout.len, path: path.to_owned(), file });
         self.slots.extend(layout.slots.iter().map(|slot| slot.behind(base)));
         Ok(())
     }
@@ -96,7 +97,9 @@ impl Output {
     pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ModelError> {
         let at = self.files.partition_point(|shard| shard.base <= offset);
         match at.checked_sub(1).map(|at| &mut self.files[at]) {
-            Some(shard) if !bytes.is_empty() => shard.file.write_at(offset - shard.base, bytes),
+            Some(shard) if !bytes.is_empty() => {
+                shard.file.write_at(offset - shard.base, bytes).map_err(ModelError::io(&shard.path))
+            }
             _ => Ok(()),
         }
     }
@@ -105,13 +108,13 @@ impl Output {
     pub(crate) fn commit(self) -> Result<u64, ModelError> {
         let total = self.files.iter().map(|shard| shard.len).sum();
         for shard in &self.files {
-            shard.file.seal(shard.len)?;
+            shard.file.seal(shard.len).map_err(ModelError::io(&shard.path))?;
         }
         for shard in self.files {
-            shard.file.publish()?;
+            shard.file.publish().map_err(ModelError::io(&shard.path))?;
         }
         if let Some((path, text)) = self.index {
-            PartFile::write(&path, &text)?;
+            PartFile::write_whole(&path, &text).map_err(ModelError::io(&path))?;
         }
         Ok(total)
     }

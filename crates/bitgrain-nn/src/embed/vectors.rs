@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use bitgrain_codec::Fidelity;
+use bitgrain_formats::PartFile;
 use bitgrain_formats::npy::f32_header;
 
 use crate::ModelError;
-use crate::convert::PartFile;
 
 /// How alike two vectors are: 1 for the same direction, 0 for vectors that have nothing in common; NaN if one has more
 /// numbers than the other.
@@ -38,5 +38,5 @@ pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
 pub fn save_npy(path: impl AsRef<Path>, vectors: &[Vec<f32>], dims: usize) -> Result<(), ModelError> {
     let mut file = f32_header(&[vectors.len() as u64, dims as u64]);
     file.extend(vectors.iter().flatten().flat_map(|value| value.to_le_bytes()));
-    PartFile::write(path.as_ref(), &file)
+    PartFile::write_whole(path.as_ref(), &file).map_err(ModelError::io(path.as_ref()))
 }

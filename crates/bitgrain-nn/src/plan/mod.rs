@@ -11,9 +11,10 @@ use std::path::Path;
 
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::WeightFormat;
+use bitgrain_formats::PartFile;
 use serde::{Deserialize, Serialize};
 
-use crate::convert::{Choice, PartFile, Recipe, bytes_kept, holds, measure};
+use crate::convert::{Choice, Recipe, bytes_kept, holds, measure};
 use crate::pieces::Progress;
 use crate::{Container, Model, ModelError, Tensor};
 
@@ -213,7 +214,7 @@ impl Plan {
     /// [`ModelError::Io`].
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| ModelError::io(path)(error.into()))?;
-        PartFile::write(path, (text + "\n").as_bytes())
+        PartFile::write_whole(path, (text + "\n").as_bytes()).map_err(ModelError::io(path))
     }
 
     /// Adds the choices of the plan to a recipe.

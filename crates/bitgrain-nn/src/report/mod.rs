@@ -14,10 +14,10 @@ mod trade_off;
 use std::path::Path;
 
 use bitgrain_codec::weight::WeightFormat;
+use bitgrain_formats::PartFile;
 
 use crate::ModelError;
 use crate::compare::{Comparison, Row};
-use crate::convert::PartFile;
 use crate::plan::Plan;
 use escape::escape;
 use palette::Palette;
@@ -57,7 +57,7 @@ const WORST: usize = 8;
 /// # Errors
 /// [`ModelError::Io`].
 pub fn save(page: &str, path: &Path) -> Result<(), ModelError> {
-    PartFile::write(path, page.as_bytes())
+    PartFile::write_whole(path, page.as_bytes()).map_err(ModelError::io(path))
 }
 
 /// The page.

@@ -12,8 +12,9 @@ mod saved;
 use std::fs;
 use std::path::Path;
 
+use bitgrain_formats::PartFile;
+
 use crate::ModelError;
-use crate::convert::PartFile;
 use crate::layer::Layer;
 use crate::network::Network;
 pub use error::FileError;
@@ -103,7 +104,7 @@ impl Network {
             Some("safetensors") => self.to_safetensors(contents)?,
             _ => return Err(FileError::Name { path: path.to_owned() }),
         };
-        PartFile::write(path, &bytes).map_err(FileError::io)
+        PartFile::write_whole(path, &bytes).map_err(ModelError::io(path)).map_err(FileError::io)
     }
 
     /// Reads a file of either kind, whatever its name.

@@ -1,13 +1,12 @@
 //! Tensors to files, a piece at a time: npy, npz, safetensors and Parquet. A file gets its name when it is whole.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use bitgrain::formats::npy::f32_header;
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::formats::{WriteError, npz};
+use bitgrain::formats::{PartFile, WriteError, npz};
 use bitgrain::gbdt::table::{TableError, write_parquet};
 
 use crate::error::CliError;
@@ -111,30 +110,14 @@ fn parquet(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<()
 }
 
 /// Writes a file beside its place, and moves it there.
-fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CliError>) -> Result<(), CliError> {
+fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<PartFile>) -> Result<(), CliError>) -> Result<(), CliError> {
     let failed = |source| CliError::File { path: path.to_owned(), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Its own name means nothing to anybody.
-    let file = temporary().tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
-    let mut out = BufWriter::new(file.as_file());
+    let mut out = BufWriter::new(PartFile::create(path).map_err(failed)?);
     fill(&mut out).map_err(|error| match error {
         CliError::Io(source) | CliError::Write(WriteError::Io(source)) => failed(source),
         error => error,
     })?;
-    out.flush().map_err(failed)?;
-    drop(out);
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
-}
-
-/// A file that others may read, as the user's mask says: one of its own would be secret.
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".bitgrain-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder
+    out.into_inner().map_err(|error| failed(error.into_error()))?.publish().map_err(failed)
 }
 
 fn ending(path: &Path) -> Option<String> {

@@ -2,14 +2,14 @@
 
 mod csv;
 mod parquet;
-mod part_file;
 
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{BufWriter, IntoInnerError, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use self::part_file::PartFile;
+use bitgrain_formats::PartFile;
+
 use super::{Table, TableError};
 
 pub(super) use csv::number;
@@ -25,14 +25,16 @@ impl Table {
             return Err(TableError::Sparse);
         }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        let write: fn(&Self, &mut PartFile) -> std::io::Result<()> = match extension.as_deref() {
+        let write: fn(&Self, &mut BufWriter<PartFile>) -> std::io::Result<()> = match extension.as_deref() {
             Some("csv") => |table, out| csv::write(table, b',', out),
             Some("tsv") => |table, out| csv::write(table, b'\t', out),
             Some("parquet" | "pq") => parquet::write,
             _ => return Err(TableError::UnknownOutput { path: path.to_owned() }),
         };
-        let mut file = PartFile::create(path).map_err(TableError::io(path))?;
-        write(self, &mut file).and_then(|()| file.publish()).map_err(TableError::io(path))
+        let mut file = BufWriter::new(PartFile::create(path).map_err(TableError::io(path))?);
+        write(self, &mut file)
+            .and_then(|()| file.into_inner().map_err(IntoInnerError::into_error)?.publish())
+            .map_err(TableError::io(path))
     }
 
     /// Writes the text of a CSV file.
@@ -72,7 +74,7 @@ pub fn write_parquet<E: From<TableError>>(
     if let Some(name) = names.iter().find(|name| !seen.insert(**name)) {
         return Err(TableError::DuplicateColumn { name: (*name).to_owned() }.into());
     }
-    let mut file = PartFile::create(path).map_err(TableError::io(path))?;
+    let mut file = BufWriter::new(PartFile::create(path).map_err(TableError::io(path))?);
     let mut failed = None;
     let written = parquet::write_floats(names, n_rows, &mut file, |at, rows| match part(at, rows) {
         Ok(values) => Some(values),
@@ -84,5 +86,7 @@ pub fn write_parquet<E: From<TableError>>(
     if let Some(error) = failed {
         return Err(error);
     }
-    Ok(written.and_then(|()| file.publish()).map_err(TableError::io(path))?)
+    Ok(written
+        .and_then(|()| file.into_inner().map_err(IntoInnerError::into_error)?.publish())
+        .map_err(TableError::io(path))?)
 }

@@ -1,0 +1,230 @@
+//! `PartFile`: a file in the making, that gets its name when it is complete.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file that is being written beside the one it will replace. Dropped before it is published, it is gone, and the one that was
+/// there is as it was.
+///
+/// A link is followed, and the file it leads to replaced; the new file may be read by whoever might read the old one. What is no
+/// file (a device, a pipe) is not replaced but written to at once.
+///
+/// ```
+/// use bitgrain_formats::PartFile;
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.bin");
+/// let mut part = PartFile::create(&path)?;
+/// part.write_at(2, b"grain")?;
+/// part.write_at(0, b"a ")?;
+/// assert!(!path.exists());
+/// part.publish()?;
+/// assert_eq!(std::fs::read(&path)?, b"a grain");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct PartFile {
+    /// What it will be called.
+    target: PathBuf,
+    /// What it is called; none once it has its name, and for what is written to at once.
+    temporary: Option<PathBuf>,
+    file: File,
+}
+
+impl PartFile {
+    /// Writes a file whole, or not at all.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        let mut part = Self::create(path)?;
+        part.file.write_all(bytes)?;
+        part.publish()
+    }
+
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// Those of the system; kind `IsADirectory`.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let (target, old) = match fs::metadata(path) {
+            Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(old) if !old.is_file() => {
+                let file = OpenOptions::new().write(true).open(path)?;
+                return Ok(Self { target: path.to_owned(), temporary: None, file });
+            }
+            Ok(old) => (fs::canonicalize(path)?, Some(old.permissions())),
+            // A link to what is not there yet, or nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (
+                fs::read_link(path)
+                    .map_or_else(|_| path.to_owned(), |to| path.parent().unwrap_or(Path::new("")).join(to)),
+                None,
+            ),
+            Err(error) => return Err(error),
+        };
+        let temporary = beside(&target);
+        // New, so that two writers never share it and no link that lies there is followed.
+        let file = File::create_new(&temporary)?;
+        let part = Self { target, temporary: Some(temporary), file };
+        old.map_or(Ok(()), |old| part.file.set_permissions(old))?;
+        Ok(part)
+    }
+
+    /// Writes `bytes` at a place. What comes next without a place comes behind them; what is never written is zero.
+    ///
+    /// # Errors
+    /// Those of the system: a pipe has no places.
+    pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.file.write_all(bytes)
+    }
+
+    /// Cuts or extends it to `len` bytes, and makes them durable.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn seal(&self, len: u64) -> io::Result<()> {
+        if self.temporary.is_some() {
+            self.file.set_len(len)?;
+            self.file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Makes it durable and gives it its name.
+    ///
+    /// # Errors
+    /// Those of the system. What was there is as it was.
+    pub fn publish(mut self) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        self.file.sync_all()?;
+        fs::rename(temporary, &self.target)?;
+        self.temporary = None;
+        // The name itself is in the folder, which has its own place on disk.
+        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Write for PartFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// A name beside `path` that nobody else has.
+fn beside(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
+    let short: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
+    path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("readable").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_has_no_name_until_it_is_published_and_leaves_nothing_if_it_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.gguf");
+        let mut part = PartFile::create(&path).expect("writable");
+        part.write_at(2, b"bytes").expect("writable");
+        part.seal(9).expect("writable");
+        assert!(!path.exists());
+        part.publish().expect("a folder to be named in");
+        assert_eq!(fs::read(&path).expect("there"), b"\0\0bytes\0\0");
+        drop(PartFile::create(&path).expect("writable"));
+        assert_eq!(names(folder.path()), ["out.gguf"]);
+        assert_eq!(fs::read(&path).expect("there"), b"\0\0bytes\0\0");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let temporary = folder.path().join(".out.part");
+        fs::write(&temporary, "header").expect("writable");
+        // Opened to be read: every write fails, as on a full disk.
+        let file = File::open(&temporary).expect("just written");
+        let mut part = PartFile { target: folder.path().join("out"), temporary: Some(temporary), file };
+        part.write_at(0, b"bytes").expect_err("not writable");
+        drop(part);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_is_not_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = PartFile::create(folder.path()).expect_err("a folder");
+        assert_eq!(refused.kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_lead_to_what_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [real, link, early] = ["v3", "latest", "early"].map(|name| folder.path().join(name));
+        fs::write(&real, "old").expect("writable");
+        std::os::unix::fs::symlink("v3", &link).expect("a link");
+        PartFile::write_whole(&link, b"new").expect("written");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        assert_eq!(fs::read(&real).expect("there"), b"new");
+        std::os::unix::fs::symlink("v4", &early).expect("a link to nothing");
+        PartFile::write_whole(&early, b"first").expect("written");
+        assert_eq!(fs::read(folder.path().join("v4")).expect("there"), b"first");
+        assert_eq!(names(folder.path()), ["early", "latest", "v3", "v4"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn whoever_might_not_read_the_old_file_may_not_read_the_new_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("secret");
+        fs::write(&path, "old").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("ours");
+        PartFile::write_whole(&path, b"new").expect("written");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_file_is_written_to() {
+        use std::os::unix::fs::FileTypeExt;
+        use std::os::unix::net::UnixListener;
+        let folder = tempfile::tempdir().expect("a folder");
+        // A socket can be made without rights, and cannot be opened: so it is seen that it was not replaced.
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).expect("a socket");
+        PartFile::write_whole(&path, b"bytes").expect_err("no file");
+        assert!(fs::metadata(&path).expect("still there").file_type().is_socket());
+        assert_eq!(names(folder.path()), ["socket"]);
+        PartFile::write_whole("/dev/null", b"bytes").expect("takes everything");
+        assert!(fs::metadata("/dev/null").expect("still there").file_type().is_char_device());
+    }
+}
