@@ -2,35 +2,9 @@
 
 use bitgrain_kernels::Backend;
 
-/// The reflected polynomial of ZIP.
-const ZIP: u32 = 0xedb8_8320;
-
-static ZIP_TABLE: [u32; 256] = bytes_table(ZIP);
-
-/// Remainders of the 256 bytes.
-const fn bytes_table(polynomial: u32) -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0u32;
-    while byte < 256 {
-        let (mut remainder, mut bit) = (byte, 0);
-        while bit < 8 {
-            remainder = (remainder >> 1) ^ (polynomial * (remainder & 1));
-            bit += 1;
-        }
-        table[byte as usize] = remainder;
-        byte += 1;
-    }
-    table
-}
-
-fn step(table: &[u32; 256], crc: u32, byte: u8) -> u32 {
-    let [low, ..] = crc.to_le_bytes();
-    (crc >> 8) ^ table[usize::from(low ^ byte)]
-}
-
 /// The checksum of ZIP.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, &byte| step(&ZIP_TABLE, crc, byte))
+    crc32fast::hash(bytes)
 }
 
 /// The checksum of our own files.

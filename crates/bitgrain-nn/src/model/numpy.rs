@@ -1,5 +1,6 @@
 //! npy and npz files as tensors.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,8 +29,8 @@ pub(crate) fn read_npy(file: Mapped) -> Result<(Metadata, Vec<Tensor>), ModelErr
     Ok((Metadata { version: Some(header.version.into()), ..Metadata::default() }, vec![tensor]))
 }
 
-/// The arrays of an npz file. Those that are stored as they are stay in the file, unread and so without a look at their
-/// checksums; compressed ones are unpacked here, which takes the memory they need.
+/// The arrays of an npz file, whose checksums are compared here. Those that are stored as they are stay in the file; compressed
+/// ones are unpacked, which takes the memory they need.
 pub(crate) fn read_npz(file: Mapped) -> Result<(Metadata, Vec<Tensor>), ModelError> {
     /// Deflate cannot shrink further than this, so nothing honest is larger.
     const MOST: u64 = 1032;
@@ -41,18 +42,16 @@ pub(crate) fn read_npz(file: Mapped) -> Result<(Metadata, Vec<Tensor>), ModelErr
     let mut tensors = Vec::with_capacity(archive.members.len());
     for member in archive.members.iter().filter(|member| member.name.ends_with(".npy")) {
         let name = member.name.trim_end_matches(".npy").to_owned();
-        if let Some(bytes) = member.stored() {
-            let header = parse(&path, bytes)?;
-            if plain(&header) {
-                let (start, range) = (member.range().start, header.range());
-                let range = (start + range.start) as u64..(start + range.end) as u64;
-                tensors.push(tensor(name, &header, Bytes::File { file: Arc::clone(&file), range }));
-                continue;
-            }
-        }
         let bytes = member.read((whole.len() as u64).saturating_mul(MOST)).map_err(wrong)?;
         let header = parse(&path, &bytes)?;
-        tensors.push(tensor(name, &header, Bytes::Owned(straightened(&header, &bytes[header.range()]))));
+        let codes = if matches!(bytes, Cow::Borrowed(_)) && plain(&header) {
+            let (start, range) = (member.range().start, header.range());
+            let range = (start + range.start) as u64..(start + range.end) as u64;
+            Bytes::File { file: Arc::clone(&file), range }
+        } else {
+            Bytes::Owned(straightened(&header, &bytes[header.range()]))
+        };
+        tensors.push(tensor(name, &header, codes));
     }
     Ok((Metadata::default(), tensors))
 }

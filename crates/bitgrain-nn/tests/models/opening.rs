@@ -103,6 +103,24 @@ fn npy_arrays_have_the_name_of_their_file() {
 }
 
 #[test]
+fn a_flipped_bit_in_an_npz_that_is_not_compressed_is_found() {
+    let folder = Folder::new();
+    let values = weights("w", &[3, 32]).values;
+    let mut writer = bitgrain_formats::npz::Writer::new(Vec::new());
+    writer.add("w", &[3, 32], &values).expect("in memory");
+    let mut file = writer.finish().expect("complete");
+    std::fs::write(folder.path("in.npz"), &file).expect("writable");
+    let model = Model::open(folder.path("in.npz")).expect("an archive");
+    assert_eq!(model.tensor("w").expect("there").values().expect("readable"), values);
+    let first = values[0].to_le_bytes();
+    let at = file.windows(4).position(|bytes| bytes == first).expect("stored as it is");
+    file[at] ^= 1;
+    std::fs::write(folder.path("in.npz"), &file).expect("writable");
+    let refused = Model::open(folder.path("in.npz")).expect_err("another value");
+    assert!(matches!(&refused, ModelError::Npz { .. }) && refused.to_string().contains("w.npy"), "{refused}");
+}
+
+#[test]
 fn importances_change_what_is_written_and_must_fit() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 256])]);
