@@ -19,6 +19,8 @@ pub(super) const SUMS: usize = 4;
 /// thread.
 pub(super) struct TileUnit {
     sums: [[SumLine; 16]; SUMS],
+    /// How the registers were set up before. Some libraries do that once for a thread and count on it: llama.cpp does.
+    before: Config,
     /// The set-up belongs to a thread.
     _not_send: core::marker::PhantomData<*const ()>,
 }
@@ -36,14 +38,17 @@ struct Config {
 const _: () = assert!(size_of::<Config>() == 64);
 
 impl Config {
+    /// Registers as they are when nobody uses them.
+    const NONE: Self = Self { palette: 0, start_row: 0, reserved: [0; 14], row_bytes: [0; 16], rows: [0; 16] };
+
     /// Register 0: sums, sixteen lines. Register 1: activations, 32 codes of sixteen rows. Register 2: weights, eight
-    /// lines of four columns of sixteen rows. Registers 3 to 5: the same, so that blocks can follow each other closely.
+    /// lines of four columns of sixteen rows.
     const BLOCKS: Self = Self {
         palette: 1,
         start_row: 0,
         reserved: [0; 14],
-        row_bytes: [64, 32, 64, 64, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        rows: [16, 16, 8, 16, 16, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        row_bytes: [64, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        rows: [16, 16, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     };
 }
 
@@ -53,9 +58,12 @@ impl TileUnit {
     /// # Safety
     /// The CPU has AMX with tiles of bytes, and the system gave leave to use them.
     pub(super) unsafe fn new() -> Self {
+        let mut before = Config::NONE;
+        // SAFETY: the caller says that the instruction is there; it writes the 64 bytes of a configuration.
+        unsafe { asm!("sttilecfg [{}]", in(reg) &mut before, options(nostack)) };
         // SAFETY: the caller says that the instruction is there; it reads the 64 bytes of a valid configuration.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &Config::BLOCKS, options(nostack, readonly)) };
-        Self { sums: [[SumLine([0; 16]); 16]; SUMS], _not_send: core::marker::PhantomData }
+        Self { sums: [[SumLine([0; 16]); 16]; SUMS], before, _not_send: core::marker::PhantomData }
     }
 
     /// Multiplies block number `block` with signed weights.
@@ -93,9 +101,39 @@ impl TileUnit {
 }
 
 impl Drop for TileUnit {
-    /// Empties the registers: the system has less to save.
+    /// Sets the registers up as they were. If nobody used them, that empties them, and the system has less to save.
     fn drop(&mut self) {
-        // SAFETY: whoever made `self` said that the instruction is there.
-        unsafe { asm!("tilerelease", options(nostack, nomem)) };
+        // SAFETY: whoever made `self` said that the instruction is there; it reads 64 bytes that the CPU wrote.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) &self.before, options(nostack, readonly)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Backend;
+
+    fn current() -> [u8; 64] {
+        let mut config = [0; 64];
+        // SAFETY: only called where there are tile registers; the instruction writes the 64 bytes of a configuration.
+        unsafe { asm!("sttilecfg [{}]", in(reg) &mut config, options(nostack)) };
+        config
+    }
+
+    #[test]
+    fn registers_are_left_as_they_were_found() {
+        if Backend::with_tiles().is_none() {
+            return;
+        }
+        assert_eq!(current(), [0; 64]);
+        // SAFETY: the backend proves both.
+        let outer = unsafe { TileUnit::new() };
+        let mine = current();
+        assert_eq!((mine[0], mine[16], mine[48]), (1, 64, 16));
+        // SAFETY: the backend proves both.
+        drop(unsafe { TileUnit::new() });
+        assert_eq!(current(), mine);
+        drop(outer);
+        assert_eq!(current(), [0; 64]);
     }
 }
