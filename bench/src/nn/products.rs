@@ -159,9 +159,20 @@ fn candle(_block: Option<GgmlBlock>, _weights: &[f32], _x: &[f32]) -> Option<Box
     None
 }
 
-/// A plain sum on every thread of the pool.
+/// A plain sum on every thread of the pool, of four runs at a time: a core waits less for memory then (0.62 instead of
+/// 0.68 ms for 17 MB; AVX-512 with prefetching 0.64).
 fn read(words: &[u64]) -> u64 {
-    let sum = |words: &[u64]| words.iter().copied().fold(0, u64::wrapping_add);
+    let sum = |words: &[u64]| {
+        let quarter = words.len() / 4;
+        let [a, b, c, d] = [0, 1, 2, 3].map(|run| &words[run * quarter..][..quarter]);
+        let mut sums = [0_u64; 4];
+        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+            for (sum, word) in sums.iter_mut().zip([a, b, c, d]) {
+                *sum = sum.wrapping_add(*word);
+            }
+        }
+        words[4 * quarter..].iter().chain(&sums).copied().fold(0, u64::wrapping_add)
+    };
     words.par_chunks(READ / size_of::<u64>()).map(sum).reduce(|| 0, u64::wrapping_add)
 }
 
