@@ -1,7 +1,7 @@
 //! Products of strips of weights with tiles of activations.
 
 use super::{FloatLine, Strips, Tile};
-use crate::backend::{Isa, on};
+use crate::backend::on;
 use crate::{Backend, KernelError};
 
 /// Multiplies every strip with every tile. `out` gets, strip by strip, a line for each row of each tile: its products
@@ -31,7 +31,7 @@ pub fn multiply_strips(
     match backend.isa() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: an `Isa::Amx` is only handed out by `Backend::with_tiles`, which asked the CPU and the system first.
-        Isa::Amx => unsafe { crate::x86_64::amx::multiply_strips(strips, tiles, out) },
+        crate::backend::Isa::Amx => unsafe { crate::x86_64::amx::multiply_strips(strips, tiles, out) },
         _ => on!(backend, multiply_strips(strips, tiles, out)),
     }
     Ok(())
