@@ -19,7 +19,7 @@ impl Machine {
     pub(crate) fn read() -> Self {
         Self {
             cpu: cpu_model().unwrap_or_else(|| format!("unknown {} CPU", std::env::consts::ARCH)),
-            backends: Backend::available().iter().map(|b| b.name()).collect(),
+            backends: Backend::available().iter().copied().chain(Backend::with_tiles()).map(Backend::name).collect(),
             commit: commit(),
         }
     }

@@ -57,6 +57,15 @@ enum Role {
     /// A contender of the suite `store` that opens what was put, in a process of its own.
     #[command(hide = true)]
     ContendOpen { keeper: String, folder: PathBuf },
+    /// All contenders of the suite `nn` on so many threads, in a process of their own.
+    #[command(hide = true)]
+    ContendNn {
+        threads: usize,
+        #[arg(long)]
+        quick: bool,
+        #[command(flatten)]
+        options: nn::Options,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -103,6 +112,10 @@ fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
     match &cli.role {
         Some(Role::Contend { job }) => return writeln!(out, "{}", gbdt::contend(job).map_err(io::Error::other)?),
         Some(Role::ContendOpen { keeper, folder }) => return writeln!(out, "{}", store::contend(keeper, folder)),
+        Some(Role::ContendNn { threads, quick, options }) => {
+            let pace = if *quick { Pace::Quick } else { Pace::Full };
+            return writeln!(out, "{}", nn::contend(pace, options, *threads)?);
+        }
         None => {}
     }
     let pace = if cli.quick { Pace::Quick } else { Pace::Full };

@@ -1,15 +1,19 @@
 //! The stopwatch: contestants of one comparison take turns, so that noise hits all of them alike.
 
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bitgrain::kernels::Backend;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::{SEED, SplitMix};
 
 /// Shorter samples would measure the clock and the interrupts.
 const SHORTEST_SAMPLE: Duration = Duration::from_micros(200);
+
+/// Threads that spin for their next work have gone to sleep after this.
+const PAUSE: Duration = Duration::from_millis(3);
 
 /// How long a run may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,24 +26,24 @@ impl Pace {
     /// For work that stays in L1: hundreds of rounds fit the budget.
     pub(crate) const fn in_cache(self) -> Effort {
         match self {
-            Self::Full => Effort { rounds: 31, budget: Duration::from_millis(400) },
-            Self::Quick => Effort { rounds: 11, budget: Duration::from_millis(60) },
+            Self::Full => Effort { rounds: 31, budget: Duration::from_millis(400), apart: false },
+            Self::Quick => Effort { rounds: 11, budget: Duration::from_millis(60), apart: false },
         }
     }
 
     /// For work on data larger than the caches, where one call is a sample.
     pub(crate) const fn in_memory(self) -> Effort {
         match self {
-            Self::Full => Effort { rounds: 9, budget: Duration::from_millis(2500) },
-            Self::Quick => Effort { rounds: 5, budget: Duration::from_millis(250) },
+            Self::Full => Effort { rounds: 9, budget: Duration::from_millis(2500), apart: false },
+            Self::Quick => Effort { rounds: 5, budget: Duration::from_millis(250), apart: false },
         }
     }
 
     /// For work of which one call may take seconds.
     pub(crate) const fn seconds_a_call(self) -> Effort {
         match self {
-            Self::Full => Effort { rounds: 5, budget: Duration::from_millis(1500) },
-            Self::Quick => Effort { rounds: 3, budget: Duration::from_millis(100) },
+            Self::Full => Effort { rounds: 5, budget: Duration::from_millis(1500), apart: false },
+            Self::Quick => Effort { rounds: 3, budget: Duration::from_millis(100), apart: false },
         }
     }
 }
@@ -49,6 +53,16 @@ impl Pace {
 pub(crate) struct Effort {
     rounds: usize,
     budget: Duration,
+    /// Whether contestants are kept apart.
+    apart: bool,
+}
+
+impl Effort {
+    /// For contestants with threads of their own: before a sample there is a pause, in which those of the one before stop
+    /// spinning, and a call that is not counted, which wakes one's own.
+    pub(crate) const fn apart(self) -> Self {
+        Self { apart: true, ..self }
+    }
 }
 
 /// Something to time, on the buffers `C` that all contestants of the comparison share.
@@ -94,9 +108,9 @@ impl<'a, C> Contestant<'a, C> {
 }
 
 /// What one contestant needed.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Timing {
-    pub(crate) contestant: &'static str,
+    pub(crate) contestant: Cow<'static, str>,
     /// Bytes that one call is credited with.
     pub(crate) bytes: usize,
     pub(crate) samples: usize,
@@ -109,7 +123,7 @@ impl Timing {
     pub(crate) fn new(contestant: &'static str, bytes: usize, mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         Self {
-            contestant,
+            contestant: contestant.into(),
             bytes,
             samples: seconds.len(),
             median_seconds: seconds[seconds.len() / 2],
@@ -143,6 +157,10 @@ pub(crate) fn race<C>(
         // A new order each round: nobody always inherits the caches of the same predecessor.
         order.sort_by_cached_key(|_| random.next());
         for &at in &order {
+            if effort.apart {
+                std::thread::sleep(PAUSE);
+                contestants[at].sample(context, 1);
+            }
             samples[at].push(contestants[at].sample(context, calls[at]));
         }
         round += 1;
@@ -163,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_contestant_gets_every_round() {
-        let effort = Effort { rounds: 3, budget: Duration::ZERO };
+        let effort = Effort { rounds: 3, budget: Duration::ZERO, apart: false };
         let count = |at: usize| Contestant::new("it", move |seen: &mut [u64; 2]| seen[at] += 1);
         let mut seen = [0; 2];
         let timings = race(effort, &mut seen, 1, vec![count(0), count(1)]);

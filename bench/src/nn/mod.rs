@@ -1,5 +1,6 @@
 //! Suite `nn`: products with quantized matrices beside candle and ggml, and sentences embedded beside candle.
 
+mod process;
 mod products;
 mod sentences;
 
@@ -9,6 +10,8 @@ use std::path::PathBuf;
 use crate::measure::Pace;
 use crate::report::Report;
 use crate::rival::ggml::{Cpu, Ggml, VERSION};
+
+pub(crate) use process::contend;
 
 /// What only this suite takes.
 #[derive(Debug, clap::Args)]
@@ -24,17 +27,15 @@ pub(crate) struct Options {
 /// # Errors
 /// What opening the model brings.
 pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
-    let ggml = Ggml::load();
-    if let Err(error) = &ggml {
-        eprintln!("going on without ggml: {error}");
-    }
-    let ggml = ggml.ok();
+    // Fetched, and loaded to be asked for its name.
+    let ggml = Ggml::load().inspect_err(|error| eprintln!("going on without ggml: {error}")).ok();
     let cpu = ggml
         .as_ref()
         .map(Cpu::load)
         .and_then(|cpu| cpu.inspect_err(|error| eprintln!("going on without ggml's products: {error}")).ok());
-    let sentences = options.model.as_deref().map(|folder| sentences::table(pace, folder)).transpose()?;
-    let tables = sentences.into_iter().chain(products::tables(pace, cpu.as_ref())).collect();
+    let [sentences, products @ ..] = process::measure(pace, options)?;
+    let sentences = options.model.is_some().then(|| sentences::table(sentences));
+    let tables = sentences.into_iter().chain(products::tables(products)).collect();
     let mut report = Report::of_tables("nn", "Network benchmarks", intro(cpu.as_ref()), pace, tables);
     if options.model.is_some() {
         report.options.push("--model FOLDER");
@@ -69,8 +70,16 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
          `bitgrain::nn::product` in a rayon pool of as many threads as the row says. {ggml}; {candle}. int8 (a scale per \
          row) and int4 (a scale for 64 weights) are held against the others' Q8_0 and Q4_0, which have as many bits. All \
          of them round activations to 8 bits, and that counts. Results were compared before anything was timed. \
-         Contestants of a row took turns in one process. Ratios are ratios of medians.",
+         Contestants of a row took turns in one process, which has as many threads as the row says for every one of them: \
+         candle counts its own once, when it starts, so each number of threads has a process with `CANDLE_NUM_THREADS` and \
+         `RAYON_NUM_THREADS` set. A pause and a call that does not count come before each that does. Ratios are ratios of \
+         medians.",
     )
+}
+
+/// A number of threads in a label.
+fn on(threads: usize) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }
 
 /// Says on the terminal what is being measured.

@@ -6,7 +6,7 @@ use std::path::Path;
 use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
 use bitgrain::nn::embed::{SentenceEncoder, cosine};
 
-use super::progress;
+use super::{on, progress};
 use crate::measure::{Contestant, Pace, Timing, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::Encoder;
@@ -52,11 +52,11 @@ fn ours() -> [(&'static str, WeightFormat); 3] {
     [("f32", DType::Float32.into()), ("q8_0", GgmlBlock::Q8_0.into()), ("int8", DType::Int8.into())]
 }
 
-/// One sentence and all of them, on one thread and on two.
+/// One sentence and all of them, on so many threads.
 ///
 /// # Errors
 /// What opening the model brings.
-pub(super) fn table(pace: Pace, folder: &Path) -> io::Result<Table> {
+pub(super) fn rows(pace: Pace, folder: &Path, threads: usize) -> io::Result<Vec<Row>> {
     let mut encoders = Vec::new();
     for (name, format) in ours() {
         let mut encoder = SentenceEncoder::open(folder).map_err(io::Error::other)?;
@@ -66,15 +66,17 @@ pub(super) fn table(pace: Pace, folder: &Path) -> io::Result<Table> {
     let candle = candle(folder)?;
     // One of middle length.
     let batches = [("1 sentence", &SENTENCES[5..6]), ("32 sentences", &SENTENCES[..])];
-    let mut rows = Vec::new();
-    for threads in [1, 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-        for (what, texts) in batches {
-            let label = format!("{what}, {threads} {}", if threads == 1 { "thread" } else { "threads" });
-            progress(&format!("sentences: {label}"));
-            rows.push(Row::judged(label, pool.install(|| compete(pace, &encoders, candle.as_deref(), texts))));
-        }
-    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
+    let row = |(what, texts): (&str, &[&str])| {
+        let label = format!("{what}, {}", on(threads));
+        progress(&format!("sentences: {label}"));
+        Row::judged(label, pool.install(|| compete(pace, &encoders, candle.as_deref(), texts)))
+    };
+    Ok(batches.map(row).into())
+}
+
+/// What was found, with the bars.
+pub(super) fn table(rows: Vec<Row>) -> Table {
     let figures = vec![
         Figure::ratio("q8_0", "candle").at_least(1.0),
         Figure::ratio("int8", "candle"),
@@ -85,7 +87,7 @@ pub(super) fn table(pace: Pace, folder: &Path) -> io::Result<Table> {
                 the texts, candle (a BERT of `candle-nn` layers at f32, with the same weights) with their tokens. Vectors of \
                 f32 were within .9999 of candle's, those of 8 bits within .99."
         .to_owned();
-    Ok(Table { title: "Sentences embedded", note, unit: Unit::Milliseconds, axis: "texts", figures, rows })
+    Table { title: "Sentences embedded", note, unit: Unit::Milliseconds, axis: "texts", figures, rows }
 }
 
 fn compete(
@@ -106,7 +108,7 @@ fn compete(
         let tokens = &tokens;
         contestants.push(Contestant::new("candle", move |(): &mut ()| candle.embed(tokens)));
     }
-    race(pace.in_memory(), &mut (), 1, contestants)
+    race(pace.in_memory().apart(), &mut (), 1, contestants)
 }
 
 /// Panics unless the vectors are those of candle, or near them where weights have 8 bits.

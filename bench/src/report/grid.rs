@@ -7,8 +7,8 @@ use crate::measure::Timing;
 pub(super) fn cells(table: &Table) -> Vec<Vec<String>> {
     let mut contestants = Vec::new();
     for timing in table.rows.iter().flat_map(|row| &row.timings) {
-        if !contestants.contains(&timing.contestant) {
-            contestants.push(timing.contestant);
+        if !contestants.contains(&&*timing.contestant) {
+            contestants.push(&*timing.contestant);
         }
     }
     let ratios: Vec<_> = table.figures.iter().filter(|figure| figure.to.is_some()).collect();

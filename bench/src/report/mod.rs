@@ -8,7 +8,7 @@ pub(crate) mod text;
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::measure::{Pace, Timing};
@@ -95,6 +95,7 @@ impl fmt::Display for Unit {
 }
 
 /// One comparison.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) label: String,
     /// False where the bars of the table do not apply.

@@ -4,7 +4,7 @@ use super::*;
 
 fn timing(contestant: &'static str, gb_per_s: f64) -> Timing {
     Timing {
-        contestant,
+        contestant: contestant.into(),
         bytes: 1_000_000_000,
         samples: 3,
         median_seconds: 1.0 / gb_per_s,

@@ -26,6 +26,10 @@ pub(crate) enum Isa {
     /// byte permutes that make the difference came with VBMI.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// The same with AMX tiles of bytes, and GFNI: Sapphire Rapids and later. Only products of many rows have kernels of
+    /// their own; everything else runs those of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Amx,
 }
 
 /// Every backend this build knows, slowest first. A longer one implies the shorter ones.
@@ -63,7 +67,28 @@ impl Backend {
         &LADDER[..usize::from(rungs)]
     }
 
-    /// A short name: `scalar`, `avx2` or `avx512`.
+    /// The fastest backend of this CPU with registers for tiles of a matrix, if it has them: for products of many rows,
+    /// and no faster than [`best`](Self::best) at anything else.
+    ///
+    /// Such registers are the system's to give: the first call asks Linux for them on behalf of the whole process, whose
+    /// signal frames then grow by the 8 KiB that they hold. So it is not one of those [`available`](Self::available), and
+    /// nobody is asked before there is use for it.
+    #[must_use]
+    pub fn with_tiles() -> Option<Self> {
+        // 0 = not asked yet. Two threads that race are given the same answer.
+        static ANSWER: AtomicU8 = AtomicU8::new(0);
+        let mut answer = ANSWER.load(Ordering::Relaxed);
+        if answer == 0 {
+            answer = 1 + u8::from(ask_for_tiles());
+            ANSWER.store(answer, Ordering::Relaxed);
+        }
+        #[cfg(target_arch = "x86_64")]
+        return (answer == 2).then_some(Self(Isa::Amx));
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    /// A short name: `scalar`, `avx2`, `avx512` or `amx`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -72,6 +97,8 @@ impl Backend {
             Isa::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Amx => "amx",
         }
     }
 
@@ -103,6 +130,17 @@ fn detect() -> u8 {
     1
 }
 
+#[cfg(target_arch = "x86_64")]
+fn ask_for_tiles() -> bool {
+    let cpu = crate::x86_64::detect::Cpu::read();
+    cpu.avx2 && cpu.avx512 && cpu.amx && crate::x86_64::amx::ask()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn ask_for_tiles() -> bool {
+    false
+}
+
 /// Calls one primitive on a backend: `on!(backend, max_abs(values))`.
 macro_rules! on {
     ($backend:expr, $kernel:ident $(::<$format:ty>)? ($($argument:expr),* $(,)?)) => {
@@ -112,8 +150,10 @@ macro_rules! on {
             // SAFETY: an `Isa::Avx2` is only handed out by `Backend::available`, which asked the CPU first.
             $crate::backend::Isa::Avx2 => unsafe { $crate::x86_64::avx2::$kernel$(::<$format>)?($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Isa::Avx512` is only handed out by `Backend::available`, which asked the CPU first.
-            $crate::backend::Isa::Avx512 => unsafe { $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*) },
+            // SAFETY: an `Isa::Avx512` or better is only handed out by `Backend`, which asked the CPU first.
+            $crate::backend::Isa::Avx512 | $crate::backend::Isa::Amx => unsafe {
+                $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*)
+            },
         }
     };
 }
@@ -138,5 +178,12 @@ mod tests {
     fn scalar_comes_first_and_best_last() {
         assert_eq!(Backend::available().first(), Some(&Backend::scalar()));
         assert_eq!(Backend::available().last(), Some(&Backend::best()));
+    }
+
+    #[test]
+    fn tiles_come_with_everything_else_and_the_answer_stays() {
+        let tiles = Backend::with_tiles();
+        assert_eq!(tiles, Backend::with_tiles());
+        assert!(tiles.is_none() || Backend::best().name() == "avx512");
     }
 }

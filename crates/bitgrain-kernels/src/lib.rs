@@ -1,6 +1,6 @@
 //! Slice primitives for quantization: the only crate of the workspace with `unsafe`.
 //!
-//! `scalar` defines every result; the AVX2 and AVX-512 backends return the same bits. A [`Backend`] is the proof that
+//! `scalar` defines every result; the AVX2, AVX-512 and AMX backends return the same bits. A [`Backend`] is the proof that
 //! the running CPU has an instruction set, so each function takes one and detection happens once per process.
 //! No std, no heap, no dependencies. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
 //!

@@ -41,8 +41,8 @@ pub fn flag_rows(
 fn flag<const W: usize>(backend: Backend, rows: &[u8], slot: usize, table: &[u8; 256], out: &mut [u64]) {
     match backend.isa() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: an `Isa::Avx512` is only handed out by `Backend::available`, which asked the CPU first.
-        Isa::Avx512 => unsafe { crate::x86_64::avx512::flag_rows::<W>(rows, slot, table, out) },
+        // SAFETY: an `Isa::Avx512` or better is only handed out by `Backend`, which asked the CPU first.
+        Isa::Avx512 | Isa::Amx => unsafe { crate::x86_64::avx512::flag_rows::<W>(rows, slot, table, out) },
         _ => flag_rows_body::<W>(rows, slot, table, out),
     }
 }

@@ -47,7 +47,7 @@ fn no_primitive_allocates() {
     let (mut bytes, mut packed) = (vec![0_u8; 4096], vec![0_u8; 4096]);
     let mut hess = vec![0.0_f32; 1000];
     let mut sums = vec![0.0_f64; 200];
-    for &b in Backend::available() {
+    for b in Backend::available().iter().copied().chain(Backend::with_tiles()) {
         let count = allocations(|| {
             for w in BitWidth::ALL {
                 let u = UnsignedWidth::new(w.bits()).expect("in range");
@@ -82,16 +82,18 @@ fn no_primitive_allocates() {
             tree_leaves(b, &[step], columns, &mut leaves[..TREE_ROWS]).expect("room");
             symmetric_leaves(b, &[level], columns, &mut leaves[..TREE_ROWS]).expect("room");
             add_leaf_values(b, &[0.5, 1.5], &leaves[..200], &mut sums).expect("room");
-            let place = (0, 1);
             let (lines, floats_line) = ([StripBits::Four.empty_line(); 4], [FloatLine::ZERO; 1]);
             let scales = StripScales::Groups { scales: &floats_line, blocks: 1 };
             let strips = Strips::new(StripBits::Four, 1, &lines, scales).expect("a strip");
-            let (mut tile_codes, mut tile_scales, mut tile_sums, mut line) = ([0; 8], [0.0], [0], [FloatLine::ZERO; 1]);
-            let row = &values[..32];
-            quantize_activations(b, StripBits::Four, row, place, &mut tile_codes, &mut tile_scales, &mut tile_sums)
-                .expect("finite");
-            let tile = Tile::new(1, &tile_codes, &tile_scales, &tile_sums).expect("a tile");
-            multiply_strips(b, strips, &[tile], &mut line).expect("room");
+            let mut line = [FloatLine::ZERO; 16];
+            for width in [1, 16] {
+                let (mut codes, mut scales, mut sums) = ([0; 128], [0.0; 16], [0; 16]);
+                let (codes, scales, sums) = (&mut codes[..8 * width], &mut scales[..width], &mut sums[..width]);
+                quantize_activations(b, StripBits::Four, &values[..32], (0, width), codes, scales, sums)
+                    .expect("finite");
+                let tile = Tile::new(width, codes, scales, sums).expect("a tile");
+                multiply_strips(b, strips, &[tile], &mut line).expect("room");
+            }
             let tile = FloatTile::new(1, &values[..1]).expect("a tile");
             multiply_floats(b, 1, &floats_line, &[tile], &mut line).expect("room");
             pack_floats(b, &values, 3, 16, &mut line).expect("there");

@@ -7,7 +7,7 @@ use crate::{Backend, KernelError};
 /// Magnitudes below this, 2^-120, count as 0: the inverse of a smaller scale may not be finite.
 pub(crate) const TINY: f32 = f32::from_bits(7 << 23);
 
-/// Rows of activations, quantized and interleaved: 1, 4 or 8 of them, in blocks of 32 columns.
+/// Rows of activations, quantized: 1, 4, 8 or 16 of them, in blocks of 32 columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
     width: usize,
@@ -20,10 +20,10 @@ impl<'a> Tile<'a> {
     /// A tile of `width` rows, from arrays that [`quantize_activations`] filled.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4 or 8, [`KernelError::InputTooSmall`] if the arrays do
-    /// not have eight codes, a scale and a sum for each block of each row.
+    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4, 8 or 16, [`KernelError::InputTooSmall`] if the arrays
+    /// do not have eight integers of codes, a scale and a sum for each block of each row.
     pub fn new(width: usize, codes: &'a [i32], scales: &'a [f32], sums: &'a [i32]) -> Result<Self, KernelError> {
-        if !matches!(width, 1 | 4 | 8) {
+        if !matches!(width, 1 | 4 | 8 | 16) {
             return Err(KernelError::InvalidBlockLen { len: width });
         }
         let required = sums.len();
@@ -52,7 +52,7 @@ impl<'a> Tile<'a> {
             return TileBlocks { codes: &[], scales: &[], sums: &[] };
         }
         TileBlocks {
-            codes: self.codes.as_chunks::<W>().0.as_chunks::<8>().0,
+            codes: self.codes.as_chunks::<8>().0.as_chunks::<W>().0,
             scales: self.scales.as_chunks::<W>().0,
             sums: self.sums.as_chunks::<W>().0,
         }
@@ -62,8 +62,8 @@ impl<'a> Tile<'a> {
 /// A tile whose width is part of the type.
 #[derive(Clone, Copy)]
 pub(crate) struct TileBlocks<'a, const W: usize> {
-    /// For each block and each four of its columns, the codes of the rows, four to an integer, first column lowest.
-    pub(crate) codes: &'a [[[i32; W]; 8]],
+    /// For each row of each block, its codes, four to an integer, first column lowest.
+    pub(crate) codes: &'a [[[i32; 8]; W]],
     pub(crate) scales: &'a [[f32; W]],
     /// The sum of a block's codes times what stands for 0 in the weights, negated.
     pub(crate) sums: &'a [[i32; W]],
@@ -122,9 +122,8 @@ impl Place {
         let at = block * self.width + self.slot;
         scales[at] = scale;
         sums[at] = -self.zero * sum;
-        let codes = &mut codes[8 * self.width * block..][..8 * self.width];
-        for (codes, four) in codes.chunks_exact_mut(self.width).zip(row) {
-            codes[self.slot] = i32::from_le_bytes(*four);
+        for (code, four) in codes[8 * at..][..8].iter_mut().zip(row) {
+            *code = i32::from_le_bytes(*four);
         }
     }
 }

@@ -4,8 +4,9 @@
 //! 64-byte line holds four neighbouring columns of all sixteen rows: a register of codes meets four activations that
 //! are the same for every row. Codes are unsigned, 8 or 128 standing for 0, as the instructions want them.
 //!
-//! A **tile** is 1, 4 or 8 rows of activations, rounded to 8-bit codes with a scale for each 32, and interleaved so
-//! that the codes which a line of weights meets lie together.
+//! A **tile** is 1, 4, 8 or 16 rows of activations, rounded to 8-bit codes with a scale for each 32; a block's 32 codes of
+//! each row lie together. Sixteen rows are for [`Backend::with_tiles`](crate::Backend::with_tiles), whose registers hold
+//! that many.
 
 mod activations;
 mod floats;

@@ -28,7 +28,12 @@ pub fn multiply_strips(
     let lines = tiles.iter().map(Tile::width).sum::<usize>();
     let required = strips.count().saturating_mul(lines);
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
-    on!(backend, multiply_strips(strips, tiles, out));
+    match backend.isa() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: an `Isa::Amx` is only handed out by `Backend::with_tiles`, which asked the CPU and the system first.
+        crate::backend::Isa::Amx => unsafe { crate::x86_64::amx::multiply_strips(strips, tiles, out) },
+        _ => on!(backend, multiply_strips(strips, tiles, out)),
+    }
     Ok(())
 }
 
@@ -55,15 +60,21 @@ macro_rules! by_width {
         match ($strip.bits, $tile.width()) {
             ($crate::product::StripBits::Four, 1) => $crate::product::multiply::by_scales!(4, 1, $strip, $tile, $lines),
             ($crate::product::StripBits::Four, 4) => $crate::product::multiply::by_scales!(4, 4, $strip, $tile, $lines),
-            ($crate::product::StripBits::Four, _) => $crate::product::multiply::by_scales!(4, 8, $strip, $tile, $lines),
+            ($crate::product::StripBits::Four, 8) => $crate::product::multiply::by_scales!(4, 8, $strip, $tile, $lines),
+            ($crate::product::StripBits::Four, _) => {
+                $crate::product::multiply::by_scales!(4, 16, $strip, $tile, $lines)
+            }
             ($crate::product::StripBits::Eight, 1) => {
                 $crate::product::multiply::by_scales!(8, 1, $strip, $tile, $lines)
             }
             ($crate::product::StripBits::Eight, 4) => {
                 $crate::product::multiply::by_scales!(8, 4, $strip, $tile, $lines)
             }
-            ($crate::product::StripBits::Eight, _) => {
+            ($crate::product::StripBits::Eight, 8) => {
                 $crate::product::multiply::by_scales!(8, 8, $strip, $tile, $lines)
+            }
+            ($crate::product::StripBits::Eight, _) => {
+                $crate::product::multiply::by_scales!(8, 16, $strip, $tile, $lines)
             }
         }
     };

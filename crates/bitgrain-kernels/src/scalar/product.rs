@@ -63,8 +63,8 @@ fn codes<const LINES: usize>(lines: &[CodeLine; LINES], lane: usize) -> [i16; 32
 #[expect(clippy::cast_precision_loss, reason = "at most 32 * 128 * 128, which an f32 holds")]
 fn sum<const W: usize>(weights: &[i16; 32], tile: TileBlocks<'_, W>, block: usize, row: usize) -> f32 {
     let mut sum = 0;
-    for (weights, fours) in weights.as_chunks::<4>().0.iter().zip(&tile.codes[block]) {
-        for (&weight, byte) in weights.iter().zip(fours[row].to_le_bytes()) {
+    for (weights, four) in weights.as_chunks::<4>().0.iter().zip(&tile.codes[block][row]) {
+        for (&weight, byte) in weights.iter().zip(four.to_le_bytes()) {
             sum += i32::from(weight) * i32::from(byte.cast_signed());
         }
     }

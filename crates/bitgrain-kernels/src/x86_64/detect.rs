@@ -7,11 +7,13 @@ use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 pub(crate) struct Cpu {
     pub(crate) avx2: bool,
     pub(crate) avx512: bool,
+    /// Tiles of bytes, and the affine byte transforms that came before them.
+    pub(crate) amx: bool,
 }
 
 impl Cpu {
     pub(crate) fn read() -> Self {
-        let none = Self { avx2: false, avx512: false };
+        let none = Self { avx2: false, avx512: false, amx: false };
         if __cpuid(0).eax < 7 {
             return none;
         }
@@ -31,10 +33,14 @@ impl Cpu {
         // F, DQ, BW, VL in EBX; VBMI, VBMI2, VNNI in ECX.
         const AVX512_EBX: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
         const AVX512_ECX: u32 = 1 << 1 | 1 << 6 | 1 << 11;
+        const TILES: u64 = 0b11 << 17;
+        const GFNI: u32 = 1 << 8;
+        const AMX_TILE_INT8: u32 = 1 << 24 | 1 << 25;
         let all = |word: u32, bits: u32| word & bits == bits;
         Self {
             avx2: xcr0 & XMM_YMM == XMM_YMM && all(leaf1.ecx, PCLMUL_FMA_AVX_F16C) && all(leaf7.ebx, AVX2),
             avx512: xcr0 & XMM_YMM_ZMM == XMM_YMM_ZMM && all(leaf7.ebx, AVX512_EBX) && all(leaf7.ecx, AVX512_ECX),
+            amx: xcr0 & TILES == TILES && all(leaf7.ecx, GFNI) && all(leaf7.edx, AMX_TILE_INT8),
         }
     }
 }
@@ -63,6 +69,9 @@ mod tests {
             && has!("avx512vbmi")
             && has!("avx512vbmi2")
             && has!("avx512vnni");
-        assert_eq!(Cpu::read(), Cpu { avx2, avx512 });
+        let cpu = Cpu::read();
+        assert_eq!((cpu.avx2, cpu.avx512), (avx2, avx512));
+        // It does not tell of AMX yet.
+        assert!(!cpu.amx || has!("gfni"));
     }
 }

@@ -43,9 +43,16 @@ pub(super) fn prefetch_input(bytes: &[u8]) {
 #[inline]
 #[target_feature(enable = "sse")]
 pub(super) fn prefetch_strip<const N: usize>(lines: &[CodeLine; N]) {
+    prefetch_strip_at(lines, DISTANCE);
+}
+
+/// Asks for the codes that come so many bytes behind these.
+#[inline]
+#[target_feature(enable = "sse")]
+pub(super) fn prefetch_strip_at<const N: usize>(lines: &[CodeLine; N], distance: usize) {
     for line in lines {
         // A prefetch never faults, wherever it points.
-        _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(DISTANCE));
+        _mm_prefetch::<_MM_HINT_T0>(line.0.as_ptr().cast::<i8>().wrapping_add(distance));
     }
 }
 

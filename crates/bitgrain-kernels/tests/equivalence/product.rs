@@ -8,7 +8,14 @@ use bitgrain_kernels::{
 use crate::{Bits, HOSTILE, for_hostile, lengths, ramp};
 
 const BITS: [StripBits; 2] = [StripBits::Four, StripBits::Eight];
-const WIDTHS: [usize; 3] = [1, 4, 8];
+const WIDTHS: [usize; 4] = [1, 4, 8, 16];
+/// Lines that a tile of each width takes.
+const LINES: usize = 1 + 4 + 8 + 16;
+
+/// Every backend that products have kernels for.
+fn backends() -> impl Iterator<Item = Backend> {
+    Backend::available().iter().copied().chain(Backend::with_tiles())
+}
 
 /// The arrays of a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +43,7 @@ impl Arrays {
 
     /// The code of an activation, by the words of the specification.
     fn code(&self, slot: usize, col: usize) -> i8 {
-        self.codes[(col / 4) * self.width + slot].to_le_bytes()[col % 4] as i8
+        self.codes[(col / 32 * self.width + slot) * 8 + col % 32 / 4].to_le_bytes()[col % 4] as i8
     }
 }
 
@@ -142,13 +149,48 @@ fn strips_and_tiles_are_multiplied_the_same_everywhere() {
                 let tiles: Vec<_> = arrays.iter().map(Arrays::tile).collect();
                 for scales in [StripScales::Halves(&halves), StripScales::Groups { scales: &floats, blocks: each }] {
                     let strips = Strips::new(bits, blocks, &lines, scales).expect("whole strips");
-                    let mut want = vec![FloatLine([-7.0; 16]); count * 13];
+                    let mut want = vec![FloatLine([-7.0; 16]); count * LINES];
                     multiply_strips(Backend::scalar(), strips, &tiles, &mut want).expect("room");
-                    for &backend in &Backend::available()[1..] {
-                        let mut got = vec![FloatLine([7.0; 16]); count * 13];
+                    for backend in backends().skip(1) {
+                        let mut got = vec![FloatLine([7.0; 16]); count * LINES];
                         multiply_strips(backend, strips, &tiles, &mut got).expect("room");
                         assert!(same_bits(&want, &got), "{backend} {bits:?} {blocks} {count}: {want:?} and {got:?}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Long rows in runs of tiles of sixteen, with groups that end within a run, with it and behind it.
+#[test]
+fn tiles_of_sixteen_are_multiplied_the_same_everywhere() {
+    for (bits, blocks) in BITS.into_iter().flat_map(|bits| [1, 2, 3, 15, 16, 17, 33, 50].map(|blocks| (bits, blocks))) {
+        let lines = code_lines(2 * blocks * bits.lines(), blocks as u64);
+        let mut random = Bits(blocks as u64);
+        let halves: Vec<_> = (0..2 * blocks)
+            .map(|_| HalfLine(std::array::from_fn(|_| 0x2000 | (random.next() & 0x8FFF) as u16)))
+            .collect();
+        for widths in [&[16][..], &[16, 16], &[16, 16, 16, 16, 16, 4], &[8, 16, 1, 16]] {
+            let arrays: Vec<_> =
+                widths.iter().zip(20..).map(|(&width, seed)| activations(bits, width, 32 * blocks, seed)).collect();
+            let tiles: Vec<_> = arrays.iter().map(Arrays::tile).collect();
+            for each in [0, 1, 2, 5, 16, 20, 64] {
+                let floats: Vec<_> = (0..2 * blocks.div_ceil(each.max(1)))
+                    .map(|i| FloatLine(std::array::from_fn(|lane| 0.01 * (i * 16 + lane) as f32 - 0.3)))
+                    .collect();
+                let scales = match each {
+                    0 => StripScales::Halves(&halves),
+                    blocks => StripScales::Groups { scales: &floats, blocks },
+                };
+                let strips = Strips::new(bits, blocks, &lines, scales).expect("whole strips");
+                let count = 2 * widths.iter().sum::<usize>();
+                let mut want = vec![FloatLine([-7.0; 16]); count];
+                multiply_strips(Backend::scalar(), strips, &tiles, &mut want).expect("room");
+                for backend in backends().skip(1) {
+                    let mut got = vec![FloatLine([7.0; 16]); count];
+                    multiply_strips(backend, strips, &tiles, &mut got).expect("room");
+                    assert!(same_bits(&want, &got), "{backend} {bits:?} {blocks} {each} {widths:?}");
                 }
             }
         }
@@ -170,14 +212,14 @@ fn products_of_codes_are_exact_in_a_block() {
         // A scale of 1 for the first block and of 0 for the second.
         let halves = [HalfLine([0x3C00; 16]), HalfLine([0; 16])].repeat(2);
         let strips = Strips::new(bits, 2, &lines, StripScales::Halves(&halves)).expect("two strips");
-        let arrays = activations(bits, 8, 64, 6);
-        for &backend in Backend::available() {
-            let mut out = [FloatLine::ZERO; 16];
+        let arrays = WIDTHS.map(|width| activations(bits, width, 64, 6));
+        for (backend, arrays) in backends().flat_map(|backend| arrays.iter().map(move |arrays| (backend, arrays))) {
+            let mut out = vec![FloatLine::ZERO; 2 * arrays.width];
             multiply_strips(backend, strips, &[arrays.tile()], &mut out).expect("room");
             for (at, row) in rows.iter().enumerate() {
-                for slot in 0..8 {
+                for slot in 0..arrays.width {
                     let sum: i32 = (0..32).map(|c| i32::from(row[c]) * i32::from(arrays.code(slot, c))).sum();
-                    let got = out[at / STRIP_ROWS * 8 + slot].0[at % STRIP_ROWS];
+                    let got = out[at / STRIP_ROWS * arrays.width + slot].0[at % STRIP_ROWS];
                     assert_eq!(got, sum as f32 * arrays.scales[slot], "{backend} {bits:?}");
                 }
             }
@@ -225,8 +267,8 @@ fn floats_are_multiplied_the_same_everywhere() {
                 };
                 let strips: Vec<_> = (0..count * cols).map(&mut line).collect();
                 let start: Vec<_> = (0..count * 13).map(&mut line).collect();
-                let values: Vec<_> = WIDTHS.iter().map(|width| Bits(8).normals(width * cols)).collect();
-                let tiles = WIDTHS.iter().zip(&values);
+                let values: Vec<_> = WIDTHS[..3].iter().map(|width| Bits(8).normals(width * cols)).collect();
+                let tiles = WIDTHS[..3].iter().zip(&values);
                 let tiles: Vec<_> = tiles.map(|(&w, values)| FloatTile::new(w, values).expect("whole")).collect();
                 let mut want = start.clone();
                 multiply_floats(Backend::scalar(), cols, &strips, &tiles, &mut want).expect("room");

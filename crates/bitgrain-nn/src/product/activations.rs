@@ -3,7 +3,10 @@
 use bitgrain_kernels::{Backend, FloatTile, KernelError, STRIP_BLOCK, StripBits, Tile, quantize_activations};
 use rayon::prelude::*;
 
-use super::{FEW_VALUES, ProductError, View};
+use super::{FEW_ROWS, FEW_VALUES, ProductError, View};
+
+/// Integers of four codes on a cache line.
+const LINE: usize = 16;
 
 /// Rows of the tiles of a batch: eights, and at the end a tile that may have room to spare.
 pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
@@ -16,50 +19,88 @@ pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
     std::iter::repeat_n(8, batch / 8).chain(last)
 }
 
+/// The same with tiles of sixteen, which with tile registers take little more time than one of eight without.
+fn wide_widths(batch: usize) -> Vec<usize> {
+    let rest = batch % 16;
+    let wide = batch / 16 + usize::from(rest > 8);
+    std::iter::repeat_n(16, wide).chain(widths(rest).filter(|_| rest <= 8)).collect()
+}
+
 /// Lines of output for a strip of weights: a batch filled up to whole tiles.
 pub(super) fn lines(batch: usize) -> usize {
     widths(batch).sum()
 }
 
-/// A batch of activations as 8-bit codes.
+/// A batch of activations as 8-bit codes, and who multiplies them.
 pub(super) struct Codes {
+    backend: Backend,
     tiles: Vec<CodeTile>,
 }
 
 struct CodeTile {
     width: usize,
+    /// With room to begin on a cache line, which is worth a tenth of a product with tile registers.
     codes: Vec<i32>,
+    start: usize,
     scales: Vec<f32>,
     sums: Vec<i32>,
+}
+
+impl CodeTile {
+    /// Room for `width` rows of so many blocks.
+    fn new(width: usize, blocks: usize) -> Self {
+        let sums = blocks * width;
+        let codes = vec![0; 8 * sums + LINE];
+        let start = codes.as_ptr().align_offset(LINE * size_of::<i32>()).min(LINE);
+        Self { width, codes, start, scales: vec![0.0; sums], sums: vec![0; sums] }
+    }
+
+    fn tile(&self) -> Result<Tile<'_>, KernelError> {
+        let codes = &self.codes[self.start..][..8 * self.sums.len()];
+        Tile::new(self.width, codes, &self.scales, &self.sums)
+    }
 }
 
 impl Codes {
     /// Quantizes rows of `cols` activations.
     pub(super) fn new(bits: StripBits, x: &[f32], cols: usize) -> Result<Self, ProductError> {
         let batch = x.len() / cols;
-        let quantize = |(tile, width): (usize, usize)| -> Result<CodeTile, ProductError> {
-            let sums = cols.div_ceil(STRIP_BLOCK) * width;
-            let mut out = CodeTile { width, codes: vec![0; 8 * sums], scales: vec![0.0; sums], sums: vec![0; sums] };
-            for (slot, row) in x[8 * tile * cols..].chunks(cols).take(width).enumerate() {
-                let (codes, scales, sums) = (&mut out.codes[..], &mut out.scales[..], &mut out.sums[..]);
-                let done = quantize_activations(Backend::best(), bits, row, (slot, width), codes, scales, sums);
-                done.map_err(|error| refused(error, 8 * tile + slot))?;
+        let tiled = if batch <= FEW_ROWS { None } else { Backend::with_tiles() };
+        let backend = tiled.unwrap_or(Backend::best());
+        let quantize = |(first, width): (usize, usize)| -> Result<CodeTile, ProductError> {
+            let mut out = CodeTile::new(width, cols.div_ceil(STRIP_BLOCK));
+            for (slot, row) in x[first * cols..].chunks(cols).take(width).enumerate() {
+                let (scales, sums) = (&mut out.scales[..], &mut out.sums[..]);
+                let codes = &mut out.codes[out.start..][..8 * sums.len()];
+                let done = quantize_activations(backend, bits, row, (slot, width), codes, scales, sums);
+                done.map_err(|error| refused(error, first + slot))?;
             }
             Ok(out)
         };
-        let places: Vec<_> = widths(batch).enumerate().collect();
+        let widths = if tiled.is_some() { wide_widths(batch) } else { widths(batch).collect() };
+        let firsts = widths.iter().scan(0, |next, width| Some(std::mem::replace(next, *next + width)));
+        let places: Vec<_> = firsts.zip(widths.iter().copied()).collect();
         let tiles = if x.len() < FEW_VALUES {
             places.into_iter().map(quantize).collect::<Result<_, _>>()?
         } else {
             places.into_par_iter().map(quantize).collect::<Result<_, _>>()?
         };
-        Ok(Self { tiles })
+        Ok(Self { backend, tiles })
+    }
+
+    /// Whose kernels the tiles are for.
+    pub(super) const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Lines of output for a strip of weights.
+    pub(super) fn lines(&self) -> usize {
+        self.tiles.iter().map(|tile| tile.width).sum()
     }
 
     /// As the kernels take them.
     pub(super) fn tiles(&self) -> Result<Vec<Tile<'_>>, ProductError> {
-        let tiles = self.tiles.iter().map(|tile| Tile::new(tile.width, &tile.codes, &tile.scales, &tile.sums));
-        Ok(tiles.collect::<Result<_, _>>()?)
+        Ok(self.tiles.iter().map(CodeTile::tile).collect::<Result<_, _>>()?)
     }
 }
 

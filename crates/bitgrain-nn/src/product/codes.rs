@@ -3,12 +3,12 @@
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
 use bitgrain_kernels::{
-    Backend, CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
+    CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
     pack_strip_row,
 };
 
 use super::ProductError;
-use super::activations::{Codes, lines};
+use super::activations::Codes;
 use super::places::{Work, compute};
 
 /// Bytes of codes that a thread multiplies before it looks for other work: they stay in its second-level cache for all
@@ -81,20 +81,20 @@ impl CodeMatrix {
     }
 
     /// The product; lengths are right.
-    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
         let strips = self.strips()?;
         let activations = Codes::new(self.bits, x, self.cols)?;
         let tiles = activations.tiles()?;
         let strip = self.lines.len() / strips.count() * size_of::<CodeLine>();
         let work = Work {
             strips: strips.count(),
-            lines: lines(batch),
+            lines: activations.lines(),
             products: x.len().saturating_mul(self.rows),
             piece: PIECE / strip,
         };
         compute(work, self.rows, out, |first, out| {
             let strips = strips.range(first, first + out.len() / work.lines);
-            Ok(multiply_strips(Backend::best(), strips, &tiles, out)?)
+            Ok(multiply_strips(activations.backend(), strips, &tiles, out)?)
         })
     }
 }

@@ -30,3 +30,6 @@ const FEW_PRODUCTS: usize = 1 << 21;
 
 /// The same for values that are quantized or moved.
 const FEW_VALUES: usize = 1 << 17;
+
+/// Rows of a batch for which tile registers do not pay.
+const FEW_ROWS: usize = 8;

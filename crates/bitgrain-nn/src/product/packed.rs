@@ -98,7 +98,7 @@ impl PackedMatrix {
         }
         match &self.weights {
             // Quantizing the activations finds those that are not finite.
-            Weights::Codes(weights) => return weights.multiply(x, batch, out),
+            Weights::Codes(weights) => return weights.multiply(x, out),
             Weights::Floats(_) | Weights::Unpacked(_) => self.check_finite(x)?,
         }
         match &self.weights {

@@ -71,17 +71,20 @@ fn odd_sizes_are_within_the_bound() {
 
 #[test]
 fn rows_of_a_batch_do_not_depend_on_each_other() {
-    for format in ["q4_0", "q8_0", "int8", "int4", "float32", "fp8_e4m3"] {
-        let matrix = PackedMatrix::new(tensor(format.parse().expect("a format"), 50, 96, 7)).expect("finite");
-        let x = Normals(8).take(40 * 96);
-        let mut alone = vec![0.0; 40 * 50];
-        for (x, out) in x.chunks(96).zip(alone.chunks_mut(50)) {
-            matrix.multiply(x, 1, out).expect("finite");
-        }
-        for batch in 0..=40 {
-            let mut out = vec![0.0; batch * 50];
-            matrix.multiply(&x[..batch * 96], batch, &mut out).expect("finite");
-            assert!(out == alone[..batch * 50], "{format}: batch {batch}");
+    for format in ["q4_0", "q8_0", "q4f32", "int8", "int8/32", "int4", "int4/1024", "float32", "fp8_e4m3"] {
+        let format: WeightFormat = format.parse().expect("a format");
+        for (rows, cols) in [(50, 96), (21, if format.block() > 1 { 1088 } else { 1085 })] {
+            let matrix = PackedMatrix::new(tensor(format, rows, cols, 7)).expect("finite");
+            let x = Normals(8).take(40 * cols);
+            let mut alone = vec![0.0; 40 * rows];
+            for (x, out) in x.chunks(cols).zip(alone.chunks_mut(rows)) {
+                matrix.multiply(x, 1, out).expect("finite");
+            }
+            for batch in 0..=40 {
+                let mut out = vec![0.0; batch * rows];
+                matrix.multiply(&x[..batch * cols], batch, &mut out).expect("finite");
+                assert!(out == alone[..batch * rows], "{format}: {rows} rows of {cols}, batch {batch}");
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ fn part_groups<const LINES: usize, const W: usize, const N: usize>(
 #[target_feature(enable = "avx2,fma,f16c")]
 fn block_sums<const LINES: usize, const W: usize, const N: usize>(
     lines: &[CodeLine; LINES],
-    codes: &[[i32; W]; 8],
+    codes: &[[i32; 8]; W],
     zeros: &[i32; W],
     half: usize,
     first: usize,
@@ -126,8 +126,8 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
             let near = _mm256_and_si256(line, low);
             let far = _mm256_and_si256(_mm256_srli_epi16::<4>(line), low);
             for row in 0..N {
-                let near = _mm256_maddubs_epi16(near, _mm256_set1_epi32(codes[i][first + row]));
-                let far = _mm256_maddubs_epi16(far, _mm256_set1_epi32(codes[i + 4][first + row]));
+                let near = _mm256_maddubs_epi16(near, _mm256_set1_epi32(codes[first + row][i]));
+                let far = _mm256_maddubs_epi16(far, _mm256_set1_epi32(codes[first + row][i + 4]));
                 sums[row] = _mm256_add_epi16(sums[row], _mm256_add_epi16(near, far));
             }
         } else {
@@ -136,7 +136,7 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
             let weights = _mm256_xor_si256(line, _mm256_set1_epi8(i8::MIN));
             let magnitudes = _mm256_abs_epi8(weights);
             for row in 0..N {
-                let signed = _mm256_sign_epi8(_mm256_set1_epi32(codes[i][first + row]), weights);
+                let signed = _mm256_sign_epi8(_mm256_set1_epi32(codes[first + row][i]), weights);
                 let products = _mm256_madd_epi16(_mm256_maddubs_epi16(magnitudes, signed), ones);
                 sums[row] = _mm256_add_epi32(sums[row], products);
             }

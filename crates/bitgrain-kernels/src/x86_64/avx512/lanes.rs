@@ -20,14 +20,14 @@ pub(super) fn store_f32(out: &mut [f32; 16], values: __m512) {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn load_bytes(bytes: &[u8; 64]) -> __m512i {
+pub(in crate::x86_64) fn load_bytes(bytes: &[u8; 64]) -> __m512i {
     // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn store_bytes(out: &mut [u8; 64], bytes: __m512i) {
+pub(in crate::x86_64) fn store_bytes(out: &mut [u8; 64], bytes: __m512i) {
     // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
     unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), bytes) }
 }
@@ -103,19 +103,19 @@ pub(super) fn table(bytes: &'static [u8; 64]) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn load_line(line: &FloatLine) -> __m512 {
+pub(in crate::x86_64) fn load_line(line: &FloatLine) -> __m512 {
     load_f32(&line.0)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn store_line(out: &mut FloatLine, values: __m512) {
+pub(in crate::x86_64) fn store_line(out: &mut FloatLine, values: __m512) {
     store_f32(&mut out.0, values);
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
-pub(super) fn load_half_line(line: &HalfLine) -> __m256i {
+pub(in crate::x86_64) fn load_half_line(line: &HalfLine) -> __m256i {
     // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
     unsafe { _mm256_loadu_si256(line.0.as_ptr().cast()) }
 }

@@ -11,7 +11,7 @@ mod exp;
 mod f32_lanes;
 mod floats;
 mod ggml;
-mod lanes;
+pub(super) mod lanes;
 mod levels;
 mod logistic;
 mod max_abs;

@@ -71,7 +71,7 @@ fn groups<const LINES: usize, const W: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
 fn block_sums<const LINES: usize, const W: usize>(
     lines: &[CodeLine; LINES],
-    codes: &[[i32; W]; 8],
+    codes: &[[i32; 8]; W],
     zeros: &[i32; W],
 ) -> [__m512i; W] {
     prefetch_strip(lines);
@@ -83,10 +83,10 @@ fn block_sums<const LINES: usize, const W: usize>(
         let line = load_bytes(&line.0);
         if LINES == 4 {
             let low = _mm512_set1_epi8(15);
-            add_products(&mut sums, _mm512_and_si512(line, low), &codes[i]);
-            add_products(&mut sums, _mm512_and_si512(_mm512_srli_epi16::<4>(line), low), &codes[i + 4]);
+            add_products(&mut sums, _mm512_and_si512(line, low), codes, i);
+            add_products(&mut sums, _mm512_and_si512(_mm512_srli_epi16::<4>(line), low), codes, i + 4);
         } else {
-            add_products(&mut sums, line, &codes[i]);
+            add_products(&mut sums, line, codes, i);
         }
     }
     sums
@@ -94,8 +94,8 @@ fn block_sums<const LINES: usize, const W: usize>(
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
-fn add_products<const W: usize>(sums: &mut [__m512i; W], weights: __m512i, codes: &[i32; W]) {
+fn add_products<const W: usize>(sums: &mut [__m512i; W], weights: __m512i, codes: &[[i32; 8]; W], four: usize) {
     for row in 0..W {
-        sums[row] = _mm512_dpbusd_epi32(sums[row], weights, _mm512_set1_epi32(codes[row]));
+        sums[row] = _mm512_dpbusd_epi32(sums[row], weights, _mm512_set1_epi32(codes[row][four]));
     }
 }

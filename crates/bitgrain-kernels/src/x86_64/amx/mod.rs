@@ -1,0 +1,8 @@
+//! AMX: products of sixteen rows of activations with sixteen rows of weights at a time. All else is AVX-512.
+
+mod permission;
+mod product;
+mod unit;
+
+pub(crate) use permission::ask;
+pub(crate) use product::multiply_strips;
