@@ -1,6 +1,6 @@
 //! Files: containers of tensors, models of trees and tables as text of other people, and the segments of a store.
 //!
-//! Takes bytes, never a path; a memory-mapped file is read only where its header is. Every length read from a file is
+//! Takes bytes, never a path (but for [`Place`], which is where others write them); a memory-mapped file is read only where its header is. Every length read from a file is
 //! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
 //! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
 //! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
@@ -47,9 +47,11 @@ pub mod xgboost;
 mod crc;
 mod duplicate;
 mod elements;
+mod place;
 mod stream;
 mod write_error;
 
 pub use crc::crc32c;
+pub use place::Place;
 pub use stream::Layout;
 pub use write_error::WriteError;

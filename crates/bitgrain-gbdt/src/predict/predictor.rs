@@ -130,10 +130,7 @@ impl Predictor {
     pub fn probabilities(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
         self.each_row(features, self.n_classes(), |scores, out| {
             link::apply(self.output.link, scores);
-            match (&*scores, &mut *out) {
-                (&[second], [first, last]) => (*first, *last) = (1.0 - second, second),
-                _ => out.copy_from_slice(scores),
-            }
+            share(scores, out);
         })
     }
 
@@ -197,6 +194,35 @@ impl Predictor {
         }
         self.walk_row(row, out);
         Ok(())
+    }
+
+    /// The probabilities of one row.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    pub fn row_probabilities(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
+        if out.len() != self.n_classes() {
+            return Err(PredictError::OutputLength { expected: self.n_classes(), found: out.len() });
+        }
+        // Of one score there is a place more than the row itself needs.
+        let (scores, _) = out.split_at_mut(self.n_groups());
+        self.row(row, scores)?;
+        if let [second, last] = out
+            && self.n_groups() == 1
+        {
+            (*second, *last) = (1.0 - *second, *second);
+        }
+        Ok(())
+    }
+
+    /// The place of the likeliest class of one row, as [`choices`](Self::choices) has it.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn row_choice(&self, row: &[f64]) -> Result<u32, PredictError> {
+        let mut scores = vec![0.0; self.n_groups()];
+        self.row_raw(row, &mut scores)?;
+        Ok(choice(&scores))
     }
 
     /// So many values for each row, made of its scores by `finish`.
@@ -269,6 +295,14 @@ impl Predictor {
 }
 
 const _: () = assert!(FEW < TREE_ROWS);
+
+/// The probability of each class: of one score, it is that of the second.
+fn share(predictions: &[f64], out: &mut [f64]) {
+    match (predictions, &mut *out) {
+        (&[second], [first, last]) => (*first, *last) = (1.0 - second, second),
+        _ => out.copy_from_slice(predictions),
+    }
+}
 
 /// The place of the class that scores speak for.
 fn choice(scores: &[f64]) -> u32 {

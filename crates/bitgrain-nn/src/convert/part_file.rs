@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use bitgrain_formats::Place;
 
 use crate::ModelError;
 
@@ -26,15 +27,9 @@ impl PartFile {
     }
 
     pub(super) fn create(path: &Path) -> Result<Self, ModelError> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
-        let short: String = name.chars().take(40).collect();
-        let temporary = path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()));
-        // New, so that two writers never share it and no link that lies there is followed.
-        let file = File::create_new(&temporary).map_err(ModelError::io(path))?;
-        Ok(Self { path: path.to_owned(), temporary: Some(temporary), file })
+        let place = Place::new(path).map_err(ModelError::io(path))?;
+        let (temporary, file) = place.part().map_err(ModelError::io(path))?;
+        Ok(Self { path: place.path().to_owned(), temporary: Some(temporary), file })
     }
 
     pub(super) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ModelError> {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use bitgrain::formats::npy::f32_header;
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::formats::{WriteError, npz};
+use bitgrain::formats::{Place, WriteError, npz};
 use bitgrain::gbdt::table::{TableError, write_parquet};
 
 use crate::error::CliError;
@@ -113,7 +113,8 @@ fn parquet(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<()
 /// Writes a file beside its place, and moves it there.
 fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), CliError>) -> Result<(), CliError> {
     let failed = |source| CliError::File { path: path.to_owned(), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let place = Place::new(path).map_err(failed)?;
+    let folder = place.path().parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Its own name means nothing to anybody.
     let file = temporary().tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
     let mut out = BufWriter::new(file.as_file());
@@ -124,7 +125,8 @@ fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Cli
     out.flush().map_err(failed)?;
     drop(out);
     file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    place.permit(file.as_file()).map_err(failed)?;
+    file.persist(place.path()).map_err(|error| failed(error.error))?;
     Ok(())
 }
 

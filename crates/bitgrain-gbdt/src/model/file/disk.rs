@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use bitgrain_formats::Place;
 
 use crate::model::{ImportError, Model, ModelError};
 
@@ -55,14 +56,15 @@ impl Model {
         let path = path.as_ref();
         let bytes = self.to_bytes()?;
         let failed = |source| SaveError::Io { path: path.to_owned(), source };
-        let temporary = temporary(path);
-        let written = write_new(&temporary, &bytes).and_then(|()| fs::rename(&temporary, path));
+        let place = Place::new(path).map_err(failed)?;
+        let (temporary, file) = place.part().map_err(failed)?;
+        let written = write(file, &bytes).and_then(|()| fs::rename(&temporary, place.path()));
         if let Err(source) = written {
             let _ = fs::remove_file(&temporary);
             return Err(failed(source));
         }
         // The name itself is in the folder, which has its own place on disk.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = place.path().parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
             let _ = folder.sync_all();
         }
@@ -80,18 +82,7 @@ impl Model {
     }
 }
 
-/// A name beside `path` that nobody else has.
-fn temporary(path: &Path) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
-    let short: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
-    path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()))
-}
-
-/// New, so that no link that lies there is followed.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
+fn write(mut file: File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }

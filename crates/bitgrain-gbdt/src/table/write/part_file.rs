@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use bitgrain_formats::Place;
 
 /// A file that is being written beside the one it will replace. Dropped before it is named, it is gone.
 #[derive(Debug)]
@@ -16,14 +17,9 @@ pub(super) struct PartFile {
 
 impl PartFile {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
-        let short: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
-        let temporary = path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()));
-        // New, so that two writers never share it and no link that lies there is followed.
-        let file = BufWriter::new(File::create_new(&temporary)?);
-        Ok(Self { path: path.to_owned(), temporary: Some(temporary), file })
+        let place = Place::new(path)?;
+        let (temporary, file) = place.part()?;
+        Ok(Self { path: place.path().to_owned(), temporary: Some(temporary), file: BufWriter::new(file) })
     }
 
     /// Gives it its name, once its bytes are on disk.
