@@ -1,6 +1,8 @@
 """Bad input is refused by the exception that people expect, in words that say what to change."""
 
 import datetime
+import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -176,6 +178,7 @@ def test_weights_that_are_none(weight, message):
         ({"categorical_features": [0]}, ValueError, "is no category: codes are whole numbers"),
         ({"categorical_features": [True]}, ValueError, "1 flags, X has 3 features"),
         ({"reg_lambda": -1}, ValueError, "reg_lambda = -1.0"),
+        ({"data_sample_strategy": "goss", "top_rate": 0.8, "other_rate": 0.8}, ValueError, "together at most 1"),
     ],
 )
 def test_settings_out_of_range(setting, kind, message):
@@ -285,6 +288,33 @@ def test_the_functions_say_what_they_take():
         BitgrainRegressor(objective=5).fit(X, Y)
     with pytest.raises(ValueError, match="learns classes"):
         BitgrainRegressor(objective="logistic").fit(X, Y > 0.5)
+
+
+def test_targets_that_are_neither_numbers_nor_classes():
+    for y in (["a", None] * 30, ["a", float("nan")] * 30, pd.Series(["a", None] * 30), pl.Series(["a", None] * 30)):
+        for call in (lambda y: bitgrain.Dataset(X, y), lambda y: BitgrainClassifier().fit(X, y)):
+            with pytest.raises(bitgrain.InputError, match="y has missing values, the first at row 1"):
+                call(y)
+    dates = np.full(60, np.datetime64("2026-01-01"))
+    for y in (dates, dates - dates, np.zeros(60, dtype="V4")):
+        with pytest.raises(bitgrain.DTypeError, match="y is of dtype"):
+            bitgrain.Dataset(X, y)
+    with pytest.raises(bitgrain.DTypeError, match="y holds times"):
+        BitgrainRegressor().fit(X, dates)
+    exact = bitgrain.Dataset(X, [Decimal(at) / 4 for at in range(60)])
+    assert exact.classes is None
+    assert exact.target.values[3] == 0.75
+
+
+def test_more_features_than_anybody_has():
+    wide = scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(2, 2**60))
+    with pytest.raises(bitgrain.InputError, match="features, 16777216 are the most"):
+        bitgrain.Dataset(wide, [1.0, 2.0])
+
+
+def test_a_dataset_is_not_pickled():
+    with pytest.raises(bitgrain.DTypeError, match="share it among threads"):
+        pickle.dumps(bitgrain.Dataset(X, Y))
 
 
 def test_texts_are_no_targets_of_a_regression():

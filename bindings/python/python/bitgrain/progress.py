@@ -12,8 +12,8 @@ __all__ = ["Progress"]
 class Progress:
     """A bar of ``total`` steps: tqdm's where it is installed, else one line that is written over.
 
-    ``show=None`` shows it only where somebody may look: in a notebook or a terminal. Numbers are those of other
-    libraries: it is shown above 0.
+    ``show=None`` shows it only where somebody may look: in a terminal, or with tqdm in a notebook. Numbers are those of
+    other libraries: it is shown above 0.
 
     >>> with Progress(total=3, label="rounds", show=False) as progress:
     ...     for round in range(3):

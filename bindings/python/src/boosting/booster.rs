@@ -89,10 +89,18 @@ impl Booster {
                 work.shaped(work.done(of)?, groups)
             }
             "probability" => {
-                let probabilities = work.done(|raw| predictor.probabilities(raw))?;
-                work.shaped(probabilities, predictor.n_classes())
+                let classes = predictor.n_classes();
+                let Some(row) = features.single_row() else {
+                    return work.shaped(work.done(|raw| predictor.probabilities(raw))?, classes);
+                };
+                let mut out = vec![0.0; classes];
+                predictor.row_probabilities(&row, &mut out)?;
+                work.shaped(out, classes)
             }
-            "class" => work.shaped(work.done(|raw| predictor.choices(raw))?, 1),
+            "class" => match features.single_row() {
+                Some(row) => work.shaped(vec![predictor.row_choice(&row)?], 1),
+                None => work.shaped(work.done(|raw| predictor.choices(raw))?, 1),
+            },
             "leaf" => {
                 let leaves = work.done(|raw| predictor.leaves(raw))?.into_pyarray(py);
                 Ok(leaves.reshape([features.n_rows(), predictor.n_trees()])?.into_any())

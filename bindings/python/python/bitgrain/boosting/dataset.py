@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from bitgrain.boosting.frame import read, read_like
 from bitgrain.boosting.model import Model, unwrapped
 from bitgrain.boosting.params import whole
 from bitgrain.boosting.target import Target, class_weights, encoded, encoded_like, weights
-from bitgrain.errors import NotFoundError
+from bitgrain.errors import DTypeError, NotFoundError
 
 __all__ = ["Dataset"]
 
@@ -197,6 +197,9 @@ class Dataset:
                 raise NotFoundError(f"there is no feature {feature!r}; there are: {', '.join(names[:20])}")
             feature = names.index(feature)
         return self._native.cuts(whole("feature", feature, 0))
+
+    def __reduce__(self) -> NoReturn:
+        raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or make one in each process")
 
     def __len__(self) -> int:
         return self.n_rows

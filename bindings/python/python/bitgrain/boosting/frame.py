@@ -16,9 +16,12 @@ from bitgrain.boosting.pandas import read_pandas
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, Error, InputError
 
-__all__ = ["Rows", "is_frame", "is_sparse", "matrix", "read", "read_like"]
+__all__ = ["Rows", "is_frame", "is_sparse", "matrix", "nameless", "read", "read_like"]
 
 Categories = list[list[str] | None]
+
+#: Features at most: each has a name and bins of its own.
+_MOST = 2**24
 
 _TEXT = "give a data frame with astype('category') instead"
 #: What to do about types that are no numbers, by their kind.
@@ -114,6 +117,8 @@ def check_size(shape: tuple[int, int]) -> None:
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise InputError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[1] > _MOST:
+        raise InputError(f"X has {shape[1]} features, {_MOST} are the most: leave out those that are always zero")
 
 
 def matrix(X: Any) -> NDArray[Any]:
@@ -206,7 +211,7 @@ def _columns(X: Any) -> list[str] | None:
     return None
 
 
-def _nameless(names: Sequence[str]) -> bool:
+def nameless(names: Sequence[str]) -> bool:
     """Whether names are but places: ``f0``, ``f1`` and so on; LightGBM's are ``Column_0``."""
     return all(name in (f"f{at}", f"Column_{at}") for at, name in enumerate(names))
 
@@ -224,7 +229,7 @@ def _picked(own: list[Any], names: list[str]) -> list[Any] | None:
     for alike in ({name: name for name in own}, {str(name).replace(" ", "_"): name for name in own}):
         if all(name in alike for name in names):
             return [alike[name] for name in names]
-    if len(own) == len(names) and (_nameless(names) or not all(isinstance(name, str) for name in own)):
+    if len(own) == len(names) and (nameless(names) or not all(isinstance(name, str) for name in own)):
         return None
     missing = [name for name in names if name not in set(own)]
     unexpected = [name for name in own if name not in set(names)]

@@ -14,7 +14,7 @@ __all__ = ["Params", "whole"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Params:
-    """How trees are grown. Names and defaults are LightGBM's where it has them.
+    """How trees are grown. Names and defaults are LightGBM's where it has them, but for `subsample_freq`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Params:
     subsample : float
         Share of the rows for each tree.
     subsample_freq : int
-        A new share every so many rounds; 0 takes all rows.
+        A new share every so many rounds; 0, which is LightGBM's default, takes all rows whatever `subsample` says.
     data_sample_strategy : {"bagging", "goss"}
         ``"goss"`` keeps the rows with large gradients, `top_rate` of all, and draws `other_rate` from the others.
     top_rate, other_rate : float
@@ -135,6 +135,8 @@ class Params:
         share = _share("subsample", self.subsample)
         every = whole("subsample_freq", self.subsample_freq, 0)
         goss = self.data_sample_strategy == "goss"
+        if goss and self.top_rate + self.other_rate > 1.0:
+            raise InputError(f"top_rate = {self.top_rate} and other_rate = {self.other_rate}: together at most 1")
         stopping = self.early_stopping_rounds
         return {
             "rounds": whole("n_estimators", self.n_estimators, 1),

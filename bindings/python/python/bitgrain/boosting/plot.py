@@ -97,7 +97,9 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
     history: dict[str, dict[str, list[float]]] = model if isinstance(model, dict) else unwrapped(model, "model").history
     names = list(dict.fromkeys(name for values in history.values() for name in values))
     if not names:
-        raise InputError("nothing was measured: give validation data or watch_train to the training")
+        raise InputError(
+            "nothing was measured: give validation data or watch_train to the training; files do not keep its history"
+        )
     metric = names[0] if metric is None else metric
     if metric not in names:
         raise InputError(f"metric {metric!r} was not measured; there are: {', '.join(names)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Target", "class_weights", "encoded", "encoded_like", "numbers", "weights"]
+__all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like", "numbers", "weights"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,7 +57,10 @@ def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> T
     """Give targets as numbers: texts and booleans as the places of their classes, which may be known."""
     if y is None:
         raise InputError("y should be a 1d array, got None")
+    check_classes(y)
     array = _column(y, n_rows, "y")
+    if array.dtype.kind in "mMV":
+        raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, texts or booleans")
     if classes is None and array.dtype.kind in "biufc":
         if array.dtype.kind != "b":
             return Target(numbers(array, n_rows, "y"), None)
@@ -84,7 +89,28 @@ def encoded_like(y: ArrayLike, n_rows: int, other: Target) -> Target:
 
 
 def _all_numbers(array: NDArray[Any]) -> bool:
-    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in array)
+    return all(isinstance(value, Real | Decimal | np.number) and not isinstance(value, bool) for value in array)
+
+
+def check_classes(y: Any) -> None:
+    """Refuse texts with missing values among them: NumPy makes a text of what is none, too."""
+    if isinstance(y, list | tuple):
+        values: Any = y
+    else:
+        array = np.asarray(detached(y))
+        if array.dtype.kind != "O":
+            return
+        values = array.ravel()
+    if any(isinstance(value, str) for value in values):
+        missing = next((at for at, value in enumerate(values) if _is_missing(value)), None)
+        if missing is not None:
+            raise InputError(f"y has missing values, the first at row {missing}: leave these rows out")
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def class_weights(

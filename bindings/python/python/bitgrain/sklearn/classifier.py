@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from bitgrain.boosting.callables import Loss, Objective
-from bitgrain.boosting.target import class_weights
+from bitgrain.boosting.target import check_classes, class_weights
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
@@ -98,6 +98,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         self.class_weight = class_weight
 
     def _task(self, y: ArrayLike) -> Task:
+        check_classes(y)
         checked = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
         check_classification_targets(checked)
         classes, places = np.unique(checked, return_inverse=True)

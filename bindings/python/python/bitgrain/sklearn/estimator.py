@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from bitgrain import _native
 from bitgrain.boosting.callables import Metric, measures
 from bitgrain.boosting.dataset import Dataset
-from bitgrain.boosting.frame import is_frame, is_sparse, matrix
+from bitgrain.boosting.frame import is_frame, is_sparse, matrix, nameless
 from bitgrain.boosting.model import Model, load_model, unwrapped
 from bitgrain.boosting.rounds import Callback
 from bitgrain.boosting.training import grow
@@ -298,6 +298,8 @@ cat_smooth, max_cat_threshold
         estimator.n_features_in_ = model.n_features
         if "feature_names" in said:
             estimator.feature_names_in_ = np.asarray(said["feature_names"], dtype=object)
+        elif not said and not nameless(model.feature_names):
+            estimator.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
         estimator._fitted(model)
         estimator._restore(said)
         return estimator

@@ -47,6 +47,10 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
 
     def _task(self, y: ArrayLike) -> Task:
         def encode(target: ArrayLike) -> NDArray[np.float64]:
+            if np.asarray(target).dtype.kind in "mM":
+                raise DTypeError(
+                    "y holds times, it must be numbers: give what counts of them, such as days since a date"
+                )
             array = check_array(target, ensure_2d=False, dtype=np.float64, input_name="y")
             found: NDArray[np.float64] = column_or_1d(array, warn=True)
             return found

@@ -62,7 +62,7 @@ class Writing:
             Texts to write down beside the tensor.
         non_finite
             What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"``
-            infinities to the largest finite magnitude nearby.
+            infinities to the largest finite magnitude nearby, and NaN to 0.
         two_level
             Whether 3-bit blocks may have a second scale for outliers.
 

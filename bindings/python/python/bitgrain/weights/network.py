@@ -26,7 +26,8 @@ class Network(Trainable):
     """Layers with weights, that train at float32 and run in any format.
 
     What is trained are the masters at float32; :meth:`morph` chooses the formats that a forward pass reads. Calls
-    from many threads are safe: each sees the network as it was when the call began.
+    from many threads are safe: each sees the network as it was when the call began. One at a time may change it: while
+    :meth:`fit`, :meth:`morph`, :meth:`set_weights` or :meth:`calibrate` is at work, another of them is refused.
 
     Parameters
     ----------
