@@ -338,6 +338,9 @@ def test_numbers_where_texts_were_are_refused():
     for other in (frame.assign(c=codes), pl.DataFrame({"c": codes, "a": X[:, 0]})):
         with pytest.raises(TypeError, match=r"holds numbers, the model was trained on text there, such as .x"):
             model.predict(other)
+    # A category of numbers is numbers where the model has them.
+    plain = bitgrain.train(bitgrain.Dataset(frame.assign(c=codes), Y), n_estimators=2)
+    assert np.array_equal(plain.predict(frame.assign(c=pd.Categorical(codes))), plain.predict(frame.assign(c=codes)))
     # Categories that are numbers are asked for by their numbers, and nothing at all is missing.
     numbered = pd.DataFrame({"c": pd.Categorical(codes), "a": X[:, 0]})
     model = bitgrain.train(bitgrain.Dataset(numbered, Y), n_estimators=2)

@@ -240,7 +240,7 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
     for wrong in ((40, 60), (3, 2), (-1, 2)):
         with pytest.raises(bitgrain.InputError):
             store.frames("room", *wrong)
-    with pytest.raises(bitgrain.InputError, match="100 values, 3 were given"):
+    with pytest.raises(bitgrain.InputError, match=r"shape \(3,\), those before have \(10, 10\)"):
         store.append("room", [1.0, 2.0, 3.0])
     with pytest.raises(bitgrain.InputError, match="has frames"):
         store.attach("room", bitgrain.Factor("room"))
@@ -382,6 +382,9 @@ def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> No
         ):
             with pytest.raises(kind, match=message):
                 call()
+        store.append("frames", np.zeros((3, 4)))
+        with pytest.raises(bitgrain.InputError, match=r"shape \(4, 3\), those before have \(3, 4\)"):
+            store.append("frames", np.zeros((4, 3)))
         store["number"] = 3.0
         for rows in (slice(0, 0), range(1)):
             with pytest.raises(bitgrain.InputError, match="no rows"):

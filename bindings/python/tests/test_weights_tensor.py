@@ -316,3 +316,9 @@ print("done")
     words = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "done\n", done.stderr
+
+
+def test_mixtures_of_llama_cpp_are_told_apart(weights: np.ndarray) -> None:
+    for name in ("Q4_K_M", "q3_k_s"):
+        with pytest.raises(bitgrain.InputError, match="is a mixture of formats"):
+            bitgrain.quantize(weights, name)

@@ -35,7 +35,7 @@ def read_pandas(
     for at, dtype in enumerate(dtypes):
         column = _Column(frame.iloc[:, at], dtype)
         known = categories[at] if categories is not None else column.categories()
-        if categories is not None and column.is_text and not known:
+        if categories is not None and column.is_text and not known and not column.has_numbers:
             raise DTypeError(f"column {column.name!r} holds text, the model was trained on numbers there")
         if categories is not None and known and column.is_number and not any(map(_is_written_number, known)):
             raise DTypeError(
@@ -62,6 +62,8 @@ class _Column:
         self._is_category = isinstance(dtype, pandas.CategoricalDtype)
         self.is_text = self._is_category or isinstance(dtype, pandas.StringDtype)
         types = pandas.api.types
+        #: Categories that are numbers, for a model that has numbers there.
+        self.has_numbers = self._is_category and bool(types.is_numeric_dtype(dtype.categories.dtype))
         numeric = types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)
         self.is_number = bool(numeric) and not self.is_text
         if dtype == np.dtype(object) or not (self.is_text or self.is_number):
@@ -96,6 +98,8 @@ class _Column:
     def numbers(self) -> Any:
         if self._is_category and len(self._dtype.categories) == 0:
             return np.nan
+        if self.has_numbers:
+            return self._series.astype(self._dtype.categories.dtype.name if not self._series.hasnans else "float64")
         if self.is_number:
             if isinstance(self._dtype, np.dtype):
                 if self._dtype.kind == "c":

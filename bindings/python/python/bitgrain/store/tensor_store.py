@@ -264,7 +264,14 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             If the id was put as a whole, or the frames before have another shape.
 
         """
-        return frame_info(self._native.append(id, float32(frame), frame_time(time)))
+        values = float32(frame)
+        try:
+            return frame_info(self._native.append(id, values, frame_time(time)))
+        except InputError:
+            if id in self and tuple(self._native.shape(id)) != values.shape:
+                before = tuple(self._native.shape(id))
+                raise InputError(f"the frame has the shape {values.shape}, those before have {before}") from None
+            raise
 
     # --------------------------------------------------------------------------------------------------- reconstruction
 
