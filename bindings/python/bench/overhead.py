@@ -11,6 +11,7 @@ import platform
 import resource
 import time
 import timeit
+from collections.abc import Callable
 
 import numpy as np
 
@@ -29,6 +30,15 @@ def made(rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:
 def best(repeat: int, work: object) -> float:
     """Give the shortest of some runs, in seconds."""
     return min(timeit.repeat(work, number=1, repeat=repeat))  # type: ignore[arg-type]
+
+
+def in_turn(repeat: int, calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Give the times of some calls, in seconds: each once, then each once more."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeat):
+        for name, call in calls.items():
+            times[name].append(timeit.timeit(call, number=1))
+    return times
 
 
 def peak() -> int:
@@ -65,9 +75,22 @@ def main() -> None:
     found["fit, overhead [%]"] = 100 * (found["fit, estimator [s]"] / found["fit, Rust [s]"] - 1)
 
     native = estimator.booster_._native
-    found["predict, Rust [s]"] = best(options.repeat, lambda: native.predict(X, n_jobs=jobs))
-    found["predict, estimator [s]"] = best(options.repeat, lambda: estimator.predict_proba(X))
-    found["predict, overhead [%]"] = 100 * (found["predict, estimator [s]"] / found["predict, Rust [s]"] - 1)
+    regressor = bitgrain.BitgrainRegressor(n_estimators=options.rounds, n_jobs=jobs).fit(X, targets)
+    numbers = regressor.booster_._native
+    calls = {
+        "Rust, classes": lambda: native.predict(X, n_jobs=jobs),
+        "predict_proba": lambda: estimator.predict_proba(X),
+        "predict of labels": lambda: estimator.predict(X),
+        "Rust, numbers": lambda: numbers.predict(X, n_jobs=jobs),
+        "predict of numbers": lambda: regressor.predict(X),
+    }
+    # In turn, so that a machine that slows down is slow for all of them.
+    times = {name: min(every) for name, every in in_turn(options.repeat, calls).items()}
+    found |= {f"{name} [s]": seconds for name, seconds in times.items()}
+    for name in calls:
+        rust = "Rust, numbers" if name.endswith("numbers") else "Rust, classes"
+        if name != rust:
+            found[f"{name}, overhead [%]"] = 100 * (times[name] / times[rust] - 1)
 
     row = np.ascontiguousarray(X[:1])
     for name, call in {

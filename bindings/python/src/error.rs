@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, import_exception};
@@ -34,6 +35,15 @@ impl Raised {
         Self::new::<InputError>(error)
     }
 
+    /// What the system said about a file, with its number and the file's name as `OSError` has them.
+    pub(crate) fn file(path: impl AsRef<Path>, error: &io::Error) -> Self {
+        let path = path.as_ref();
+        match error.raw_os_error() {
+            Some(number) => Self(PyErr::new::<FileError, _>((number, words(error), path.as_os_str().to_owned()))),
+            None => Self::new::<FileError>(format!("{}: {error}", path.display())),
+        }
+    }
+
     /// A type that cannot be used.
     pub(crate) fn dtype(error: impl Display) -> Self {
         Self::new::<DTypeError>(error)
@@ -56,8 +66,14 @@ impl From<Raised> for PyErr {
 impl From<io::Error> for Raised {
     fn from(error: io::Error) -> Self {
         match error.raw_os_error() {
-            Some(number) => Self(PyErr::new::<FileError, _>((number, error.to_string()))),
+            Some(number) => Self(PyErr::new::<FileError, _>((number, words(&error)))),
             None => Self::new::<FileError>(error),
         }
     }
+}
+
+/// What the system says, without the number: that is told apart.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -5,16 +5,16 @@
 //! | `boosting` | datasets, training, models of trees |
 //! | `weights` | quantized tensors, weight stores, networks, model files |
 //! | `store` | tensors at rest |
-//! | `array` | NumPy arrays on their way in and out |
 //! | `error` | the tree of exceptions |
+//! | `process` | work in processes that were forked |
 //! | `command` | `python -m bitgrain` |
 //!
 //! What users see is Python: `python/bitgrain/`. The types here are described in `_native.pyi` beside it.
 
-mod array;
 mod boosting;
 mod command;
 mod error;
+mod process;
 mod store;
 mod weights;
 
@@ -25,6 +25,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
+    process::remember();
     boosting::register(module)?;
     weights::register(module)?;
     store::register(module)?;

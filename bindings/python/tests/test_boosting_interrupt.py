@@ -79,6 +79,19 @@ def loss(t, s):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_second_ctrl_c_raises_keyboard_interrupt(table):
+    X, y = table
+
+    def slow(round):
+        if round.index == 3:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.3)
+
+    with pytest.raises(KeyboardInterrupt):
+        bitgrain.BitgrainRegressor(n_estimators=1000).fit(X, y, callbacks=[slow])
+
+
 def test_a_cross_validation_raises_keyboard_interrupt(table):
     X, y = table
     data = bitgrain.Dataset(X, y)

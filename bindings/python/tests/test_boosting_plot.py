@@ -64,7 +64,7 @@ def test_pictures_of_nothing_are_refused(model):
         bitgrain.plot_metric(model, "auc")
     with pytest.raises(bitgrain.InputError, match="nothing was measured"):
         bitgrain.plot_metric(bitgrain.Model.from_bytes(model.booster_.to_bytes()))
-    with pytest.raises(bitgrain.InputError, match="neither a Model nor"):
+    with pytest.raises(bitgrain.InputError, match="model must be a Model or a fitted estimator"):
         bitgrain.plot_importance(5)
 
 

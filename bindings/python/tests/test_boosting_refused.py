@@ -1,6 +1,8 @@
 """Bad input is refused by the exception that people expect, in words that say what to change."""
 
 import datetime
+import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -176,6 +178,7 @@ def test_weights_that_are_none(weight, message):
         ({"categorical_features": [0]}, ValueError, "is no category: codes are whole numbers"),
         ({"categorical_features": [True]}, ValueError, "1 flags, X has 3 features"),
         ({"reg_lambda": -1}, ValueError, "reg_lambda = -1.0"),
+        ({"data_sample_strategy": "goss", "top_rate": 0.8, "other_rate": 0.8}, ValueError, "together at most 1"),
     ],
 )
 def test_settings_out_of_range(setting, kind, message):
@@ -191,8 +194,10 @@ def test_evaluation_that_does_not_fit():
         fit(X, Y, eval_set=(X.copy(), Y[:5]))
     with pytest.raises(ValueError, match="must be a pair"):
         fit(X, Y, eval_set=[X])
-    with pytest.raises(ValueError, match="two sets of validation data"):
-        fit(X, Y, eval_set=[(X.copy(), Y), (X.copy(), Y)])
+    with pytest.raises(ValueError, match="must be a pair"):
+        fit(X, Y, eval_set=5)
+    with pytest.raises(TypeError, match="metric 5 must be a name, a callable"):
+        fit(X, Y, eval_set=(X.copy(), Y), eval_metric=5)
     with pytest.raises(ValueError, match="no metric ndcg; there are: rmse"):
         fit(X, Y, eval_set=(X.copy(), Y), eval_metric="ndcg")
     with pytest.raises(ValueError, match="cannot be called"):
@@ -201,7 +206,7 @@ def test_evaluation_that_does_not_fit():
         fit(X, Y, init_model=5)
     with pytest.raises(ValueError, match=r"no setting 'leaves'; there are: .*num_leaves"):
         bitgrain.train(bitgrain.Dataset(X, Y), leaves=5)
-    with pytest.raises(ValueError, match="cuts of the training data"):
+    with pytest.raises(ValueError, match=r"binned otherwise than the training data: make it by data\.like"):
         bitgrain.train(bitgrain.Dataset(X, Y), valid=bitgrain.Dataset(X[:30], Y[:30]))
 
 
@@ -225,3 +230,140 @@ def test_files_that_are_no_models(tmp_path):
             bitgrain.Model.from_bytes(bytes_)
     with pytest.raises(bitgrain.FileError):
         MODEL.save(tmp_path / "no" / "such" / "folder.bitgrain")
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "message"),
+    [
+        ({"class_weight": {"c": 1.0}}, ValueError, "names class 'c', which is not in y"),
+        ({"class_weight": [1, 2, 3]}, ValueError, "3 weights, y has 2 classes"),
+        ({"class_weight": 5}, TypeError, "class_weight = 5"),
+        ({"class_weight": ["x", "y"]}, TypeError, "class_weight has 'x'"),
+        ({"init_model": "x"}, ValueError, "init_model must be a Model or a fitted estimator"),
+        ({"sample_rows": -1}, ValueError, "sample_rows = -1"),
+        ({"seed": -1}, ValueError, "seed = -1"),
+        ({"seed": 2**64}, ValueError, f"seed = {2**64}"),
+        ({"n_jobs": 10**30}, ValueError, f"n_jobs = {10**30}"),
+        ({"n_jobs": "two"}, TypeError, "n_jobs = 'two'"),
+        ({"max_bin": "256"}, TypeError, "max_bin = '256'"),
+        ({"max_bin": 1}, ValueError, "max_bin = 1"),
+        ({"categorical": [None]}, TypeError, "column None cannot be categorical"),
+        ({"categorical": [0.5]}, TypeError, "column 0.5 cannot be categorical"),
+        ({"categorical": 0}, TypeError, "categorical = 0"),
+    ],
+)
+def test_a_dataset_says_which_setting_is_wrong(settings, kind, message):
+    with pytest.raises(kind, match=message) as caught:
+        bitgrain.Dataset(X, np.where(Y > 0.5, "a", "b"), **settings)
+    assert isinstance(caught.value, bitgrain.Error)
+
+
+def test_the_functions_say_what_they_take():
+    data = bitgrain.Dataset(X, Y)
+    for arguments, keywords, kind, message in (
+        ((X,), {}, TypeError, "data must be a Dataset, not ndarray"),
+        ((data, 5), {}, TypeError, "params must be Params or a dict"),
+        ((data, {"leaves": 3}), {}, ValueError, "no setting 'leaves'"),
+        ((data,), {"objective": 5}, TypeError, "objective = 5"),
+        ((data,), {"objective": lambda t, s: (s, s), "groups": 10**12}, ValueError, "groups = 10"),
+        ((data,), {"callbacks": print}, TypeError, "callbacks = "),
+        ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "number nan"),
+    ):
+        with pytest.raises(kind, match=message) as caught:
+            bitgrain.train(*arguments, n_estimators=1, **keywords)
+        assert isinstance(caught.value, bitgrain.Error), message
+    assert bitgrain.train(data, {"n_estimators": 3}, num_leaves=3).n_rounds == 3
+    for rounds in (-1, "x"):
+        with pytest.raises(bitgrain.Error):
+            MODEL.booster_.truncated(rounds)
+        with pytest.raises(bitgrain.Error):
+            MODEL.booster_.predict(X, rounds=rounds)
+    with pytest.raises(bitgrain.Error, match="feature = -1"):
+        data.cuts(-1)
+    with pytest.raises(ValueError, match="X is None"):
+        bitgrain.Dataset(None, Y)
+    with pytest.raises(TypeError, match="structured_to_unstructured"):
+        bitgrain.Dataset(np.zeros(5, dtype=[("a", "f4")]), np.zeros(5))
+    with pytest.raises(TypeError, match="objective = 5"):
+        BitgrainRegressor(objective=5).fit(X, Y)
+    with pytest.raises(ValueError, match="learns classes"):
+        BitgrainRegressor(objective="logistic").fit(X, Y > 0.5)
+
+
+def test_targets_that_are_neither_numbers_nor_classes():
+    for y in (["a", None] * 30, ["a", float("nan")] * 30, pd.Series(["a", None] * 30), pl.Series(["a", None] * 30)):
+        for call in (lambda y: bitgrain.Dataset(X, y), lambda y: BitgrainClassifier().fit(X, y)):
+            with pytest.raises(bitgrain.InputError, match="y has missing values, the first at row 1"):
+                call(y)
+    dates = np.full(60, np.datetime64("2026-01-01"))
+    for y in (dates, dates - dates, np.zeros(60, dtype="V4")):
+        with pytest.raises(bitgrain.DTypeError, match="y is of dtype"):
+            bitgrain.Dataset(X, y)
+    with pytest.raises(bitgrain.DTypeError, match="y holds times"):
+        BitgrainRegressor().fit(X, dates)
+    exact = bitgrain.Dataset(X, [Decimal(at) / 4 for at in range(60)])
+    assert exact.classes is None
+    assert exact.target.values[3] == 0.75
+
+
+def test_more_features_than_anybody_has():
+    wide = scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(2, 2**60))
+    with pytest.raises(bitgrain.InputError, match="features, 16777216 are the most"):
+        bitgrain.Dataset(wide, [1.0, 2.0])
+
+
+def test_a_dataset_is_not_pickled():
+    with pytest.raises(bitgrain.DTypeError, match="share it among threads"):
+        pickle.dumps(bitgrain.Dataset(X, Y))
+
+
+def test_texts_are_no_targets_of_a_regression():
+    with pytest.raises(TypeError, match="the training data has numbers there"):
+        bitgrain.Dataset(X, Y).like(X, np.where(Y > 0.5, "a", "b"))
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = bitgrain.train(bitgrain.Dataset(frame, Y), n_estimators=2)
+    twice = pd.concat([frame["b"], frame["a"], frame["a"]], axis=1)
+    with pytest.raises(ValueError, match="two columns are named 'a'"):
+        model.predict(twice)
+
+
+def test_numbers_where_texts_were_are_refused():
+    texts = np.array(["x", "y"])[np.arange(len(Y)) % 2]
+    codes = np.arange(len(Y)) % 2.0
+    frame = pd.DataFrame({"c": pd.Categorical(texts), "a": X[:, 0]})
+    model = bitgrain.train(bitgrain.Dataset(frame, Y), n_estimators=2)
+    for other in (frame.assign(c=codes), pl.DataFrame({"c": codes, "a": X[:, 0]})):
+        with pytest.raises(TypeError, match=r"holds numbers, the model was trained on text there, such as .x"):
+            model.predict(other)
+    # A category of numbers is numbers where the model has them.
+    plain = bitgrain.train(bitgrain.Dataset(frame.assign(c=codes), Y), n_estimators=2)
+    assert np.array_equal(plain.predict(frame.assign(c=pd.Categorical(codes))), plain.predict(frame.assign(c=codes)))
+    # Categories that are numbers are asked for by their numbers, and nothing at all is missing.
+    numbered = pd.DataFrame({"c": pd.Categorical(codes), "a": X[:, 0]})
+    model = bitgrain.train(bitgrain.Dataset(numbered, Y), n_estimators=2)
+    assert np.array_equal(model.predict(numbered), model.predict(numbered.assign(c=codes)))
+
+
+def test_columns_that_are_neither_numbers_nor_categories_say_what_to_do():
+    day = pd.Timestamp("2024-01-01")
+    for values, message in (
+        ([day] * 3, r"dt\.month"),
+        ([day - day] * 3, "total_seconds"),
+        ([[1], [2], [3]], "make numbers or a category"),
+        (["a", "b", "c"], "category"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            bitgrain.Dataset(pd.DataFrame({"d": values}), [1.0, 2.0, 3.0])
+
+
+def test_a_broken_sparse_matrix_is_refused():
+    for attribute, at, value in (("indptr", 5, 10**6), ("indices", 3, -1), ("indices", 3, 10**6)):
+        broken = scipy.sparse.csr_array(np.nan_to_num(X))
+        parts = getattr(broken, attribute).copy()
+        parts[at] = value
+        setattr(broken, attribute, parts)
+        with pytest.raises(ValueError, match="parts do not fit together"):
+            bitgrain.Dataset(broken, Y)

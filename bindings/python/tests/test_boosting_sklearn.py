@@ -1,5 +1,6 @@
 """The estimators are scikit-learn's: its own checks, and what people do with estimators."""
 
+import dataclasses
 import json
 import pickle
 import warnings
@@ -216,3 +217,111 @@ def test_no_warning_where_nothing_is_odd(table):
         model.predict(X)
         split = train_test_split(pd.DataFrame(X, columns=list("abcd")), y, random_state=0)
         BitgrainRegressor(n_estimators=3).fit(split[0], split[2]).predict(split[1])
+
+
+def test_probabilities_and_labels_are_those_of_the_scores(table):
+    X, y = table
+    for classes in (np.array(["no", "yes"])[(y > 2).astype(int)], np.digitize(y, [1.5, 2.5]) * 10):
+        model = BitgrainClassifier(n_estimators=10).fit(X, classes)
+        scores = model.decision_function(X)
+        if scores.ndim == 1:
+            second = 1 / (1 + np.exp(-scores))
+            want, places = np.column_stack((1 - second, second)), (scores > 0).astype(int)
+        else:
+            shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+            want, places = shifted / shifted.sum(axis=1, keepdims=True), scores.argmax(axis=1)
+        found = model.predict_proba(X)
+        assert found.dtype == np.float64
+        assert found.flags.c_contiguous
+        assert found.flags.owndata or found.base is not None
+        np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-15)
+        assert np.array_equal(model.predict(X), model.classes_[places])
+        for rows in (X[:1], X[:5], X.astype(np.float64), np.asfortranarray(X)):
+            assert model.predict_proba(rows).tobytes() == found[: len(rows)].tobytes()
+            assert np.array_equal(model.predict(rows), model.classes_[places[: len(rows)]])
+        assert model.booster_.predict_proba(X).tobytes() == found.tobytes()
+        assert model.booster_.predict_class(X).tolist() == [str(each) for each in model.predict(X)]
+
+
+def test_settings_of_numpy_survive_a_file(tmp_path, table):
+    X, y = table
+    settings = {"n_estimators": np.int64(7), "learning_rate": np.float32(0.25), "verbose": np.bool_(False)}
+    BitgrainRegressor(**settings, categorical_features=None).fit(X, y).save(tmp_path / "model")
+    loaded = BitgrainRegressor.load(tmp_path / "model").get_params()
+    assert {name: loaded[name] for name in settings} == {"n_estimators": 7, "learning_rate": 0.25, "verbose": False}
+
+
+def test_classes_of_foreign_files_are_whole_numbers_if_they_look_so(tmp_path, table):
+    X, y = table
+    lightgbm = pytest.importorskip("lightgbm")
+    classes = (y > 2).astype(int)
+    theirs = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(X, classes)
+    theirs.booster_.save_model(tmp_path / "model.txt")
+    loaded = BitgrainClassifier.load(tmp_path / "model.txt")
+    assert loaded.classes_.tolist() == [0, 1]
+    assert loaded.score(X, classes) == theirs.score(X, classes) > 0.8
+
+
+def test_estimators_of_foreign_models_keep_all_digits_of_sparse_rows(tmp_path):
+    lightgbm, sparse = pytest.importorskip("lightgbm"), pytest.importorskip("scipy.sparse")
+    X = 16777216.0 * 64 + np.arange(400.0)[:, None]
+    theirs = lightgbm.LGBMRegressor(min_child_samples=1, min_data_in_bin=1, verbose=-1)
+    theirs.fit(X, np.arange(400) >= 200.0).booster_.save_model(tmp_path / "model.txt")
+    loaded = BitgrainRegressor.load(tmp_path / "model.txt")
+    assert np.array_equal(loaded.predict(sparse.csr_array(X)), loaded.predict(X))
+
+
+def test_a_fit_that_fails_changes_nothing(table):
+    X, y = table
+    model = BitgrainClassifier(n_estimators=3).fit(X, y > 2)
+    before = model.predict(X)
+    for bad in (
+        {"X": X, "y": np.array(list("abcd") * 500), "sample_weight": -np.ones(2000)},
+        {"X": X[:, :2], "y": y > 2, "eval_set": (X, y > 2)},
+        {"X": X, "y": y > 2, "callbacks": [lambda round: 1 / 0]},
+    ):
+        with pytest.raises((ValueError, ZeroDivisionError)):
+            model.fit(**bad)
+        assert model.classes_.tolist() == [False, True]
+        assert np.array_equal(model.predict(X), before)
+    fresh = BitgrainClassifier()
+    with pytest.raises(ValueError, match="weight"):
+        fresh.fit(X, y > 2, sample_weight=-np.ones(2000))
+    assert set(vars(fresh)) == set(fresh.get_params())
+
+
+@pytest.mark.parametrize("verbose", [0, -1, False])
+def test_quiet_is_quiet(table, capfd, verbose):
+    X, y = table
+    BitgrainRegressor(n_estimators=2, verbose=verbose).fit(X, y)
+    assert capfd.readouterr() == ("", "")
+    BitgrainRegressor(n_estimators=2, verbose=1).fit(X, y)
+    assert "training" in capfd.readouterr().err
+
+
+def test_a_score_of_scikit_learn_is_better_if_it_is_more(table):
+    from sklearn.metrics import mean_absolute_error, r2_score
+
+    X, y = table
+    settings = {"n_estimators": 60, "early_stopping_rounds": 5}
+    pairs = {"eval_set": (X[1500:], y[1500:])}
+    score = BitgrainRegressor(**settings).fit(X[:1500], y[:1500], **pairs, eval_metric=r2_score)
+    error = BitgrainRegressor(**settings).fit(X[:1500], y[:1500], **pairs, eval_metric=mean_absolute_error)
+    assert min(score.best_iteration_, error.best_iteration_) > 20
+
+
+def test_help_shows_what_both_estimators_share():
+    for estimator, own in ((BitgrainClassifier, "classes_ : ndarray"), (BitgrainRegressor, '``"quantile:0.9"``')):
+        text = estimator.__doc__
+        for each in (own, "max_bin : int", "n_jobs : int, optional", "booster_ : Model", "evals_result_ : dict"):
+            assert text.count(each) == 1, each
+        assert "and all of" not in text
+        assert estimator.fit.__doc__.count("eval_names") == 1
+
+
+def test_every_setting_of_trees_is_one_of_the_estimators():
+    known = {field.name for field in dataclasses.fields(bitgrain.Params)} - {"seed"}
+    for estimator in (BitgrainClassifier(), BitgrainRegressor()):
+        own = estimator.get_params()
+        assert known <= own.keys()
+        assert all(own[name] == getattr(bitgrain.Params(), name) for name in known)

@@ -1,7 +1,10 @@
 """Many threads and forked processes at once."""
 
+import contextvars
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -78,3 +81,48 @@ def test_n_jobs_counts_as_joblib_does(table):
         np.testing.assert_array_equal(BitgrainRegressor(n_estimators=5, n_jobs=jobs).fit(X, y).predict(X), want)
     with pytest.raises(bitgrain.InputError, match="n_jobs = 0"):
         BitgrainRegressor(n_jobs=0).fit(X, y)
+
+
+def test_a_callback_may_wait_for_a_thread_that_predicts():
+    program = """
+import concurrent.futures, numpy as np
+from bitgrain import BitgrainRegressor
+X = np.random.default_rng(0).random((2000, 4)); y = X[:, 0]
+for jobs in (1, 2):
+    model = BitgrainRegressor(n_estimators=3, n_jobs=jobs).fit(X, y)
+    with concurrent.futures.ThreadPoolExecutor(3) as executor:
+        waits = [lambda round: executor.submit(model.predict, X).result() is None]
+        fits = [lambda: BitgrainRegressor(n_estimators=3, n_jobs=jobs).fit(X, y, callbacks=waits) for _ in range(2)]
+        with concurrent.futures.ThreadPoolExecutor(2) as others:
+            [each.result() for each in [others.submit(fit) for fit in fits]]
+        # And one that trains itself.
+        BitgrainRegressor(n_estimators=2, n_jobs=jobs).fit(X, y, callbacks=[lambda round: fits[0]() is None])
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_callables_see_the_context_of_the_caller(table):
+    X, y = table
+    variable = contextvars.ContextVar("variable", default="other")
+    variable.set("the caller's")
+    seen = []
+
+    def note():
+        seen.append((variable.get(), np.geterr()["over"]))
+
+    def loss(t, s):
+        note()
+        return s - t, np.ones_like(s)
+
+    def metric(t, p):
+        note()
+        return 0.0
+
+    with np.errstate(over="raise"):
+        BitgrainRegressor(n_estimators=2, objective=loss).fit(
+            X, y, eval_set=(X, y), eval_metric=metric, callbacks=[lambda round: note()]
+        )
+    assert set(seen) == {("the caller's", "raise")}
+    assert len(seen) >= 6

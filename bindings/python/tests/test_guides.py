@@ -6,10 +6,14 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[3]
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("python-*.md"))]
+GUIDES = [
+    ROOT / "README.md",
+    ROOT / "bindings" / "python" / "README.md",
+    *sorted((ROOT / "docs" / "guide").glob("python-*.md")),
+]
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
@@ -20,4 +24,4 @@ def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
 
 
 def test_there_is_a_guide_to_each_domain() -> None:
-    assert len(GUIDES) >= 4
+    assert len(GUIDES) >= 5

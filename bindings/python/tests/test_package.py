@@ -3,8 +3,10 @@
 import importlib.metadata
 import importlib.resources
 import inspect
+import os
 import pathlib
 import re
+import stat
 import subprocess
 import sys
 import tomllib
@@ -120,3 +122,50 @@ def test_the_native_half_has_no_unsafe_code() -> None:
     assert len(files) > 10
     for file in files:
         assert not re.search(r"\bunsafe\b", file.read_text()), file
+
+
+def test_without_scikit_learn_all_else_is_there() -> None:
+    program = """
+import sys
+sys.modules["sklearn"] = None
+from bitgrain import *
+import bitgrain
+assert "Dataset" in globals() and "BitgrainClassifier" not in globals()
+try:
+    bitgrain.BitgrainClassifier
+except ImportError as error:
+    print(error)
+"""
+    done = run("-c", program)
+    assert done.stdout == "BitgrainClassifier needs scikit-learn: install it with pip install 'bitgrain[sklearn]'\n", (
+        done
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
+def test_what_is_saved_replaces_files_only(tmp_path: pathlib.Path) -> None:
+    model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
+    network = bitgrain.Network(2, [bitgrain.layers.Dense(1)])
+    saves = {
+        "model.bitgrain": model.save,
+        "network.json": network.save,
+        "tensors.safetensors": lambda path: bitgrain.save_tensors(path, {"a": [1.0]}),
+    }
+    for name, save in saves.items():
+        pipe, link, file = tmp_path / f"pipe-{name}", tmp_path / f"link-{name}", tmp_path / name
+        os.mkfifo(pipe)
+        with pytest.raises(bitgrain.FileError, match="a device or a pipe"):
+            save(pipe)
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        folder = tmp_path / f"folder-{name}"
+        folder.mkdir()
+        with pytest.raises(bitgrain.FileError, match="a folder"):
+            save(folder)
+        file.write_text("old")
+        file.chmod(0o600)
+        link.symlink_to(name)
+        save(link)
+        assert link.is_symlink()
+        assert file.stat().st_size > 3
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not [each for each in tmp_path.iterdir() if each.name.endswith(".part")]

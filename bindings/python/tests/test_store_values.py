@@ -240,7 +240,7 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
     for wrong in ((40, 60), (3, 2), (-1, 2)):
         with pytest.raises(bitgrain.InputError):
             store.frames("room", *wrong)
-    with pytest.raises(bitgrain.InputError, match="100 values, 3 were given"):
+    with pytest.raises(bitgrain.InputError, match=r"shape \(3,\), those before have \(10, 10\)"):
         store.append("room", [1.0, 2.0, 3.0])
     with pytest.raises(bitgrain.InputError, match="has frames"):
         store.attach("room", bitgrain.Factor("room"))
@@ -353,3 +353,50 @@ def test_tensors_that_cannot_come_back_are_refused(store: TensorStore) -> None:
         with pytest.raises(bitgrain.InputError, match="either"):
             bitgrain.Delta("base", **arrays)
     assert list(store) == ["base"]
+
+
+def test_lossless_goes_with_no_tier_of_fewer_bits(tmp_path: pathlib.Path) -> None:
+    values = np.linspace(-9, 9, 100, dtype=np.float32)
+    with bitgrain.TensorStore(tmp_path) as store:
+        for setting in ({"tier": "cold"}, {"pin": bitgrain.Tier.HOT}):
+            with pytest.raises(bitgrain.InputError, match="lossless=True keeps 32 bits"):
+                store.put("a", values, lossless=True, **setting)
+            with store.batch() as batch, pytest.raises(bitgrain.InputError, match="lossless"):
+                batch.put("a", values, lossless=True, **setting)
+        store.put("a", values, lossless=True, tier="lossless")
+        assert np.array_equal(store["a"], values)
+
+
+def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> None:
+    with bitgrain.TensorStore(tmp_path / "store") as store:
+        for call, kind, message in (
+            (lambda: store.put("a", [np.nan]), bitgrain.InputError, 'non_finite="zero" or "clamp"'),
+            (lambda: store.put("a", [1e300]), bitgrain.InputError, "beyond float32"),
+            (lambda: store.put("a", [1.0], max_error="x"), bitgrain.DTypeError, "max_error is 'x'"),
+            (lambda: store.put("a", [1.0], max_error=1e300), bitgrain.InputError, "beyond float32"),
+            (lambda: store.put("a", [1.0], user="x"), bitgrain.DTypeError, "user is 'x'"),
+            (lambda: store.plan("x"), bitgrain.DTypeError, "'x' is no time"),
+            (lambda: store.plan(np.datetime64("now")), bitgrain.DTypeError, "is no time"),
+            (lambda: store.compact(garbage=np.nan), bitgrain.InputError, "garbage is nan"),
+            (lambda: store.compact(garbage=5), bitgrain.InputError, "garbage is 5"),
+        ):
+            with pytest.raises(kind, match=message):
+                call()
+        store.append("frames", np.zeros((3, 4)))
+        with pytest.raises(bitgrain.InputError, match=r"shape \(4, 3\), those before have \(3, 4\)"):
+            store.append("frames", np.zeros((4, 3)))
+        store["number"] = 3.0
+        for rows in (slice(0, 0), range(1)):
+            with pytest.raises(bitgrain.InputError, match="no rows"):
+                store.get("number", rows=rows)
+    with pytest.raises(bitgrain.InputError, match="path is empty"):
+        bitgrain.TensorStore("")
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    with pytest.raises(OSError, match="this is a file, and a store is a folder"):
+        bitgrain.TensorStore(file)
+    with pytest.raises(FileNotFoundError) as caught:
+        bitgrain.load_model(tmp_path / "none")
+    assert "os error" not in str(caught.value)
+    assert caught.value.filename == str(tmp_path / "none")
+    assert issubclass(type(bitgrain.FileError(13, "no")), PermissionError)

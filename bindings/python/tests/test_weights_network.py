@@ -4,6 +4,8 @@ import _thread
 import contextlib
 import copy
 import pickle
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -315,3 +317,86 @@ def test_threads_predict_while_another_changes_the_format(
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(120)))
+
+
+def test_ctrl_c_does_not_wait_for_the_end_of_an_epoch() -> None:
+    program = """
+import os, signal, threading, time, warnings
+import numpy as np
+import bitgrain
+from bitgrain import layers
+
+X = np.random.default_rng(0).random((200_000, 64), dtype=np.float32)
+y = np.arange(200_000) % 10
+network = bitgrain.Network(64, [layers.Dense(512, activation="relu"), layers.Dense(10)])
+before = network.weights("0.weight")
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    history = network.fit(X, y, epochs=1000, batch_size=16)
+seconds = time.monotonic() - start
+assert history.interrupted and history.epochs == [] and history.chosen == 0, history
+assert [each.category for each in caught] == [bitgrain.TrainingInterrupted], caught
+assert (network.weights("0.weight") != before).any()
+assert network.predict(X[:3]).shape == (3, 10)
+print("done", seconds)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith("done"), done.stderr
+    assert float(done.stdout.split()[1]) < 20
+
+
+@pytest.mark.parametrize("shape", [(50, 4), (2, 100), (200,), (100,), (100, 2, 2)])
+def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    X = np.zeros((100, 3))
+    network = bitgrain.Network(3, [layers.Dense(2)])
+    for call in (network.fit, network.evaluate):
+        with pytest.raises(bitgrain.InputError, match=r"y has shape .*numbers of shape \(100, 2\) are needed"):
+            call(X, np.zeros(shape))
+    with pytest.raises(bitgrain.InputError, match=r"classes of shape \(100\) are needed"):
+        network.fit(X, np.zeros((100, 2), dtype=int))
+    with pytest.raises(bitgrain.InputError, match=r"y has shape \(5, 2\)"):
+        network.fit(X, np.zeros((100, 2)), validation_data=(X, np.zeros((5, 2))))
+    network.fit(X, np.zeros((100, 2)), epochs=1, progress=False)
+    network.fit(X, np.zeros((100, 1), dtype=int), epochs=1, progress=False)
+
+
+def test_whole_numbers_for_one_output_are_asked_about() -> None:
+    network = bitgrain.Network(3, [layers.Dense(1)])
+    with pytest.raises(bitgrain.InputError, match=r"y\.astype\(float\) or loss='mean_square'"):
+        network.fit(np.zeros((4, 3)), [1, 2, 3, 4])
+    network.fit(np.zeros((4, 3)), [1, 2, 3, 4], loss="mean_square", epochs=1, progress=False)
+
+
+def test_arguments_of_the_wrong_kind_are_named() -> None:
+    network, X, y = bitgrain.Network(3, [layers.Dense(2)]), np.zeros((4, 3)), [0, 1, 0, 1]
+    for settings, kind, message in (
+        ({"loss": 5}, TypeError, "loss = 5"),
+        ({"optimizer": None}, TypeError, "optimizer = None"),
+        ({"seed": 2**64}, ValueError, "seed cannot be"),
+        ({"validation_data": (X,)}, ValueError, "must be a pair"),
+        ({"validation_data": 5}, ValueError, "must be a pair"),
+    ):
+        with pytest.raises(kind, match=message) as caught:
+            network.fit(X, y, **settings)
+        assert isinstance(caught.value, bitgrain.Error)
+    for wrong in (None, layers.Dense(2)):
+        with pytest.raises(bitgrain.InputError, match="layers must be a list"):
+            bitgrain.Network(3, wrong)
+    with pytest.raises(bitgrain.DTypeError, match="other must be a Network"):
+        network.compare(5)
+    with pytest.raises(KeyError, match="'typo' matches no parameter"):
+        network.morph({"typo": "int8"})
+
+
+def test_masks_are_flags_for_places_of_samples() -> None:
+    network = bitgrain.Network((None, 8), [layers.Attention(2)])
+    X = np.zeros((2, 5, 8))
+    for mask in (np.ones((5, 2), bool), np.ones(10, bool)):
+        with pytest.raises(bitgrain.InputError, match="the mask has shape"):
+            network.predict(X, mask=mask)
+    for mask in (np.full((2, 5), 0.5), np.full((2, 5), 2)):
+        with pytest.raises(bitgrain.DTypeError, match="must be booleans"):
+            network.predict(X, mask=mask)
+    assert network.predict(X, mask=np.ones((2, 5), int)).shape == (2, 5, 8)

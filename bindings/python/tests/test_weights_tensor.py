@@ -1,7 +1,11 @@
 """Arrays to codes and back, against llama.cpp's own Python package and ml_dtypes."""
 
 import copy
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import gguf
@@ -262,3 +266,59 @@ def test_torch_tensors_are_taken_as_they_are() -> None:
     assert bitgrain.quantize(layer.weight, "int8") == small["weight"]
     half = layer.weight.to(torch.bfloat16)
     assert bitgrain.quantize(half, "int8") == bitgrain.quantize(half.detach().float().numpy(), "int8")
+
+
+def test_masked_and_unaligned_arrays(weights: np.ndarray) -> None:
+    with pytest.raises(bitgrain.InputError, match="masked values"):
+        bitgrain.quantize(np.ma.masked_greater(weights, 0), "int8")
+    unaligned = np.ndarray((8,), "f4", bytearray(33), offset=1)
+    assert bitgrain.quantize(unaligned, "int8").shape == (8,)
+
+
+def test_patterns_are_those_of_files(weights: np.ndarray) -> None:
+    state = {"l[0].w": weights, "l0.w": weights}
+    small = bitgrain.quantize_state_dict(state, "int8", keep={"l[0].*": "keep"})
+    assert isinstance(small["l[0].w"], np.ndarray)
+    assert small["l0.w"].dtype == "int8"
+    with pytest.raises(KeyError, match="'typo' matches no tensor"):
+        bitgrain.quantize_state_dict(state, "int8", keep={"typo": "keep"})
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_has_threads_of_its_own(tmp_path: pathlib.Path) -> None:
+    program = """
+import os, sys, threading, numpy as np, bitgrain
+from bitgrain import layers
+V = np.random.default_rng(0).standard_normal((20000, 128), dtype=np.float32)
+network = bitgrain.Network(128, [layers.Dense(64), layers.Dense(2)])
+path = sys.argv[1] + "/model.safetensors"
+
+def work():
+    small = bitgrain.quantize(V, "q8_0")
+    network.morph("int8")
+    again = lambda epoch: network.predict(V).size < 0
+    network.fit(V[:500], np.arange(500) % 2, epochs=2, progress=False, callback=again)
+    store = bitgrain.WeightStore(V)
+    done = bitgrain.quantize_file({"v": V}, f"{path}.{os.getpid()}.safetensors", "int8", progress=False)
+    return small.dequantize().sum() + network.predict(V).sum() + store.multiply(V[:10], "int8").sum()
+
+work()
+child = os.fork()
+if child == 0:
+    threads = [threading.Thread(target=lambda: bitgrain.quantize(V, "int4")) for _ in range(3)]
+    [thread.start() for thread in threads]
+    work()
+    [thread.join() for thread in threads]
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+print("done")
+"""
+    words = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_mixtures_of_llama_cpp_are_told_apart(weights: np.ndarray) -> None:
+    for name in ("Q4_K_M", "q3_k_s"):
+        with pytest.raises(bitgrain.InputError, match="is a mixture of formats"):
+            bitgrain.quantize(weights, name)

@@ -1,6 +1,6 @@
 //! `PartFile`: a file in the making, that gets its name when it is complete.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A file that is being written beside the one it will replace. Dropped before it is published, it is gone, and the one that was
 /// there is as it was.
 ///
-/// A link is followed, and the file it leads to replaced; the new file may be read by whoever might read the old one. What is no
-/// file (a device, a pipe) is not replaced but written to at once.
+/// A link is followed, and the file it leads to replaced; the new file may be read by whoever might read the old one. To rename is
+/// to replace whatever has the name, so devices, pipes and folders are refused.
 ///
 /// ```
 /// use bitgrain_formats::PartFile;
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct PartFile {
     /// What it will be called.
     target: PathBuf,
-    /// What it is called; none once it has its name, and for what is written to at once.
+    /// What it is called; none once it has its name.
     temporary: Option<PathBuf>,
     file: File,
 }
@@ -46,14 +46,13 @@ impl PartFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// Those of the system; kind `IsADirectory`.
+    /// Those of the system; kind `InvalidInput` for what is no file.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let (target, old) = match fs::metadata(path) {
-            Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(old) if !old.is_file() => {
-                let file = OpenOptions::new().write(true).open(path)?;
-                return Ok(Self { target: path.to_owned(), temporary: None, file });
+                let what = if old.is_dir() { "this is a folder" } else { "this is a device or a pipe" };
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, which a file would replace")));
             }
             Ok(old) => (fs::canonicalize(path)?, Some(old.permissions())),
             // A link to what is not there yet, or nothing.
@@ -75,7 +74,7 @@ impl PartFile {
     /// Writes `bytes` at a place. What comes next without a place comes behind them; what is never written is zero.
     ///
     /// # Errors
-    /// Those of the system: a pipe has no places.
+    /// Those of the system.
     pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(bytes)
@@ -86,11 +85,8 @@ impl PartFile {
     /// # Errors
     /// Those of the system.
     pub fn seal(&self, len: u64) -> io::Result<()> {
-        if self.temporary.is_some() {
-            self.file.set_len(len)?;
-            self.file.sync_all()?;
-        }
-        Ok(())
+        self.file.set_len(len)?;
+        self.file.sync_all()
     }
 
     /// Makes it durable and gives it its name.
@@ -178,13 +174,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_not_replaced() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let refused = PartFile::create(folder.path()).expect_err("a folder");
-        assert_eq!(refused.kind(), io::ErrorKind::IsADirectory);
-    }
-
-    #[test]
     #[cfg(unix)]
     fn links_lead_to_what_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -214,17 +203,17 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_is_no_file_is_written_to() {
+    fn what_is_no_file_is_not_replaced() {
         use std::os::unix::fs::FileTypeExt;
         use std::os::unix::net::UnixListener;
         let folder = tempfile::tempdir().expect("a folder");
-        // A socket can be made without rights, and cannot be opened: so it is seen that it was not replaced.
         let path = folder.path().join("socket");
         let _listener = UnixListener::bind(&path).expect("a socket");
-        PartFile::write_whole(&path, b"bytes").expect_err("no file");
+        for path in [&*path, folder.path()] {
+            let refused = PartFile::write_whole(path, b"bytes").expect_err("no file");
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{refused}");
+        }
         assert!(fs::metadata(&path).expect("still there").file_type().is_socket());
         assert_eq!(names(folder.path()), ["socket"]);
-        PartFile::write_whole("/dev/null", b"bytes").expect("takes everything");
-        assert!(fs::metadata("/dev/null").expect("still there").file_type().is_char_device());
     }
 }

@@ -5,6 +5,7 @@
 - Tensors at rest: :class:`TensorStore`
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from bitgrain import boosting as _boosting
@@ -33,11 +34,28 @@ __all__ = [
 _ESTIMATORS = ("BitgrainClassifier", "BitgrainRegressor")
 
 
+def _has_sklearn() -> bool:
+    try:
+        return find_spec("sklearn") is not None
+    except ValueError:
+        return False
+
+
+if not TYPE_CHECKING and not _has_sklearn():
+    # Whoever imports everything wants everything there is.
+    __all__ = [name for name in __all__ if name not in _ESTIMATORS]
+
+
 def __getattr__(name: str) -> Any:
     # scikit-learn takes most of a second to import, and not everybody has it.
     if name in _ESTIMATORS:
-        from bitgrain import sklearn
-
+        try:
+            from bitgrain import sklearn
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith("sklearn"):
+                raise
+            message = f"{name} needs scikit-learn: install it with pip install 'bitgrain[sklearn]'"
+            raise ImportError(message, name="sklearn") from error
         return getattr(sklearn, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

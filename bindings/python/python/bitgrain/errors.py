@@ -21,6 +21,7 @@ __all__ = [
     "LockedError",
     "MissingFileError",
     "NotFoundError",
+    "RefusedFileError",
     "TrainingInterrupted",
 ]
 
@@ -46,12 +47,15 @@ class NotFoundError(Error, KeyError):
 
 
 class FileError(Error, OSError):
-    """A file or folder that cannot be opened, read or written; a :class:`MissingFileError` if it is not there."""
+    """A file or folder that cannot be opened, read or written.
+
+    A :class:`MissingFileError` if it is not there, a :class:`RefusedFileError` if the system allows it to others only.
+    """
 
     def __new__(cls, *args: Any) -> Any:
         """Make the class that fits the number."""
         # OSError chooses among Python's own classes by the number, but only for itself.
-        kind = MissingFileError if cls is FileError and args[:1] == (errno.ENOENT,) else cls
+        kind = _BY_NUMBER.get(args[0], cls) if cls is FileError and args else cls
         return super().__new__(kind, *args)
 
 
@@ -59,8 +63,19 @@ class MissingFileError(FileError, FileNotFoundError):
     """A file or folder that is not there."""
 
 
+class RefusedFileError(FileError, PermissionError):
+    """A file or folder that this process may not use so."""
+
+
 class LockedError(FileError):
     """A store that another process writes."""
+
+
+_BY_NUMBER = {
+    errno.ENOENT: MissingFileError,
+    errno.EACCES: RefusedFileError,
+    errno.EPERM: RefusedFileError,
+}
 
 
 class FormatError(Error, ValueError):

@@ -12,20 +12,21 @@ __all__ = ["Progress"]
 class Progress:
     """A bar of ``total`` steps: tqdm's where it is installed, else one line that is written over.
 
-    ``show=None`` shows it only where somebody may look: in a notebook or a terminal.
+    ``show=None`` shows it only where somebody may look: in a terminal, or with tqdm in a notebook. Numbers are those of
+    other libraries: it is shown above 0.
 
     >>> with Progress(total=3, label="rounds", show=False) as progress:
     ...     for round in range(3):
     ...         progress.update(round + 1, note="loss 0.5")
     """
 
-    def __init__(self, total: int, label: str, show: bool | None = None) -> None:
+    def __init__(self, total: int, label: str, show: bool | int | None = None) -> None:
         self._total = total
         self._label = label
         self._done = 0
         self._bar: Any = None
         self._line = False
-        if show is False:
+        if show is not None and not show > 0:
             return
         try:
             from tqdm.auto import tqdm

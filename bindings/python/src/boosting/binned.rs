@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use super::booster::Booster;
 use super::columns::Categories;
-use super::pool;
+use super::pool::{self, Jobs};
 use super::source::Source;
 use crate::error::{Raised, Result};
 
@@ -53,7 +53,7 @@ impl BinnedData {
         seed: u64,
         like: Option<&Bound<'_, Self>>,
         base: Option<&Bound<'_, Booster>>,
-        n_jobs: Option<i64>,
+        n_jobs: Option<Jobs>,
     ) -> Result<Self> {
         let mut raw = features.features()?;
         let n_rows = raw.n_rows();

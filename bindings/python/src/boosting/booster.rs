@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Link, Model};
-use bitgrain::gbdt::predict::Predictor;
+use bitgrain::gbdt::feature::Features;
+use bitgrain::gbdt::model::{Comparison, Importance, InputKind, Model};
+use bitgrain::gbdt::predict::{PredictError, Predictor};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::columns::Categories;
-use super::pool;
+use super::pool::{self, Jobs};
 use super::source::Source;
 use crate::error::{Raised, Result};
 
@@ -58,7 +59,8 @@ impl Booster {
         py.detach(|| self.model.to_json())
     }
 
-    /// `prediction` after the link, `raw` before, or the `leaf` of each tree; of the first rounds only if asked for.
+    /// `prediction` after the link, `raw` before, a `probability` for each class, the place of the likeliest `class`, or
+    /// the `leaf` of each tree; of the first rounds only if asked for.
     #[pyo3(signature = (features, kind="prediction", *, rounds=None, n_jobs=None))]
     fn predict<'py>(
         &self,
@@ -66,37 +68,48 @@ impl Booster {
         features: Source<'py>,
         kind: &str,
         rounds: Option<usize>,
-        n_jobs: Option<i64>,
+        n_jobs: Option<Jobs>,
     ) -> Result<Bound<'py, PyAny>> {
         let fewer = rounds.map(|rounds| self.predictor.clone().with_rounds(rounds));
         let predictor = fewer.as_ref().unwrap_or(&self.predictor);
-        let n_rows = features.n_rows();
-        if kind == "leaf" {
-            let raw = features.features()?;
-            let leaves = pool::detached(py, n_jobs, || predictor.leaves(&raw))??;
-            return shaped(leaves.into_pyarray(py), [n_rows, predictor.n_trees()]);
-        }
+        let work = Work { py, n_jobs, features: &features };
         let groups = predictor.n_groups();
-        let predictions = match (kind, features.single_row()) {
-            ("prediction", Some(row)) => {
-                let mut out = vec![0.0; groups];
-                predictor.row(&row, &mut out)?;
-                out
+        match kind {
+            "prediction" | "raw" => {
+                if let Some(row) = features.single_row() {
+                    let mut out = vec![0.0; groups];
+                    if kind == "raw" {
+                        predictor.row_raw(&row, &mut out)?
+                    } else {
+                        predictor.row(&row, &mut out)?
+                    }
+                    return work.shaped(out, groups);
+                }
+                let of = |raw: &Features<'_>| if kind == "raw" { predictor.raw(raw) } else { predictor.predict(raw) };
+                work.shaped(work.done(of)?, groups)
             }
-            ("raw", Some(row)) => {
-                let mut out = vec![0.0; groups];
-                predictor.row_raw(&row, &mut out)?;
-                out
+            "probability" => {
+                let classes = predictor.n_classes();
+                let Some(row) = features.single_row() else {
+                    return work.shaped(work.done(|raw| predictor.probabilities(raw))?, classes);
+                };
+                let mut out = vec![0.0; classes];
+                predictor.row_probabilities(&row, &mut out)?;
+                work.shaped(out, classes)
             }
-            ("prediction" | "raw", None) => {
-                let raw = features.features()?;
-                let scores = || if kind == "raw" { predictor.raw(&raw) } else { predictor.predict(&raw) };
-                if n_rows < FEW { scores()? } else { pool::detached(py, n_jobs, scores)?? }
+            "class" => match features.single_row() {
+                Some(row) => work.shaped(vec![predictor.row_choice(&row)?], 1),
+                None => work.shaped(work.done(|raw| predictor.choices(raw))?, 1),
+            },
+            "leaf" => {
+                let leaves = work.done(|raw| predictor.leaves(raw))?.into_pyarray(py);
+                Ok(leaves.reshape([features.n_rows(), predictor.n_trees()])?.into_any())
             }
-            _ => return Err(Raised::input(format!("kind = '{kind}': it must be 'prediction', 'raw' or 'leaf'"))),
-        };
-        let predictions = predictions.into_pyarray(py);
-        if groups == 1 { Ok(predictions.into_any()) } else { shaped(predictions, [n_rows, groups]) }
+            _ => {
+                let known = "'prediction', 'raw', 'probability', 'class' or 'leaf'";
+                Err(Raised::input(format!("kind = '{kind}': it must be {known}")))
+            }
+        }
     }
 
     /// How much the trees use each feature: the `gain` of its splits, or their number: `split`.
@@ -153,15 +166,7 @@ impl Booster {
 
     #[getter]
     fn link(&self) -> &'static str {
-        match self.model.output.link {
-            Link::Identity => "identity",
-            Link::Logistic { .. } => "logistic",
-            Link::Softmax => "softmax",
-            Link::Exponential => "exponential",
-            Link::Softplus => "softplus",
-            Link::SignedSquare => "signed_square",
-            Link::Step => "step",
-        }
+        self.model.output.link.name()
     }
 
     #[getter]
@@ -207,7 +212,30 @@ impl Booster {
     }
 }
 
-/// Rows of some columns.
-fn shaped<'py, T: numpy::Element>(flat: Bound<'py, PyArray1<T>>, shape: [usize; 2]) -> Result<Bound<'py, PyAny>> {
-    Ok(flat.reshape(shape)?.into_any())
+/// Rows to predict, and where.
+struct Work<'a, 'py> {
+    py: Python<'py>,
+    n_jobs: Option<Jobs>,
+    features: &'a Source<'py>,
+}
+
+impl<'py> Work<'_, 'py> {
+    /// Predictions of all rows, while Python runs on.
+    fn done<T: Send>(
+        &self,
+        predict: impl Fn(&Features<'_>) -> std::result::Result<Vec<T>, PredictError> + Sync,
+    ) -> Result<Vec<T>> {
+        let raw = self.features.features()?;
+        let few = self.features.n_rows() < FEW;
+        Ok(if few { predict(&raw)? } else { pool::detached(self.py, self.n_jobs, || predict(&raw))?? })
+    }
+
+    /// As Python gets them: rows of some columns, or one number for each row.
+    fn shaped<T: numpy::Element>(&self, values: Vec<T>, columns: usize) -> Result<Bound<'py, PyAny>> {
+        let flat = values.into_pyarray(self.py);
+        if columns == 1 {
+            return Ok(flat.into_any());
+        }
+        Ok(flat.reshape([self.features.n_rows(), columns])?.into_any())
+    }
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rayon::prelude::*;
 
-use super::pool;
+use super::pool::{self, Jobs};
 use super::text::{Codes, MISSING};
 use crate::error::{Raised, Result};
 
@@ -47,7 +47,7 @@ impl Columns {
         names: Option<Vec<String>>,
         categories: Option<Categories>,
         wide: bool,
-        n_jobs: Option<i64>,
+        n_jobs: Option<Jobs>,
     ) -> Result<Self> {
         let unread = |error| Raised::dtype(format!("the table cannot be read: {}", PyErr::from(error).value(py)));
         let (batches, schema) = table.into_table().map_err(unread)?.into_inner();
@@ -148,6 +148,14 @@ impl Wanted {
     ) -> std::result::Result<Option<Vec<String>>, ColumnError> {
         let kind = self.chunks.first().map_or(&DataType::Null, |chunk| chunk.data_type());
         let labels = match (&self.known, is_text(kind)) {
+            (Some(Some(labels)), false) if *kind != DataType::Null && !labels.iter().any(|label| is_written(label)) => {
+                match labels.first() {
+                    Some(label) => {
+                        return Err(ColumnError::Numbers { name: self.name.clone(), label: label.clone() });
+                    }
+                    None => None,
+                }
+            }
             (Some(Some(labels)), _) if !labels.is_empty() => Some(Some(&labels[..])),
             (None, true) => Some(None),
             (_, true) => return Err(ColumnError::Text { name: self.name.clone() }),
@@ -202,6 +210,11 @@ fn is_number(kind: &DataType) -> bool {
         || matches!(kind, Boolean | Null | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
 }
 
+/// Whether a text is a number or a flag, as columns of those are written.
+fn is_written(label: &str) -> bool {
+    label.parse::<f64>().is_ok() || matches!(label, "true" | "false")
+}
+
 fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..))
 }
@@ -221,6 +234,9 @@ pub(super) enum ColumnError {
     /// Text where there were numbers.
     #[error("column {name:?} holds text, the model was trained on numbers there")]
     Text { name: String },
+    /// Numbers where there was text.
+    #[error("column {name:?} holds numbers, the model was trained on text there, such as {label:?}")]
+    Numbers { name: String, label: String },
     /// Values that Arrow cannot convert.
     #[error("column {name:?}: {source}")]
     Cast { name: String, source: ArrowError },

@@ -1,22 +1,23 @@
 //! What becomes which exception.
 
-use std::io;
-use std::path::Path;
-
 use bitgrain::gbdt::feature::FeatureError;
 use bitgrain::gbdt::metric::MetricError;
 use bitgrain::gbdt::model::{FileError, ImportError, LoadError, ModelError, SaveError};
 use bitgrain::gbdt::objective::ObjectiveError;
 use bitgrain::gbdt::predict::PredictError;
 use bitgrain::gbdt::train::TrainError;
-use pyo3::PyErr;
 
 use super::columns::ColumnError;
 use crate::error::{self, Raised};
 
 impl From<TrainError> for Raised {
     fn from(error: TrainError) -> Self {
-        Self::input(error)
+        match error {
+            TrainError::OtherCuts => Self::input(
+                "the validation data is binned otherwise than the training data: make it by data.like(X, y)",
+            ),
+            error => Self::input(error),
+        }
     }
 }
 
@@ -54,7 +55,7 @@ impl From<ColumnError> for Raised {
     fn from(error: ColumnError) -> Self {
         match error {
             ColumnError::Missing { .. } | ColumnError::Duplicate { .. } => Self::input(error),
-            ColumnError::Type { .. } | ColumnError::Text { .. } | ColumnError::Cast { .. } => Self::dtype(error),
+            _ => Self::dtype(error),
         }
     }
 }
@@ -69,7 +70,7 @@ impl From<LoadError> for Raised {
     fn from(error: LoadError) -> Self {
         match &error {
             LoadError::Import { source, .. } => import(source, error.to_string()),
-            LoadError::Io { path, source } => file(path, source),
+            LoadError::Io { path, source } => Self::file(path, source),
             _ => Self::new::<error::FileError>(error),
         }
     }
@@ -78,7 +79,7 @@ impl From<LoadError> for Raised {
 impl From<SaveError> for Raised {
     fn from(error: SaveError) -> Self {
         match error {
-            SaveError::Io { path, source } => file(&path, &source),
+            SaveError::Io { path, source } => Self::file(path, &source),
             SaveError::Model(error) => error.into(),
             _ => Self::new::<error::FileError>(error),
         }
@@ -92,13 +93,5 @@ fn import(error: &ImportError, message: String) -> Raised {
             Raised::new::<error::DamagedError>(message)
         }
         _ => Raised::new::<error::FormatError>(message),
-    }
-}
-
-/// An `OSError` that knows its file.
-fn file(path: &Path, source: &io::Error) -> Raised {
-    match source.raw_os_error() {
-        Some(number) => PyErr::new::<error::FileError, _>((number, source.to_string(), path.to_owned())).into(),
-        None => Raised::new::<error::FileError>(format!("{}: {source}", path.display())),
     }
 }

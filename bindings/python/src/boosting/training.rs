@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::metric::{Metric, default_for};
 use bitgrain::gbdt::model::{InputKind, Model};
-use bitgrain::gbdt::train::{CrossValidation, MetricValue, Round, TrainError, Trainer};
+use bitgrain::gbdt::train::{CrossValidation, Data, MetricValue, Round, TrainError, Trainer};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -15,7 +15,7 @@ use super::binned::{BinnedData, Facts};
 use super::booster::Booster;
 use super::metric::metric;
 use super::objective::{FirstRaised, objective};
-use super::pool;
+use super::pool::{self, Jobs, Signal};
 use super::settings::Settings;
 use crate::error::{Raised, Result};
 
@@ -28,10 +28,12 @@ type Trained = (Booster, History, Option<usize>, String, bool);
 /// Each metric with its values of all folds, and the rounds of each fold.
 type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
 
-/// Grows trees. With `keep`, the data can be used again, and the training works on a copy of its bins.
+/// Grows trees. Validation data comes with its name, and early stopping goes by the first; `watch_train` is the name of
+/// the training data, if it is to be measured, too. With `keep`, the data can be used again, and the training works on a
+/// copy of its bins.
 #[pyfunction]
 #[pyo3(signature = (
-    data, settings, objective, metrics, *, valid=None, watch_train=false, on_round=None, classes=None, metadata=None,
+    data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, classes=None, metadata=None,
     keep=true, n_jobs=None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -41,25 +43,28 @@ pub(crate) fn train(
     settings: Settings,
     objective: &Bound<'_, PyAny>,
     metrics: Option<Vec<Bound<'_, PyAny>>>,
-    valid: Option<&Bound<'_, BinnedData>>,
-    watch_train: bool,
+    valid: Option<Vec<(String, Bound<'_, BinnedData>)>>,
+    watch_train: Option<String>,
     on_round: Option<Py<PyAny>>,
     classes: Option<Vec<String>>,
     metadata: Option<BTreeMap<String, String>>,
     keep: bool,
-    n_jobs: Option<i64>,
+    n_jobs: Option<Jobs>,
 ) -> Result<Trained> {
     let raised = FirstRaised::default();
     let params = settings.params()?;
     params.check()?;
     let objective = self::objective(objective, &raised)?;
+    let (valid, watches) = (valid.unwrap_or_default(), watch_train.is_some());
     let metrics: Vec<Box<dyn Metric>> = match metrics {
         Some(metrics) => metrics.iter().map(|given| metric(given, &raised)).collect::<Result<_>>()?,
-        None if valid.is_some() || watch_train => vec![default_for(&*objective)],
+        None if !valid.is_empty() || watches => vec![default_for(&*objective)],
         None => Vec::new(),
     };
     let (facts, base) = (Arc::clone(data.get().facts()), data.get().base().cloned());
-    let valid = valid.map(|valid| valid.get().shared()).transpose()?;
+    let shared = |(_, valid): &(String, Bound<'_, BinnedData>)| valid.get().shared();
+    let shared = valid.iter().map(shared).collect::<Result<Vec<_>>>()?;
+    let called = Names { train: watch_train, valid: valid.into_iter().map(|(name, _)| name).collect() };
     let own = if keep { data.get().shared()? } else { data.get().take()? };
     let stop = AtomicBool::new(false);
     let (training, signal) = pool::interruptible(py, n_jobs, &stop, || {
@@ -68,20 +73,20 @@ pub(crate) fn train(
         for metric in metrics {
             trainer = trainer.metric(metric);
         }
-        if let Some(valid) = &valid {
+        for valid in &shared {
             trainer = trainer.valid(valid);
         }
-        if watch_train {
+        if watches {
             trainer = trainer.watch_train();
         }
         if let Some(base) = &base {
             trainer = trainer.continue_from(base);
         }
-        trainer.on_round(|round| tell(on_round.as_ref(), round, &stop, &raised)).train(&mut own)
+        trainer.on_round(|round| tell(on_round.as_ref(), &called, round, &stop, &raised)).train(&mut own)
     })?;
     let training = finished(training, &raised)?;
     let interrupted = interrupted(py, signal)?;
-    let history = by_metric(&training.history);
+    let history = by_metric(&called, &training.history);
     let mut model = training.model;
     label(&mut model, &facts);
     model.output.classes = classes.unwrap_or_default();
@@ -104,7 +109,7 @@ pub(crate) fn cross_validate(
     folds: usize,
     stratified: bool,
     seed: u64,
-    n_jobs: Option<i64>,
+    n_jobs: Option<Jobs>,
 ) -> Result<Folds> {
     let raised = FirstRaised::default();
     let params = settings.params()?;
@@ -120,7 +125,7 @@ pub(crate) fn cross_validate(
         };
         let trainer = metrics.into_iter().fold(Trainer::new(params.clone(), objective), Trainer::metric);
         let (stop, raised) = (Arc::clone(&stop), raised.clone());
-        Ok(trainer.on_round(move |round| tell(None, round, &stop, &raised)))
+        Ok(trainer.on_round(move |round| tell(None, &Names::default(), round, &stop, &raised)))
     };
     let own = data.get().shared()?;
     // One for each fold, made here where Python is; more folds than rows are refused below.
@@ -133,17 +138,42 @@ pub(crate) fn cross_validate(
     })?;
     let outcome = finished(outcome, &raised)?;
     if let Some(signal) = signal {
-        return Err(signal.into());
+        return Err(signal.error.into());
     }
     let metrics = outcome.metrics.into_iter().map(|metric| (metric.name, metric.values)).collect();
     Ok((metrics, outcome.trainings.iter().map(|training| training.model.n_rounds()).collect()))
 }
 
+/// What the data of metrics is called.
+#[derive(Debug, Default)]
+struct Names {
+    train: Option<String>,
+    /// Of each validation data.
+    valid: Vec<String>,
+}
+
+impl Names {
+    fn of(&self, data: Data) -> String {
+        let name = match data {
+            Data::Train => self.train.as_ref(),
+            Data::Valid => self.valid.first(),
+            Data::Further(number) => self.valid.get(number),
+        };
+        name.map_or_else(|| data.to_string(), Clone::clone)
+    }
+}
+
 /// After a round: tells the callback, and whether it or a signal wants an end.
-fn tell(on_round: Option<&Py<PyAny>>, round: &Round<'_>, stop: &AtomicBool, raised: &FirstRaised) -> ControlFlow<()> {
+fn tell(
+    on_round: Option<&Py<PyAny>>,
+    called: &Names,
+    round: &Round<'_>,
+    stop: &AtomicBool,
+    raised: &FirstRaised,
+) -> ControlFlow<()> {
     let told = on_round.map_or(Ok(false), |call| {
         Python::attach(|py| {
-            let of = |metric: &MetricValue| (metric.data.to_string(), metric.name.clone(), metric.value);
+            let of = |metric: &MetricValue| (called.of(metric.data), metric.name.clone(), metric.value);
             let metrics: Vec<_> = round.metrics.iter().map(of).collect();
             call.bind(py).call1((round.index, round.total, metrics))?.is_truthy()
         })
@@ -163,20 +193,20 @@ fn finished<T>(outcome: std::result::Result<T, TrainError>, raised: &FirstRaised
     }
 }
 
-/// Whether it was Ctrl-C; other exceptions of signal handlers go on.
-fn interrupted(py: Python<'_>, signal: Option<PyErr>) -> Result<bool> {
+/// Whether it was Ctrl-C, once; other exceptions of signal handlers go on.
+fn interrupted(py: Python<'_>, signal: Option<Signal>) -> Result<bool> {
     match signal {
         None => Ok(false),
-        Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
-        Some(error) => Err(error.into()),
+        Some(signal) if !signal.again && signal.error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(true),
+        Some(signal) => Err(signal.error.into()),
     }
 }
 
 /// The values of each metric, round after round. Of two of one name, the second gets a number.
-fn by_metric(rounds: &[Vec<MetricValue>]) -> History {
+fn by_metric(called: &Names, rounds: &[Vec<MetricValue>]) -> History {
     let mut history: History = Vec::new();
     for (at, metric) in rounds.first().into_iter().flatten().enumerate() {
-        let data = metric.data.to_string();
+        let data = called.of(metric.data);
         let alike = rounds[0][..at].iter().filter(|other| other.data == metric.data && other.name == metric.name);
         let name = match alike.count() {
             0 => metric.name.clone(),

@@ -28,10 +28,10 @@ impl From<StoreError> for Raised {
             E::NoSpace { .. } => system::<FileError>("ENOSPC", &error.to_string(), None),
             E::NotEmpty { .. } => system::<FileError>("ENOTEMPTY", &error.to_string(), None),
             E::Poisoned => system::<FileError>("EIO", &error.to_string(), None),
-            E::Io { name, source } => match source.raw_os_error() {
-                Some(number) => PyErr::new::<FileError, _>((number, source.to_string(), name.clone())).into(),
-                None => Self::new::<FileError>(error),
-            },
+            E::Io { name, source } => Self::file(name, source),
+            E::NonFinite { index } => Self::input(format_args!(
+                "value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" takes it"
+            )),
             _ => Self::input(error),
         }
     }
@@ -48,6 +48,9 @@ pub(super) fn not_opened(path: &Path, error: StoreError) -> Raised {
         StoreError::Locked { pid } => {
             let message = format!("the store is in use by process {pid}; open it with mode=\"r\", or wait");
             system::<LockedError>("EAGAIN", &message, path)
+        }
+        StoreError::Io { ref source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+            system::<FileError>("ENOTDIR", "this is a file, and a store is a folder", path)
         }
         error => error.into(),
     }

@@ -5,8 +5,8 @@ use std::sync::{PoisonError, RwLock};
 use bitgrain::store::{Snapshot, StoreError, TensorStore};
 use pyo3::prelude::*;
 
-use super::process;
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// A store or a snapshot, until it is closed.
 pub(super) struct Handle<T> {

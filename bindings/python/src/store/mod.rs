@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `tensor_store.rs` | an open store |
 //! | `snapshot.rs` | a store as it was at one moment |
+//! | `reading.rs` | methods that both have |
 //! | `batch.rs` | changes that are made together |
 //! | `handle.rs` | what is open, shared by threads, closed once |
-//! | `process.rs` | work in processes that were forked |
 //! | `id.rs` | names and numbers |
 //! | `settings.rs` | choices, from Python's values |
 //! | `recipe.rs` | how tensors without data come back |
@@ -18,7 +18,7 @@ mod batch;
 mod error;
 mod handle;
 mod id;
-mod process;
+mod reading;
 mod recipe;
 mod report;
 mod settings;
@@ -30,7 +30,6 @@ use pyo3::prelude::*;
 
 /// Adds what this module offers.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    process::remember();
     module.add_class::<tensor_store::Store>()?;
     module.add_class::<batch::StoreBatch>()?;
     module.add_class::<snapshot::StoreSnapshot>()?;

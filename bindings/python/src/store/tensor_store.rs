@@ -5,26 +5,29 @@ use std::sync::Arc;
 
 use bitgrain::store::reconstruct::Reconstruct;
 use bitgrain::store::{CompactOptions, StoreError, TensorStore};
-use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::batch::StoreBatch;
 use super::error::not_opened;
 use super::handle::Handle;
 use super::id::Id;
-use super::process;
+use super::reading::reading;
 use super::recipe::Recipe;
 use super::report::{Compacted, Cost, Counts, FrameFacts, Known, Planned, Recovered, Ticked, Verified};
 use super::settings::{OpenSettings, PutSettings, dependents, tier};
 use super::snapshot::StoreSnapshot;
-use super::values::{Read, Stacked, tensor};
+use super::values::{Frames, Read, Stacked, tensor};
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// The native half of a `TensorStore`.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct Store {
     handle: Arc<Handle<TensorStore>>,
 }
+
+reading!(Store, TensorStore);
 
 #[pymethods]
 impl Store {
@@ -52,26 +55,9 @@ impl Store {
         self.handle.close(py)
     }
 
-    #[getter]
-    fn closed(&self, py: Python<'_>) -> bool {
-        self.handle.is_closed(py)
-    }
-
-    fn count(&self, py: Python<'_>) -> Result<usize> {
-        self.handle.with(py, |store| Ok(store.len()))
-    }
-
-    fn contains(&self, py: Python<'_>, id: Id) -> Result<bool> {
-        self.handle.with(py, |store| Ok(store.contains(id.0)))
-    }
-
     #[pyo3(signature = (prefix=None))]
     fn ids(&self, py: Python<'_>, prefix: Option<&str>) -> Result<Vec<Id>> {
         self.handle.with(py, |store| Ok(store.ids(prefix).into_iter().map(Id).collect()))
-    }
-
-    fn shape(&self, py: Python<'_>, id: Id) -> Result<Vec<usize>> {
-        self.handle.with(py, |store| Ok(store.shape(id.0)?))
     }
 
     #[pyo3(signature = (id, values, settings=None))]
@@ -87,39 +73,10 @@ impl Store {
         self.handle.with(py, |store| Ok(store.put_with(id.0, shape, values, &options)?.into()))
     }
 
-    fn get<'py>(&self, py: Python<'py>, id: Id) -> Result<Read<'py>> {
-        tensor(py, self.handle.with(py, |store| Ok(store.get(id.0)?))?)
-    }
-
-    fn get_into(&self, py: Python<'_>, id: Id, mut out: PyReadwriteArrayDyn<'_, f32>) -> Result<Cost> {
-        let out = out.as_slice_mut().map_err(PyErr::from)?;
-        self.handle.with(py, |store| Ok(store.get_into(id.0, out)?.into()))
-    }
-
-    fn get_rows<'py>(&self, py: Python<'py>, id: Id, start: usize, stop: usize) -> Result<Read<'py>> {
-        tensor(py, self.handle.with(py, |store| Ok(store.get_rows(id.0, start..stop)?))?)
-    }
-
     fn append(&self, py: Python<'_>, id: Id, frame: PyReadonlyArrayDyn<'_, f32>, time: u64) -> Result<FrameFacts> {
         let (shape, frame) = (frame.shape(), frame.as_slice().map_err(PyErr::from)?);
         let appended = self.handle.with(py, |store| Ok(store.append(id.0, shape, frame, time)?))?;
         Ok(FrameFacts::appended(appended, time))
-    }
-
-    fn frames<'py>(
-        &self,
-        py: Python<'py>,
-        id: Id,
-        start: u64,
-        stop: u64,
-    ) -> Result<(Bound<'py, PyArrayDyn<f32>>, Vec<FrameFacts>)> {
-        let id = id.0;
-        let frames = |store: &TensorStore| Ok(Stacked::new(&store.shape(&id)?, store.frames(&id, start..stop)?));
-        self.handle.with(py, frames)?.into_python(py)
-    }
-
-    fn frame_count(&self, py: Python<'_>, id: Id) -> Result<u64> {
-        self.handle.with(py, |store| Ok(store.frame_count(id.0)?))
     }
 
     #[pyo3(signature = (id, recipe, shape=None))]
@@ -165,10 +122,6 @@ impl Store {
 
     fn stats(&self, py: Python<'_>) -> Result<Counts> {
         self.handle.with(py, |store| Ok(store.stats()?.into()))
-    }
-
-    fn stat(&self, py: Python<'_>, id: Id) -> Result<Known> {
-        self.handle.with(py, |store| Ok(store.meta(id.0)?.into()))
     }
 
     fn verify(&self, py: Python<'_>) -> Result<Verified> {

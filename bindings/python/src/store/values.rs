@@ -10,6 +10,9 @@ use crate::error::Result;
 /// Values and where they come from.
 pub(super) type Read<'py> = (Bound<'py, PyArrayDyn<f32>>, Cost);
 
+/// Frames along a first axis, and where they come from.
+pub(super) type Frames<'py> = (Bound<'py, PyArrayDyn<f32>>, Vec<FrameFacts>);
+
 /// An array that has the values as they are, without a copy.
 pub(super) fn array<'py>(py: Python<'py>, values: Vec<f32>, shape: Vec<usize>) -> Result<Bound<'py, PyArrayDyn<f32>>> {
     Ok(values.into_pyarray(py).reshape(shape)?)
@@ -37,7 +40,7 @@ impl Stacked {
         Self { shape, values, facts: frames.iter().map(FrameFacts::from).collect() }
     }
 
-    pub(super) fn into_python(self, py: Python<'_>) -> Result<(Bound<'_, PyArrayDyn<f32>>, Vec<FrameFacts>)> {
+    pub(super) fn into_python(self, py: Python<'_>) -> Result<Frames<'_>> {
         Ok((array(py, self.values, self.shape)?, self.facts))
     }
 }

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::figures::figures;
+use super::record::record;
 use super::watch::watched;
 use crate::error::{Raised, Result};
 
@@ -45,29 +46,29 @@ impl WeightComparison {
             &self.comparison;
         let rows = PyList::empty(py);
         for tensor in tensors {
-            let row = PyDict::new(py);
-            row.set_item("name", &tensor.name)?;
-            row.set_item("shape", &tensor.shape)?;
-            row.set_item("first", &tensor.first)?;
-            row.set_item("second", &tensor.second)?;
-            row.set_item("first_bytes", tensor.first_bytes)?;
-            row.set_item("second_bytes", tensor.second_bytes)?;
-            row.set_item("error", figures(py, tensor.figures)?)?;
-            row.set_item("optimum_db", tensor.optimum_db)?;
-            row.set_item("limit_db", tensor.limit_db)?;
-            row.set_item("histograms", &tensor.histograms[..])?;
-            row.set_item("range", tensor.range)?;
-            rows.append(row)?;
+            rows.append(record!(py, {
+                name: &tensor.name,
+                shape: &tensor.shape,
+                first: &tensor.first,
+                second: &tensor.second,
+                first_bytes: tensor.first_bytes,
+                second_bytes: tensor.second_bytes,
+                error: figures(py, tensor.figures)?,
+                optimum_db: tensor.optimum_db,
+                limit_db: tensor.limit_db,
+                histograms: &tensor.histograms[..],
+                range: tensor.range,
+            }))?;
         }
-        let out = PyDict::new(py);
-        out.set_item("tensors", rows)?;
-        out.set_item("overall", figures(py, *overall)?)?;
-        out.set_item("only_in_first", only_in_first)?;
-        out.set_item("only_in_second", only_in_second)?;
-        out.set_item("skipped", skipped)?;
-        out.set_item("first_bytes", first_bytes)?;
-        out.set_item("second_bytes", second_bytes)?;
-        Ok(out)
+        Ok(record!(py, {
+            tensors: rows,
+            overall: figures(py, *overall)?,
+            only_in_first: only_in_first,
+            only_in_second: only_in_second,
+            skipped: skipped,
+            first_bytes: first_bytes,
+            second_bytes: second_bytes,
+        }))
     }
 
     /// An HTML page; with `trade_off` the sizes that the first model could have are measured for it.
@@ -99,28 +100,22 @@ impl WeightComparison {
 pub(super) fn network_comparison<'py>(py: Python<'py>, comparison: &NetworkComparison) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyList::empty(py);
     for parameter in &comparison.parameters {
-        let row = PyDict::new(py);
-        row.set_item("name", &parameter.name)?;
-        row.set_item("first", &parameter.first)?;
-        row.set_item("second", &parameter.second)?;
-        row.set_item("first_bytes", parameter.first_bytes)?;
-        row.set_item("second_bytes", parameter.second_bytes)?;
-        row.set_item("error", figures(py, parameter.figures)?)?;
-        rows.append(row)?;
+        rows.append(record!(py, {
+            name: &parameter.name,
+            first: &parameter.first,
+            second: &parameter.second,
+            first_bytes: parameter.first_bytes,
+            second_bytes: parameter.second_bytes,
+            error: figures(py, parameter.figures)?,
+        }))?;
     }
-    let out = PyDict::new(py);
-    out.set_item("parameters", rows)?;
-    out.set_item("overall", figures(py, comparison.overall)?)?;
     let outputs = match &comparison.outputs {
-        Some(agreement) => {
-            let outputs = PyDict::new(py);
-            outputs.set_item("error", figures(py, agreement.figures)?)?;
-            outputs.set_item("mean_cosine", agreement.mean_cosine)?;
-            outputs.set_item("same_choice", agreement.same_choice)?;
-            Some(outputs)
-        }
+        Some(agreement) => Some(record!(py, {
+            error: figures(py, agreement.figures)?,
+            mean_cosine: agreement.mean_cosine,
+            same_choice: agreement.same_choice,
+        })),
         None => None,
     };
-    out.set_item("outputs", outputs)?;
-    Ok(out)
+    Ok(record!(py, { parameters: rows, overall: figures(py, comparison.overall)?, outputs: outputs }))
 }

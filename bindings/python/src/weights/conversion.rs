@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::figures::figures;
 use super::format::{parse, parse_choice, parse_policy};
+use super::record::record;
 use super::watch::{Watch, watched};
 use crate::error::{Raised, Result};
 
@@ -113,26 +114,26 @@ fn planned(
 fn as_dict<'py>(py: Python<'py>, plan: Option<&Plan>, done: &Conversion) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyList::empty(py);
     for tensor in &done.tensors {
-        let row = PyDict::new(py);
-        row.set_item("name", &tensor.name)?;
-        row.set_item("shape", &tensor.shape)?;
-        row.set_item("source", &tensor.from)?;
-        row.set_item("target", &tensor.to)?;
-        row.set_item("bytes_before", tensor.bytes_before)?;
-        row.set_item("bytes_after", tensor.bytes_after)?;
-        row.set_item("error", tensor.figures.map(|lost| figures(py, lost)).transpose()?)?;
-        row.set_item("remark", &tensor.remark)?;
-        rows.append(row)?;
+        rows.append(record!(py, {
+            name: &tensor.name,
+            shape: &tensor.shape,
+            source: &tensor.from,
+            target: &tensor.to,
+            bytes_before: tensor.bytes_before,
+            bytes_after: tensor.bytes_after,
+            error: tensor.figures.map(|lost| figures(py, lost)).transpose()?,
+            remark: &tensor.remark,
+        }))?;
     }
-    let out = PyDict::new(py);
-    out.set_item("tensors", rows)?;
-    out.set_item("overall", figures(py, done.overall)?)?;
-    out.set_item("tensor_rmse", done.tensor_rmse)?;
-    out.set_item("bytes_before", done.bytes_before)?;
-    out.set_item("bytes_after", done.bytes_after)?;
-    out.set_item("file_bytes", done.file_bytes)?;
-    out.set_item("plan", plan.map(|plan| plan_dict(py, plan)).transpose()?)?;
-    Ok(out)
+    Ok(record!(py, {
+        tensors: rows,
+        overall: figures(py, done.overall)?,
+        tensor_rmse: done.tensor_rmse,
+        bytes_before: done.bytes_before,
+        bytes_after: done.bytes_after,
+        file_bytes: done.file_bytes,
+        plan: plan.map(|plan| plan_dict(py, plan)).transpose()?,
+    }))
 }
 
 fn plan_dict<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
@@ -141,10 +142,10 @@ fn plan_dict<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> 
         formats.set_item(name, Choice::to_string(choice))?;
     }
     let curve: Vec<(u64, f64)> = plan.curve.iter().map(|point| (point.bytes, point.relative_rmse)).collect();
-    let out = PyDict::new(py);
-    out.set_item("formats", formats)?;
-    out.set_item("bytes", plan.bytes)?;
-    out.set_item("relative_rmse", plan.relative_rmse)?;
-    out.set_item("curve", curve)?;
-    Ok(out)
+    Ok(record!(py, {
+        formats: formats,
+        bytes: plan.bytes,
+        relative_rmse: plan.relative_rmse,
+        curve: curve,
+    }))
 }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use super::format::parse;
 use crate::error::Result;
+use crate::process;
 
 /// Texts between two looks for Ctrl-C.
 const STEP: usize = 128;
@@ -24,13 +25,13 @@ impl WeightEncoder {
     /// Reads a Hugging Face folder.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
-        Ok(Self { encoder: RwLock::new(py.detach(|| SentenceEncoder::open(path))?) })
+        Ok(Self { encoder: RwLock::new(process::detached(py, || SentenceEncoder::open(path))?) })
     }
 
     /// Makes every matrix run in that format.
     fn morph(&self, py: Python<'_>, format: &str) -> Result<()> {
         let format = parse(format)?;
-        Ok(py.detach(|| self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
+        Ok(process::detached(py, || self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
     }
 
     /// A vector for each text, one after another. `notify` is called with how many are done.
@@ -44,7 +45,8 @@ impl WeightEncoder {
         let (mut out, mut done) = (Vec::new(), 0);
         for some in texts.chunks(STEP) {
             py.check_signals()?;
-            let vectors = py.detach(|| self.encoder.read().unwrap_or_else(PoisonError::into_inner).embed(some))?;
+            let vectors =
+                process::detached(py, || self.encoder.read().unwrap_or_else(PoisonError::into_inner).embed(some))?;
             out.extend(vectors.concat());
             done += some.len();
             if let Some(notify) = notify {
@@ -56,12 +58,12 @@ impl WeightEncoder {
 
     /// The tokens of a text.
     fn tokens(&self, py: Python<'_>, text: &str) -> Vec<u32> {
-        py.detach(|| self.encoder.read().unwrap_or_else(PoisonError::into_inner).tokens(text))
+        process::detached(py, || self.encoder.read().unwrap_or_else(PoisonError::into_inner).tokens(text))
     }
 
     /// Numbers of a vector, tokens that are looked at, and bytes of the weights.
     fn about(&self, py: Python<'_>) -> Result<(usize, usize, usize)> {
-        py.detach(|| {
+        process::detached(py, || {
             let encoder = self.encoder.read().unwrap_or_else(PoisonError::into_inner);
             Ok((encoder.dims(), encoder.longest(), encoder.bytes()?))
         })

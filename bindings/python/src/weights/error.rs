@@ -11,24 +11,15 @@ use bitgrain::nn::network::NetworkError;
 use bitgrain::nn::product::ProductError;
 use bitgrain::nn::save::FileError as SavedError;
 use bitgrain::nn::store::StoreError;
-use pyo3::PyErr;
 
-use crate::error::{DTypeError, DamagedError, FileError, FormatError, NotFoundError, Raised};
+use crate::error::{DTypeError, DamagedError, FormatError, NotFoundError, Raised};
 
-/// What the system said about a file, with its number and the file's name as `OSError` has them.
+/// What the system said about a file; what is in it, if our own reader says so.
 fn file(path: &Path, error: &io::Error) -> Raised {
-    match error.raw_os_error() {
-        Some(number) => {
-            let text = error.to_string();
-            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-            PyErr::new::<FileError, _>((number, text, path.as_os_str().to_owned())).into()
-        }
-        // Our own reader's words about what is in the file.
-        None if error.kind() == io::ErrorKind::InvalidData => {
-            Raised::new::<FormatError>(format!("{}: {error}", path.display()))
-        }
-        None => Raised::new::<FileError>(format!("{}: {error}", path.display())),
+    if error.raw_os_error().is_none() && error.kind() == io::ErrorKind::InvalidData {
+        return Raised::new::<FormatError>(format!("{}: {error}", path.display()));
     }
+    Raised::file(path, error)
 }
 
 impl From<CodecErr> for Raised {
@@ -40,6 +31,9 @@ impl From<CodecErr> for Raised {
             CodecErr::RaggedBlocks { .. } => {
                 Self::input(format!("{error}; choose a dtype with scales beside it, such as int4 or int8"))
             }
+            CodecErr::NonFinite { index } => Self::input(format!(
+                "value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" replaces it"
+            )),
             other => Self::input(other),
         }
     }
@@ -48,6 +42,10 @@ impl From<CodecErr> for Raised {
 impl From<StoreError> for Raised {
     fn from(error: StoreError) -> Self {
         match error {
+            // There is nothing to choose here.
+            StoreError::Codec(CodecErr::NonFinite { index }) => {
+                Self::input(format!("the weight at index {index} is not finite"))
+            }
             StoreError::Codec(source) => source.into(),
             other => Self::input(other),
         }
@@ -85,6 +83,9 @@ impl From<ModelError> for Raised {
             | ModelError::Plan { .. } => Self::new::<FormatError>(error),
             ModelError::NoTensor { .. } => Self::new::<NotFoundError>(error),
             ModelError::Unreadable { .. } => Self::new::<DTypeError>(error),
+            ModelError::Codec { tensor, source: CodecErr::NonFinite { index } } => Self::input(format!(
+                "tensor `{tensor}`: value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" replaces it"
+            )),
             ModelError::Codec { source: CodecErr::InvalidScale { .. } | CodecErr::CodeOutOfRange { .. }, .. } => {
                 Self::new::<FormatError>(error)
             }

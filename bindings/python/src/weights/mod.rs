@@ -8,6 +8,7 @@
 //! | `model`, `conversion`, `comparison` | model files: reading, converting, comparing |
 //! | `encoder` | sentences to vectors |
 //! | `format` | formats by name |
+//! | `figures`, `record` | what dataclasses are made of |
 //! | `watch` | long work that Python can watch and stop |
 
 mod comparison;
@@ -19,6 +20,7 @@ mod format;
 mod metadata;
 mod model;
 mod network;
+mod record;
 mod tensor;
 mod training;
 mod versions;

@@ -15,8 +15,10 @@ use super::conversion::{self, Orders};
 use super::elements;
 use super::format::parse;
 use super::metadata::{entries, metadata};
+use super::record::record;
 use super::tensor::WeightTensor;
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// A model that was opened. No values are read yet.
 #[pyclass(frozen, module = "bitgrain._native")]
@@ -42,7 +44,7 @@ impl WeightModel {
     /// Opens a file, the index of a sharded model, or a folder with either.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
-        Ok(Self { model: Arc::new(py.detach(|| Model::open(path))?) })
+        Ok(Self { model: Arc::new(process::detached(py, || Model::open(path))?) })
     }
 
     /// A model of tensors in memory, with metadata for a GGUF or a safetensors file.
@@ -117,20 +119,20 @@ impl WeightModel {
     /// The values of a tensor.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyArray1<f32>>> {
         let tensor = self.tensor(name)?;
-        Ok(py.detach(|| tensor.values())?.into_pyarray(py))
+        Ok(process::detached(py, || tensor.values())?.into_pyarray(py))
     }
 
     /// The arrays of a tensor as they are stored.
     fn parts<'py>(&self, py: Python<'py>, name: &str) -> Result<Arrays<'py>> {
         let tensor = self.tensor(name)?;
-        let PartsBuf { codes, scales, zeros } = py.detach(|| tensor.parts())?;
+        let PartsBuf { codes, scales, zeros } = process::detached(py, || tensor.parts())?;
         Ok((codes.into_pyarray(py), scales.into_pyarray(py), zeros.into_pyarray(py)))
     }
 
     /// A tensor with its codes in memory.
     fn quantized(&self, py: Python<'_>, name: &str) -> Result<WeightTensor> {
         let tensor = self.tensor(name)?;
-        let quantized = py.detach(|| tensor.quantized())?;
+        let quantized = process::detached(py, || tensor.quantized())?;
         let dims = tensor.shape.iter().map(|dim| usize::try_from(*dim));
         let shape = dims.collect::<std::result::Result<_, _>>().map_err(Raised::input)?;
         Ok(WeightTensor { tensor: Arc::new(quantized), shape })
@@ -139,17 +141,17 @@ impl WeightModel {
     /// Moments and a histogram of a tensor's values.
     fn stats<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
         let tensor = self.tensor(name)?;
-        let found = py.detach(|| stats(tensor, &()))?;
-        let out = PyDict::new(py);
-        out.set_item("count", found.count)?;
-        out.set_item("min", found.min)?;
-        out.set_item("max", found.max)?;
-        out.set_item("mean", found.mean)?;
-        out.set_item("std", found.std)?;
-        out.set_item("zeros", found.zeros)?;
-        out.set_item("non_finite", found.non_finite)?;
-        out.set_item("histogram", found.histogram)?;
-        Ok(out)
+        let found = process::detached(py, || stats(tensor, &()))?;
+        Ok(record!(py, {
+            count: found.count,
+            min: found.min,
+            max: found.max,
+            mean: found.mean,
+            std: found.std,
+            zeros: found.zeros,
+            non_finite: found.non_finite,
+            histogram: found.histogram,
+        }))
     }
 
     /// Writes it in other formats; gives what was done.

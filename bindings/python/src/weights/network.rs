@@ -16,6 +16,7 @@ use super::format::{full_name, parse, parse_choice};
 use super::training::{self, Settings, Targets};
 use super::{Floats, elements};
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// Samples that go through a network at once.
 const PIECE: usize = 256;
@@ -48,7 +49,7 @@ impl WeightNetwork {
         py: Python<'_>,
         work: impl FnOnce(&mut Network) -> Result<T> + Send,
     ) -> Result<T> {
-        py.detach(|| {
+        process::detached(py, || {
             // Not waited for: the one who holds it may be waiting for this call, as a callback of `fit` is.
             let _turn = match self.changing.try_lock() {
                 Ok(turn) => turn,
@@ -80,32 +81,32 @@ impl WeightNetwork {
         let shape = shape.ok_or_else(|| Raised::input("only the first dimension of a sample can be None"))?;
         // What a file would say about a layer is said about an argument here.
         let layers = layers_from_json(layers).map_err(Raised::input)?;
-        Ok(Self::of(py.detach(|| Network::new(shape, layers, seed))?))
+        Ok(Self::of(process::detached(py, || Network::new(shape, layers, seed))?))
     }
 
     /// Reads a JSON or safetensors file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
-        Ok(Self::of(py.detach(|| Network::open(path))?))
+        Ok(Self::of(process::detached(py, || Network::open(path))?))
     }
 
     /// Reads the bytes of a safetensors file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> Result<Self> {
-        Ok(Self::of(py.detach(|| Network::from_safetensors(data))?))
+        Ok(Self::of(process::detached(py, || Network::from_safetensors(data))?))
     }
 
     /// The bytes of a safetensors file with everything that is to be known.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         let network = self.current();
-        Ok(PyBytes::new(py, &py.detach(|| network.to_safetensors(Contents::All))?))
+        Ok(PyBytes::new(py, &process::detached(py, || network.to_safetensors(Contents::All))?))
     }
 
     /// Writes a file: with everything, or only the weights that it runs on.
     fn save(&self, py: Python<'_>, path: PathBuf, everything: bool) -> Result<()> {
         let network = self.current();
         let contents = if everything { Contents::All } else { Contents::Active };
-        Ok(py.detach(|| network.save(path, contents))?)
+        Ok(process::detached(py, || network.save(path, contents))?)
     }
 
     /// The shape of a sample.
@@ -128,7 +129,7 @@ impl WeightNetwork {
     /// All weights, in the order of the layers.
     fn parameters(&self, py: Python<'_>) -> Result<Vec<About>> {
         let network = self.current();
-        let rows = py.detach(|| {
+        let rows = process::detached(py, || {
             let row = |parameter: &bitgrain::nn::network::Parameter| -> std::result::Result<_, NetworkError> {
                 let (rows, cols) = parameter.store().shape();
                 let (name, format) = (parameter.name().to_owned(), full_name(parameter.format()));
@@ -143,7 +144,8 @@ impl WeightNetwork {
     fn weights<'py>(&self, py: Python<'py>, name: &str, master: bool) -> Result<Bound<'py, PyArray1<f32>>> {
         let network = self.current();
         let parameter = network.parameter(name)?;
-        let values = if master { parameter.store().master().to_vec() } else { py.detach(|| parameter.values())? };
+        let values =
+            if master { parameter.store().master().to_vec() } else { process::detached(py, || parameter.values())? };
         Ok(values.into_pyarray(py))
     }
 
@@ -164,8 +166,8 @@ impl WeightNetwork {
     ) -> Result<(Bound<'py, PyArray1<f32>>, Vec<usize>)> {
         let mut network = self.current();
         if let Some(format) = format.map(parse).transpose()? {
-            let mut other = py.detach(|| Network::clone(&network));
-            py.detach(|| other.morph(format))?;
+            let mut other = process::detached(py, || Network::clone(&network));
+            process::detached(py, || other.morph(format))?;
             network = Arc::new(other);
         }
         let batch = batch(&x, &mask)?;
@@ -174,7 +176,7 @@ impl WeightNetwork {
         let indices: Vec<usize> = (0..count).collect();
         for piece in indices.chunks(PIECE) {
             py.check_signals()?;
-            let part = py.detach(|| network.forward(&batch.pick(piece)?))?;
+            let part = process::detached(py, || network.forward(&batch.pick(piece)?))?;
             dims = part.dims().to_vec();
             out.extend(part.into_values());
         }
@@ -230,7 +232,7 @@ impl WeightNetwork {
     ) -> Result<(f64, Option<f64>)> {
         let (network, loss) = (self.current(), training::parse_loss(loss)?);
         let data = training::dataset(&x, &targets, &mask)?;
-        let score = py.detach(|| bitgrain::nn::train::evaluate(&network, &data, loss))?;
+        let score = process::detached(py, || bitgrain::nn::train::evaluate(&network, &data, loss))?;
         Ok((score.loss, score.accuracy))
     }
 
@@ -262,21 +264,21 @@ impl WeightNetwork {
     ) -> Result<Bound<'py, PyDict>> {
         let (first, second) = (self.current(), other.get().current());
         let inputs = inputs.as_ref().map(|x| batch(x, &mask)).transpose()?;
-        let compared = py.detach(|| compare_networks(&first, &second, inputs.as_ref()))?;
+        let compared = process::detached(py, || compare_networks(&first, &second, inputs.as_ref()))?;
         Ok(network_comparison(py, &compared)?)
     }
 
     /// Of every copy of every parameter in memory: the parameter, the format, the bytes.
     fn memory(&self, py: Python<'_>) -> Vec<(String, String, usize)> {
         let network = self.current();
-        let all = py.detach(|| network.memory());
+        let all = process::detached(py, || network.memory());
         all.into_iter().map(|one| (one.parameter, full_name(one.format), one.bytes)).collect()
     }
 
     /// Bytes of the weights that it runs on.
     fn active_bytes(&self, py: Python<'_>) -> Result<usize> {
         let network = self.current();
-        Ok(py.detach(|| network.active_bytes())?)
+        Ok(process::detached(py, || network.active_bytes())?)
     }
 }
 

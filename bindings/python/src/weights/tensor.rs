@@ -14,6 +14,7 @@ use super::figures::figures;
 use super::format::{full_name, parse, parse_policy};
 use super::{Floats, elements, matrix};
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// An array as codes and scales. It never changes.
 #[pyclass(frozen, module = "bitgrain._native")]
@@ -39,7 +40,7 @@ impl WeightTensor {
         let given = elements(&values)?;
         let importance = importance.as_ref().map(elements).transpose()?;
         let (_, cols) = matrix(&shape);
-        let (tensor, lost) = py.detach(|| {
+        let (tensor, lost) = process::detached(py, || {
             let cleaned = whole::cleaned(given, cols, policy);
             let values = cleaned.as_deref().unwrap_or(given);
             let tensor = whole::quantize(format, values, cols, importance)
@@ -88,13 +89,13 @@ impl WeightTensor {
 
     /// The weights that the codes stand for.
     fn dequantize<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
-        Ok(py.detach(|| whole::dequantize(&self.tensor))?.into_pyarray(py))
+        Ok(process::detached(py, || whole::dequantize(&self.tensor))?.into_pyarray(py))
     }
 
     /// What was lost of an array.
     fn fidelity<'py>(&self, py: Python<'py>, original: Floats<'py>) -> Result<Bound<'py, PyDict>> {
         let original = elements(&original)?;
-        let lost = py.detach(|| whole::fidelity(&self.tensor, original))?;
+        let lost = process::detached(py, || whole::fidelity(&self.tensor, original))?;
         Ok(figures(py, lost.into())?)
     }
 

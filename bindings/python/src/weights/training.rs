@@ -1,6 +1,8 @@
 //! Training a network: settings and targets from Python, epochs back to it.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use bitgrain::nn::train::{self, Dataset, Epoch, History, Loss, Optimizer, Schedule, TrainConfig};
 use numpy::PyReadonlyArray1;
@@ -9,8 +11,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::network::{Mask, WeightNetwork, batch};
+use super::record::record;
 use super::{Floats, elements};
 use crate::error::{Raised, Result};
+
+/// How long a signal may wait, unless a batch takes longer.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How a network is trained.
 #[derive(FromPyObject)]
@@ -95,17 +101,27 @@ pub(super) fn train<'py>(
     let config = settings.config()?;
     let mut interrupted = false;
     let history = network.change(py, |network| {
-        let mut wrong = None;
-        let mut watch = |epoch: &Epoch| match Python::attach(|py| told(py, epoch, notify)) {
+        let wrong = RefCell::new(None);
+        let ended = |outcome: PyResult<bool>| match outcome {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
             Err(error) => {
-                wrong = Some(error);
+                *wrong.borrow_mut() = Some(error);
                 ControlFlow::Break(())
             }
         };
-        let history = train::train(network, data, held_back, &config, &mut watch)?;
-        match wrong {
+        let mut watch = |epoch: &Epoch| ended(Python::attach(|py| told(py, epoch, notify)));
+        let mut looked = Instant::now();
+        // An epoch may take hours.
+        let mut between = || {
+            if looked.elapsed() < PATIENCE {
+                return ControlFlow::Continue(());
+            }
+            looked = Instant::now();
+            ended(Python::attach(|py| py.check_signals()).map(|()| false))
+        };
+        let history = train::train_watched(network, data, held_back, &config, &mut watch, &mut between)?;
+        match wrong.into_inner() {
             // What was learned so far is kept.
             Some(error) if Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => interrupted = true,
             Some(error) => return Err(error.into()),
@@ -126,20 +142,20 @@ fn told(py: Python<'_>, epoch: &Epoch, notify: Option<&Py<PyAny>>) -> PyResult<b
 
 fn as_dict<'py>(py: Python<'py>, history: &History, interrupted: bool) -> PyResult<Bound<'py, PyDict>> {
     let epochs = history.epochs.iter().map(|epoch| epoch_dict(py, epoch)).collect::<PyResult<Vec<_>>>()?;
-    let out = PyDict::new(py);
-    out.set_item("epochs", PyList::new(py, epochs)?)?;
-    out.set_item("chosen", history.chosen)?;
-    out.set_item("stopped_early", history.stopped_early)?;
-    out.set_item("interrupted", interrupted)?;
-    Ok(out)
+    Ok(record!(py, {
+        epochs: PyList::new(py, epochs)?,
+        chosen: history.chosen,
+        stopped_early: history.stopped_early,
+        interrupted: interrupted,
+    }))
 }
 
 fn epoch_dict<'py>(py: Python<'py>, epoch: &Epoch) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("number", epoch.number)?;
-    out.set_item("loss", epoch.loss)?;
-    out.set_item("held_back_loss", epoch.held_back.map(|score| score.loss))?;
-    out.set_item("held_back_accuracy", epoch.held_back.and_then(|score| score.accuracy))?;
-    out.set_item("rate", epoch.rate)?;
-    Ok(out)
+    Ok(record!(py, {
+        number: epoch.number,
+        loss: epoch.loss,
+        held_back_loss: epoch.held_back.map(|score| score.loss),
+        held_back_accuracy: epoch.held_back.and_then(|score| score.accuracy),
+        rate: epoch.rate,
+    }))
 }

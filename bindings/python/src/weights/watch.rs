@@ -8,6 +8,7 @@ use bitgrain::nn::Progress;
 use pyo3::prelude::*;
 
 use crate::error::{Raised, Result};
+use crate::process;
 
 /// How often Python hears of the work, and looks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -70,7 +71,7 @@ pub(super) fn watched<T: Send>(
     let done = std::thread::scope(|scope| {
         let handle = scope.spawn(|| {
             let _ending = Ending(&watch);
-            work(&watch)
+            process::run(|| work(&watch))
         });
         while !py.detach(|| watch.wait()) {
             if wrong.is_some() {

@@ -36,3 +36,19 @@ pub enum Link {
     /// 1 if the score is above 0, else 0: XGBoost's `binary:hinge`.
     Step,
 }
+
+impl Link {
+    /// What it is called, without what it is set to.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Logistic { .. } => "logistic",
+            Self::Softmax => "softmax",
+            Self::Exponential => "exponential",
+            Self::Softplus => "softplus",
+            Self::SignedSquare => "signed_square",
+            Self::Step => "step",
+        }
+    }
+}

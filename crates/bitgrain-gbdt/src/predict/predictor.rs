@@ -72,6 +72,12 @@ impl Predictor {
         self.output.base_scores.len()
     }
 
+    /// Probabilities per row: two for a model of one score, which is that of the second class.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_groups().max(2)
+    }
+
     /// Trees that are used: those of all rounds, or of as many as were asked for.
     #[must_use]
     pub fn n_trees(&self) -> usize {
@@ -102,7 +108,7 @@ impl Predictor {
     /// # Errors
     /// [`PredictError::FeatureCount`].
     pub fn raw(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
-        self.scores(features, |_| ())
+        self.each_row(features, self.n_groups(), |scores, out| out.copy_from_slice(scores))
     }
 
     /// Predictions, row after row: a probability for each row of a binary classifier, one for each class if there are
@@ -111,7 +117,30 @@ impl Predictor {
     /// # Errors
     /// [`PredictError::FeatureCount`].
     pub fn predict(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
-        self.scores(features, |scores| link::apply(self.output.link, scores))
+        self.each_row(features, self.n_groups(), |scores, out| {
+            link::apply(self.output.link, scores);
+            out.copy_from_slice(scores);
+        })
+    }
+
+    /// A probability for [each class](Self::n_classes) of a classifier, row after row.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn probabilities(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
+        self.each_row(features, self.n_classes(), |scores, out| {
+            link::apply(self.output.link, scores);
+            share(scores, out);
+        })
+    }
+
+    /// The place of the likeliest class of each row: that of the largest score, the first of several. Of one score,
+    /// the second class if it is above 0.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn choices(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
+        self.each_row(features, 1, |scores, out| out.fill(choice(scores)))
     }
 
     /// The leaf of each row in each tree, row after row.
@@ -167,32 +196,68 @@ impl Predictor {
         Ok(())
     }
 
-    fn scores(&self, features: &Features<'_>, finish: impl Fn(&mut [f64]) + Sync) -> Result<Vec<f64>, PredictError> {
+    /// The probabilities of one row.
+    ///
+    /// # Errors
+    /// As [`row`](Self::row).
+    pub fn row_probabilities(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
+        if out.len() != self.n_classes() {
+            return Err(PredictError::OutputLength { expected: self.n_classes(), found: out.len() });
+        }
+        // Of one score there is a place more than the row itself needs.
+        let (scores, _) = out.split_at_mut(self.n_groups());
+        self.row(row, scores)?;
+        if let [second, last] = out
+            && self.n_groups() == 1
+        {
+            (*second, *last) = (1.0 - *second, *second);
+        }
+        Ok(())
+    }
+
+    /// The place of the likeliest class of one row, as [`choices`](Self::choices) has it.
+    ///
+    /// # Errors
+    /// [`PredictError::FeatureCount`].
+    pub fn row_choice(&self, row: &[f64]) -> Result<u32, PredictError> {
+        let mut scores = vec![0.0; self.n_groups()];
+        self.row_raw(row, &mut scores)?;
+        Ok(choice(&scores))
+    }
+
+    /// So many values for each row, made of its scores by `finish`.
+    fn each_row<T: Copy + Default + Send>(
+        &self,
+        features: &Features<'_>,
+        width: usize,
+        finish: impl Fn(&mut [f64], &mut [T]) + Sync,
+    ) -> Result<Vec<T>, PredictError> {
         self.check_count(features.n_features())?;
         let (n_rows, n_groups) = (features.n_rows(), self.n_groups());
-        let mut out = vec![0.0; n_rows * n_groups];
+        let mut out = vec![T::default(); n_rows * width];
         if n_rows < FEW {
-            let mut values = vec![0.0; self.n_features()];
-            for (row, out) in out.chunks_exact_mut(n_groups).enumerate() {
+            let (mut values, mut scores) = (vec![0.0; self.n_features()], vec![0.0; n_groups]);
+            for (row, out) in out.chunks_exact_mut(width).enumerate() {
                 features.read_row(row, &mut values);
-                self.walk_row(&values, out);
-                finish(out);
+                self.walk_row(&values, &mut scores);
+                finish(&mut scores, out);
             }
             return Ok(out);
         }
         let (rows, trees) = (self.block_rows(n_rows), &self.code_trees[..self.n_trees()]);
-        let parts = out.par_chunks_mut(rows * n_groups).enumerate();
-        parts.for_each_init(<(Block, Vec<f64>)>::default, |(block, sums), (at, out)| {
+        let parts = out.par_chunks_mut(rows * width).enumerate();
+        parts.for_each_init(<(Block, Vec<f64>, Vec<f64>)>::default, |(block, sums, scores), (at, out)| {
             let start = at * rows;
-            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / n_groups);
+            block.read(self.backend, &self.columns, trees, features, start..start + out.len() / width);
             let padded = block.padded();
             sums.clear();
             (0..n_groups).for_each(|group| sums.resize((group + 1) * padded, self.begin(group)));
             block.add_values(self.backend, &self.columns, trees, sums);
-            for (row, out) in out.chunks_exact_mut(n_groups).enumerate() {
-                out.iter_mut().zip(sums[row..].iter().step_by(padded)).for_each(|(out, &sum)| *out = sum);
-                self.end(out);
-                finish(out);
+            scores.resize(n_groups, 0.0);
+            for (row, out) in out.chunks_exact_mut(width).enumerate() {
+                scores.iter_mut().zip(sums[row..].iter().step_by(padded)).for_each(|(score, &sum)| *score = sum);
+                self.end(scores);
+                finish(scores, out);
             }
         });
         Ok(out)
@@ -230,6 +295,23 @@ impl Predictor {
 }
 
 const _: () = assert!(FEW < TREE_ROWS);
+
+/// The probability of each class: of one score, it is that of the second.
+fn share(predictions: &[f64], out: &mut [f64]) {
+    match (predictions, &mut *out) {
+        (&[second], [first, last]) => (*first, *last) = (1.0 - second, second),
+        _ => out.copy_from_slice(predictions),
+    }
+}
+
+/// The place of the class that scores speak for.
+fn choice(scores: &[f64]) -> u32 {
+    if let [score] = *scores {
+        return u32::from(score > 0.0);
+    }
+    let larger = |best: usize, place: usize| if scores[place] > scores[best] { place } else { best };
+    u32::try_from((1..scores.len()).fold(0, larger)).unwrap_or(u32::MAX)
+}
 
 /// Refuses what is not a tree: whatever is behind relies on it.
 fn check(tree: &Tree, features: usize) -> Result<(), TreeProblem> {

@@ -36,7 +36,10 @@ pub enum TrainError {
         range: &'static str,
     },
     /// An objective gave a gradient or a hessian that is not finite, or a negative hessian.
-    #[error("the objective gave row {row} a gradient of {grad} and a hessian of {hess} in round {round}")]
+    #[error(
+        "the objective gave row {row} a gradient of {grad} and a hessian of {hess} in round {round}: both must be finite, \
+         and hessians from 0 on"
+    )]
     Gradient {
         /// The first such row.
         row: usize,

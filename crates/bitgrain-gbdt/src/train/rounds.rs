@@ -32,7 +32,8 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     pairs: Vec<N::Pair>,
     /// Scores of all rows, group after group.
     scores: Vec<f32>,
-    valid_scores: Vec<f32>,
+    /// The same of each validation data.
+    valid_scores: Vec<Vec<f32>>,
     /// Whether targets, weights and scores move with their rows, and gradients are asked for where they are needed. Of
     /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
     /// gradients are kept. So they are for objectives that want the rows in their order.
@@ -53,7 +54,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             None => trainer.objective.base_scores(&data.targets, data.weights.as_deref()),
         };
         let scores = |data: &Dataset| start_scores(data, &base_scores);
-        let valid_scores = trainer.valid.map(scores).unwrap_or_default();
+        let valid_scores = trainer.valid.iter().map(|valid| scores(valid)).collect();
         let n_rows = data.n_rows();
         let moves = groups == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
@@ -292,7 +293,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 self.order[leaf.rows.clone()].iter().for_each(|&row| scores[row as usize] += value);
             }
         }
-        if in_bag == n_rows && self.trainer.valid.is_none() {
+        if in_bag == n_rows && self.trainer.valid.is_empty() {
             return;
         }
         let binned = BinnedTree::new(grown, &self.data.slots);
@@ -301,25 +302,26 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let row = if self.moves { place } else { self.order[place] as usize };
             scores[row] += values[leaf as usize];
         }
-        if let Some(valid) = self.trainer.valid {
+        for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
             let n_valid = valid.n_rows();
             // Its bins may lie elsewhere: it was perhaps made from a matrix of its own.
             let binned = BinnedTree::new(grown, &valid.slots);
-            binned.add_to(&valid.slots, &values, &mut self.valid_scores[group * n_valid..(group + 1) * n_valid]);
+            binned.add_to(&valid.slots, &values, &mut scores[group * n_valid..(group + 1) * n_valid]);
         }
     }
 
     fn measure(&self) -> Result<Vec<MetricValue>, TrainError> {
         let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
         let mut all = Vec::new();
-        if valid.is_none() || *watch_train {
+        if valid.is_empty() || *watch_train {
             let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
             let truth = Truth { data: Data::Train, targets, weights };
             all.extend(evaluate(metrics, objective.link(), &truth, &self.scores)?);
         }
-        if let Some(valid) = valid {
-            let truth = Truth { data: Data::Valid, targets: &valid.targets, weights: valid.weights.as_deref() };
-            all.extend(evaluate(metrics, objective.link(), &truth, &self.valid_scores)?);
+        for (number, (valid, scores)) in valid.iter().zip(&self.valid_scores).enumerate() {
+            let data = if number == 0 { Data::Valid } else { Data::Further(number) };
+            let truth = Truth { data, targets: &valid.targets, weights: valid.weights.as_deref() };
+            all.extend(evaluate(metrics, objective.link(), &truth, scores)?);
         }
         Ok(all)
     }

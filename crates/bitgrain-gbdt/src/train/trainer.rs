@@ -21,7 +21,8 @@ pub struct Trainer<'a> {
     pub(super) params: Params,
     pub(super) objective: Box<dyn Objective>,
     pub(super) metrics: Vec<Box<dyn Metric>>,
-    pub(super) valid: Option<&'a Dataset>,
+    /// The first is the one that early stopping goes by.
+    pub(super) valid: Vec<&'a Dataset>,
     pub(super) init: Option<&'a Model>,
     pub(super) watch_train: bool,
     pub(super) on_round: Option<OnRound<'a>>,
@@ -37,7 +38,15 @@ impl<'a> Trainer<'a> {
     /// A training by these settings.
     #[must_use]
     pub fn new(params: Params, objective: Box<dyn Objective>) -> Self {
-        Self { params, objective, metrics: Vec::new(), valid: None, init: None, watch_train: false, on_round: None }
+        Self {
+            params,
+            objective,
+            metrics: Vec::new(),
+            valid: Vec::new(),
+            init: None,
+            watch_train: false,
+            on_round: None,
+        }
     }
 
     /// Measures this after every round: on the validation data if there is any, else on the training data. Early
@@ -48,10 +57,11 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Data to measure on, made by [`Dataset::like`].
+    /// Data to measure on, made by [`Dataset::like`]. There may be several: early stopping and the best round go by the
+    /// first, the others are only measured.
     #[must_use]
     pub fn valid(mut self, data: &'a Dataset) -> Self {
-        self.valid = Some(data);
+        self.valid.push(data);
         self
     }
 
@@ -113,18 +123,18 @@ impl<'a> Trainer<'a> {
     }
 
     fn check(&self, data: &Dataset) -> Result<(), TrainError> {
-        let all_data = || [Some(data), self.valid].into_iter().flatten();
+        let all_data = || std::iter::once(data).chain(self.valid.iter().copied());
         if all_data().any(|data| data.n_rows() == 0) {
             return Err(FeatureError::Empty { rows: 0, features: data.n_features() }.into());
         }
         self.objective.check(&data.targets)?;
-        if let Some(valid) = self.valid {
+        for valid in &self.valid {
             self.objective.check(&valid.targets)?;
             if valid.cuts != data.cuts {
                 return Err(TrainError::OtherCuts);
             }
         }
-        if self.params.early_stopping.is_some() && (self.valid.is_none() || self.metrics.is_empty()) {
+        if self.params.early_stopping.is_some() && (self.valid.is_empty() || self.metrics.is_empty()) {
             return Err(TrainError::NothingToWatch);
         }
         let Some(model) = self.init else {
@@ -141,7 +151,10 @@ impl<'a> Trainer<'a> {
         } else if all_data().any(|data| data.start.as_ref().map(Vec::len) != Some(data.n_rows() * groups)) {
             Some("the data does not start from it; see Dataset::start_from".to_owned())
         } else if model.output.link != self.objective.link() {
-            Some(format!("it has the link {:?}, the objective {:?}", model.output.link, self.objective.link()))
+            let (its, own) = (model.output.link, self.objective.link());
+            // Of two slopes, the names are the same.
+            let slopes = if its.name() == own.name() { " of another slope" } else { "" };
+            Some(format!("its predictions have the link {}, those of the objective {}{slopes}", its.name(), own.name()))
         } else if model.output.average {
             Some("its scores are means, those of a training are sums".to_owned())
         } else if model.comparison != Comparison::F32 {
@@ -160,16 +173,19 @@ impl<'a> Trainer<'a> {
 pub enum Data {
     /// The rows that trees are grown on.
     Train,
-    /// The rows that were held back.
+    /// The rows that were held back: the first of [`Trainer::valid`].
     Valid,
+    /// Further rows that were held back, counted from 1.
+    Further(usize),
 }
 
 impl fmt::Display for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Train => "train",
-            Self::Valid => "valid",
-        })
+        match self {
+            Self::Train => f.pad("train"),
+            Self::Valid => f.pad("valid"),
+            Self::Further(number) => f.pad(&format!("valid_{number}")),
+        }
     }
 }
 
@@ -202,7 +218,7 @@ pub struct Training {
     pub model: Model,
     /// The metrics after each round.
     pub history: Vec<Vec<MetricValue>>,
-    /// The round whose first metric on the validation data was best, if any was measured.
+    /// The round whose first metric on the (first) validation data was best, if any was measured.
     pub best_round: Option<usize>,
     /// How gradients were kept: what `Auto` came to.
     pub precision: GradientPrecision,

@@ -47,6 +47,28 @@ fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &
         out
     };
     assert_eq!(by_rows(model, rows, one), raw, "row by row");
+    let both = |row: &[f64]| match naive::predicted(first, row)[..] {
+        [second] => vec![1.0 - second, second],
+        ref several => several.to_vec(),
+    };
+    assert_eq!(bits(&predictor.probabilities(features).expect("as many features")), by_rows(model, rows, both));
+    let one = |row: &[f64]| {
+        let mut out = vec![0.0; predictor.n_classes()];
+        predictor.row_probabilities(row, &mut out).expect("as many features");
+        out
+    };
+    assert_eq!(by_rows(model, rows, one), by_rows(model, rows, both), "row by row");
+    let choices: Vec<u32> = rows.chunks(n_features).map(|row| choice(&first.raw_scores_of(row))).collect();
+    assert_eq!(predictor.choices(features).expect("as many features"), choices);
+    let row_by_row = rows.chunks(n_features).map(|row| predictor.row_choice(row).expect("as many features"));
+    assert!(row_by_row.eq(choices));
+}
+
+/// The first place of the largest score; of one score, whether it is above 0.
+fn choice(scores: &[f64]) -> u32 {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let place = scores.iter().position(|&score| score == largest).expect("numbers");
+    if scores.len() == 1 { u32::from(largest > 0.0) } else { u32::try_from(place).expect("few") }
 }
 
 fn assert_all(model: &Model, random: &mut Random, n_rows: usize) {

@@ -36,6 +36,34 @@ fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
 }
 
 #[test]
+fn several_validation_data_are_measured_and_the_first_decides() {
+    let (made, first, mut second) = (Made::new(800, 1), Made::new(400, 2), Made::new(300, 3));
+    // The more is learned, the worse it gets here.
+    second.targets.iter_mut().for_each(|target| *target = -*target);
+    let mut data = dataset(&made.features(), &made.targets);
+    let like = |other: &Made| data.like(&other.features(), other.targets.clone(), None).expect("the same features");
+    let valid = [like(&first), like(&second)];
+    let params = Params { rounds: 1000, learning_rate: 0.5, early_stopping: Some(5), ..small() };
+    let mut fit = |order: &[usize]| {
+        let trainer = Trainer::new(params.clone(), squared()).metric(metric::by_name("rmse").expect("ours"));
+        order.iter().fold(trainer, |trainer, &at| trainer.valid(&valid[at])).train(&mut data).expect("good data")
+    };
+    let (one, both, turned) = (fit(&[0]), fit(&[0, 1]), fit(&[1, 0]));
+    let of = |training: &bitgrain_gbdt::train::Training, data: Data| -> Vec<f64> {
+        training.history.iter().flatten().filter(|metric| metric.data == data).map(|metric| metric.value).collect()
+    };
+    // More to look at changes nothing.
+    assert_eq!((&one.model, one.best_round), (&both.model, both.best_round));
+    assert_eq!(of(&one, Data::Valid), of(&both, Data::Valid));
+    let rounds = both.history.len().min(turned.history.len());
+    assert_eq!(of(&both, Data::Further(1))[..rounds], of(&turned, Data::Valid)[..rounds]);
+    let least = |values: &[f64]| (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]));
+    assert_eq!(turned.best_round, least(&of(&turned, Data::Valid)));
+    assert!(both.best_round > turned.best_round);
+    assert_eq!(Data::Further(1).to_string(), "valid_1");
+}
+
+#[test]
 fn training_stops_when_nothing_improves_and_keeps_the_best() {
     let (made, other) = (Made::new(500, 3), Made::new(500, 4));
     let mut data = dataset(&made.features(), &made.targets);

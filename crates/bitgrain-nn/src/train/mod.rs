@@ -36,7 +36,7 @@ pub struct Epoch {
 pub struct History {
     /// Every epoch.
     pub epochs: Vec<Epoch>,
-    /// The epoch whose weights the network has: the best on samples held back, or the last.
+    /// The epoch whose weights the network has: the best on samples held back, or the last; 0 if none was done.
     pub chosen: usize,
     /// Whether it ended because nothing got better.
     pub stopped_early: bool,
@@ -72,6 +72,24 @@ pub fn train(
     config: &TrainConfig,
     watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
 ) -> Result<History, NetworkError> {
+    train_watched(network, data, held_back, config, watch, &mut || ControlFlow::Continue(()))
+}
+
+/// As [`train`]; `between` is asked after every batch, too, for those who cannot wait for the end of an epoch.
+///
+/// If it ends the training, the epoch at hand is none of the history, but its steps stay taken, unless the network goes
+/// back to its best epoch on samples held back.
+///
+/// # Errors
+/// As [`train`].
+pub fn train_watched(
+    network: &mut Network,
+    data: &Dataset,
+    held_back: Option<&Dataset>,
+    config: &TrainConfig,
+    watch: &mut dyn FnMut(&Epoch) -> ControlFlow<()>,
+    between: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<History, NetworkError> {
     config.check()?;
     let count = data.count();
     let batches = count.div_ceil(config.batch);
@@ -80,7 +98,7 @@ pub fn train(
     let mut best: Option<(f64, Vec<Vec<f32>>)> = None;
     let mut least = f64::INFINITY;
     let mut since = 0;
-    for number in 1..=config.epochs {
+    'epochs: for number in 1..=config.epochs {
         let mut order: Vec<usize> = (0..count).collect();
         Random::new(config.seed, number as u64).shuffle(&mut order);
         let mut sum = 0.0;
@@ -95,6 +113,9 @@ pub fn train(
             sum += weight * loss;
             if !steps.take(network, gradients) {
                 return Err(diverged);
+            }
+            if between().is_break() {
+                break 'epochs;
             }
         }
         let scored = held_back.map(|data| evaluate(network, data, config.loss)).transpose()?;

@@ -6,7 +6,9 @@ use bitgrain_codec::weight::DType;
 use bitgrain_nn::layer::{Layer, Output};
 use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
 use bitgrain_nn::sample::digits;
-use bitgrain_nn::train::{Dataset, History, Loss, Optimizer, Schedule, Targets, TrainConfig, evaluate, train};
+use bitgrain_nn::train::{
+    Dataset, History, Loss, Optimizer, Schedule, Targets, TrainConfig, evaluate, train, train_watched,
+};
 
 use crate::{batch, numbers};
 
@@ -36,6 +38,38 @@ fn digits_are_learned_and_hold_at_eight_bits() {
     assert!(full > 0.88, "{full}");
     network.morph(DType::Int8).expect("finite");
     assert!((accuracy(&network) - full).abs() < 0.01);
+}
+
+#[test]
+fn training_can_end_between_batches_with_the_steps_that_were_taken() {
+    let data = digits().expect("the data of this crate").split(320).expect("more than that").0;
+    let config = TrainConfig { epochs: 3, ..TrainConfig::adam(3e-3, Loss::CrossEntropy) };
+    let until = |batches: usize, held_back: Option<&Dataset>| {
+        let (mut network, mut asked) = (classifier(), 0);
+        let mut between = || {
+            asked += 1;
+            if asked == batches { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let go_on = &mut |_: &_| ControlFlow::Continue(());
+        let history = train_watched(&mut network, &data, held_back, &config, go_on, &mut between).expect("it trains");
+        (masters(&network), history)
+    };
+    let (begun, after) = (masters(&classifier()), |epochs: usize| {
+        let mut network = classifier();
+        fit(&mut network, &data, &TrainConfig { epochs, ..config }).expect("it trains");
+        masters(&network)
+    });
+    // Ten batches an epoch.
+    let (weights, history) = until(4, None);
+    assert!(weights != begun && weights != after(1));
+    assert_eq!((history.epochs.len(), history.chosen), (0, 0));
+    let (weights, history) = until(14, None);
+    assert!(weights != after(1));
+    assert_eq!((history.epochs.len(), history.chosen), (1, 1));
+    // The best epoch on what is held back is worth more than half of the next.
+    let (weights, history) = until(14, Some(&data));
+    assert_eq!((weights, history.chosen), (after(1), 1));
+    assert_eq!(until(usize::MAX, None).0, after(3));
 }
 
 #[test]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Loss", "Measure", "Metric", "Objective", "measures"]
+__all__ = ["Loss", "Measure", "Metric", "Objective", "in_context", "measures"]
+
+T = TypeVar("T")
 
 Objective = str | Callable[..., Any]
 Metric = str | Callable[..., Any]
+
+
+def in_context(call: Callable[..., T]) -> Callable[..., T]:
+    """Give a callable that sees what holds where it was made, such as ``np.errstate``, on whichever thread it is."""
+    context = contextvars.copy_context()
+    # A copy, as a context is entered by one thread at a time.
+    return lambda *arguments: context.copy().run(call, *arguments)
 
 
 def _name(call: Callable[..., Any]) -> str:
@@ -32,7 +42,10 @@ def _takes_weights(call: Callable[..., Any]) -> bool:
 
 
 class Loss:
-    """An objective: ``call(y_true, raw_score[, weight]) -> (grad, hess)``, as the native half takes it."""
+    """An objective: ``call(y_true, raw_score[, weight]) -> (grad, hess)``, as the native half takes it.
+
+    It is called on another thread than the one that trains, in the context that the training began in.
+    """
 
     def __init__(self, call: Callable[..., Any], groups: int, link: str) -> None:
         self.name = _name(call)
@@ -40,7 +53,7 @@ class Loss:
         self.link = link
         # Who takes weights multiplies them in.
         self.weighs = _takes_weights(call)
-        self._call = call
+        self._call = in_context(call)
 
     def __call__(
         self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, scores: NDArray[np.float64]
@@ -56,7 +69,10 @@ class Loss:
 
     def _flat(self, values: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float32]:
         try:
-            array = np.asarray(values, dtype=np.float32)
+            array = np.asarray(values)
+            if array.dtype.kind == "c":
+                raise TypeError(f"they are of dtype {array.dtype}")
+            array = np.asarray(array, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise DTypeError(f"objective {self.name} gave {what} that are no numbers: {error}") from None
         if array.shape != shape:
@@ -67,14 +83,15 @@ class Loss:
 class Measure:
     """A metric: ``call(y_true, y_pred[, weight])``, as the native half takes it.
 
-    What it returns is a value, which is better if it is less, or a name, a value, and whether more is better.
+    What it returns is a value, or a name, a value, and whether more is better. A value alone is better if it is less,
+    unless the name of the callable ends in ``_score``: that is scikit-learn's word for more is better.
     """
 
     def __init__(self, call: Callable[..., Any], groups: int) -> None:
         self._name = _name(call)
         self._groups = groups
         self._weighs = _takes_weights(call)
-        self._call = call
+        self._call = in_context(call)
 
     def __call__(
         self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
@@ -83,7 +100,11 @@ class Measure:
         if self._groups > 1:
             predictions = predictions.reshape(self._groups, -1).T
         given = self._call(targets, predictions, weights) if self._weighs else self._call(targets, predictions)
-        name, value, higher = given if isinstance(given, tuple) and len(given) == 3 else (self._name, given, False)
+        name, value, higher = (
+            given
+            if isinstance(given, tuple) and len(given) == 3
+            else (self._name, given, self._name.endswith("_score"))
+        )
         try:
             return str(name), float(value), bool(higher)
         except (TypeError, ValueError):
@@ -95,5 +116,10 @@ def measures(metric: Metric | Sequence[Metric] | None, groups: int) -> list[str 
     """Give metrics as the native half takes them."""
     if metric is None:
         return None
+    if not isinstance(metric, Iterable) and not callable(metric):
+        raise DTypeError(f"metric {metric!r} must be a name, a callable, or a list of them")
     several = [metric] if isinstance(metric, str) or callable(metric) else list(metric)
+    unknown = next((each for each in several if not isinstance(each, str) and not callable(each)), None)
+    if unknown is not None:
+        raise DTypeError(f"metric {unknown!r} must be a name or a callable")
     return [each if isinstance(each, str) else Measure(each, groups) for each in several]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bitgrain import _native
 from bitgrain.boosting.callables import Metric, Objective, measures
 from bitgrain.boosting.dataset import Dataset
-from bitgrain.boosting.params import Params
-from bitgrain.boosting.training import prepared
+from bitgrain.boosting.params import Params, whole
+from bitgrain.boosting.training import chosen_params, prepared
 from bitgrain.errors import InputError
 
 __all__ = ["CrossValidated", "cross_validate"]
@@ -41,7 +41,7 @@ class CrossValidated:
 
 def cross_validate(
     data: Dataset,
-    params: Params | None = None,
+    params: Params | Mapping[str, Any] | None = None,
     *,
     objective: Objective | None = None,
     metric: Metric | Sequence[Metric] | None = None,
@@ -60,7 +60,7 @@ def cross_validate(
     ----------
     data : Dataset
         What is learned from.
-    params : Params, optional
+    params : Params or dict, optional
         How trees are grown; `seed` also deals the rows.
     objective, metric, link, groups, n_jobs
         As for :func:`train`.
@@ -90,9 +90,9 @@ def cross_validate(
     (3,)
 
     """
-    own = (params or Params()).replace(**settings)
+    own = chosen_params(params, settings)
     chosen, scores, classes = prepared(data, objective, link, groups)
-    if folds < 2:
+    if whole("folds", folds, 0) < 2:
         raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
     metrics, rounds = _native.cross_validate(
         data._native,

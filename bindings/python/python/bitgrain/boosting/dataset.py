@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitgrain import _native
 from bitgrain.boosting.frame import read, read_like
-from bitgrain.boosting.model import Model
-from bitgrain.boosting.target import Target, encoded, weights
-from bitgrain.errors import InputError, NotFoundError
+from bitgrain.boosting.model import Model, unwrapped
+from bitgrain.boosting.params import whole
+from bitgrain.boosting.target import Target, class_weights, encoded, encoded_like, weights
+from bitgrain.errors import DTypeError, NotFoundError
 
 __all__ = ["Dataset"]
 
@@ -36,9 +37,9 @@ class Dataset:
         Bins of a feature at most, that of missing values included.
     sample_rows : int
         Rows that quantiles are taken from, if there are more.
-    class_weight : "balanced" or sequence of float, optional
-        How much each class counts.
-    init_model : Model, optional
+    class_weight : "balanced", dict or sequence of float, optional
+        How much each class counts: all alike, by class, or in the order of the classes.
+    init_model : Model or fitted estimator, optional
         A model to go on from: scores begin with its predictions, and trees are added to it.
     seed : int
         Chooses the rows of the sample.
@@ -76,34 +77,32 @@ class Dataset:
         categorical: Sequence[int] | Sequence[str] | None = None,
         max_bin: int = 256,
         sample_rows: int = 200_000,
-        class_weight: str | Sequence[float] | None = None,
-        init_model: Model | None = None,
+        class_weight: str | Mapping[Any, float] | Sequence[float] | None = None,
+        init_model: Any = None,
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        if init_model is None:
+        base = None if init_model is None else unwrapped(init_model, "init_model")
+        if base is None:
             rows = read(X, categorical=categorical, n_jobs=n_jobs)
             names, categories = rows.names, rows.categories
         else:
-            base = init_model._native
-            rows = read_like(X, names=base.names, categories=base.categories, n_jobs=n_jobs)
-            names, categories = base.names, base.categories
-        if not 2 <= max_bin <= 2**24:
-            raise InputError(f"max_bin = {max_bin}: it must be from 2 to {2**24}")
+            names, categories = base._native.names, base._native.categories
+            rows = read_like(X, names=names, categories=categories, n_jobs=n_jobs)
         target = encoded(y, rows.shape[0])
         self._target = target
-        self._base = init_model
+        self._base = base
         self._native = _native.BinnedData(
             rows.features,
             target.values,
             weights(weight, rows.shape[0]),
             names=names,
             categories=categories,
-            class_weights=class_weight,
-            max_bin=max_bin,
-            sample_rows=sample_rows,
-            seed=seed,
-            base=None if init_model is None else init_model._native,
+            class_weights=class_weights(class_weight, _classes(target)),
+            max_bin=whole("max_bin", max_bin, 2, 2**24),
+            sample_rows=whole("sample_rows", sample_rows, 1),
+            seed=whole("seed", seed, 0, 2**64 - 1),
+            base=None if base is None else base._native,
             n_jobs=n_jobs,
         )
 
@@ -136,7 +135,7 @@ class Dataset:
         """
         other = object.__new__(Dataset)
         rows = read_like(X, names=self._native.names, categories=self._native.categories, n_jobs=n_jobs)
-        other._target = encoded(y, rows.shape[0], self._target.classes)
+        other._target = encoded_like(y, rows.shape[0], self._target)
         other._base = self._base
         other._native = _native.BinnedData(
             rows.features, other._target.values, weights(weight, rows.shape[0]), like=self._native, n_jobs=n_jobs
@@ -197,7 +196,10 @@ class Dataset:
             if feature not in names:
                 raise NotFoundError(f"there is no feature {feature!r}; there are: {', '.join(names[:20])}")
             feature = names.index(feature)
-        return self._native.cuts(feature)
+        return self._native.cuts(whole("feature", feature, 0))
+
+    def __reduce__(self) -> NoReturn:
+        raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or make one in each process")
 
     def __len__(self) -> int:
         return self.n_rows
@@ -206,3 +208,12 @@ class Dataset:
         rows, features = self._native.shape
         bins, size = self._native.n_bins, self._native.bytes_per_row
         return f"<Dataset: {rows} rows, {features} features, {bins} bins, {size} bytes per row>"
+
+
+def _classes(target: Target) -> list[Any]:
+    """Give what weights of classes can be for: numbers of classes are 0, 1 and so on."""
+    if target.classes is not None:
+        found: list[Any] = target.classes.tolist()
+        return found
+    largest = target.values.max(initial=0)
+    return list(range(int(largest) + 1)) if 0 <= largest < 2**16 else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 from bitgrain import _native
 from bitgrain.boosting.model import Model
-from bitgrain.errors import DTypeError, InputError
+from bitgrain.errors import DTypeError, FormatError, InputError
 
 __all__ = ["from_lightgbm", "from_xgboost"]
 
@@ -43,6 +44,8 @@ def from_lightgbm(booster: Any) -> Model:
     """
     classes = getattr(booster, "classes_", None)
     inner = getattr(booster, "booster_", booster)
+    if isinstance(inner, str | os.PathLike) and "\n" not in os.fspath(inner):
+        raise FormatError(f"{os.fspath(inner)!r} is no text of a model: if it is a file, use load_model")
     if isinstance(inner, str):
         text = inner
     elif hasattr(inner, "model_to_string"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,11 +13,26 @@ from numpy.typing import NDArray
 
 from bitgrain import _native
 from bitgrain.boosting.pandas import read_pandas
-from bitgrain.errors import DTypeError, InputError
+from bitgrain.detach import detached
+from bitgrain.errors import DTypeError, Error, InputError
 
-__all__ = ["Rows", "is_frame", "is_sparse", "matrix", "read", "read_like"]
+__all__ = ["Rows", "is_frame", "is_sparse", "matrix", "nameless", "read", "read_like"]
 
 Categories = list[list[str] | None]
+
+#: Features at most: each has a name and bins of its own.
+_MOST = 2**24
+
+_TEXT = "give a data frame with astype('category') instead"
+#: What to do about types that are no numbers, by their kind.
+_CHANGES = {
+    "S": _TEXT,
+    "U": _TEXT,
+    "T": _TEXT,
+    "V": "give a data frame, or numpy.lib.recfunctions.structured_to_unstructured(X)",
+    "M": "give what counts of it as numbers, such as X.astype('int64')",
+    "m": "give it as numbers, such as X / numpy.timedelta64(1, 's')",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,7 +74,7 @@ def read(X: Any, *, categorical: Sequence[int] | Sequence[str] | None = None, n_
         values, names, categories = read_pandas(X)
         rows = Rows(values, values.shape, names, categories)
     elif is_frame(X):
-        columns = _native.Columns.read(_exported(X), n_jobs=n_jobs)
+        columns = _arrow(X, n_jobs=n_jobs)
         rows = Rows(columns, columns.shape, columns.names, columns.categories)
     else:
         values = matrix(X)
@@ -85,7 +101,7 @@ def read_like(
     elif is_frame(X):
         found = _columns(X)
         picked = names if found is None else _picked(found, names)
-        columns = _native.Columns.read(_exported(X), names=picked, categories=categories, wide=wide, n_jobs=n_jobs)
+        columns = _arrow(X, names=picked, categories=categories, wide=wide, n_jobs=n_jobs)
         rows = Rows(columns, columns.shape, names, categories)
     else:
         values = matrix(X)
@@ -101,15 +117,19 @@ def check_size(shape: tuple[int, int]) -> None:
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise InputError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[1] > _MOST:
+        raise InputError(f"X has {shape[1]} features, {_MOST} are the most: leave out those that are always zero")
 
 
 def matrix(X: Any) -> NDArray[Any]:
     """Give an array of float32 or float64, in C or Fortran order: the very same if it is one."""
+    if X is None:
+        raise InputError("X is None: give an array, a sparse matrix or a data frame")
     if hasattr(X, "collect") and not hasattr(X, "__array__"):
         raise DTypeError(f"{type(X).__name__} has no rows yet: call collect() first")
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
-    array = X if type(X) is np.ndarray else np.asarray(X)
+    array = X if type(X) is np.ndarray else np.asarray(detached(X, "X"))
     kind = array.dtype.kind
     if kind == "c":
         raise InputError(f"Complex data not supported: X is of dtype {array.dtype}; give X.real and X.imag as columns")
@@ -120,8 +140,8 @@ def matrix(X: Any) -> NDArray[Any]:
             message = "X is of dtype object, it must be numbers; give text as a data frame with astype('category')"
             raise DTypeError(f"{message}: {error}") from None
     elif kind not in "biuf":
-        change = "a data frame with astype('category')" if kind in "SUT" else "numbers"
-        raise DTypeError(f"X is of dtype {array.dtype}, it must be numbers: give {change} instead")
+        change = _CHANGES.get(kind, "give numbers instead")
+        raise DTypeError(f"X is of dtype {array.dtype}, it must be numbers: {change}")
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
@@ -149,15 +169,30 @@ def _sparse(X: Any) -> Rows:
     if X.ndim != 2:
         raise InputError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data.")
     csr = X.tocsr()
+    try:
+        # What does not fit together would be read beyond its end.
+        csr.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(f"X is a sparse matrix whose parts do not fit together: {error}") from error
     if not csr.has_canonical_format:
         csr = csr.copy() if csr is X else csr
         csr.sum_duplicates()
-    # Indices below 0 become large ones, which are refused.
     columns = csr.indices.view(np.uint32) if csr.indices.dtype == np.int32 else csr.indices.astype(np.uint32)
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(csr.data, dtype=np.float32)
     parts = (csr.indptr.astype(np.uintp), np.ascontiguousarray(columns), values, int(csr.shape[1]))
     return Rows(parts, (int(csr.shape[0]), int(csr.shape[1])), None, None)
+
+
+def _arrow(X: Any, **how: Any) -> _native.Columns:
+    """Read a table through Arrow's capsules."""
+    try:
+        return _native.Columns.read(_exported(X), **how)
+    except Error:
+        raise
+    except ValueError as error:
+        # Types that only their own library has.
+        raise DTypeError(f"the table has a column of a type that Arrow does not have, cast it first: {error}") from None
 
 
 def _exported(X: Any) -> Any:
@@ -176,7 +211,7 @@ def _columns(X: Any) -> list[str] | None:
     return None
 
 
-def _nameless(names: Sequence[str]) -> bool:
+def nameless(names: Sequence[str]) -> bool:
     """Whether names are but places: ``f0``, ``f1`` and so on; LightGBM's are ``Column_0``."""
     return all(name in (f"f{at}", f"Column_{at}") for at, name in enumerate(names))
 
@@ -186,12 +221,15 @@ def _picked(own: list[Any], names: list[str]) -> list[Any] | None:
 
     LightGBM writes blanks as underscores.
     """
+    twice = next((name for at, name in enumerate(own) if name in own[:at]), None) if len(set(own)) < len(own) else None
+    if twice is not None and twice in names:
+        raise InputError(f"two columns are named {twice!r}: rename one of them")
     if own == names:
         return None
     for alike in ({name: name for name in own}, {str(name).replace(" ", "_"): name for name in own}):
         if all(name in alike for name in names):
             return [alike[name] for name in names]
-    if len(own) == len(names) and (_nameless(names) or not all(isinstance(name, str) for name in own)):
+    if len(own) == len(names) and (nameless(names) or not all(isinstance(name, str) for name in own)):
         return None
     missing = [name for name in names if name not in set(own)]
     unexpected = [name for name in own if name not in set(names)]
@@ -210,6 +248,8 @@ def _with_categorical(rows: Rows, categorical: Sequence[int] | Sequence[str]) ->
     """Take the numbers of further columns as codes of categories."""
     n_features = rows.shape[1]
     categories: Categories = list(rows.categories) if rows.categories is not None else [None] * n_features
+    if isinstance(categorical, str) or not isinstance(categorical, Iterable):
+        raise DTypeError(f"categorical = {categorical!r}: it must be a list of columns")
     for column in categorical:
         if isinstance(column, str):
             if rows.names is None or column not in rows.names:
@@ -217,7 +257,10 @@ def _with_categorical(rows: Rows, categorical: Sequence[int] | Sequence[str]) ->
                 raise InputError(f"there is no column {column!r} to be categorical: {known}")
             at = rows.names.index(column)
         else:
-            at = int(column)
+            try:
+                at = operator.index(column)
+            except TypeError:
+                raise DTypeError(f"column {column!r} cannot be categorical: give places or names of columns") from None
             if not -n_features <= at < n_features:
                 raise InputError(f"there is no column {at} to be categorical: there are {n_features}")
         if categories[at] is None:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bitgrain import _native
 from bitgrain.boosting.frame import is_sparse, read_like
+from bitgrain.boosting.params import whole
 from bitgrain.errors import InputError
 
-__all__ = ["Model", "load_model"]
+__all__ = ["Model", "load_model", "unwrapped"]
 
 #: Sparse rows that are made dense at a time, for models that compare all digits.
 _BLOCK = 4096
@@ -48,7 +49,7 @@ class Model:
         self.history = history or {}
         """Metrics after each round, by data and name; empty for models that were loaded."""
         self.best_iteration = best_iteration
-        """Rounds after which the first metric on the validation data was best."""
+        """Rounds after which the first metric on the first validation data was best."""
 
     def predict(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Predict: numbers, or probabilities for classifiers.
@@ -96,23 +97,32 @@ class Model:
             If the model is no classifier.
 
         """
+        return self._classified(X, "probability", rounds, n_jobs)
+
+    def predict_class(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[Any]:
+        """Give the likeliest class of each row as its text. Arguments are those of :meth:`predict`.
+
+        Raises
+        ------
+        InputError
+            If the model is no classifier.
+
+        """
+        places = self._classified(X, "class", rounds, n_jobs)
+        classes = self._native.classes
+        found: NDArray[Any] = np.array(classes)[places] if classes else places.astype(np.intp)
+        return found
+
+    def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
         if native.link not in ("logistic", "softmax") or (native.n_groups > 1 and native.link == "logistic"):
             raise InputError(f"objective {native.objective} has no probabilities of classes that add up to 1")
-        found = self._predict(X, "prediction", rounds, n_jobs)
-        return found if found.ndim == 2 else np.column_stack((1.0 - found, found))
-
-    def predict_class(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give the likeliest class of each row as its text. Arguments are those of :meth:`predict`."""
-        places = self.predict_proba(X, rounds=rounds, n_jobs=n_jobs).argmax(axis=1)
-        classes = self._native.classes
-        found: NDArray[Any] = np.array(classes)[places] if classes else places
-        return found
+        return self._predict(X, kind, rounds, n_jobs)
 
     def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
-        if rounds is not None and rounds < 0:
-            raise InputError(f"rounds = {rounds}: it must be a number of rounds from 0 on")
+        if rounds is not None:
+            rounds = whole("rounds", rounds, 0)
         if native.wide and is_sparse(X):
             # Sparse rows are f32, and these thresholds are not.
             csr = X.tocsr()
@@ -134,7 +144,7 @@ class Model:
 
     def truncated(self, rounds: int) -> Model:
         """Give the model after its first rounds."""
-        return Model(self._native.truncated(rounds))
+        return Model(self._native.truncated(whole("rounds", rounds, 0)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model's file, whole or not at all.
@@ -230,6 +240,14 @@ class Model:
 
 def _unpickled(data: bytes, history: dict[str, dict[str, list[float]]], best_iteration: int | None) -> Model:
     return Model(_native.Booster.from_bytes(data), history, best_iteration)
+
+
+def unwrapped(given: Any, what: str) -> Model:
+    """Give the model of an estimator, or the model itself."""
+    found = getattr(given, "booster_", given)
+    if isinstance(found, Model):
+        return found
+    raise InputError(f"{what} must be a Model or a fitted estimator of bitgrain, not {type(given).__name__}")
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:

@@ -35,8 +35,12 @@ def read_pandas(
     for at, dtype in enumerate(dtypes):
         column = _Column(frame.iloc[:, at], dtype)
         known = categories[at] if categories is not None else column.categories()
-        if categories is not None and column.is_text and not known:
+        if categories is not None and column.is_text and not known and not column.has_numbers:
             raise DTypeError(f"column {column.name!r} holds text, the model was trained on numbers there")
+        if categories is not None and known and column.is_number and not any(map(_is_written_number, known)):
+            raise DTypeError(
+                f"column {column.name!r} holds numbers, the model was trained on text there, such as {known[0]!r}"
+            )
         with np.errstate(over="ignore"):
             values[:, at] = column.numbers() if not known else column.codes(known)
         texts.append(known)
@@ -57,13 +61,15 @@ class _Column:
         self.name = series.name
         self._is_category = isinstance(dtype, pandas.CategoricalDtype)
         self.is_text = self._is_category or isinstance(dtype, pandas.StringDtype)
-        if dtype == np.dtype(object) or (not self.is_text and not self._is_number()):
-            kind = pandas.api.types.infer_dtype(series, skipna=True)
-            self.is_text = self.is_text or kind in ("string", "mixed", "categorical", "bytes")
-
-    def _is_number(self) -> bool:
-        types = self._pandas.api.types
-        return bool(types.is_numeric_dtype(self._dtype) or types.is_bool_dtype(self._dtype))
+        types = pandas.api.types
+        #: Categories that are numbers, for a model that has numbers there.
+        self.has_numbers = self._is_category and bool(types.is_numeric_dtype(dtype.categories.dtype))
+        numeric = types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)
+        self.is_number = bool(numeric) and not self.is_text
+        if dtype == np.dtype(object) or not (self.is_text or self.is_number):
+            kind = types.infer_dtype(series, skipna=True)
+            self.is_text = self.is_text or kind in ("string", "categorical", "bytes")
+            self.is_text = self.is_text or (kind == "mixed" and any(isinstance(each, str) for each in series))
 
     def categories(self) -> list[str] | None:
         """Give the texts of the codes of a column that was not seen before."""
@@ -92,7 +98,9 @@ class _Column:
     def numbers(self) -> Any:
         if self._is_category and len(self._dtype.categories) == 0:
             return np.nan
-        if self._is_number():
+        if self.has_numbers:
+            return self._series.astype(self._dtype.categories.dtype.name if not self._series.hasnans else "float64")
+        if self.is_number:
             if isinstance(self._dtype, np.dtype):
                 if self._dtype.kind == "c":
                     raise InputError(f"Complex data not supported: column {self.name!r} is of dtype {self._dtype}")
@@ -103,9 +111,29 @@ class _Column:
                 return self._pandas.to_numeric(self._series).to_numpy(dtype=np.float64, na_value=np.nan)
             except (TypeError, ValueError) as error:
                 # NumPy's own words are those that scikit-learn would pass on.
-                raise DTypeError(f"column {self.name!r} of dtype object: {error}") from None
-        change = f'astype({{"{self.name}": "category"}})' if self.is_text else "numbers"
-        raise DTypeError(f"column {self.name!r} is of dtype {self._dtype}: give {change} instead")
+                raise DTypeError(f"column {self.name!r} of dtype object: {error}; {self._change()}") from None
+        raise DTypeError(f"column {self.name!r} is of dtype {self._dtype}: {self._change()}")
+
+    def _change(self) -> str:
+        """Give what to do about a column that is neither numbers nor a category."""
+        if self.is_text or "dictionary" in str(self._dtype):
+            return f'give astype({{"{self.name}": "category"}}) instead'
+        types = self._pandas.api.types
+        if types.is_datetime64_any_dtype(self._dtype):
+            return f"give numbers instead, such as X[{self.name!r}].dt.month or .astype('int64'), or leave it out"
+        if types.is_timedelta64_dtype(self._dtype):
+            return f"give X[{self.name!r}].dt.total_seconds() instead"
+        return "make numbers or a category of it first, or leave it out"
+
+
+def _is_written_number(text: str) -> bool:
+    if text in ("true", "false"):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def label(category: Any) -> str:

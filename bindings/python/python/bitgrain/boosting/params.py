@@ -9,12 +9,12 @@ from typing import Any, SupportsFloat
 
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Params"]
+__all__ = ["Params", "whole"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Params:
-    """How trees are grown. Names and defaults are LightGBM's where it has them.
+    """How trees are grown. Names and defaults are LightGBM's where it has them, but for `subsample_freq`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Params:
     subsample : float
         Share of the rows for each tree.
     subsample_freq : int
-        A new share every so many rounds; 0 takes all rows.
+        A new share every so many rounds; 0, which is LightGBM's default, takes all rows whatever `subsample` says.
     data_sample_strategy : {"bagging", "goss"}
         ``"goss"`` keeps the rows with large gradients, `top_rate` of all, and draws `other_rate` from the others.
     top_rate, other_rate : float
@@ -128,21 +128,23 @@ class Params:
 
     def native(self) -> dict[str, Any]:
         """Give the settings as the native half takes them, checked."""
-        depth = -1 if self.max_depth is None else _whole("max_depth", self.max_depth, -1)
+        depth = -1 if self.max_depth is None else whole("max_depth", self.max_depth, -1)
         one_of("growth", self.growth, ("leaf", "depth", "symmetric"))
         one_of("gradient_precision", self.gradient_precision, ("auto", "f32", "pair8", "pair4"))
         one_of("data_sample_strategy", self.data_sample_strategy, ("bagging", "goss"))
         share = _share("subsample", self.subsample)
-        every = _whole("subsample_freq", self.subsample_freq, 0)
+        every = whole("subsample_freq", self.subsample_freq, 0)
         goss = self.data_sample_strategy == "goss"
+        if goss and self.top_rate + self.other_rate > 1.0:
+            raise InputError(f"top_rate = {self.top_rate} and other_rate = {self.other_rate}: together at most 1")
         stopping = self.early_stopping_rounds
         return {
-            "rounds": _whole("n_estimators", self.n_estimators, 1),
+            "rounds": whole("n_estimators", self.n_estimators, 1),
             "learning_rate": _number("learning_rate", self.learning_rate, above=True),
             "growth": self.growth,
-            "num_leaves": _whole("num_leaves", self.num_leaves, 2, 131_072),
+            "num_leaves": whole("num_leaves", self.num_leaves, 2, 131_072),
             "max_depth": None if depth <= 0 else min(depth, 64),
-            "min_child_samples": _whole("min_child_samples", self.min_child_samples, 0),
+            "min_child_samples": whole("min_child_samples", self.min_child_samples, 0),
             "min_child_weight": _number("min_child_weight", self.min_child_weight),
             "lambda_l1": _number("reg_alpha", self.reg_alpha),
             "lambda_l2": _number("reg_lambda", self.reg_lambda),
@@ -153,12 +155,12 @@ class Params:
             "goss": (_share("top_rate", self.top_rate), _share("other_rate", self.other_rate)) if goss else None,
             "precision": self.gradient_precision,
             "stochastic_rounding": bool(self.stochastic_rounding),
-            "early_stopping": None if stopping is None else _whole("early_stopping_rounds", stopping, 1),
-            "max_cat_to_onehot": _whole("max_cat_to_onehot", self.max_cat_to_onehot, 0),
+            "early_stopping": None if stopping is None else whole("early_stopping_rounds", stopping, 1),
+            "max_cat_to_onehot": whole("max_cat_to_onehot", self.max_cat_to_onehot, 0),
             "cat_l2": _number("cat_l2", self.cat_l2),
             "cat_smooth": _number("cat_smooth", self.cat_smooth),
-            "max_cat_threshold": _whole("max_cat_threshold", self.max_cat_threshold, 0),
-            "seed": _whole("seed", self.seed, 0, 2**64 - 1),
+            "max_cat_threshold": whole("max_cat_threshold", self.max_cat_threshold, 0),
+            "seed": whole("seed", self.seed, 0, 2**64 - 1),
         }
 
 
@@ -169,7 +171,8 @@ def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
         raise InputError(f"{name} = {value!r}: it must be {words} or {known[-1]!r}")
 
 
-def _whole(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
+def whole(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
+    """Give a whole number within bounds."""
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bitgrain.boosting.model import Model
+from bitgrain.boosting.model import Model, unwrapped
+from bitgrain.boosting.params import whole
 from bitgrain.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,22 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["plot_importance", "plot_metric", "plot_tree"]
 
 _BLUE, _ORANGE, _GREY = "#3b6ea5", "#d9822b", "#8a8f98"
+#: Characters of a name at most.
+_LONG = 32
+#: Of validation data, one after the other.
+_VALID = (_BLUE, "#4f9d69", "#8e6bb0", "#b0565c")
 
 
-def _axes(ax: Axes | None, width: float, height: float) -> Any:
+def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError("plots need matplotlib: install it with pip install 'bitgrain[plot]'") from error
-    return ax if ax is not None else pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def _model(model: Any) -> Model:
-    """Give the model of an estimator, or the model itself."""
-    found = getattr(model, "booster_", model)
-    if not isinstance(found, Model):
-        raise InputError(f"{type(model).__name__} is neither a Model nor a fitted estimator of bitgrain")
-    return found
+    made: Axes = ax if ax is not None else pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return made
 
 
 def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, ax: Axes | None = None) -> Axes:
@@ -58,16 +57,15 @@ def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, a
         If matplotlib is not installed.
 
     """
-    found = _model(model)
+    found = unwrapped(model, "model")
+    max_features = whole("max_features", max_features, 1)
     values = found.feature_importance(kind)
     order = [at for at in np.argsort(values, kind="stable") if values[at] > 0][-max_features:]
     axes = _axes(ax, 7.0, 1.0 + 0.28 * max(len(order), 1))
-    axes.barh([found.feature_names[at] for at in order], values[order], color=_BLUE, height=0.7)
+    axes.barh([_text(found.feature_names[at]) for at in order], values[order], color=_BLUE, height=0.7)
     axes.set_xlabel({"gain": "gain of its splits", "split": "number of its splits"}[kind])
     axes.set_title("Feature importance")
-    _quiet(axes)
-    drawn: Axes = axes
-    return drawn
+    return _quiet(axes)
 
 
 def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -95,28 +93,29 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
         If matplotlib is not installed.
 
     """
-    best = None if isinstance(model, dict) else _model(model).best_iteration
-    history: dict[str, dict[str, list[float]]] = model if isinstance(model, dict) else _model(model).history
+    best = None if isinstance(model, dict) else unwrapped(model, "model").best_iteration
+    history: dict[str, dict[str, list[float]]] = model if isinstance(model, dict) else unwrapped(model, "model").history
     names = list(dict.fromkeys(name for values in history.values() for name in values))
     if not names:
-        raise InputError("nothing was measured: give validation data or watch_train to the training")
+        raise InputError(
+            "nothing was measured: give validation data or watch_train to the training; files do not keep its history"
+        )
     metric = names[0] if metric is None else metric
     if metric not in names:
         raise InputError(f"metric {metric!r} was not measured; there are: {', '.join(names)}")
     axes = _axes(ax, 7.0, 4.0)
-    for data, color in (("train", _GREY), ("valid", _BLUE)):
-        values = history.get(data, {}).get(metric)
-        if values is not None:
-            axes.plot(range(1, len(values) + 1), values, color=color, label=data)
-    if best is not None and "valid" in history:
+    measured = {data: values[metric] for data, values in history.items() if metric in values}
+    colors = itertools.cycle(_VALID)
+    for data, values in measured.items():
+        color = _GREY if data == "train" else next(colors)
+        axes.plot(range(1, len(values) + 1), values, color=color, label=data)
+    if best is not None:
         axes.axvline(best, color=_ORANGE, linestyle="--", linewidth=1.0, label=f"best: round {best}")
     axes.set_xlabel("round")
     axes.set_ylabel(metric)
     axes.set_title(f"{metric} over the rounds")
     axes.legend(frameon=False)
-    _quiet(axes)
-    drawn: Axes = axes
-    return drawn
+    return _quiet(axes)
 
 
 def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Axes | None = None) -> Axes:
@@ -146,15 +145,14 @@ def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Ax
         If matplotlib is not installed.
 
     """
-    found = _model(model)
+    found = unwrapped(model, "model")
     if not 0 <= tree < found.n_trees:
         raise InputError(f"there is no tree {tree}: the model has {found.n_trees}, counted from 0")
     drawing = _Tree(found, tree, max_depth)
     axes = _axes(ax, max(6.0, 1.6 * drawing.width), max(3.0, 1.3 * drawing.depth))
     drawing.draw(axes)
     axes.set_title(f"Tree {tree}")
-    drawn: Axes = axes
-    return drawn
+    return axes
 
 
 class _Tree:
@@ -197,22 +195,22 @@ class _Tree:
         return x
 
     def _question(self, split: dict[str, Any]) -> str:
-        name = split["feature"]
+        name = _text(split["feature"])
         if "at_most" in split:
             threshold = split["at_most"]
             return f"{name} is there?" if isinstance(threshold, str) else f"{name} ≤ {threshold:.5g}?"
         codes = split["in"] if "in" in split else split["not_in"]
-        labels = self._categories.get(name) or []
-        texts = [labels[code] if code < len(labels) else str(code) for code in codes]
+        labels = self._categories.get(split["feature"]) or []
+        texts = [_text(labels[code]) if code < len(labels) else str(code) for code in codes]
         more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
         return f"{name} is {'' if 'in' in split else 'not '}{', '.join(texts[:3])}{more}?"
 
-    def draw(self, axes: Any) -> None:
+    def draw(self, axes: Axes) -> None:
         for x, level, to, text in self._lines:
             axes.plot([x, to], [-level, -level - 1], color=_GREY, linewidth=1.0, zorder=1)
-            place = {"ha": "center", "va": "center", "fontsize": 7, "color": _GREY}
             white = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-            axes.text((x + to) / 2, -level - 0.5, text, bbox=white, zorder=2, **place)
+            place = (x + to) / 2, -level - 0.5
+            axes.text(*place, text, ha="center", va="center", fontsize=7, color=_GREY, bbox=white, zorder=2)
         for x, level, text, is_leaf in self._boxes:
             color = "#fdf3e7" if is_leaf else "#e9f0f8"
             box = {"boxstyle": "round,pad=0.35", "facecolor": color, "edgecolor": _ORANGE if is_leaf else _BLUE}
@@ -222,5 +220,12 @@ class _Tree:
         axes.set_axis_off()
 
 
-def _quiet(axes: Any) -> None:
+def _text(name: str) -> str:
+    """Give a name as it is drawn: dollars are no mathematics, and what is long is cut."""
+    short = name if len(name) <= _LONG else f"{name[: _LONG - 1]}…"
+    return short.replace("$", r"\$")
+
+
+def _quiet(axes: Axes) -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
+    return axes

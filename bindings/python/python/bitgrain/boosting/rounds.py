@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bitgrain.boosting.callables import in_context
 from bitgrain.progress import Progress
 
 __all__ = ["Callback", "OnRound", "Round", "on_round"]
@@ -22,7 +23,7 @@ class Round:
     total : int
         Rounds there will be at most.
     metrics : dict
-        The metrics after this round, by data (``"train"``, ``"valid"``) and name.
+        The metrics after this round, by data (``"train"``, ``"valid"``, or as it was named) and name.
 
     Examples
     --------
@@ -44,6 +45,7 @@ def on_round(callbacks: Sequence[Callback], progress: Progress | None) -> OnRoun
     """Give what the native half calls after each round; ``None`` if nobody wants to know."""
     if not callbacks and progress is None:
         return None
+    own = [in_context(callback) for callback in callbacks]
 
     def told(index: int, total: int, values: list[tuple[str, str, float]]) -> bool:
         metrics: dict[str, dict[str, float]] = {}
@@ -53,6 +55,6 @@ def on_round(callbacks: Sequence[Callback], progress: Progress | None) -> OnRoun
             progress.update(index + 1, note="  ".join(f"{data} {name} {value:.5g}" for data, name, value in values))
         round = Round(index, total, metrics)
         # All of them are told, even if one already wants an end.
-        return any([bool(callback(round)) for callback in callbacks])
+        return any([bool(callback(round)) for callback in own])
 
     return told

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Target", "encoded", "numbers", "weights"]
+__all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like", "numbers", "weights"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Target:
 
 
 def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
-    array = np.asarray(values)
+    array = np.asarray(detached(values, what))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -53,7 +57,10 @@ def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> T
     """Give targets as numbers: texts and booleans as the places of their classes, which may be known."""
     if y is None:
         raise InputError("y should be a 1d array, got None")
+    check_classes(y)
     array = _column(y, n_rows, "y")
+    if array.dtype.kind in "mMV":
+        raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, texts or booleans")
     if classes is None and array.dtype.kind in "biufc":
         if array.dtype.kind != "b":
             return Target(numbers(array, n_rows, "y"), None)
@@ -71,8 +78,66 @@ def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> T
     return Target(places.astype(np.float32), known)
 
 
+def encoded_like(y: ArrayLike, n_rows: int, other: Target) -> Target:
+    """Give targets as those of other data: numbers if they are, else the places of their classes."""
+    if other.classes is not None or y is None:
+        return encoded(y, n_rows, other.classes)
+    try:
+        return Target(numbers(y, n_rows, "y"), None)
+    except DTypeError as error:
+        raise DTypeError(f"{error}; the training data has numbers there") from None
+
+
 def _all_numbers(array: NDArray[Any]) -> bool:
-    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in array)
+    return all(isinstance(value, Real | Decimal | np.number) and not isinstance(value, bool) for value in array)
+
+
+def check_classes(y: Any) -> None:
+    """Refuse texts with missing values among them: NumPy makes a text of what is none, too."""
+    if isinstance(y, list | tuple):
+        values: Any = y
+    else:
+        array = np.asarray(detached(y))
+        if array.dtype.kind != "O":
+            return
+        values = array.ravel()
+    if any(isinstance(value, str) for value in values):
+        missing = next((at for at, value in enumerate(values) if _is_missing(value)), None)
+        if missing is not None:
+            raise InputError(f"y has missing values, the first at row {missing}: leave these rows out")
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def class_weights(
+    given: str | Mapping[Any, float] | Sequence[float] | None, classes: Sequence[Any]
+) -> str | list[float] | None:
+    """Give the weight of each class, as the native half takes it: by class, or in their order."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, Mapping):
+        known = set(classes)
+        unknown = [each for each in given if each not in known]
+        if unknown and not any(each in known for each in given):
+            raise InputError(f"class_weight names class {unknown[0]!r}, which is not in y")
+        return [_weight(given.get(each, 1.0)) for each in classes]
+    if not isinstance(given, Iterable):
+        raise DTypeError(f"class_weight = {given!r}: it must be 'balanced', a dict, or a weight for each class")
+    found = [_weight(each) for each in given]
+    if len(found) != len(classes):
+        raise InputError(f"class_weight has {len(found)} weights, y has {len(classes)} classes")
+    return found
+
+
+def _weight(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise DTypeError(f"class_weight has {value!r}, which is no number") from None
 
 
 def weights(weight: ArrayLike | None, n_rows: int) -> NDArray[np.float32] | None:

@@ -3,69 +3,73 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bitgrain import _native
 from bitgrain.boosting.callables import Loss, Metric, Objective, measures
 from bitgrain.boosting.dataset import Dataset
 from bitgrain.boosting.model import Model
-from bitgrain.boosting.params import Params
+from bitgrain.boosting.params import Params, whole
 from bitgrain.boosting.rounds import Callback, on_round
-from bitgrain.errors import InputError, TrainingInterrupted
+from bitgrain.boosting.valid import Valid, named
+from bitgrain.errors import DTypeError, InputError, TrainingInterrupted
 from bitgrain.progress import Progress
 
-__all__ = ["grow", "prepared", "train"]
+__all__ = ["chosen_params", "grow", "prepared", "train"]
 
 
 def train(
     data: Dataset,
-    params: Params | None = None,
+    params: Params | Mapping[str, Any] | None = None,
     *,
     objective: Objective | None = None,
-    valid: Dataset | None = None,
+    valid: Valid | None = None,
     metric: Metric | Sequence[Metric] | None = None,
     watch_train: bool = False,
     callbacks: Sequence[Callback] = (),
     link: str = "identity",
     groups: int = 1,
-    verbose: bool | None = False,
+    verbose: bool | int | None = False,
     n_jobs: int | None = None,
     **settings: Any,
 ) -> Model:
     """Grow trees on a dataset.
 
     Ctrl-C ends the training after the round it is in: the model has the rounds that were done, and a
-    :class:`TrainingInterrupted` warning says how many.
+    :class:`TrainingInterrupted` warning says how many. A second one raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
     data : Dataset
         What is learned from. It can be used again: the training works on a copy of its bins.
-    params : Params, optional
-        How trees are grown.
+    params : Params or dict, optional
+        How trees are grown; a dict has settings of :class:`Params`.
     objective : str or callable, optional
         What is minimised: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
         ``"tweedie:1.5"``, ``"binary"``, ``"multiclass"``, or LightGBM's and XGBoost's names for them. By default what
         suits the target. A callable takes the targets and raw scores, and the weights as a third argument if it has one
         (then it multiplies them in itself); it returns gradients and hessians. Scores begin with 0.
-    valid : Dataset, optional
-        Rows to measure on, made by :meth:`Dataset.like`.
+    valid : Dataset, or several in a list or by name in a dict, optional
+        Rows to measure on, made by :meth:`Dataset.like`. In the history the only one is called ``"valid"``, of several
+        each has its number: ``"valid_0"``, ``"valid_1"`` and so on. Early stopping and the best round go by the first;
+        the others are only measured.
     metric : str, callable or sequence of them, optional
         What is measured after each round; early stopping goes by the first. By default what suits the objective. A
         callable takes targets and predictions, and the weights if it has a third argument; it returns a value, which is
-        better if it is less, or a name, a value, and whether more is better. On training data the rows come in an order
-        of their own.
+        better if it is less (unless the callable's name ends in ``_score``), or a name, a value, and whether more is
+        better. On training data the rows come in an order of their own.
     watch_train : bool
         Measure on the training data, too.
     callbacks : sequence of callable
-        Each is called with a :class:`Round` after every round; a true value ends the training.
+        Each is called with a :class:`Round` after every round; a true value ends the training. Callables of all kinds
+        run on another thread than the caller's, one at a time, in the context of the caller.
     link : {"identity", "logistic", "softmax", "exponential"}
         From scores to predictions, for objectives of your own.
     groups : int
         Scores per row, for objectives of your own.
-    verbose : bool, optional
-        Show the progress; with ``None`` only in terminals and notebooks.
+    verbose : bool or int, optional
+        Show the progress, above 0; with ``None`` only in terminals and notebooks.
     n_jobs : int, optional
         Threads; all by default. The model does not depend on it.
     **settings
@@ -98,11 +102,11 @@ def train(
     chosen, own, classes = prepared(data, objective, link, groups)
     return grow(
         data,
-        (params or Params()).replace(**settings),
+        chosen_params(params, settings),
         chosen,
-        valid=valid,
+        valid=named(valid),
         metrics=measures(metric, own),
-        watch_train=watch_train,
+        watch_train="train" if watch_train else None,
         callbacks=callbacks,
         classes=classes,
         verbose=verbose,
@@ -114,11 +118,14 @@ def prepared(
     data: Dataset, objective: Objective | None, link: str, groups: int
 ) -> tuple[str | Loss, int, list[str] | None]:
     """Give the objective as the native half takes it, its scores per row, and the texts of classes."""
+    if not isinstance(data, Dataset):
+        raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: make one by Dataset(X, y)")
+    if objective is not None and not isinstance(objective, str) and not callable(objective):
+        raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     target = data.target
     classes = None if target.classes is None else [str(each) for each in target.classes]
     if callable(objective):
-        if groups < 1:
-            raise InputError(f"groups = {groups}: it must be a number of scores per row from 1 on")
+        groups = whole("groups", groups, 1, 2**16)
         fits = classes is not None and len(classes) in (groups, groups + 1 if groups == 1 else groups)
         return Loss(objective, groups, link), groups, classes if fits else None
     if objective is None:
@@ -128,11 +135,23 @@ def prepared(
     name, _, parameter = objective.rpartition(":")
     several = ("multiclass", "softmax", "multi:softprob", "multi:softmax")
     if objective in several:
-        count = len(classes) if classes is not None else int(target.values.max(initial=0)) + 1
+        largest = float(target.values.max(initial=0))
+        if classes is None and not 0 <= largest < 2**16:
+            raise InputError(f"y has the number {largest}: numbers of classes are 0, 1 and so on, below {2**16}")
+        count = len(classes) if classes is not None else int(largest) + 1
         return f"multiclass:{max(count, 2)}", max(count, 2), classes
     if name in several and parameter.isdigit():
         return objective, int(parameter), classes
     return objective, 1, classes
+
+
+def chosen_params(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any]) -> Params:
+    """Give settings of both kinds; those given by keyword come first."""
+    if isinstance(params, Mapping):
+        return Params().replace(**{**params, **settings})
+    if params is not None and not isinstance(params, Params):
+        raise DTypeError(f"params must be Params or a dict of settings, not {type(params).__name__}")
+    return (params or Params()).replace(**settings)
 
 
 def grow(
@@ -140,25 +159,32 @@ def grow(
     params: Params,
     objective: str | Loss,
     *,
-    valid: Dataset | None,
+    valid: list[tuple[str, Dataset]],
     metrics: list[Any] | None,
-    watch_train: bool,
+    watch_train: str | None,
     callbacks: Sequence[Callback],
     classes: list[str] | None,
-    verbose: bool | None,
+    verbose: bool | int | None,
     n_jobs: int | None,
     metadata: dict[str, str] | None = None,
     keep: bool = True,
     stacklevel: int = 3,
 ) -> Model:
-    """Grow trees by settings that are ready; warns if Ctrl-C ended it."""
+    """Grow trees by settings that are ready; warns if Ctrl-C ended it.
+
+    Validation data has names; `watch_train` is that of the training data, if it is measured, too.
+    """
     settings = params.native()
+    if not isinstance(callbacks, Iterable):
+        raise DTypeError(f"callbacks = {callbacks!r}: it must be a list of callables")
+    callbacks = list(callbacks)
     for callback in callbacks:
         if not callable(callback):
             raise InputError(f"callback {callback!r} cannot be called")
-    if params.early_stopping_rounds is not None and valid is None:
+    if params.early_stopping_rounds is not None and not valid:
         raise InputError("early_stopping_rounds needs validation data to watch: give valid, or eval_set to fit")
-    progress = None if verbose is False else Progress(params.n_estimators, "training", show=verbose)
+    quiet = verbose is not None and not verbose > 0
+    progress = None if quiet else Progress(params.n_estimators, "training", show=verbose)
     told: Callable[..., bool] | None = on_round(callbacks, progress)
     try:
         native, history, best, _, interrupted = _native.train(
@@ -166,7 +192,7 @@ def grow(
             settings,
             objective,
             metrics,
-            valid=None if valid is None else valid._native,
+            valid=[(name, each._native) for name, each in valid],
             watch_train=watch_train,
             on_round=told,
             classes=classes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from bitgrain.boosting.callables import Loss, Metric, Objective
-from bitgrain.boosting.model import Model
-from bitgrain.boosting.rounds import Callback
-from bitgrain.errors import InputError
+from bitgrain.boosting.callables import Loss, Objective
+from bitgrain.boosting.target import check_classes, class_weights
+from bitgrain.errors import DTypeError, InputError
+from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
+from bitgrain.sklearn.state import plain
+from bitgrain.sklearn.task import BINARY, MULTICLASS, Task
 
 __all__ = ["BitgrainClassifier"]
 
 
+@documented(BitgrainEstimator)
 class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[misc]
     """Gradient-boosted trees that predict classes and their probabilities.
 
@@ -31,22 +34,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         hessians; probabilities are the logistic function or the softmax of the scores.
     class_weight : "balanced", dict or list, optional
         How much each class counts: all alike, by class, or in the order of the classes.
-    n_estimators, learning_rate, num_leaves, max_depth, growth, min_child_samples, min_child_weight, reg_alpha, \
-reg_lambda, min_split_gain, subsample, subsample_freq, data_sample_strategy, top_rate, other_rate, colsample_bytree, \
-colsample_bynode, gradient_precision, early_stopping_rounds
-        How trees are grown: see :class:`bitgrain.Params`.
-    max_bin : int
-        Bins of a feature at most, that of missing values included.
-    categorical_features : list of int or str, or flags, optional
-        Further columns whose numbers are codes of categories. Columns of a category type always are.
-    importance_type : {"gain", "split"}
-        What `feature_importances_` goes by.
-    random_state : int, RandomState or None
-        Chooses samples and roundings; ``None`` is 0.
-    n_jobs : int, optional
-        Threads; all by default. The model does not depend on it.
-    verbose : bool, optional
-        Show the progress; with ``None`` only in terminals and notebooks.
+    and all of :class:`BitgrainEstimator`
 
     Attributes
     ----------
@@ -54,18 +42,7 @@ colsample_bynode, gradient_precision, early_stopping_rounds
         The classes, ascending.
     n_classes_ : int
         How many there are.
-    booster_ : Model
-        The trees.
-    feature_importances_ : ndarray
-        How much the trees use each feature.
-    n_features_in_ : int
-        Features of a row.
-    feature_names_in_ : ndarray of str
-        Their names, if `X` had names that are all texts.
-    evals_result_ : dict
-        Metrics after each round, by data (``"train"``, ``"valid"``) and name.
-    best_iteration_ : int or None
-        Rounds after which the first metric on the validation data was best.
+    and all of :class:`BitgrainEstimator`
 
     Examples
     --------
@@ -108,91 +85,20 @@ colsample_bynode, gradient_precision, early_stopping_rounds
         importance_type: str = "gain",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        verbose: bool | None = False,
+        verbose: bool | int | None = False,
+        stochastic_rounding: bool = True,
+        max_cat_to_onehot: int = 4,
+        cat_l2: float = 10.0,
+        cat_smooth: float = 10.0,
+        max_cat_threshold: int = 32,
     ) -> None:
-        super().__init__(
-            objective=objective,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            num_leaves=num_leaves,
-            max_depth=max_depth,
-            growth=growth,
-            min_child_samples=min_child_samples,
-            min_child_weight=min_child_weight,
-            reg_alpha=reg_alpha,
-            reg_lambda=reg_lambda,
-            min_split_gain=min_split_gain,
-            subsample=subsample,
-            subsample_freq=subsample_freq,
-            data_sample_strategy=data_sample_strategy,
-            top_rate=top_rate,
-            other_rate=other_rate,
-            colsample_bytree=colsample_bytree,
-            colsample_bynode=colsample_bynode,
-            max_bin=max_bin,
-            gradient_precision=gradient_precision,
-            categorical_features=categorical_features,
-            early_stopping_rounds=early_stopping_rounds,
-            importance_type=importance_type,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        given = locals()
+        # scikit-learn reads settings off the signature, so it has to be all there; the rest need not be said again.
+        super().__init__(**{name: given[name] for name in BitgrainEstimator._get_param_names()})
         self.class_weight = class_weight
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        eval_set: tuple[Any, ArrayLike] | Sequence[tuple[Any, ArrayLike]] | None = None,
-        eval_sample_weight: Sequence[ArrayLike | None] | None = None,
-        eval_metric: Metric | Sequence[Metric] | None = None,
-        callbacks: Sequence[Callback] | None = None,
-        init_model: Model | BitgrainEstimator | None = None,
-    ) -> Self:
-        """Learn.
-
-        Ctrl-C ends it after the round it is in: the estimator is fitted with the rounds that were done, and a
-        :class:`bitgrain.TrainingInterrupted` warning says how many.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Features. NaN and nulls are missing; columns of a category type are categories.
-        y : array-like of shape (n_samples,)
-            Classes: numbers, texts or booleans.
-        sample_weight : array-like, optional
-            How much each row counts.
-        eval_set : (X, y) or list of such pairs, optional
-            Data to measure on after each round. The very `X` and `y` that are fitted stand for the training
-            data.
-        eval_sample_weight : list of array-like, optional
-            Weights of the rows of each pair.
-        eval_metric : str, callable or list of them, optional
-            What is measured; early stopping goes by the first. A callable takes the places of the classes and
-            probabilities, and returns a value, which is better if it is less, or a name, a value and whether more is
-            better.
-        callbacks : list of callable, optional
-            Each is called with a :class:`bitgrain.Round` after every round; a true value ends the training.
-        init_model : Model or fitted estimator, optional
-            A model to go on from.
-
-        Returns
-        -------
-        BitgrainClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InputError
-            If settings, shapes or values cannot be used.
-        DTypeError
-            If a column is of a type that cannot be used.
-
-        """
-        given = (X, y)
-        X = self._features(X, reset=True, y=y)
+    def _task(self, y: ArrayLike) -> Task:
+        check_classes(y)
         checked = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
         check_classification_targets(checked)
         classes, places = np.unique(checked, return_inverse=True)
@@ -211,49 +117,28 @@ colsample_bynode, gradient_precision, early_stopping_rounds
             return places
 
         scores = 1 if len(classes) == 2 else len(classes)
-        return self._grow(
-            X,
-            places.astype(np.float32),
-            given,
+        return Task(
+            targets=places.astype(np.float32),
+            encode=encode,
             objective=self._objective(scores),
             scores=scores,
-            sample_weight=sample_weight,
-            class_weight=self._class_weights(),
-            eval_set=eval_set,
-            eval_sample_weight=eval_sample_weight,
-            eval_metric=eval_metric,
-            callbacks=callbacks,
-            init_model=init_model,
             classes=[str(each) for each in classes],
-            encode=encode,
+            class_weight=class_weights(self.class_weight, classes.tolist()),
         )
 
     def _objective(self, scores: int) -> str | Loss:
         if callable(self.objective):
             return Loss(self.objective, scores, "logistic" if scores == 1 else "softmax")
         name = self.objective
-        if name in (None, "multiclass", "softmax", "multi:softprob", "multi:softmax", "log_loss"):
+        if name is not None and not isinstance(name, str):
+            raise DTypeError(f"objective = {name!r}: it must be a name or a callable")
+        if name is None or name in MULTICLASS:
             return "binary" if scores == 1 else f"multiclass:{scores}"
-        if name in ("binary", "logistic", "binary:logistic", "binary_logloss", "logloss"):
+        if name in BINARY:
             if scores > 1:
                 raise InputError(f"objective {name!r} learns two classes, y has {scores}: use 'multiclass'")
             return "binary"
         raise InputError(f"objective {name!r} learns no classes: use 'binary', 'multiclass' or a callable")
-
-    def _class_weights(self) -> str | list[float] | None:
-        given = self.class_weight
-        if given is None or isinstance(given, str):
-            return given
-        if isinstance(given, Mapping):
-            known = set(self.classes_.tolist())
-            unknown = [each for each in given if each not in known]
-            if unknown and not any(each in known for each in given):
-                raise InputError(f"class_weight names class {unknown[0]!r}, which is not in y")
-            return [float(given.get(each, 1.0)) for each in self.classes_.tolist()]
-        found = [float(each) for each in given]
-        if len(found) != len(self.classes_):
-            raise InputError(f"class_weight has {len(found)} weights, y has {len(self.classes_)} classes")
-        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the likeliest class of each row.
@@ -269,8 +154,7 @@ colsample_bynode, gradient_precision, early_stopping_rounds
             Classes.
 
         """
-        raw = self._predict(X, "raw")
-        places = raw.argmax(axis=1) if raw.ndim == 2 else (raw > 0.0).astype(np.intp)
+        places = self._predict(X, "class")
         found: NDArray[Any] = self.classes_[places]
         return found
 
@@ -288,14 +172,7 @@ colsample_bynode, gradient_precision, early_stopping_rounds
             A column for each class, in the order of `classes_`.
 
         """
-        found = self._predict(X, "prediction")
-        if found.ndim == 2:
-            return found
-        # Columns on their own: half the time of rows of two.
-        both = np.empty((len(found), 2), order="F")
-        both[:, 1] = found
-        np.subtract(1.0, found, out=both[:, 0])
-        return both
+        return self._predict(X, "probability")
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the logarithm of the probability of each class; see :meth:`predict_proba`."""
@@ -324,12 +201,12 @@ colsample_bynode, gradient_precision, early_stopping_rounds
         return True
 
     def _more_state(self) -> dict[str, Any]:
-        return {"classes": {"dtype": self.classes_.dtype.str, "values": [_plain(each) for each in self.classes_]}}
+        return {"classes": {"dtype": self.classes_.dtype.str, "values": [plain(each) for each in self.classes_]}}
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        said = state.get("classes")
+    def _restore(self, given: dict[str, Any]) -> None:
+        said = given.get("classes")
         if said is None or said["values"] is None:
-            classes = np.array(self.booster_.classes)
+            classes = _read(self.booster_.classes)
         else:
             dtype = np.dtype(said["dtype"])
             classes = np.array(said["values"], dtype=dtype)
@@ -337,7 +214,10 @@ colsample_bynode, gradient_precision, early_stopping_rounds
         self.n_classes_ = len(classes)
 
 
-def _plain(value: Any) -> Any:
-    """Give a class as JSON keeps it."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return plain if isinstance(plain, bool | int | float | str) else str(plain)
+def _read(texts: list[str]) -> NDArray[Any]:
+    """Give classes that are but texts in a file: whole numbers if all of them are written so."""
+    return np.array([int(text) for text in texts] if all(map(_is_whole, texts)) else texts)
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() and str(int(text)) == text

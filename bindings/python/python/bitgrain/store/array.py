@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
 #: What tensors are called: a text, or a whole number below 2**128. ``"7"`` is not ``7``.
 TensorId: TypeAlias = str | int
+_LARGEST = float(np.finfo(np.float32).max)
 #: What comes back.
 Array: TypeAlias = npt.NDArray[np.float32]
 
@@ -22,7 +25,7 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
     Parameters
     ----------
     values
-        Anything that NumPy makes an array of.
+        Anything that NumPy makes an array of, and tensors of torch.
     exact
         Refuse values that float32 does not have.
 
@@ -37,12 +40,17 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError("the array has masked values; say what they are with .filled(…)")
     try:
-        array = np.asarray(values)
+        array = np.asarray(detached(values))
     except ValueError as error:
         raise InputError(f"this is no array: {error}") from error
     if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float32):
         raise DTypeError(f"an array of {array.dtype} has no real numbers; convert it with .astype(np.float32)")
-    converted = np.require(array, np.float32, ["C", "ALIGNED"])
+    try:
+        # What has to be exact is compared below.
+        with np.errstate(over="ignore" if exact else "raise"):
+            converted = np.require(array, np.float32, ["C", "ALIGNED"])
+    except FloatingPointError as error:
+        raise InputError("the array has a value that is beyond float32: scale it first") from error
     if exact and not np.can_cast(array.dtype, np.float32):
         with np.errstate(all="ignore"):
             same = np.array_equal(converted.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
@@ -65,6 +73,17 @@ def destination(out: object, shape: tuple[int, ...]) -> Array:
     if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
         raise InputError("out must be writeable and lie in memory in C order, such as what np.empty makes")
     return out
+
+
+def number(what: str, value: object) -> float:
+    """A real number that float32 has."""
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise DTypeError(f"{what} is {value!r}, it must be a number") from None
+    if math.isfinite(found) and abs(found) > _LARGEST:
+        raise InputError(f"{what} is {found}, which is beyond float32")
+    return found
 
 
 def whole(what: str, value: object, limit: int = 1 << 64) -> int:

@@ -50,9 +50,9 @@ class Reading(Mapping[TensorId, Array]):
     @overload
     def get(self, id: TensorId, default: Array | T, /) -> Array | T: ...
     @overload
-    def get(self, id: TensorId, /, *, out: Array) -> Array: ...
+    def get(self, id: TensorId, /, *, out: Array, with_provenance: Literal[False] = False) -> Array: ...
     @overload
-    def get(self, id: TensorId, /, *, rows: slice | range) -> Array: ...
+    def get(self, id: TensorId, /, *, rows: slice | range, with_provenance: Literal[False] = False) -> Array: ...
     @overload
     def get(
         self,
@@ -135,9 +135,11 @@ class Reading(Mapping[TensorId, Array]):
 
     def _rows(self, id: TensorId, rows: slice | range) -> tuple[int, int]:
         """First row and the one after the last."""
+        shape = self._native.shape(id)
+        if not shape:
+            raise InputError("the tensor is a single number and has no rows")
         if isinstance(rows, slice):
-            shape = self._native.shape(id)
-            start, stop, step = rows.indices(shape[0] if shape else 1)
+            start, stop, step = rows.indices(shape[0])
             stop = max(start, stop)
         elif isinstance(rows, range):
             start, stop, step = rows.start, rows.stop, rows.step

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from bitgrain import _native as native
 from bitgrain.errors import InputError
-from bitgrain.store.array import Array, TensorId, float32, whole
-from bitgrain.store.batch import StoreBatch, frame_time, put_settings, user_pairs
+from bitgrain.store.array import Array, TensorId, float32, number, whole
+from bitgrain.store.batch import StoreBatch
 from bitgrain.store.moment import milliseconds
 from bitgrain.store.policy import TierPolicy
-from bitgrain.store.provenance import FrameInfo, Provenance, frame_info, provenance
+from bitgrain.store.provenance import FrameInfo, frame_info
 from bitgrain.store.reading import Reading
 from bitgrain.store.recipe import Delta, Factor, recipe
 from bitgrain.store.report import (
@@ -36,11 +36,12 @@ from bitgrain.store.report import (
 )
 from bitgrain.store.snapshot import StoreSnapshot
 from bitgrain.store.tier import Tier
+from bitgrain.store.writing import Writing, frame_time, user_pairs
 
 __all__ = ["TensorStore"]
 
 
-class TensorStore(Reading, MutableMapping[TensorId, Array]):
+class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     """A folder that keeps float32 arrays small: a context manager and a mapping from ids to arrays.
 
     May be shared by threads: no method holds the interpreter's lock while it works, readers do not wait for each
@@ -134,6 +135,8 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):
             "absent_reads": str(absent_reads),
             "policy": policy,
         }
+        if not os.fspath(path):
+            raise InputError("path is empty: name the folder, such as './store'")
         self._path = pathlib.Path(path)
         self._mode = mode
         self._native = native.Store(self._path, str(mode), settings)
@@ -189,73 +192,10 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):
         state = "closed" if self.closed else f"{len(self)} tensors"
         return f"<TensorStore {str(self._path)!r}, mode {self._mode!r}, {state}>"
 
-    # ---------------------------------------------------------------------------------------------------- put and drop
-
-    def __setitem__(self, id: TensorId, array: npt.ArrayLike) -> None:
-        self._native.put(id, float32(array))
+    # ---------------------------------------------------------------------------------------------------- delete
 
     def __delitem__(self, id: TensorId) -> None:
         self.delete(id)
-
-    def put(
-        self,
-        id: TensorId,
-        array: npt.ArrayLike,
-        *,
-        tier: Tier | str | None = None,
-        pin: Tier | str | None = None,
-        max_error: float | None = None,
-        lossless: bool = False,
-        user: Mapping[str, str] | None = None,
-        non_finite: Literal["reject", "zero", "clamp"] = "reject",
-        two_level: bool = False,
-    ) -> Provenance:
-        """Put a tensor, in place of what had the id.
-
-        A new tensor is encoded in 8 bits, one that was there with as many as its use asks for now. What was pinned,
-        allowed or written down for the id stays unless something else is said.
-
-        Parameters
-        ----------
-        id
-            A text of up to 65,536 bytes, or a whole number below 2**128.
-        array
-            Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32,
-            and errors are counted from there.
-        tier
-            Tier to encode at, this time.
-        pin
-            Tier to hold the tensor at from now on.
-        max_error
-            Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
-        lossless
-            Keep the values as they are, in 32 bits.
-        user
-            Texts to write down beside the tensor.
-        non_finite
-            What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"``
-            infinities to the largest finite magnitude nearby.
-        two_level
-            Whether 3-bit blocks may have a second scale for outliers.
-
-        Returns
-        -------
-        Provenance
-            What it cost.
-
-        Raises
-        ------
-        DTypeError
-            If the array is of objects, complex numbers or text; or is to be lossless and has values that float32 does
-            not.
-        InputError
-            If values are not finite, the largest error cannot be kept, or others are reconstructed from what is there.
-        FileError
-            If the store is open for reading only, or the disk refused.
-
-        """
-        settings = put_settings(tier, pin, max_error, lossless, user, non_finite, two_level)
-        return provenance(self._native.put(id, float32(array, exact=lossless), settings))
 
     def delete(self, id: TensorId, *, dependents: Literal["refuse", "materialise"] = "refuse") -> None:
         """Delete a tensor and all that is known about it.
@@ -324,7 +264,14 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):
             If the id was put as a whole, or the frames before have another shape.
 
         """
-        return frame_info(self._native.append(id, float32(frame), frame_time(time)))
+        values = float32(frame)
+        try:
+            return frame_info(self._native.append(id, values, frame_time(time)))
+        except InputError:
+            if id in self and tuple(self._native.shape(id)) != values.shape:
+                before = tuple(self._native.shape(id))
+                raise InputError(f"the frame has the shape {values.shape}, those before have {before}") from None
+            raise
 
     # --------------------------------------------------------------------------------------------------- reconstruction
 
@@ -385,7 +332,7 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):
             If its bound is above the limit already.
 
         """
-        self._native.set_max_error(id, None if max_error is None else float(max_error))
+        self._native.set_max_error(id, None if max_error is None else number("max_error", max_error))
 
     def set_user(self, id: TensorId, user: Mapping[str, str]) -> None:
         """Replace what is written down beside a tensor."""
@@ -430,7 +377,10 @@ class TensorStore(Reading, MutableMapping[TensorId, Array]):
             Compact everything, worth it or not.
 
         """
-        return CompactReport(**self._native.compact(float(garbage), bool(all)))
+        share = number("garbage", garbage)
+        if not 0.0 <= share <= 1.0:
+            raise InputError(f"garbage is {share}, it must be a share from 0 to 1")
+        return CompactReport(**self._native.compact(share, bool(all)))
 
     def snapshot(self) -> StoreSnapshot:
         """The store as it is now, for reading while others go on writing."""

@@ -14,8 +14,11 @@ from bitgrain.weights.convert import Conversion, ConvertedTensor, Plan, quantize
 from bitgrain.weights.dtype import DTypeInfo, dtypes
 from bitgrain.weights.encoder import SentenceEncoder
 from bitgrain.weights.fidelity import Fidelity
+from bitgrain.weights.history import Epoch, History, Score
 from bitgrain.weights.model import FileTensor, ModelFile, open_model
-from bitgrain.weights.network import Epoch, History, Network, NetworkComparison, Parameter, Score
+from bitgrain.weights.network import Network
+from bitgrain.weights.network_comparison import NetworkComparison
+from bitgrain.weights.parameter import Parameter
 from bitgrain.weights.state_dict import quantize_state_dict
 from bitgrain.weights.tensor import QuantizedTensor, quantize
 from bitgrain.weights.versions import WeightStore

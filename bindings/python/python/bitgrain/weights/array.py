@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
 Floats = npt.NDArray[np.float32]
@@ -18,14 +19,10 @@ _SHORT = ("bfloat16", "float8", "float6", "float4", "int4", "uint4", "int2", "ui
 
 def as_array(values: Any, what: str = "the array") -> npt.NDArray[Any]:
     """Whatever NumPy understands, or a torch tensor, as an array of numbers in its own dtype."""
-    if hasattr(values, "detach") and hasattr(values, "cpu"):
-        values = values.detach().cpu()
-        try:
-            values = values.numpy()
-        except TypeError:  # bfloat16, which NumPy does not have
-            values = values.float().numpy()
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{what} has masked values; say what they are with .filled(…)")
     try:
-        array = np.asarray(values)
+        array = np.asarray(detached(values, what))
     except ValueError as error:
         raise InputError(f"{what} is not an array: {error}") from error
     if array.dtype.kind not in "fiub" and not array.dtype.name.startswith(_SHORT):
@@ -42,7 +39,7 @@ def as_floats(values: Any, what: str = "the array") -> Floats:
     try:
         with np.errstate(over="raise"):
             # Not ascontiguousarray: that would give a scalar a dimension.
-            return np.asarray(array, dtype=np.float32, order="C")
+            return np.require(array, np.float32, ["C", "ALIGNED"])
     except FloatingPointError as error:
         raise InputError(f"{what} has a value that is beyond float32: scale it first") from error
 
@@ -53,7 +50,7 @@ def as_count(value: Any, what: str) -> int:
         count = operator.index(value)
     except TypeError as error:
         raise DTypeError(f"{what} must be a whole number, not {value!r}") from error
-    if count < 0:
+    if not 0 <= count < 1 << 64:
         raise InputError(f"{what} cannot be {count}")
     return count
 
@@ -66,8 +63,15 @@ def as_number(value: Any, what: str) -> float:
         raise DTypeError(f"{what} must be a number, not {value!r}") from error
 
 
-def as_mask(mask: Any) -> npt.NDArray[np.bool_] | None:
-    """A mask of places as booleans in C order."""
+def as_mask(mask: Any, samples: Floats) -> npt.NDArray[np.bool_] | None:
+    """A mask of the places of some samples as booleans in C order."""
     if mask is None:
         return None
-    return np.asarray(as_array(mask, "the mask"), dtype=np.bool_, order="C")
+    array = as_array(mask, "the mask")
+    if array.shape != samples.shape[:2] or samples.ndim < 2:
+        raise InputError(
+            f"the mask has shape {array.shape}, X has {samples.shape}: a flag is needed for each place of each sample"
+        )
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise DTypeError(f"the mask holds {array.dtype}, it must be booleans")
+    return np.require(array, np.bool_, ["C", "ALIGNED"])

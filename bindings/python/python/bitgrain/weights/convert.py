@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bitgrain import _native
+from bitgrain.detach import bfloat16_codes
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.progress import Progress
-from bitgrain.weights.array import as_array
+from bitgrain.weights.array import as_array, as_count, as_number
 from bitgrain.weights.dtype import DTypeInfo, format_name
 from bitgrain.weights.fidelity import Fidelity
 from bitgrain.weights.model import FileTensor, ModelFile, open_model
@@ -203,12 +204,14 @@ def quantize_file(
 
     if isinstance(keep, str):
         keep = [keep]
+    if keep is not None and not isinstance(keep, Iterable):
+        raise DTypeError(f"keep = {keep!r}: it must be names of tensors, or a dict of names and formats")
     rules = keep.items() if isinstance(keep, Mapping) else [(pattern, "keep") for pattern in keep or ()]
     orders = {
         "to": "keep" if to is None else format_name(to, group, scale, calibrate),
         "rules": [(pattern, named(one)) for pattern, one in rules],
         "budget": None if budget is None else _bytes("budget", budget),
-        "max_rmse": max_rmse,
+        "max_rmse": None if max_rmse is None else as_number(max_rmse, "max_rmse"),
         "candidates": [named(one) for one in candidates],
         "plan": None if plan is None else os.fspath(plan),
         "importance": None if importance is None else os.fspath(importance),
@@ -315,6 +318,11 @@ _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
 def _in_memory(tensors: Mapping[str, Any], metadata: Mapping[str, Any], path: str) -> _native.WeightModel:
     gguf = path.lower().endswith(".gguf")
+    if not isinstance(tensors, Mapping):
+        raise DTypeError(f"tensors must be a dict of names and arrays, not {type(tensors).__name__}")
+    wrong = next((name for name in tensors if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise DTypeError(f"a tensor is called {wrong!r}: names must be texts")
     given = [(name, *_parts(name, tensor)) for name, tensor in tensors.items()]
     return _native.WeightModel.of(given, dict(metadata), gguf)
 
@@ -328,8 +336,9 @@ def _parts(
     if isinstance(tensor, QuantizedTensor):
         native = tensor._native
         return native.shape, native.format, False, native.codes(), native.scales(), native.zeros()
-    array = as_array(tensor, f"`{name}`")
-    kind = array.dtype.name
+    codes = bfloat16_codes(tensor)
+    array = as_array(tensor, f"`{name}`") if codes is None else codes
+    kind = array.dtype.name if codes is None else "bfloat16"
     if kind not in _WHOLE | _FLOATS:
         raise DTypeError(f"`{name}` has dtype {kind}, which files of models do not have; convert or quantize it first")
     flat = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C").reshape(-1)
@@ -348,7 +357,7 @@ def _bytes(what: str, size: int | str) -> int:
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", size)
         if found is None or found[2].lower() not in _UNITS:
             raise InputError(f'{what} cannot be "{size}"; give bytes, or a size such as "60MB" or "1.5GiB"')
-        return round(float(found[1]) * _UNITS[found[2].lower()])
-    if size < 0:
-        raise InputError(f"{what} cannot be {size}")
-    return int(size)
+        return as_count(round(float(found[1]) * _UNITS[found[2].lower()]), what)
+    if isinstance(size, bool):
+        raise DTypeError(f"{what} must be a number of bytes, not {size!r}")
+    return as_count(size, what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,4 +87,8 @@ def format_name(
             raise InputError(f"{dtype!r} is not a weight format; bitgrain.dtypes() lists them") from error
     if group is not None:
         group = as_count(group, "group")
+    mixture = re.fullmatch(r"(q[2-8]_k)_(?:xs|s|m|l)", name.lower())
+    if mixture is not None:
+        one = mixture[1]
+        raise InputError(f"{name} is a mixture of formats of llama.cpp: take {one} for all, or quantize_file(budget=…)")
     return _native.weight_format(_ELSEWHERE.get(name, name), group, scale, calibrate, strict)

@@ -94,7 +94,7 @@ class _Conv(Layer):
         kernel = self._each("kernel", self.kernel)
         if isinstance(self.padding, str):
             if self.padding != "same":
-                raise InputError(f'padding must be "same" or numbers, not "{self.padding}"')
+                raise InputError(f'padding must be "same" or numbers, not "{self.padding}"; 0 is none at all')
             padding = [size // 2 for size in kernel]
         else:
             padding = self._each("padding", self.padding)
@@ -348,6 +348,8 @@ _KINDS: dict[str, type[Layer]] = {
 
 def described(layers: Iterable[Layer]) -> list[dict[str, Any]]:
     """Layers as files of networks have them."""
+    if not isinstance(layers, Iterable):
+        raise InputError(f"layers must be a list of layers, not {layers!r}")
     out: list[dict[str, Any]] = []
     for place, layer in enumerate(layers):
         if not isinstance(layer, Layer):

@@ -4,130 +4,30 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from bitgrain import _native
-from bitgrain.errors import DTypeError, InputError, TrainingInterrupted
-from bitgrain.progress import Progress
+from bitgrain.errors import DTypeError, InputError
 from bitgrain.weights import layers as _layers
-from bitgrain.weights.array import Floats, as_array, as_count, as_floats, as_mask, as_number
+from bitgrain.weights.array import Floats, as_count, as_floats, as_mask
 from bitgrain.weights.dtype import DTypeInfo, format_name
-from bitgrain.weights.fidelity import Fidelity
+from bitgrain.weights.network_comparison import NetworkComparison, network_comparison
+from bitgrain.weights.parameter import Parameter, table
+from bitgrain.weights.pattern import check_patterns
+from bitgrain.weights.trainable import Trainable
 
-__all__ = ["Epoch", "History", "Network", "NetworkComparison", "Parameter", "Score"]
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """What an epoch of training came to.
-
-    Attributes
-    ----------
-    number : int
-        Which one, from 1.
-    loss : float
-        The mean loss over its batches.
-    held_back_loss, held_back_accuracy : float or None
-        How the network does on the samples that were held back, if there are any.
-    rate : float
-        The learning rate of its last step.
-    """
-
-    number: int
-    loss: float
-    held_back_loss: float | None
-    held_back_accuracy: float | None
-    rate: float
+__all__ = ["Network"]
 
 
-@dataclass(frozen=True)
-class History:
-    """What a training came to.
-
-    Attributes
-    ----------
-    epochs : list of Epoch
-        Every epoch.
-    chosen : int
-        The epoch whose weights the network has: the best on samples held back, or the last.
-    stopped_early : bool
-        Whether it ended because nothing got better.
-    interrupted : bool
-        Whether Ctrl-C ended it.
-    """
-
-    epochs: list[Epoch]
-    chosen: int
-    stopped_early: bool
-    interrupted: bool
-
-
-@dataclass(frozen=True)
-class Score:
-    """How a network does on samples: the mean loss and, for classes, the share that is right."""
-
-    loss: float
-    accuracy: float | None
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a network.
-
-    Attributes
-    ----------
-    name : str
-        The place of its layer, and what it is there: ``2.weight``.
-    shape : tuple of int
-        Rows and columns, or the length of a vector.
-    dtype : str
-        The format it runs in.
-    nbytes : int
-        Bytes of the weights in it.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    nbytes: int
-
-
-@dataclass(frozen=True)
-class NetworkComparison:
-    """Two networks side by side.
-
-    Attributes
-    ----------
-    parameters : dict of str to Fidelity
-        How far the weights of each parameter are apart, as they are used.
-    overall : Fidelity
-        All weights together.
-    outputs : Fidelity or None
-        How far what comes out is apart, if inputs were given.
-    mean_cosine : float or None
-        The mean, over samples, of the cosine between their outputs.
-    same_choice : float or None
-        The share of samples whose largest output is in the same place.
-    """
-
-    parameters: dict[str, Fidelity]
-    overall: Fidelity
-    outputs: Fidelity | None
-    mean_cosine: float | None
-    same_choice: float | None
-
-
-class Network:
+class Network(Trainable):
     """Layers with weights, that train at float32 and run in any format.
 
     What is trained are the masters at float32; :meth:`morph` chooses the formats that a forward pass reads. Calls
-    from many threads are safe: each sees the network as it was when the call began.
+    from many threads are safe: each sees the network as it was when the call began. One at a time may change it: while
+    :meth:`fit`, :meth:`morph`, :meth:`set_weights` or :meth:`calibrate` is at work, another of them is refused.
 
     Parameters
     ----------
@@ -168,11 +68,6 @@ class Network:
         given = input_shape if isinstance(input_shape, Iterable) else [input_shape]
         dims = [None if dim is None else as_count(dim, "a dimension") for dim in given]
         self._native = _native.WeightNetwork(dims, _layers.to_json(layers), as_count(seed, "seed"))
-
-    @property
-    def input_shape(self) -> tuple[int | None, ...]:
-        """The shape of a sample."""
-        return tuple(self._native.input)
 
     @property
     def output_shape(self) -> tuple[int | None, ...]:
@@ -290,139 +185,9 @@ class Network:
             For an array of something else than real numbers.
         """
         name = None if dtype is None else format_name(dtype)
-        values, shape = self._native.predict(self._samples(X), name, as_mask(mask))
+        samples = self._samples(X)
+        values, shape = self._native.predict(samples, name, as_mask(mask, samples))
         return values.reshape(shape)
-
-    def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        *,
-        epochs: int = 30,
-        batch_size: int = 32,
-        learning_rate: float = 1e-3,
-        loss: str | None = None,
-        optimizer: str = "adamw",
-        momentum: float = 0.9,
-        weight_decay: float = 0.01,
-        schedule: str = "constant",
-        validation_data: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-        patience: int | None = None,
-        clip: float | None = None,
-        seed: int = 0,
-        mask: npt.ArrayLike | None = None,
-        callback: Callable[[Epoch], bool | None] | None = None,
-        progress: bool | None = None,
-    ) -> History:
-        """Train the masters. Quantized versions are made again when they are needed.
-
-        Ctrl-C ends the training after the epoch at hand, with the weights so far and a :class:`TrainingInterrupted`
-        warning. The same seed gives the same network, whatever the number of threads.
-
-        Parameters
-        ----------
-        X : array_like
-            Samples along the first axis.
-        y : array_like
-            Classes, numbered from 0, or the numbers that are to come out.
-        epochs, batch_size : int, optional
-            How often every sample is seen, and how many go into one step.
-        learning_rate : float, optional
-            The size of a step.
-        loss : {"cross_entropy", "mean_square"}, optional
-            What is made small. Unless told, the first for whole numbers in ``y``, the second for others.
-        optimizer : {"adamw", "sgd"}, optional
-            How gradients become steps; with ``momentum`` for the second, ``weight_decay`` for the first.
-        momentum, weight_decay : float, optional
-            As said.
-        schedule : {"constant", "cosine"}, optional
-            How the learning rate changes.
-        validation_data : tuple of array_like, optional
-            Samples and targets held back. The network has the weights of its best epoch on them at the end.
-        patience : int, optional
-            Epochs without a smaller loss after which it ends.
-        clip : float, optional
-            The length that gradients of all parameters together have at most.
-        seed : int, optional
-            What the order of the samples depends on.
-        mask : array_like of bool, optional
-            Which places of the sequences in ``X`` count.
-        callback : callable, optional
-            Called with each :class:`Epoch`; ends the training by returning True. What it raises ends the training, too,
-            and the network stays as it was.
-        progress : bool, optional
-            Whether to show a bar; unless told, in terminals and notebooks.
-
-        Returns
-        -------
-        History
-
-        Raises
-        ------
-        InputError
-            For shapes, targets and settings that do not fit, and if the loss is no longer finite; then the network
-            stays as it was.
-        """
-        samples, (targets, whole) = self._samples(X), _targets(y)
-        loss = loss or ("cross_entropy" if whole else "mean_square")
-        settings = {
-            "epochs": as_count(epochs, "epochs"),
-            "batch": as_count(batch_size, "batch_size"),
-            "loss": loss,
-            "optimizer": optimizer,
-            "rate": as_number(learning_rate, "learning_rate"),
-            "momentum": as_number(momentum, "momentum"),
-            "decay": as_number(weight_decay, "weight_decay"),
-            "schedule": schedule,
-            "patience": None if patience is None else as_count(patience, "patience"),
-            "clip": None if clip is None else as_number(clip, "clip"),
-            "seed": as_count(seed, "seed"),
-        }
-        held_back = None
-        if validation_data is not None:
-            held_back = (self._samples(validation_data[0]), _for_loss(loss, *_targets(validation_data[1])), None)
-        with Progress(total=epochs, label="epochs", show=progress) as bar:
-
-            def watch(row: dict[str, Any]) -> bool:
-                epoch = Epoch(**row)
-                bar.update(epoch.number, note=f"loss {epoch.loss:.4g}")
-                return bool(callback(epoch)) if callback is not None else False
-
-            done = self._native.train(
-                samples, _for_loss(loss, targets, whole), held_back, settings, watch, as_mask(mask)
-            )
-        done["epochs"] = [Epoch(**row) for row in done["epochs"]]
-        history = History(**done)
-        if history.interrupted:
-            warnings.warn(
-                f"interrupted after {len(history.epochs)} of {epochs} epochs; the network keeps what it learned",
-                TrainingInterrupted,
-                stacklevel=2,
-            )
-        return history
-
-    def evaluate(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, *, loss: str | None = None, mask: npt.ArrayLike | None = None
-    ) -> Score:
-        """Measure how the network does, each parameter in its format.
-
-        Parameters
-        ----------
-        X, y : array_like
-            Samples and their targets, as for :meth:`fit`.
-        loss : {"cross_entropy", "mean_square"}, optional
-            As for :meth:`fit`.
-        mask : array_like of bool, optional
-            Which places of the sequences count.
-
-        Returns
-        -------
-        Score
-        """
-        targets, whole = _targets(y)
-        loss = loss or ("cross_entropy" if whole else "mean_square")
-        found = self._native.evaluate(self._samples(X), _for_loss(loss, targets, whole), loss, as_mask(mask))
-        return Score(*found)
 
     def morph(self, dtype: str | DTypeInfo | Mapping[str, str | DTypeInfo]) -> None:
         """Choose the formats that a forward pass reads. What is trained remains the master.
@@ -438,6 +203,8 @@ class Network:
         ------
         InputError
             For a format that does not exist, and weights that would become infinite in it; then nothing is changed.
+        NotFoundError
+            If a name in a recipe matches no parameter.
 
         Examples
         --------
@@ -450,6 +217,7 @@ class Network:
         """
         if isinstance(dtype, Mapping):
             rules = [(pattern, format_name(one)) for pattern, one in dtype.items()]
+            check_patterns(dtype, (one.name for one in self.parameters), "parameter")
             self._native.morph_by("keep", rules)
         else:
             self._native.morph(format_name(dtype))
@@ -469,7 +237,8 @@ class Network:
         """
         if method not in ("feedback", "importance"):
             raise InputError(f'method cannot be "{method}"; choose feedback or importance')
-        self._native.calibrate(self._samples(X), method == "feedback", as_mask(mask))
+        samples = self._samples(X)
+        self._native.calibrate(samples, method == "feedback", as_mask(mask, samples))
 
     def compare(
         self, other: Network, inputs: npt.ArrayLike | None = None, *, mask: npt.ArrayLike | None = None
@@ -494,16 +263,11 @@ class Network:
         InputError
             If they do not have the same parameters.
         """
+        if not isinstance(other, Network):
+            raise DTypeError(f"other must be a Network, not {type(other).__name__}")
         samples = None if inputs is None else self._samples(inputs)
-        found = self._native.compare(other._native, samples, as_mask(mask))
-        outputs = found["outputs"]
-        return NetworkComparison(
-            parameters={row["name"]: Fidelity(**row["error"]) for row in found["parameters"]},
-            overall=Fidelity(**found["overall"]),
-            outputs=None if outputs is None else Fidelity(**outputs["error"]),
-            mean_cosine=None if outputs is None else outputs["mean_cosine"],
-            same_choice=None if outputs is None else outputs["same_choice"],
-        )
+        flags = None if samples is None else as_mask(mask, samples)
+        return network_comparison(self._native.compare(other._native, samples, flags))
 
     def save(self, path: str | os.PathLike[str], *, contents: str = "all") -> None:
         """Write a file: JSON or safetensors, as its name ends. It appears when it is complete, or not at all.
@@ -576,22 +340,7 @@ class Network:
         0.bias     3       float32     12
         total                          60
         """
-        rows = [(one.name, " x ".join(map(str, one.shape)), one.dtype, str(one.nbytes)) for one in self.parameters]
-        rows = [("parameter", "shape", "dtype", "bytes"), *rows, ("total", "", "", str(self.nbytes))]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        line = "{:<%d}  {:<%d}   {:<%d}  {:>%d}" % tuple(widths)  # noqa: UP031
-        return "\n".join(line.format(*row) for row in rows)
-
-    def _samples(self, X: npt.ArrayLike) -> Floats:
-        samples = as_floats(X, "X")
-        wanted = self.input_shape
-        if samples.ndim != len(wanted) + 1:
-            shape = ", ".join("any" if dim is None else str(dim) for dim in wanted)
-            raise InputError(
-                f"X has shape {samples.shape}; samples of ({shape}) along the first axis are needed, that is "
-                f"{len(wanted) + 1} axes: reshape it"
-            )
-        return samples
+        return table(self.parameters, self.nbytes)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"safetensors": self._native.to_bytes()}
@@ -605,17 +354,3 @@ class Network:
             f"Network({self.input_shape} -> {self.output_shape}, {len(self.layers)} layers, "
             f"{', '.join(formats) or 'float32'}, {self.nbytes} bytes)"
         )
-
-
-def _targets(y: npt.ArrayLike) -> tuple[npt.NDArray[Any], bool]:
-    """Targets in one dimension, and whether they are classes."""
-    array = as_array(y, "y")
-    return array.ravel(), array.dtype.kind in "iub"
-
-
-def _for_loss(loss: str, targets: npt.NDArray[Any], whole: bool) -> npt.NDArray[Any]:
-    if loss != "cross_entropy":
-        return as_floats(targets, "y")
-    if not whole:
-        raise DTypeError("y holds no whole numbers, which cross_entropy needs; convert classes with .astype(int)")
-    return np.ascontiguousarray(targets, dtype=np.int64)

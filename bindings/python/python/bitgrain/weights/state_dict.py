@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy.typing as npt
 
 from bitgrain.weights.array import as_array
 from bitgrain.weights.dtype import format_name
+from bitgrain.weights.pattern import check_patterns, matches
 from bitgrain.weights.tensor import QuantizedTensor, quantize
 
 __all__ = ["quantize_state_dict"]
@@ -42,19 +42,21 @@ def quantize_state_dict(
     Returns
     -------
     dict
-        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other. :func:`save_tensors`
-        takes it as it is.
+        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other; of torch's bfloat16,
+        which NumPy does not have, one of float32. :func:`save_tensors` takes it as it is.
 
     Raises
     ------
     InputError, DTypeError
         As :func:`quantize`, with the name of the tensor.
+    NotFoundError
+        If a pattern in ``keep`` matches no tensor.
 
     Examples
     --------
     >>> import bitgrain, numpy as np
     >>> state = {"0.weight": np.ones((8, 64), np.float32), "0.bias": np.zeros(8, np.float32)}
-    >>> small = bitgrain.quantize_state_dict(state, "int8", keep={"1.*": "keep"})
+    >>> small = bitgrain.quantize_state_dict(state, "int8", keep={"*.bias": "keep"})
     >>> small["0.weight"]
     QuantizedTensor(int8, shape=(8, 64), 544 bytes)
     >>> small["0.bias"].dtype
@@ -65,10 +67,11 @@ def quantize_state_dict(
         (pattern, None if what == "keep" else format_name(what, group, scale, calibrate, strict=False))
         for pattern, what in (keep or {}).items()
     ]
+    check_patterns((pattern for pattern, _ in rules), state, "tensor")
     out: dict[str, QuantizedTensor | npt.NDArray[Any]] = {}
     for name, given in state.items():
         array = as_array(given, f"`{name}`")
-        ruled = [what for pattern, what in rules if fnmatchcase(name, pattern)]
+        ruled = [what for pattern, what in rules if matches(name, pattern)]
         wanted = ruled[0] if ruled else (usual if array.ndim > 1 else None)
         if wanted is None or array.dtype.kind in "iub":
             out[name] = array

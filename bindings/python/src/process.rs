@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The process that loaded this module.
@@ -13,14 +14,20 @@ static FIRST: OnceLock<u32> = OnceLock::new();
 static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
 
 /// Notes that this is the process that loaded the module.
-pub(super) fn remember() {
+pub(crate) fn remember() {
     FIRST.get_or_init(std::process::id);
 }
 
+/// Does `work`, which may ask for other threads, while Python runs on.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    py.detach(|| run(work))
+}
+
 /// Does `work`, which may ask for other threads.
-pub(super) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let here = std::process::id();
-    if FIRST.get().is_none_or(|first| *first == here) {
+    // A callback is on a pool already, and would wait for itself.
+    if FIRST.get().is_none_or(|first| *first == here) || rayon::current_thread_index().is_some() {
         return work();
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,142 @@
+"""Settings of the estimators, as scikit-learn has them: keywords that are attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from bitgrain.boosting.callables import Objective
+from bitgrain.boosting.params import Params
+from bitgrain.errors import InputError
+
+__all__ = ["Settings"]
+
+
+class Settings(BaseEstimator):  # type: ignore[misc]
+    """Settings that all estimators have; :class:`BitgrainEstimator` says what they are."""
+
+    #: Settings that are those of :class:`Params`, by the same name.
+    _PARAMS: ClassVar[tuple[str, ...]] = (
+        "n_estimators",
+        "learning_rate",
+        "num_leaves",
+        "max_depth",
+        "growth",
+        "min_child_samples",
+        "min_child_weight",
+        "reg_alpha",
+        "reg_lambda",
+        "min_split_gain",
+        "subsample",
+        "subsample_freq",
+        "data_sample_strategy",
+        "top_rate",
+        "other_rate",
+        "colsample_bytree",
+        "colsample_bynode",
+        "gradient_precision",
+        "early_stopping_rounds",
+        "stochastic_rounding",
+        "max_cat_to_onehot",
+        "cat_l2",
+        "cat_smooth",
+        "max_cat_threshold",
+    )
+
+    def __init__(
+        self,
+        *,
+        objective: Objective | None = None,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int | None = -1,
+        growth: str = "leaf",
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        subsample_freq: int = 1,
+        data_sample_strategy: str = "bagging",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        colsample_bytree: float = 1.0,
+        colsample_bynode: float = 1.0,
+        max_bin: int = 256,
+        gradient_precision: str = "auto",
+        categorical_features: Sequence[int] | Sequence[str] | None = None,
+        early_stopping_rounds: int | None = None,
+        importance_type: str = "gain",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool | int | None = False,
+        stochastic_rounding: bool = True,
+        max_cat_to_onehot: int = 4,
+        cat_l2: float = 10.0,
+        cat_smooth: float = 10.0,
+        max_cat_threshold: int = 32,
+    ) -> None:
+        self.objective = objective
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.max_depth = max_depth
+        self.growth = growth
+        self.min_child_samples = min_child_samples
+        self.min_child_weight = min_child_weight
+        self.reg_alpha = reg_alpha
+        self.reg_lambda = reg_lambda
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.subsample_freq = subsample_freq
+        self.data_sample_strategy = data_sample_strategy
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bynode = colsample_bynode
+        self.max_bin = max_bin
+        self.gradient_precision = gradient_precision
+        self.categorical_features = categorical_features
+        self.early_stopping_rounds = early_stopping_rounds
+        self.importance_type = importance_type
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.stochastic_rounding = stochastic_rounding
+        self.max_cat_to_onehot = max_cat_to_onehot
+        self.cat_l2 = cat_l2
+        self.cat_smooth = cat_smooth
+        self.max_cat_threshold = max_cat_threshold
+
+    def _params(self) -> Params:
+        """Give how trees are grown, checked."""
+        params = Params(seed=self._seed(), **{name: getattr(self, name) for name in self._PARAMS})
+        params.check()
+        return params
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return 0
+        if isinstance(self.random_state, int | np.integer) and self.random_state >= 0:
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _categorical(self, X: Any) -> Sequence[int] | Sequence[str] | None:
+        given = self.categorical_features
+        if given is None or isinstance(given, str):
+            if given not in (None, "from_dtype"):
+                raise InputError(f"categorical_features = {given!r}: it must be a list of columns, or None")
+            return None
+        columns = np.asarray(given)
+        if columns.dtype == bool:
+            if len(columns) != X.shape[1]:
+                raise InputError(f"categorical_features has {len(columns)} flags, X has {X.shape[1]} features")
+            return [int(at) for at in np.flatnonzero(columns)]
+        found: list[Any] = columns.tolist()
+        return found

@@ -1,0 +1,31 @@
+"""Names with places for any characters, as files and recipes have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bitgrain.errors import NotFoundError
+
+__all__ = ["check_patterns", "matches"]
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern: ``*`` is for any characters, ``?`` for one, all others are for themselves.
+
+    Examples
+    --------
+    >>> matches("layer[0].weight", "layer[0].*"), matches("layer0.weight", "layer[0].*")
+    (True, False)
+
+    """
+    parts = (".*" if each == "*" else "." if each == "?" else re.escape(each) for each in pattern)
+    return re.fullmatch("".join(parts), name, flags=re.DOTALL) is not None
+
+
+def check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
+    """Refuse a pattern that fits none of the names: it was meant to."""
+    known = list(names)
+    for pattern in patterns:
+        if not any(matches(name, pattern) for name in known):
+            raise NotFoundError(f"{pattern!r} matches no {what}; there are: {', '.join(known[:20])}")

@@ -1,1 +1,0 @@
-//! NumPy arrays on their way in and out.
