@@ -65,6 +65,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         Values that share a scale, in tensors put from now on: a multiple of 8.
     two_level
         Whether 3-bit blocks may have a second scale for outliers when the policy sends a tensor there.
+    mapped
+        Whether files are read where the system has them in memory, which is fastest. If a disk fails or another program
+        cuts a file short while it is read, the process then ends; with ``False``, it gets an error.
     on_damage
         What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or
         ``"salvage"`` the rest and say in :attr:`recovery` what is lost.
@@ -120,6 +123,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         segment_bytes: int = 64 << 20,
         block_len: int = 128,
         two_level: bool = False,
+        mapped: bool = True,
         on_damage: Literal["refuse", "salvage"] = "refuse",
         absent_reads: Literal["zeros", "refuse"] = "zeros",
         policy: TierPolicy | None = None,
@@ -131,6 +135,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             "segment_bytes": whole("segment_bytes", segment_bytes),
             "block_len": whole("block_len", block_len),
             "two_level": bool(two_level),
+            "mapped": bool(mapped),
             "on_damage": str(on_damage),
             "absent_reads": str(absent_reads),
             "policy": policy,
