@@ -141,6 +141,11 @@ impl Place {
         self.segment.number() == other.segment.number() && self.offset == other.offset
     }
 
+    /// True if it can be looked at without asking the system.
+    pub(crate) fn is_mapped(&self) -> bool {
+        usize::try_from(self.len).is_ok_and(|len| self.segment.mapped(self.offset, len).is_some())
+    }
+
     /// Counts the record among those that count.
     pub(crate) fn count_in(&self) {
         self.segment.live.fetch_add(self.len, Relaxed);

@@ -1,11 +1,14 @@
 //! Reading tensors.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use super::TensorStore;
 use super::reader::Reader;
 use crate::segment::Place;
 use crate::{Provenance, StoreError, TensorId};
+
+/// Bytes of a record that is read at once if it is in memory: a writer waits for a microsecond or two.
+const NEAR: u64 = 16 << 10;
 
 /// A tensor that was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +44,19 @@ impl TensorStore {
     pub fn get_into(&self, id: impl Into<TensorId>, out: &mut [f32]) -> Result<Provenance, StoreError> {
         let id = id.into();
         let key = id.key();
-        match self.reader().get_own_into(&self.used(&id, &key)?, &id, out)? {
-            Some(provenance) => Ok(provenance),
-            None => self.reader().get_into(&self.core.found(&id, &key)?, &id, out),
+        // A small record in memory is read under the lock of its entry: to hold on to its segment, which all readers share,
+        // would take two of them longer than to read it.
+        let seen = self.core.touch_with(&key, |entry| {
+            let near = entry.place.len <= NEAR && entry.place.is_mapped();
+            let read = if near { self.reader().get_small_into(&entry.place, &id, out).transpose() } else { None };
+            read.map_or_else(|| ControlFlow::Continue(entry.place.clone()), ControlFlow::Break)
+        });
+        match seen.ok_or_else(|| StoreError::NotFound { id: id.clone() })? {
+            ControlFlow::Break(read) => read,
+            ControlFlow::Continue(place) => match self.reader().get_own_into(&place, &id, out)? {
+                Some(provenance) => Ok(provenance),
+                None => self.reader().get_into(&self.core.found(&id, &key)?, &id, out),
+            },
         }
     }
 

@@ -71,8 +71,25 @@ impl Reader<'_> {
         id: &TensorId,
         out: &mut [f32],
     ) -> Result<Option<Provenance>, StoreError> {
+        let small = self.get_small_into(place, id, out)?;
+        if small.is_some() {
+            return Ok(small);
+        }
         let got = out.len();
-        let small = read::with_buffer(|buffer| {
+        let room =
+            |expected: usize| if expected == got { Ok(out) } else { Err(StoreError::ShapeMismatch { expected, got }) };
+        Ok(self.decode(place, id, room)?.map(|(_, _, provenance)| provenance))
+    }
+
+    /// As [`get_own_into`](Self::get_own_into), for a small tensor; none if it is not. Waits for no other thread.
+    pub(super) fn get_small_into(
+        &self,
+        place: &Place,
+        id: &TensorId,
+        out: &mut [f32],
+    ) -> Result<Option<Provenance>, StoreError> {
+        let got = out.len();
+        read::with_buffer(|buffer| {
             let Some(values) = read::values(place, id, self.check, buffer)? else { return Ok(None) };
             let expected = values.count;
             if expected != got {
@@ -80,13 +97,7 @@ impl Reader<'_> {
             }
             decode_values(values.encoding, values.body, out, place, id)?;
             Ok(Some(provenance(tier_of(values.tier), values.encoding, values.accuracy)))
-        })?;
-        if small.is_some() {
-            return Ok(small);
-        }
-        let room =
-            |expected: usize| if expected == got { Ok(out) } else { Err(StoreError::ShapeMismatch { expected, got }) };
-        Ok(self.decode(place, id, room)?.map(|(_, _, provenance)| provenance))
+        })
     }
 
     /// Reads the values of a record into what `room` makes of their number, with shape and origin; none if it has no values.
