@@ -163,9 +163,12 @@ def read_frame(reader, time):
     index, flags = reader.varint(), reader.number("B")
     refuse_if(flags >> 4, "flags of a frame")
     tier, form = reader.tier_and_form()
-    refuse_if(form not in [f"b{bits}" for bits in range(2, 9)], "the form of a frame")
+    lossless = form == "f32"
+    refuse_if(not lossless and form not in [f"b{bits}" for bits in range(2, 9)], "the form of a frame")
+    refuse_if(lossless and flags & 7, "an f32 frame that needs another one or has scales")
     frame = {"index": index, "scales": "f32" if flags & 4 else "f16", "tier": tier, "form": form}
-    frame["block_len"], frame["shape"] = reader.block_len(), reader.shape()
+    frame["block_len"] = None if lossless else reader.block_len()
+    frame["shape"] = reader.shape()
     for bit, key in [(1, "scales_of"), (2, "difference_to")]:
         back = reader.varint() if flags & bit else None
         refuse_if(back is not None and not 1 <= back <= index, "a frame that is not earlier")
@@ -174,6 +177,8 @@ def read_frame(reader, time):
     refuse_if(frame["bound"] == "00000000" and frame["measured"], "an error without a bound")
     frame["time"] = reader.distance(time) if flags & 8 else time
     count = math.prod(frame["shape"])
+    if lossless:
+        return frame, 4 * count
     scales = 0 if flags & 1 else -(-count // frame["block_len"]) * (4 if flags & 4 else 2)
     codes = blocks_bytes(form, frame["block_len"], count) - 4 * -(-count // frame["block_len"])
     return frame, scales + codes
@@ -181,14 +186,27 @@ def read_frame(reader, time):
 
 def read_uses(body):
     reader, uses, key, last = Reader(body), [], b"", 0
-    while reader.left():
+    while reader.left() and body[reader.at] != 0:
         key = next_key(reader, key)
         accesses, last = reader.varint(), reader.distance(last, may_be_zero=True)
         window, average = reader.varint(), reader.number("H")
         refuse_if(average > 32768, "an average")
         entry = {"id": key_to_id(key), "accesses": accesses, "last": last, "window": window, "average": average}
         uses.append(entry)
-    return uses
+    return {"uses": uses, **read_wishes(reader)} if reader.left() else uses
+
+
+def read_wishes(reader):
+    """What the policy remembers, after the list of uses."""
+    refuse_if(reader.number("B") != 0, "the zero before the state of the policy")
+    flags, wishes, key = reader.number("B"), [], b""
+    refuse_if(flags > 1, "flags of the policy")
+    last_downgrade = reader.varint() if flags & 1 else None
+    while reader.left():
+        key = next_key(reader, key)
+        wishes.append({"id": key_to_id(key), "tier": reader.tier()})
+    refuse_if(last_downgrade is None and not wishes, "a state that says nothing")
+    return {"last_downgrade": last_downgrade, "wishes": wishes}
 
 
 def read_record(data, offset, header):

@@ -40,6 +40,12 @@ fn uses(body: &[u8]) {
     while let Ok(Some(entry)) = entries.next() {
         list.push(&entry).expect("what was read can be written");
     }
+    if let Ok(mut wishes) = entries.into_wishes() {
+        list.set_last_downgrade(wishes.last_downgrade);
+        while let Ok(Some(wish)) = wishes.next() {
+            list.wish(&wish).expect("what was read can be written");
+        }
+    }
     let again = list.into_bytes();
     assert!(again.len() <= body.len(), "a writer takes the fewest bytes");
 }

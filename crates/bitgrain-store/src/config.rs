@@ -30,7 +30,7 @@ pub struct StoreConfig {
     pub mapped: bool,
     /// What to do with a segment that was damaged after it was written.
     pub on_damage: OnDamage,
-    /// What a read of an absent tensor gets that cannot be reconstructed.
+    /// Result of reading an absent tensor that cannot be reconstructed. An error by default.
     pub absent_reads: AbsentReads,
     /// Which tier a tensor gets.
     pub policy: PolicyConfig,
@@ -99,13 +99,13 @@ pub enum OnDamage {
     Salvage,
 }
 
-/// What a read of an absent tensor gets if nothing says how to reconstruct it.
+/// Result of reading an absent tensor that has no reconstruction policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum AbsentReads {
-    /// Zeros.
-    #[default]
+    /// Zeros, with an infinite bound.
     Zeros,
     /// [`StoreError::TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
+    #[default]
     Refuse,
 }
 

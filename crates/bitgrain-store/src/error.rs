@@ -112,11 +112,23 @@ pub enum StoreError {
         /// The most bytes.
         max_bytes: usize,
     },
-    /// The data is gone and nothing says how to reconstruct it.
-    #[error("{id} has no data and no policy to reconstruct it; put it again, or allow zeros to be read")]
+    /// The data was evicted and the tensor has no reconstruction policy.
+    #[error(
+        "`{id}` has no data: it was evicted and has no reconstruction policy; put it again, or set absent_reads to zeros"
+    )]
     TierZeroNoPolicy {
         /// The absent tensor.
         id: TensorId,
+    },
+    /// A tensor was pinned after it was encoded for a batch.
+    #[error("`{id}` is pinned to {}: the batch has it at {}; put it into a new batch", pin.name(), tier.name())]
+    BelowPin {
+        /// The tensor.
+        id: TensorId,
+        /// Tier of the data in the batch.
+        tier: crate::Tier,
+        /// The pin.
+        pin: crate::Tier,
     },
     /// More zeros for a tensor without data than the store makes by itself.
     #[error("{id} has no data: {values} zeros are more than {limit}; read it into memory of your own")]

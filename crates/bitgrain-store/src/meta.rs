@@ -24,9 +24,11 @@ pub struct TensorMeta {
     pub id: TensorId,
     /// Lengths of the axes; of one frame if the tensor is temporal.
     pub shape: Vec<usize>,
-    /// Tier, bits and errors of the stored data; the worst of all frames if the tensor is temporal.
+    /// Tier, bits and errors of the stored data. If the tensor is temporal: the tier with the fewest bits and the largest
+    /// errors among its frames.
     pub provenance: Provenance,
-    /// Tier that its use asks for now: the one of the next write.
+    /// The pin, or else the tier that its use asked for at the last tick. The next write has at least these bits, and by
+    /// default at least those of [`first_tier`](crate::policy::PolicyConfig::first_tier).
     pub wanted: Tier,
     /// Bytes of its records.
     pub stored_bytes: u64,

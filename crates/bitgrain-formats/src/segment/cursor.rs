@@ -33,6 +33,14 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    /// The next byte, which stays to be read.
+    pub(super) const fn peek(&self) -> Option<u8> {
+        match self.bytes {
+            [byte, ..] => Some(*byte),
+            [] => None,
+        }
+    }
+
     pub(super) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], SegmentError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(what, N as u64)?);

@@ -93,7 +93,7 @@ impl<'a> Entry<'a> {
     pub fn of(head: &Head<'a>, offset: u64, length: u64) -> Self {
         let (kind, tier, form) = match &head.content {
             Content::Tensor(_, tensor) => (EntryKind::Tensor, tensor.tier, tensor.encoding.form()),
-            Content::Frame(_, frame) => (EntryKind::Frame(frame.index), frame.tier, Form::Blocks(frame.width)),
+            Content::Frame(_, frame) => (EntryKind::Frame(frame.index), frame.tier, frame.form()),
             Content::Delete(_) => (EntryKind::Delete, 0, Form::Absent),
             Content::Usage => (EntryKind::Usage, 0, Form::Absent),
         };

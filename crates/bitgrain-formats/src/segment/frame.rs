@@ -40,7 +40,7 @@ pub enum ScaleType {
 }
 
 /// One frame without its codes. The body is the scales, if it has its own, then the codes of each block, packed as blocks
-/// pack them.
+/// pack them; or the values as f32.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameHead {
     /// Its place among the frames of the tensor, from 0.
@@ -51,9 +51,9 @@ pub struct FrameHead {
     pub shape: Vec<usize>,
     /// Tier that was asked for, 0 (lossless) to 5 (absent).
     pub tier: u8,
-    /// Width of the codes.
-    pub width: BitWidth,
-    /// Values that share a scale.
+    /// Width of the codes; `None` if the body holds the values as f32. Such a frame is a key that no other refers to.
+    pub width: Option<BitWidth>,
+    /// Values that share a scale. Not stored for f32 values.
     pub block: BlockLen,
     /// How scales are stored: its own, or those of its key.
     pub scales: ScaleType,
@@ -108,18 +108,30 @@ impl ScaleType {
 }
 
 impl FrameHead {
+    /// How the body holds the values.
+    pub(super) const fn form(&self) -> Form {
+        match self.width {
+            Some(width) => Form::Blocks(width),
+            None => Form::Raw,
+        }
+    }
+
     /// Bytes of the scales at the beginning of the body: 0 if it has none of its own.
     #[must_use]
     pub fn scales_len(&self) -> usize {
-        let scales = if self.role.has_scales() { shape::count(&self.shape).div_ceil(self.block.get()) } else { 0 };
+        let scales = if self.role.has_scales() && self.width.is_some() { shape::count(&self.shape).div_ceil(self.block.get()) } else { 0 };
         scales.saturating_mul(self.scales.bytes())
     }
 
     /// Bytes of the body; `usize::MAX` if so many values do not fit in memory.
     #[must_use]
     pub fn body_len(&self) -> usize {
-        // Block lengths are multiples of 8, so full blocks end on a byte and all codes pack as if they were one block.
-        self.scales_len().saturating_add(self.width.packed_len(shape::count(&self.shape)))
+        let count = shape::count(&self.shape);
+        match self.width {
+            // Block lengths are multiples of 8, so full blocks end on a byte and all codes pack as if they were one block.
+            Some(width) => self.scales_len().saturating_add(width.packed_len(count)),
+            None => count.saturating_mul(4),
+        }
     }
 
     pub(super) fn write(&self, time: u64, out: &mut Vec<u8>) -> Result<(), SegmentError> {
@@ -131,10 +143,15 @@ impl FrameHead {
         };
         let scales = if self.scales == ScaleType::F32 { F32_SCALES } else { 0 };
         let other_time = if self.time == time { 0 } else { OTHER_TIME };
+        if self.width.is_none() && role | scales != 0 {
+            return Err(SegmentError::Unwritable { what: "a frame of f32 values", must: "a key without scales" });
+        }
         put::varint(out, self.index);
         out.push(role | scales | other_time);
-        write_form(self.tier, Form::Blocks(self.width), out)?;
-        write_block(self.block, out);
+        write_form(self.tier, self.form(), out)?;
+        if self.width.is_some() {
+            write_block(self.block, out);
+        }
         shape::write(&self.shape, out)?;
         for frame in [self.role.key(), self.role.base()].into_iter().flatten() {
             let back = self.index.checked_sub(frame).filter(|&back| back > 0);
@@ -156,10 +173,12 @@ impl FrameHead {
             return Err(SegmentError::Value { what: "role of the frame", offset });
         }
         let offset = cursor.offset();
-        let (tier, Form::Blocks(width)) = read_form(cursor)? else {
-            return Err(SegmentError::Value { what: "width of the frame", offset });
+        let (tier, form) = read_form(cursor)?;
+        let (width, block) = match form {
+            Form::Blocks(width) => (Some(width), read_block(cursor)?),
+            Form::Raw if flags & (ROLE | F32_SCALES) == 0 => (None, BlockLen::DEFAULT),
+            _ => return Err(SegmentError::Value { what: "form of the frame", offset }),
         };
-        let block = read_block(cursor)?;
         let shape = shape::read(cursor)?;
         let mut earlier = || {
             let offset = cursor.offset();

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`Draft`] encodes a body in place and puts the head before it, [`write_record`] copies a body | [`RecordView`], [`Records`], [`ValuesView`] |
 //! | [`IndexBuilder`] | [`Trailer`], [`Index`], [`Entries`] |
-//! | [`UsageList`] | [`UsageEntries`] |
+//! | [`UsageList`] | [`UsageEntries`], [`Wishes`] |
 //!
 //! ```
 //! use bitgrain_formats::segment::*;
@@ -51,6 +51,7 @@ mod tensor;
 mod trailer;
 mod usage;
 mod values;
+mod wishes;
 
 pub use accuracy::Accuracy;
 pub use draft::{Draft, write_record};
@@ -70,6 +71,7 @@ pub use tensor::{BodyParts, TensorHead};
 pub use trailer::Trailer;
 pub use usage::{UsageEntries, UsageEntry, UsageList};
 pub use values::ValuesView;
+pub use wishes::{Wish, Wishes};
 
 /// Bytes of a body that share a checksum.
 pub const CHUNK: usize = 16 * 1024;

@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::prefix::PreviousId;
-use super::{IdRef, SegmentError, put};
+use super::wishes::{START, WishList};
+use super::{IdRef, SegmentError, Wish, Wishes, put};
 
 /// Parts that an average of 1 has.
 const ONE: f32 = 32768.0;
@@ -38,6 +39,7 @@ pub struct UsageList {
     bytes: Vec<u8>,
     previous: PreviousId,
     last: u64,
+    wishes: WishList,
 }
 
 impl UsageList {
@@ -61,16 +63,31 @@ impl UsageList {
         Ok(())
     }
 
+    /// Adds the tier that the next write of a tensor should have. Ids in order take the fewest bytes.
+    ///
+    /// # Errors
+    /// [`SegmentError::Unwritable`] for an empty id or a tier above 5, [`SegmentError::TooLong`].
+    pub fn wish(&mut self, wish: &Wish<'_>) -> Result<(), SegmentError> {
+        self.wishes.push(wish)
+    }
+
+    /// Sets the time at which tensors last lost bits because all warm tensors together were too large.
+    pub const fn set_last_downgrade(&mut self, time: Option<u64>) {
+        self.wishes.set_last_downgrade(time);
+    }
+
     /// True if nothing was added.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.bytes.is_empty() && self.wishes.is_empty()
     }
 
     /// The body.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        let mut bytes = self.bytes;
+        self.wishes.write(&mut bytes);
+        bytes
     }
 }
 
@@ -91,13 +108,13 @@ impl<'a> UsageEntries<'a> {
         Self { cursor: Cursor::new(body, 0), previous: PreviousId::default(), last: 0 }
     }
 
-    /// The next entry; `None` behind the last one.
+    /// Returns the next entry, or `None` after the last one.
     ///
     /// # Errors
     /// [`SegmentError::Value`], [`SegmentError::Truncated`]. Ask no further then.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<UsageEntry<'_>>, SegmentError> {
-        if self.cursor.left() == 0 {
+        if matches!(self.cursor.peek(), None | Some(START)) {
             return Ok(None);
         }
         self.previous.read(&mut self.cursor)?;
@@ -110,5 +127,27 @@ impl<'a> UsageEntries<'a> {
             return Err(SegmentError::Value { what: "average use", offset });
         };
         Ok(Some(UsageEntry { id, accesses, last: self.last, window, ema }))
+    }
+
+    /// Returns the wishes, which follow the last entry: call it after [`next`](Self::next) returned `None`.
+    ///
+    /// ```
+    /// use bitgrain_formats::segment::{IdRef, UsageEntries, UsageList, Wish};
+    /// let mut list = UsageList::default();
+    /// list.wish(&Wish { id: IdRef::Name("a"), tier: 1 })?;
+    /// list.set_last_downgrade(Some(5));
+    /// let body = list.into_bytes();
+    /// let mut entries = UsageEntries::new(&body);
+    /// assert_eq!(entries.next()?, None);
+    /// let mut wishes = entries.into_wishes()?;
+    /// assert_eq!(wishes.last_downgrade, Some(5));
+    /// assert_eq!(wishes.next()?, Some(Wish { id: IdRef::Name("a"), tier: 1 }));
+    /// # Ok::<(), bitgrain_formats::segment::SegmentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SegmentError::Value`], [`SegmentError::Truncated`].
+    pub fn into_wishes(self) -> Result<Wishes<'a>, SegmentError> {
+        Wishes::read(self.cursor)
     }
 }

@@ -75,8 +75,8 @@ fn frame(frame: &FrameHead) -> Value {
         "difference_to": frame.role.base(),
         "shape": frame.shape,
         "tier": frame.tier,
-        "form": form(Form::Blocks(frame.width)),
-        "block_len": frame.block.get(),
+        "form": form(frame.width.map_or(Form::Raw, Form::Blocks)),
+        "block_len": frame.width.map(|_| frame.block.get()),
         "bound": bits(frame.accuracy.bound()),
         "measured": frame.accuracy.share(),
         "time": frame.time,
@@ -97,7 +97,15 @@ fn usage(body: &[u8]) -> Value {
             "average": average,
         }));
     }
-    list.into()
+    let mut wishes = entries.into_wishes().expect("a good list");
+    let (last_downgrade, mut wanted) = (wishes.last_downgrade, Vec::new());
+    while let Some(wish) = wishes.next().expect("a good list") {
+        wanted.push(json!({ "id": id(wish.id), "tier": wish.tier }));
+    }
+    if last_downgrade.is_none() && wanted.is_empty() {
+        return list.into();
+    }
+    json!({ "uses": list, "last_downgrade": last_downgrade, "wishes": wanted })
 }
 
 fn record(offset: u64, record: &RecordView<'_>, bytes: &[u8]) -> Value {

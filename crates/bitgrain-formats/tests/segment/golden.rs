@@ -44,6 +44,14 @@ fn the_sealed_segment_is_read_and_written_as_it_is() {
 }
 
 #[test]
+fn lossless_frames_and_the_state_of_the_policy_are_read_and_written_as_they_are() {
+    let (bytes, description) = vector("v1_policy");
+    assert_eq!(describe::segment(&bytes), description);
+    assert_eq!(rewritten(&bytes), bytes);
+    assert_eq!(samples::policy_segment(), bytes);
+}
+
+#[test]
 fn the_torn_segment_is_read_up_to_the_tear() {
     let (bytes, description) = vector("v1_torn");
     assert_eq!(describe::segment(&bytes), description);
@@ -68,11 +76,13 @@ fn write_vectors_that_are_not_there() {
     let (sealed, _) = samples::segment(true);
     let (unsealed, end) = samples::segment(false);
     let torn = &unsealed[..end - 31];
+    let policy = samples::policy_segment();
     let manifest = samples::manifest(LogEnd::Open).encode().expect("a short list");
     let closed = samples::manifest(LogEnd::Closed(Some(samples::sealed(7)))).encode().expect("a short list");
     for (name, bytes, description) in [
         ("v1_sealed", &sealed[..], describe::segment(&sealed)),
         ("v1_torn", torn, describe::segment(torn)),
+        ("v1_policy", &policy, describe::segment(&policy)),
         ("v1_manifest", &manifest, describe::manifest(&manifest)),
         ("v1_closed", &closed, describe::manifest(&closed)),
     ] {

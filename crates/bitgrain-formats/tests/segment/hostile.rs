@@ -1,5 +1,6 @@
 //! Every cut and every flipped bit: an error, never a panic, never other data.
 
+use bitgrain_codec::BlockLen;
 use bitgrain_formats::crc32c;
 use bitgrain_formats::segment::*;
 use bitgrain_kernels::Backend;
@@ -191,16 +192,52 @@ fn an_index_with_checksums_that_fit_is_refused_or_read_within_the_segment() {
 
 #[test]
 fn lists_of_uses_are_refused_or_read_whatever_is_in_them() {
-    let body = samples::records().pop().expect("the last is a list").1;
+    let read = |body: &[u8]| {
+        let mut entries = UsageEntries::new(body);
+        while let Ok(Some(_)) = entries.next() {}
+        let Ok(mut wishes) = entries.into_wishes() else { return };
+        while let Ok(Some(_)) = wishes.next() {}
+    };
+    let mut body = samples::records().pop().expect("the last is a list").1;
+    // Then what the policy remembers: a time, and one wish.
+    body.extend([0, 1, 99, 0x02, 0, b'a', 4]);
     for at in 0..body.len() {
         for new in 0..=255 {
             let mut broken = body.clone();
             broken[at] = new;
-            let mut entries = UsageEntries::new(&broken);
-            while let Ok(Some(_)) = entries.next() {}
+            read(&broken);
         }
-        let mut entries = UsageEntries::new(&body[..at]);
-        while let Ok(Some(_)) = entries.next() {}
+        read(&body[..at]);
+    }
+}
+
+#[test]
+fn a_state_of_the_policy_that_no_writer_makes_is_refused() {
+    // Nothing said, unknown flags, a time cut short, a tier that does not exist, an empty id.
+    for body in [&[0, 0][..], &[0, 2, 0x02, 0, b'a', 1], &[0, 1], &[0, 0, 0x02, 0, b'a', 6], &[0, 0, 0, 1], &[0]] {
+        let read = UsageEntries::new(body).into_wishes().and_then(|mut wishes| wishes.next().map(drop));
+        assert!(read.is_err(), "{body:?}");
+    }
+}
+
+#[test]
+fn f32_frames_that_refer_to_others_are_refused() {
+    let head = FrameHead {
+        index: 1,
+        role: Role::Shared { key: 0 },
+        shape: vec![2],
+        tier: 0,
+        width: None,
+        block: BlockLen::DEFAULT,
+        scales: ScaleType::F16,
+        accuracy: Accuracy::EXACT,
+        time: 0,
+    };
+    let stamp = Stamp { sequence: 1, batch_left: 0, pending: None, time: 0 };
+    for (role, scales) in [(Role::Shared { key: 0 }, ScaleType::F16), (Role::Key, ScaleType::F32)] {
+        let content = Content::Frame(IdRef::Name("x"), FrameHead { role, scales, ..head.clone() });
+        let written = write_record(&mut Vec::new(), &HEADER, &Head { stamp, content }, &[0; 8]);
+        assert!(matches!(written, Err(SegmentError::Unwritable { .. })), "{written:?}");
     }
 }
 

@@ -142,7 +142,9 @@ impl Made {
     fn frame(&self) -> FrameHead {
         let (index, key, base, wide) = self.frame;
         let (key, base) = (index - key, index - base);
+        let raw = self.seed % 5 == 0;
         let role = match self.seed % 4 {
+            _ if raw => Role::Key,
             0 => Role::Key,
             1 => Role::Shared { key },
             2 => Role::DifferenceKey { base },
@@ -153,9 +155,13 @@ impl Made {
             role,
             shape: self.shape.clone(),
             tier: self.tier,
-            width: BitWidth::ALL[usize::from(self.seed) % BitWidth::ALL.len()],
-            block: BlockLen::new(8 * (1 + usize::from(self.seed))).expect("in range"),
-            scales: if wide { ScaleType::F32 } else { ScaleType::F16 },
+            width: (!raw).then(|| BitWidth::ALL[usize::from(self.seed) % BitWidth::ALL.len()]),
+            block: if raw {
+                BlockLen::DEFAULT
+            } else {
+                BlockLen::new(8 * (1 + usize::from(self.seed))).expect("in range")
+            },
+            scales: if wide && !raw { ScaleType::F32 } else { ScaleType::F16 },
             accuracy: self.accuracy,
             time: self.times.0,
         }
@@ -217,7 +223,11 @@ proptest! {
     }
 
     #[test]
-    fn uses_come_back(uses in vec((ids(), any::<u64>(), times(), any::<u64>(), 0..=32_768u16), 0..20)) {
+    fn uses_and_wishes_come_back(
+        uses in vec((ids(), any::<u64>(), times(), any::<u64>(), 0..=32_768u16), 0..20),
+        wished in vec((ids(), 0..=5u8), 0..10),
+        last_downgrade in proptest::option::of(times()),
+    ) {
         let mut list = UsageList::default();
         let entries: Vec<_> = uses
             .iter()
@@ -228,12 +238,22 @@ proptest! {
         for entry in &entries {
             list.push(entry).expect("a good entry");
         }
+        for (id, tier) in &wished {
+            list.wish(&Wish { id: id.get(), tier: *tier }).expect("a good wish");
+        }
+        list.set_last_downgrade(last_downgrade);
         let body = list.into_bytes();
         let mut read = UsageEntries::new(&body);
         for entry in entries {
             prop_assert_eq!(read.next(), Ok(Some(entry)));
         }
         prop_assert_eq!(read.next(), Ok(None));
+        let mut wishes = read.into_wishes().expect("a good list");
+        prop_assert_eq!(wishes.last_downgrade, last_downgrade);
+        for (id, tier) in &wished {
+            prop_assert_eq!(wishes.next(), Ok(Some(Wish { id: id.get(), tier: *tier })));
+        }
+        prop_assert_eq!(wishes.next(), Ok(None));
     }
 
     #[test]

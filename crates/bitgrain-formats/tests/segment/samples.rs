@@ -36,7 +36,7 @@ pub(crate) fn tensor(shape: &[usize], tier: u8, encoding: Encoding) -> TensorHea
 
 fn frame(index: u64, role: Role, width: BitWidth, scales: ScaleType) -> FrameHead {
     let (shape, accuracy) = (vec![5, 2], Accuracy::new(0.125, 0.1));
-    FrameHead { index, role, shape, tier: 1, width, block: eight(), scales, accuracy, time: 0 }
+    FrameHead { index, role, shape, tier: 1, width: Some(width), block: eight(), scales, accuracy, time: 0 }
 }
 
 /// Contents with their bodies, without times.
@@ -110,6 +110,56 @@ pub(crate) fn records() -> Vec<(Head<'static>, Vec<u8>)> {
         (Head { stamp: Stamp { sequence, batch_left: u32::from(i == 1), pending, time }, content }, body)
     };
     (0..).zip(contents()).map(with_stamp).collect()
+}
+
+/// Frames as f32 values, and what the policy remembers: the end of a list of uses, and a list of nothing else.
+pub(crate) fn policy_segment() -> Vec<u8> {
+    let lossless = |index| FrameHead {
+        tier: 0,
+        width: None,
+        block: BlockLen::DEFAULT,
+        accuracy: Accuracy::EXACT,
+        ..frame(index, Role::Key, BitWidth::W8, ScaleType::F16)
+    };
+    let values = |start: u8| (0..10u8).flat_map(|i| (f32::from(start) - f32::from(i) * 0.1).to_le_bytes()).collect();
+    let key = [&[0x00, 0x38, 0x00, 0x3c][..], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]].concat();
+    let list = |uses: &[(IdRef<'_>, u64)], wishes: &[(IdRef<'_>, u8)], last_downgrade| {
+        let mut list = UsageList::default();
+        for &(id, last) in uses {
+            list.push(&UsageEntry { id, accesses: last, last, window: 1, ema: 0.25 }).expect("a good entry");
+        }
+        for &(id, tier) in wishes {
+            list.wish(&Wish { id, tier }).expect("a good wish");
+        }
+        list.set_last_downgrade(last_downgrade);
+        list.into_bytes()
+    };
+    let (other, number) = (IdRef::Name("model/layer/1/weight"), IdRef::Number(7));
+    let contents: Vec<(Content<'_>, Vec<u8>)> = vec![
+        (Content::Tensor(SERIES, tensor(&[5, 2], 0, Encoding::Frames)), vec![]),
+        (Content::Frame(SERIES, lossless(0)), values(1)),
+        (Content::Frame(SERIES, frame(1, Role::Key, BitWidth::W8, ScaleType::F16)), key),
+        (Content::Frame(SERIES, lossless(2)), values(3)),
+        (Content::Usage, list(&[(LAYER, 17), (other, 12)], &[(LAYER, 1), (other, 2), (number, 4)], Some(1234))),
+        (Content::Usage, list(&[(LAYER, 18)], &[(LAYER, 3)], None)),
+        (Content::Usage, list(&[], &[], Some(HEADER.base_time))),
+    ];
+    let mut bytes = HEADER.encode().to_vec();
+    let mut index = IndexBuilder::new(&HEADER);
+    for (i, (mut content, body)) in (0..).zip(contents) {
+        let time = HEADER.base_time + i;
+        match &mut content {
+            Content::Tensor(_, tensor) => (tensor.created, tensor.updated) = (time, time),
+            Content::Frame(_, frame) => frame.time = 60 * frame.index,
+            Content::Delete(_) | Content::Usage => {}
+        }
+        let stamp = Stamp { sequence: HEADER.base_sequence + i, batch_left: 0, pending: None, time };
+        let head = Head { stamp, content };
+        let len = write_record(&mut bytes, &HEADER, &head, &body).expect("a good record");
+        index.push(&head, len as u64).expect("a good record");
+    }
+    bytes.extend(index.finish(&HEADER));
+    bytes
 }
 
 /// The segment and where its records end.

@@ -11,7 +11,7 @@ use bitgrain_formats::segment::{
 
 use crate::id::Key;
 use crate::index::Index;
-use crate::log::{Log, Record, seal, unwritable, usage_of};
+use crate::log::{Log, Record, Use, seal, unwritable, usage_of};
 use crate::read::Check;
 use crate::recovery::for_each_record;
 use crate::segment::{Place, Segment};
@@ -87,8 +87,8 @@ impl<'a> Copier<'a> {
     /// Writes down the use of tensors that the run had, and seals what is open.
     pub(crate) fn finish(&mut self, now: u64, sync: bool) -> Result<(), StoreError> {
         let used = std::mem::take(&mut self.used).into_iter();
-        let used = used.filter_map(|key| self.index.with(&key, |entry| entry.usage.load()).map(|usage| (key, usage)));
-        for record in usage_of(used.collect(), now)? {
+        let used = used.filter_map(|key| self.index.with(&key, Use::of));
+        for record in usage_of(used.collect(), self.index.cap(), now)? {
             let Record { draft, content, time } = record;
             let stamp = Stamp { sequence: self.last.0, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;

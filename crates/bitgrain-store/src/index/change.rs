@@ -34,6 +34,8 @@ pub(crate) enum Change {
         place: Place,
         /// Its place among the frames.
         index: u64,
+        /// Its tier.
+        tier: Tier,
     },
     /// A tensor and its frames are gone.
     Delete {
@@ -84,7 +86,7 @@ impl Change {
         use_of: impl Fn(u64) -> Option<Usage>,
     ) -> Option<Stray> {
         match self {
-            Self::Tensor { key, place, changed_at, traits, facts } => {
+            Self::Tensor { key, place, changed_at, mut traits, facts } => {
                 place.count_in();
                 let Some(entry) = shard.find_mut(hash, &key) else {
                     let usage = use_of(changed_at).unwrap_or_default();
@@ -93,6 +95,10 @@ impl Change {
                     shard.insert(hash, entry, hasher);
                     return None;
                 };
+                if traits.temporal && entry.traits.temporal && entry.frames.is_some() {
+                    // Frames may have fewer bits than the first one, whose tier the record has.
+                    traits.tier = traits.tier.max(entry.traits.tier);
+                }
                 entry.place.count_out();
                 entry.place = place;
                 entry.headless = false;
@@ -113,7 +119,7 @@ impl Change {
                 }
                 None
             }
-            Self::Frame { key, place, index } => {
+            Self::Frame { key, place, index, tier } => {
                 if index == 0 && shard.find(hash, &key).is_none() {
                     shard.insert(hash, headless(key.clone(), place.clone()), hasher);
                 }
@@ -129,6 +135,7 @@ impl Change {
                 }
                 place.count_in();
                 frames.push(place);
+                entry.traits.tier = if index == 0 { tier } else { entry.traits.tier.max(tier) };
                 None
             }
             Self::Delete { key } => {

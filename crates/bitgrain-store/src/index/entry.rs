@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     pub(crate) traits: Traits,
     /// Size and bound, if they are known: an index of a segment does not have them.
     facts: Facts,
-    /// Tier of the next write.
+    /// Tier that its use asks for.
     wanted: AtomicU8,
     /// True if its use was written down.
     clean: AtomicBool,
@@ -40,7 +40,7 @@ const _: () = assert!(size_of::<Entry>() <= 144);
 /// What an index of a segment says of a tensor beside where it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Traits {
-    /// Tier of its data.
+    /// Tier of its data; the one with the fewest bits among its frames if it is temporal.
     pub(crate) tier: Tier,
     /// Tier it is held at.
     pub(crate) pinned: Option<Tier>,
@@ -97,13 +97,18 @@ impl Entry {
         self.facts.count.store(u64::MAX, Relaxed);
     }
 
-    /// Tier of the next write, as last decided.
+    /// Tier that its use asks for, as last decided.
     pub(crate) fn wanted(&self) -> Tier {
         Tier::of_code(self.wanted.load(Relaxed)).unwrap_or(self.traits.tier)
     }
 
     pub(crate) fn want(&self, tier: Tier) {
         self.wanted.store(tier.code(), Relaxed);
+    }
+
+    /// The wanted tier, if it is not the one of the data.
+    pub(crate) fn wish(&self) -> Option<Tier> {
+        Some(self.wanted()).filter(|wanted| *wanted != self.traits.tier && !self.traits.temporal)
     }
 
     /// Marks its use as not written down; true if it was.

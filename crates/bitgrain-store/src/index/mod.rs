@@ -8,7 +8,7 @@ mod entry;
 mod shard;
 
 use std::hash::BuildHasher;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::DefaultHashBuilder;
 
@@ -17,7 +17,7 @@ pub(crate) use entry::{Entry, Traits};
 pub(crate) use shard::Shard;
 
 use crate::id::Key;
-use crate::policy::Usage;
+use crate::policy::{CapState, Usage};
 use crate::segment::Place;
 
 /// Shards: enough that readers and writers of a few dozen threads rarely meet.
@@ -27,11 +27,23 @@ pub(crate) const SHARDS: usize = 64;
 pub(crate) struct Index {
     shards: Vec<RwLock<Shard>>,
     hasher: DefaultHashBuilder,
+    /// State of the policy that belongs to no tensor. It is written with the tensors' use.
+    cap: Mutex<CapState>,
 }
 
 impl Index {
     pub(crate) fn new() -> Self {
-        Self { shards: (0..SHARDS).map(|_| RwLock::default()).collect(), hasher: DefaultHashBuilder::default() }
+        let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
+        Self { shards, hasher: DefaultHashBuilder::default(), cap: Mutex::default() }
+    }
+
+    /// State of the policy's cap.
+    pub(crate) fn cap(&self) -> CapState {
+        *self.cap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_cap(&self, cap: CapState) {
+        *self.cap.lock().unwrap_or_else(PoisonError::into_inner) = cap;
     }
 
     /// Hash of a key: says the shard, the place in it and the lock of its writers.
@@ -219,7 +231,7 @@ mod tests {
         let (index, segment) = (Index::new(), segment());
         let frame = |name: u32, i| {
             let key = Key::from(&name.to_le_bytes()[..]);
-            (index.hash(&key), Change::Frame { key, place: place(&segment, 100 + i), index: i })
+            (index.hash(&key), Change::Frame { key, place: place(&segment, 100 + i), index: i, tier: Tier::Hot })
         };
         let of = |change: Change| (index.hash(change.key()), change);
         let shard = Index::shard_of(index.hash(&1_u32.to_le_bytes()));
@@ -245,7 +257,12 @@ mod tests {
     fn a_record_that_was_replaced_while_it_was_copied_is_not_moved() {
         let (index, segment) = (Index::new(), segment());
         let key = Key::from(&1_u32.to_le_bytes()[..]);
-        let frame = |offset, i| Change::Frame { key: key.clone(), place: place(&segment, offset), index: i };
+        let frame = |offset, i| Change::Frame {
+            key: key.clone(),
+            place: place(&segment, offset),
+            index: i,
+            tier: Tier::Hot,
+        };
         let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
         let offsets = || index.with(&key, |e| e.places().map(|place| place.offset).collect::<Vec<_>>()).expect("there");
         index.apply(vec![tensor(&segment, 1, 20, true), frame(30, 0), frame(40, 1)]);

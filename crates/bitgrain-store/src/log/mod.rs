@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use self::commit::Commit;
 pub(crate) use self::segments::Segments;
-pub(crate) use self::uses::{usage_of, usage_records};
+pub(crate) use self::uses::{Use, usage_of, usage_records};
 use crate::backend::Backend;
 use crate::config::Mutant;
 use crate::index::Index;

@@ -1,38 +1,55 @@
-//! How tensors were used, as records.
+//! Use and wanted tiers of tensors, as records.
 
-use bitgrain_formats::segment::{Content, Draft, IdRef, UsageEntry, UsageList};
+use bitgrain_formats::segment::{Content, Draft, IdRef, UsageEntry, UsageList, Wish};
 
 use super::{Record, unwritable};
-use crate::StoreError;
 use crate::id::Key;
-use crate::index::{Index, SHARDS};
-use crate::policy::Usage;
+use crate::index::{Entry, Index, SHARDS};
+use crate::policy::{CapState, Usage};
+use crate::{StoreError, Tier};
 
 /// Tensors of one record.
 const PER_RECORD: usize = 16 << 10;
 
-/// Records of the uses that were not written down yet. They count as written down from now on.
-pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
-    let mut uses: Vec<(Key, Usage)> = Vec::new();
-    for shard in 0..SHARDS {
-        index.read(shard).take_soiled(|entry| uses.push((entry.key.clone(), entry.usage.load())));
+/// Use of one tensor, and the tier that it asks for if that is not the stored one.
+pub(crate) struct Use {
+    key: Key,
+    usage: Usage,
+    wish: Option<Tier>,
+}
+
+impl Use {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self { key: entry.key.clone(), usage: entry.usage.load(), wish: entry.wish() }
     }
-    usage_of(uses, now)
 }
 
-/// Records of these uses.
-pub(crate) fn usage_of(mut uses: Vec<(Key, Usage)>, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
-    uses.sort_unstable_by(|a, b| a.0.cmp(&b.0)); // takes the fewest bytes, and no chance has a part in it
-    uses.chunks(PER_RECORD).map(|uses| record_of(uses, now)).collect()
+/// Records of the uses that were not written yet. They count as written from now on.
+pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
+    let mut uses: Vec<Use> = Vec::new();
+    for shard in 0..SHARDS {
+        index.read(shard).take_soiled(|entry| uses.push(Use::of(entry)));
+    }
+    usage_of(uses, index.cap(), now)
 }
 
-fn record_of(uses: &[(Key, Usage)], now: u64) -> Result<Record<'static>, StoreError> {
+/// Records of these uses, each with the state of the cap. None if there are no uses.
+pub(crate) fn usage_of(mut uses: Vec<Use>, cap: CapState, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
+    uses.sort_unstable_by(|a, b| a.key.cmp(&b.key)); // takes the fewest bytes, and the same ones every time
+    uses.chunks(PER_RECORD).map(|uses| record_of(uses, cap, now)).collect()
+}
+
+fn record_of(uses: &[Use], cap: CapState, now: u64) -> Result<Record<'static>, StoreError> {
     let mut list = UsageList::default();
-    for (key, usage) in uses {
+    for Use { key, usage, wish } in uses {
         let Some(id) = IdRef::from_key(key) else { continue };
         let Usage { accesses, last, window, ema } = *usage;
         list.push(&UsageEntry { id, accesses, last, window, ema }).map_err(unwritable)?;
+        if let Some(tier) = wish {
+            list.wish(&Wish { id, tier: tier.code() }).map_err(unwritable)?;
+        }
     }
+    list.set_last_downgrade(cap.last_downgrade);
     let body = list.into_bytes();
     let mut draft = Draft::new(body.len());
     draft.body_mut().copy_from_slice(&body);

@@ -43,13 +43,13 @@ pub struct PolicyConfig {
     pub score_hysteresis: f32,
     /// A tensor stays in a tier for at least this long before it steps down. 2 hours.
     pub residency: Duration,
-    /// Only a score below this lets go of the data. 1.
+    /// Only data with a score below this is evicted. 1.
     pub absent_min_score: f32,
-    /// Only a tensor that was not used for longer than this loses its data. 24 hours.
+    /// Only data that was not used for longer than this is evicted. 24 hours.
     pub absent_age_threshold: Duration,
-    /// Which tensors may lose their data at all. Any.
+    /// Tensors whose data may be evicted at all. Those with a reconstruction policy.
     pub absent: AbsentRule,
-    /// Tier of a tensor that is put for the first time. Hot.
+    /// Tier of tensors and frames that are written without a tier and a pin. Hot.
     pub first_tier: Tier,
     /// Bytes that tensors at 7 and 5 bits may have together before the least recently used go from 7 to 5. 64 MiB.
     pub warm_byte_cap: u64,
@@ -76,7 +76,7 @@ impl Default for PolicyConfig {
             residency: Duration::from_secs(2 * HOUR),
             absent_min_score: 1.0,
             absent_age_threshold: Duration::from_secs(24 * HOUR),
-            absent: AbsentRule::Any,
+            absent: AbsentRule::Reconstructable,
             first_tier: Tier::Hot,
             warm_byte_cap: 64 << 20,
             warm_hysteresis: 0.2,
@@ -139,15 +139,27 @@ fn time(field: &'static str, value: Duration, low: Duration) -> Result<(), Polic
     if value >= low && value <= high { Ok(()) } else { Err(PolicyError::Time { field, value, low, high }) }
 }
 
-/// Which tensors may lose their data when nobody uses them. What is lost comes back by a `put` only.
+/// Tensors whose data may be evicted when they are not used. Evicted data comes back with a new `put` only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AbsentRule {
     /// None: the last tier is cold.
     Never,
-    /// Those that can be reconstructed.
+    /// Tensors with a reconstruction policy, which are read without data of their own.
     Reconstructable,
-    /// Every tensor without a pin and without a largest error.
+    /// Every tensor without a pin and without a largest error. Tensors without a reconstruction policy are **lost**: reading
+    /// one is an error, or zeros if [`AbsentReads::Zeros`](crate::AbsentReads) asks for them.
     Any,
+}
+
+impl AbsentRule {
+    /// True if the data of a tensor may be evicted.
+    pub(crate) const fn allows(self, reconstructable: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Reconstructable => reconstructable,
+            Self::Any => true,
+        }
+    }
 }
 
 /// Why a configuration is refused.

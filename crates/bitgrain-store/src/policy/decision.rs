@@ -1,7 +1,7 @@
 //! What becomes of one tensor.
 
 use super::config::millis;
-use super::{AbsentRule, PolicyConfig, Usage, score};
+use super::{PolicyConfig, Usage, score};
 use crate::Tier;
 
 /// What the policy has to know of a tensor.
@@ -11,7 +11,7 @@ pub struct Candidate {
     pub usage: Usage,
     /// Tier of its data.
     pub stored: Tier,
-    /// Tier of its next write, as last decided; the stored one if nothing was.
+    /// Tier that its use asks for, as last decided; the stored one if nothing was.
     pub wanted: Tier,
     /// When its data came to the tier it has.
     pub changed_at: u64,
@@ -34,13 +34,8 @@ impl Candidate {
             return false;
         }
         if tier == Tier::Absent {
-            let rule = match config.absent {
-                AbsentRule::Never => false,
-                AbsentRule::Reconstructable => self.reconstructable,
-                AbsentRule::Any => true,
-            };
             // A reconstruction promises no bound, so a tensor that has one keeps its data.
-            return rule && self.max_error.is_none();
+            return config.absent.allows(self.reconstructable) && self.max_error.is_none();
         }
         self.max_error.is_none_or(|limit| self.bounds.at(tier) <= limit)
     }
@@ -77,12 +72,12 @@ impl Default for TierBounds {
 pub struct Decision {
     /// Tier that its data is to be re-encoded at now: one with fewer bits. None: the data stays.
     pub step: Option<Tier>,
-    /// Tier of its next write. Above the stored one, it is a wish: bits that are gone come with new values only.
+    /// Tier that its use asks for. Above the stored one, it is a wish: bits that are gone come with new values only.
     pub wanted: Tier,
 }
 
 impl Decision {
-    /// True if the data stays and the next write has its tier.
+    /// True if the data stays and use asks for its tier.
     #[must_use]
     pub fn keeps(self, stored: Tier) -> bool {
         self.step.is_none() && self.wanted == stored
@@ -97,8 +92,7 @@ enum Class {
     Cold,
 }
 
-/// What becomes of a tensor at `now`, for itself; [`plan`](super::plan()) sees to the bytes of all. Before a write, `usage`
-/// should count that write: `wanted` then is the tier to write at.
+/// What becomes of a tensor at `now`, for itself; [`plan`](super::plan()) sees to the bytes of all.
 ///
 /// Data steps down one tier at a time, from 8 bits to 7 to 3 to none, and not before it was in a tier for the residency.
 /// 5 bits come in where 3 are not allowed, or for the cap. A pinned tensor is written at its pin; data above the pin steps

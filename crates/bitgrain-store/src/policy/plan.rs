@@ -19,7 +19,7 @@ pub struct Plan {
     /// Data to re-encode with fewer bits: by use in the order of the candidates, then for the cap, least recently
     /// used first.
     pub moves: Vec<Move>,
-    /// Tensors whose wanted tier is to become another, in the order of the candidates.
+    /// Tensors whose wanted tier changes, in the order of the candidates.
     pub wishes: Vec<Wish>,
     /// Bytes of warm tensors (7 and 5 bits) before the plan.
     pub warm_bytes_before: u64,
@@ -49,12 +49,12 @@ pub enum Reason {
     WarmCap,
 }
 
-/// A tier for the next write.
+/// A tier that use asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
     /// Place among the candidates.
     pub index: usize,
-    /// Tier of the next write.
+    /// Tier that its use asks for.
     pub tier: Tier,
 }
 
@@ -121,7 +121,8 @@ impl Plan {
     /// Sends warm tensors from 7 to 5 bits while all have more bytes than the cap, unless that was done just now.
     fn shrink(&mut self, config: &PolicyConfig, now: u64, mut falling: Vec<Entry>) {
         let interval = millis(config.warm_downgrade_interval);
-        let due = self.state.last_downgrade.is_none_or(|last| now.saturating_sub(last) >= interval);
+        // A downgrade later than `now` was written by a clock that was wrong: it must not stop downgrades for good.
+        let due = self.state.last_downgrade.is_none_or(|last| now.checked_sub(last).is_none_or(|age| age >= interval));
         if due && self.warm_bytes_after > config.warm_byte_cap {
             falling.sort_unstable();
         }

@@ -174,7 +174,10 @@ impl Loaded {
                 };
                 Change::Tensor { key, place, changed_at: entry.time, traits, facts: None }
             }
-            EntryKind::Frame(index) => Change::Frame { key, place, index },
+            EntryKind::Frame(index) => {
+                let tier = Tier::of_code(entry.tier).unwrap_or(Tier::Hot);
+                Change::Frame { key, place, index, tier }
+            }
             EntryKind::Delete => Change::Delete { key },
             EntryKind::Usage | EntryKind::Hole => return,
         };

@@ -24,13 +24,13 @@ pub(crate) use self::scan::for_each_record;
 use crate::backend::{Backend, BackendFile};
 use crate::config::Mutant;
 use crate::id::Key;
-use crate::index::{Index, SHARDS, Stray};
+use crate::index::{Entry, Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
-use crate::policy::{PolicyConfig, Usage};
+use crate::policy::{CapState, PolicyConfig, Usage};
 use crate::read::Check;
 use crate::segment::Place;
-use crate::{OnDamage, StoreConfig, StoreError, TensorId, manifest, read};
+use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, read};
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -153,7 +153,8 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
     Ok(())
 }
 
-/// Reads how tensors were used. A damaged list is no reason to refuse a store: use only says which tier is next.
+/// Reads how tensors were used and which tiers they want, in the order of the records. A damaged list does not keep a store
+/// from opening: it only decides which tier is next.
 fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
@@ -162,12 +163,31 @@ fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
         };
+        // What a list says of wishes counts unless the tensor was written later.
+        let want = |found: &Entry, tier: Tier| {
+            if place.sequence >= found.place.sequence {
+                found.want(tier);
+            }
+        };
         let mut entries = UsageEntries::new(record.body);
         while let Ok(Some(entry)) = entries.next() {
             let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
             key.clear();
             entry.id.write_key(&mut key);
-            index.with(&key, |found| found.usage.store(usage));
+            index.with(&key, |found| {
+                found.usage.store(usage);
+                want(found, found.traits.tier); // no wish, unless one follows
+            });
+        }
+        let Ok(mut wishes) = entries.into_wishes() else { continue };
+        if wishes.last_downgrade.is_some() {
+            index.set_cap(CapState { last_downgrade: wishes.last_downgrade });
+        }
+        while let Ok(Some(wish)) = wishes.next() {
+            key.clear();
+            wish.id.write_key(&mut key);
+            let Some(tier) = Tier::of_code(wish.tier) else { continue };
+            index.with(&key, |found| want(found, tier));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::frames::Appending;
-use super::put::{Put, max_error};
+use super::put::{Put, max_error, pin};
 use super::remove::deletion;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
@@ -163,7 +163,7 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`];
-    /// [`StoreError::BoundExceeded`] if a limit was set meanwhile; the errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::BoundExceeded`] and [`StoreError::BelowPin`] if a limit or a pin was set meanwhile; the errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
     /// [`StoreError::Io`]. Nothing was changed then.
     pub fn commit(self) -> Result<(), StoreError> {
         let core = &self.store.core;
@@ -262,6 +262,10 @@ impl Made {
                 let (tier, got) = (prepared.coded.tier, prepared.coded.accuracy.bound());
                 if let Some(wanted) = max_error(&prepared.options, seen.as_ref()).filter(|wanted| got > *wanted) {
                     return Err(StoreError::BoundExceeded { tier, wanted, got });
+                }
+                let floor = pin(&prepared.options, seen.as_ref()).filter(|pin| tier > *pin);
+                if let Some(pin) = floor {
+                    return Err(StoreError::BelowPin { id: prepared.id, tier, pin });
                 }
                 Self::Put(Box::new(Ready { prepared: *prepared, seen, kept }))
             }

@@ -122,6 +122,7 @@ impl Reader<'_> {
 
     /// The errors of the worst frame, and when the last one was written.
     pub(super) fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
+        // The index keeps the tier with the fewest bits.
         let tier = found.traits.tier;
         let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
         let (mut last, mut buffer) = (0, Vec::new());
@@ -129,8 +130,6 @@ impl Reader<'_> {
             let view = read::head(place, Some(id), &mut buffer)?;
             let head = read::frame_of(&view, place, id)?;
             last = view.head.stamp.time;
-            worst.tier = super::frame_head::tier_of(head);
-            worst.bits = worst.tier.bits();
             worst.bound = worst.bound.max(head.accuracy.bound());
             worst.measured = worst.measured.max(head.accuracy.measured());
         }

@@ -1,6 +1,6 @@
 //! Heads of frames as records have them, and as the coding of frames has them.
 
-use bitgrain_codec::ScaleType;
+use bitgrain_codec::{BlockLen, ScaleType};
 use bitgrain_formats::segment::{Accuracy, FrameHead as StoredHead, Role, ScaleType as StoredScales};
 
 use crate::Tier;
@@ -21,11 +21,28 @@ pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, he
     };
     let accuracy = Accuracy::new(head.bound, head.measured);
     let shape = shape.to_vec();
-    StoredHead { index, role, shape, tier: tier.code(), width: head.width, block: head.block, scales, accuracy, time }
+    let (width, block) = (Some(head.width), head.block);
+    StoredHead { index, role, shape, tier: tier.code(), width, block, scales, accuracy, time }
 }
 
-/// The same for the coding of frames. Distances to frames that are not before it come out as 0, which no decoder takes.
-pub(super) fn coded_head(stored: &StoredHead) -> FrameHead {
+/// The head of frame `index` whose values are stored as f32.
+pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> StoredHead {
+    StoredHead {
+        index,
+        role: Role::Key,
+        shape: shape.to_vec(),
+        tier: Tier::Lossless.code(),
+        width: None,
+        block: BlockLen::DEFAULT,
+        scales: StoredScales::F16,
+        accuracy: Accuracy::EXACT,
+        time,
+    }
+}
+
+/// The same for the coding of frames; none if the values are stored as f32. Distances to frames that are not before it come
+/// out as 0, which no decoder takes.
+pub(super) fn coded_head(stored: &StoredHead) -> Option<FrameHead> {
     let back = |other: u64| stored.index.checked_sub(other).and_then(|back| u32::try_from(back).ok()).unwrap_or(0);
     let (role, key_back, scales_back) = match stored.role {
         Role::Key => (FrameRole::Key, 0, 0),
@@ -33,9 +50,9 @@ pub(super) fn coded_head(stored: &StoredHead) -> FrameHead {
         Role::DifferenceKey { base } => (FrameRole::DifferenceKey, back(base), 0),
         Role::DifferenceShared { key, base } => (FrameRole::DifferenceShared, back(base), back(key)),
     };
-    FrameHead {
+    Some(FrameHead {
         role,
-        width: stored.width,
+        width: stored.width?,
         block: stored.block,
         scale_type: match stored.scales {
             StoredScales::F16 => ScaleType::F16,
@@ -45,7 +62,7 @@ pub(super) fn coded_head(stored: &StoredHead) -> FrameHead {
         scales_back,
         bound: stored.accuracy.bound(),
         measured: stored.accuracy.measured(),
-    }
+    })
 }
 
 /// Tier of a frame.

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
+use bitgrain_codec::BitWidth;
+use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, FrameHead as StoredHead, TensorHead};
 
 use super::TensorStore;
-use super::frame_head::stored_head;
+use super::frame_head::{lossless_head, stored_head, tier_of};
 use super::limits::check_shape;
 use super::view::Found;
 use crate::log::Record;
-use crate::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings};
-use crate::{Provenance, StoreError, TensorId, Tier};
+use crate::temporal::{FrameEncoder, FrameRole, FrameSettings};
+use crate::{Provenance, StoreError, TensorId, Tier, body};
 
 /// What became of a frame that was appended.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +44,9 @@ pub struct Frame {
 impl TensorStore {
     /// Appends a frame to a temporal tensor, or makes one with this frame. `time` is that of the frame, in whatever unit.
     ///
-    /// Frames share scales with the ones before, or are differences to them, where that is smaller and the bound not larger.
+    /// The frame is encoded at the tensor's pin, or else at the first tier of the policy (8 bits), whatever its use was. Frames
+    /// share scales with the ones before, or are differences to them, where that is smaller and the bound not larger; lossless
+    /// frames are stored as they are.
     ///
     /// # Errors
     /// [`StoreError::NotTemporal`] if the id was put as a whole; [`StoreError::FrameShape`] if the frames before have
@@ -64,9 +67,8 @@ impl TensorStore {
         let _held = core.hold_one(&key);
         let mut appending = Appending::new(core, &id, shape)?;
         let encoded = appending.encode(core, frame, time)?;
-        let (index, role, tier) = (encoded.index, encoded.frame.head.role, encoded.tier);
-        let provenance = provenance_of(tier, &encoded.frame);
-        let bytes = encoded.frame.body.len() as u64;
+        let (index, role, provenance) = (encoded.head.index, encoded.role, provenance_of(&encoded.head));
+        let bytes = encoded.body.len() as u64;
         let mut records = appending.records(&[encoded], core.now())?;
         core.commit(&mut records)?;
         drop(records);
@@ -118,10 +120,9 @@ pub(super) struct Appending<'a> {
 
 /// A frame that was encoded.
 pub(super) struct Appended {
-    pub(super) index: u64,
-    pub(super) tier: Tier,
-    time: u64,
-    pub(super) frame: EncodedFrame,
+    head: StoredHead,
+    role: FrameRole,
+    body: Vec<u8>,
 }
 
 impl<'a> Appending<'a> {
@@ -147,17 +148,16 @@ impl<'a> Appending<'a> {
         Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0 })
     }
 
-    /// Encodes the next frame at the tier that the tensor's use asks for, with more bits if its limit asks for them.
+    /// Encodes the next frame at the pin or the default tier, with more bits if its error limit asks for them.
     pub(super) fn encode(&mut self, core: &super::Core, values: &[f32], time: u64) -> Result<Appended, StoreError> {
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
             return Err(StoreError::NonFinite { index });
         }
-        let asked = match &self.found {
-            Some(found) => found.traits.pinned.unwrap_or_else(|| core.wanted_for_write(found)),
-            None => core.config.policy.first_tier,
-        };
-        // Frames are always quantized: lossless is as many bits as there are.
-        let asked = asked.clamp(Tier::Hot, Tier::Cold);
+        let pin = self.found.as_ref().and_then(|found| found.traits.pinned).filter(|pin| *pin != Tier::Absent);
+        let asked = pin.unwrap_or_else(|| core.default_tier(self.found.as_ref()));
+        if asked == Tier::Lossless {
+            return Ok(self.lossless(values, time));
+        }
         let limit = self.found.as_ref().and_then(|found| found.traits.max_error);
         for tier in Tier::ALL.into_iter().rev().filter(|tier| (Tier::Hot..=asked).contains(tier)) {
             let Some(width) = tier.width() else { continue };
@@ -170,13 +170,23 @@ impl<'a> Appending<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    let index = self.next;
+                    let head = stored_head(self.next, tier, &self.shape, time, &frame.head);
                     (self.encoder, self.next) = (encoder, self.next + 1);
-                    return Ok(Appended { index, tier, time, frame });
+                    return Ok(Appended { head, role: frame.head.role, body: frame.body });
                 }
             }
         }
         Err(StoreError::NotTemporal { id: self.id.clone() })
+    }
+
+    /// Stores the next frame as it is. Later frames neither share its scales nor are differences to it.
+    fn lossless(&mut self, values: &[f32], time: u64) -> Appended {
+        let mut body = vec![0; 4 * values.len()];
+        body::raw(values, &mut body);
+        let head = lossless_head(self.next, &self.shape, time);
+        self.encoder.skip();
+        self.next += 1;
+        Appended { head, role: FrameRole::Key, body }
     }
 
     /// Notes that the tensor has its record.
@@ -190,7 +200,7 @@ impl<'a> Appending<'a> {
         if let Some(first) = frames.first().filter(|_| !self.known) {
             let head = TensorHead {
                 shape: self.shape.clone(),
-                tier: first.tier.code(),
+                tier: first.head.tier,
                 encoding: Encoding::Frames,
                 accuracy: Accuracy::EXACT,
                 created: now,
@@ -204,20 +214,19 @@ impl<'a> Appending<'a> {
             draft.checksum();
             records.push(Record { draft, content: Content::Tensor(self.id.as_id(), head), time: now });
         }
-        for Appended { index, tier, time, frame } in frames {
-            let head = stored_head(*index, *tier, &self.shape, *time, &frame.head);
-            let mut draft = Draft::new(frame.body.len());
-            draft.body_mut().copy_from_slice(&frame.body);
+        for Appended { head, body, .. } in frames {
+            let mut draft = Draft::new(body.len());
+            draft.body_mut().copy_from_slice(body);
             draft.checksum();
-            records.push(Record { draft, content: Content::Frame(self.id.as_id(), head), time: now });
+            records.push(Record { draft, content: Content::Frame(self.id.as_id(), head.clone()), time: now });
         }
         Ok(records)
     }
 }
 
-/// What is known of a frame that was encoded.
-fn provenance_of(tier: Tier, frame: &EncodedFrame) -> Provenance {
-    let accuracy = Accuracy::new(frame.head.bound, frame.head.measured);
-    let bits = frame.head.width.bits();
-    Provenance { tier, bits, bound: accuracy.bound(), measured: accuracy.measured(), depth: 0 }
+/// Tier, bits and errors of a frame.
+fn provenance_of(head: &StoredHead) -> Provenance {
+    let tier = tier_of(head);
+    let bits = head.width.map_or(Tier::Lossless.bits(), BitWidth::bits);
+    Provenance { tier, bits, bound: head.accuracy.bound(), measured: head.accuracy.measured(), depth: 0 }
 }

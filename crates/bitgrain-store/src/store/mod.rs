@@ -52,7 +52,6 @@ use self::view::Found;
 use crate::backend::Backend;
 use crate::index::{Entry, Index};
 use crate::log::{Log, Segments};
-use crate::policy::CapState;
 use crate::recovery::RecoveryReport;
 use crate::{StoreConfig, StoreError, TensorId};
 
@@ -94,8 +93,6 @@ struct Core {
     /// Held by whoever adds to that, so that no two make a circle together.
     linking: Mutex<()>,
     encoders: Mutex<Encoders>,
-    /// What the policy remembers of its last tick.
-    cap: Mutex<CapState>,
     /// Held by whoever compacts, or wants the segments to stay.
     compacting: Mutex<()>,
     /// The latest time that was seen.
@@ -204,10 +201,6 @@ impl Core {
 
     fn linking(&self) -> MutexGuard<'_, ()> {
         self.linking.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn cap(&self) -> MutexGuard<'_, CapState> {
-        self.cap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn compacting(&self) -> MutexGuard<'_, ()> {

@@ -112,7 +112,6 @@ impl TensorStore {
             links: Mutex::new(links),
             linking: Mutex::new(()),
             encoders: Mutex::default(),
-            cap: Mutex::default(),
             compacting: Mutex::new(()),
             time: AtomicU64::new(found.last_time),
             report: found.report,

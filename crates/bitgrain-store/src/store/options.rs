@@ -4,7 +4,7 @@ use bitgrain_codec::{NonFinite, TwoLevel};
 
 use crate::Tier;
 
-/// Choices of one `put`. What is `None` stays as it was, or is as the policy says for a new id.
+/// Choices of one `put`. A field that is `None` keeps the tensor's setting, or takes the default for a new id.
 ///
 /// ```
 /// use bitgrain_store::{PutOptions, Tier};
@@ -13,9 +13,10 @@ use crate::Tier;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PutOptions {
-    /// Tier to encode at, this time. Else the pin, or what the tensor's use asks for.
+    /// Tier to encode at, this time; the pin if that has more bits. By default, the pin, or else
+    /// [`first_tier`](crate::policy::PolicyConfig::first_tier), or the tier that the last tick wanted if that has more bits.
     pub tier: Option<Tier>,
-    /// Tier to hold the tensor at from now on. [`TensorStore::pin`](crate::TensorStore::pin) takes it away again.
+    /// Lowest tier from now on, this `put` included. [`TensorStore::pin`](crate::TensorStore::pin) removes it.
     pub pin: Option<Tier>,
     /// Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
     pub max_error: Option<f32>,

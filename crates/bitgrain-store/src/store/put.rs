@@ -12,14 +12,14 @@ use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
 use crate::id::Key;
 use crate::log::Record;
-use crate::policy::{Candidate, TierBounds, decide};
 use crate::{Provenance, StoreError, TensorId, Tier, body, read};
 
 impl TensorStore {
     /// Puts a tensor, in place of what had the id. Returns what it cost.
     ///
-    /// A new tensor is encoded at the first tier of the policy (8 bits); one that was there at the tier that its use asks
-    /// for now. What was pinned, allowed or written down for the id stays. A tensor with an axis of 0 is fine.
+    /// It is encoded at its pin, or else at the first tier of the policy (8 bits), whatever its use was; with more bits if
+    /// the last tick wanted them, and lossless if it was. Pin, error limit and user metadata of the id stay. A tensor with an
+    /// axis of 0 is fine.
     ///
     /// # Errors
     /// [`StoreError::IdEmpty`], [`StoreError::IdTooLong`]; [`StoreError::ShapeMismatch`], [`StoreError::ShapeOverflow`],
@@ -46,7 +46,7 @@ impl TensorStore {
         core.log()?.check()?;
         let mut put = Put::new(core, &id, shape, values, options)?;
         loop {
-            // Encoded without a lock; if somebody else was quicker, what he changed may ask for another tier.
+            // Encoded without a lock; retries if another writer changed the entry, because its tier may differ.
             let seen = core.find(&put.key);
             put.encode(core, seen.as_ref())?;
             let _held = core.hold_one(&put.key);
@@ -167,28 +167,31 @@ impl<'a> Put<'a> {
         Ok(cost)
     }
 
-    /// The tier to encode at, and whether it was asked for by name.
+    /// The tier to encode at, and whether it may not have more bits than that.
     fn tier(&self, core: &Core, seen: Option<&Found>) -> (Tier, bool) {
-        if let Some(tier) = self.options.tier {
-            return (tier, true);
-        }
-        if self.options.lossless {
-            return (Tier::Lossless, true);
-        }
-        let pinned = self.options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
-        match (pinned.filter(|pin| *pin != Tier::Absent), seen) {
-            (Some(pin), _) => (pin, true),
-            (None, Some(found)) => match core.wanted_for_write(found) {
-                Tier::Lossless => (Tier::Lossless, true),
-                tier => (tier, false),
-            },
-            (None, None) => (core.config.policy.first_tier, core.config.policy.first_tier == Tier::Lossless),
-        }
+        let asked = if self.options.lossless { Some(Tier::Lossless) } else { self.options.tier };
+        let tier = match (asked, self.pin(seen)) {
+            // A pin is the floor of every write, whatever this one asks for.
+            (Some(tier), Some(pin)) => tier.min(pin),
+            (Some(tier), None) | (None, Some(tier)) => tier,
+            (None, None) => core.default_tier(seen),
+        };
+        (tier, asked == Some(tier) || tier == Tier::Lossless)
+    }
+
+    /// The pin that the tensor will have, if it holds data.
+    fn pin(&self, seen: Option<&Found>) -> Option<Tier> {
+        pin(self.options, seen).filter(|pin| *pin != Tier::Absent)
     }
 
     fn max_error(&self, seen: Option<&Found>) -> Option<f32> {
         max_error(self.options, seen)
     }
+}
+
+/// The pin of a tensor put in place of `seen`.
+pub(super) fn pin(options: &PutOptions, seen: Option<&Found>) -> Option<Tier> {
+    options.pin.or_else(|| seen.and_then(|found| found.traits.pinned))
 }
 
 /// The largest bound that a tensor put in place of `seen` may have.
@@ -206,7 +209,7 @@ pub(super) fn head_of<'a>(
     now: u64,
 ) -> TensorHead<'a> {
     let user = options.user.as_ref().unwrap_or(&kept.user);
-    let pinned = options.pin.or_else(|| seen.and_then(|found| found.traits.pinned));
+    let pinned = pin(options, seen);
     TensorHead {
         shape: shape.to_vec(),
         tier: coded.tier.code(),
@@ -241,25 +244,10 @@ impl Kept {
 }
 
 impl Core {
-    /// The tier that a tensor's use asks for, a write right now counted.
-    pub(super) fn wanted_for_write(&self, found: &Found) -> Tier {
-        let now = self.now();
-        let mut usage = found.usage;
-        usage.touch(now, &self.config.policy);
-        let candidate = Candidate {
-            usage,
-            stored: found.traits.tier,
-            wanted: found.wanted,
-            changed_at: found.changed_at,
-            pinned: found.traits.pinned,
-            max_error: found.traits.max_error,
-            bounds: TierBounds::default(),
-            reconstructable: found.traits.reconstructable,
-            bytes: found.bytes(),
-        };
-        match decide(&self.config.policy, now, &candidate).wanted {
-            Tier::Absent => Tier::Cold,
-            tier => tier,
-        }
+    /// Tier of a write without a tier and a pin: never fewer bits than the first tier, because only a tick lowers
+    /// precision; more if the last tick wanted them.
+    pub(super) fn default_tier(&self, seen: Option<&Found>) -> Tier {
+        let first = self.config.policy.first_tier;
+        seen.map_or(first, |found| first.min(found.wanted))
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Retier {
 pub(super) enum Outcome {
     /// It is at the tier, with as many bytes as before and now.
     Done { before: u64, after: u64 },
-    /// Somebody else changed or deleted it meanwhile, or its limits do not allow it.
+    /// Another writer changed or deleted it since the plan, or its limits do not allow it.
     Skipped,
 }
 
@@ -88,6 +88,13 @@ impl Core {
     fn recode(&self, tensor: &Retier) -> Result<Option<Recoded>, StoreError> {
         let Retier { id, tier } = tensor;
         let Some(seen) = self.find(&id.key()) else { return Ok(None) };
+        // The plan may be older than a pin, or than the loss of a reconstruction policy.
+        let evicts = *tier == Tier::Absent;
+        if seen.traits.pinned.is_some_and(|pin| *tier > pin)
+            || evicts && !self.config.policy.absent.allows(seen.traits.reconstructable)
+        {
+            return Ok(None);
+        }
         let mut buffer = Vec::new();
         let whole = read::copied_record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?;

@@ -10,8 +10,8 @@ use crate::read::Check;
 use crate::{Provenance, StoreError, TensorId, Tier, read};
 
 impl TensorStore {
-    /// Holds a tensor at a tier from now on: it is written at that one, and never gets fewer bits. `None` lets go of it.
-    /// Bits that are gone come with the next `put` only.
+    /// Pins a tensor to a tier: from now on it is written with at least that many bits, frames included, and never loses bits
+    /// below it. `None` removes the pin. Bits that are gone come back with the next `put` only.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
@@ -116,9 +116,18 @@ impl Core {
                 // Its data is as old as it was.
                 let time = whole.view.head.stamp.time;
                 self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;
-                if let Edit::Pin(Some(tier)) = edit {
-                    self.index.with(&key, |entry| entry.want(*tier));
-                }
+                // Wishes count only if they are younger than the record: written again with the next list of uses. One that
+                // was made under another pin no longer holds.
+                let reset = matches!(edit, Edit::Pin(_));
+                self.index.touch(
+                    &key,
+                    |_| {},
+                    |entry| {
+                        if reset {
+                            entry.want(entry.traits.tier);
+                        }
+                    },
+                );
                 return Ok(());
             }
         }

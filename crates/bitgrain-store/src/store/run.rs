@@ -9,8 +9,8 @@ use super::frames::Frame;
 use super::reader::Reader;
 use super::view::Found;
 use crate::segment::Place;
-use crate::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
-use crate::{Provenance, StoreError, TensorId, read};
+use crate::temporal::{FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
+use crate::{Provenance, StoreError, TensorId, Tier, body, read};
 
 impl Reader<'_> {
     /// Reads frames; a key frame that several need is read once.
@@ -44,8 +44,11 @@ impl Reader<'_> {
             return Ok(FrameEncoder::new(settings, count));
         };
         let (head, body) = run.record(last)?;
-        run.prepare(&head)?;
-        let coded = coded_head(&head);
+        let Some(coded) = coded_head(&head) else {
+            // A lossless frame ends the run before it.
+            return Ok(FrameEncoder::new(settings, super::limits::elements(&head.shape)?));
+        };
+        run.prepare(&head, &coded)?;
         if coded.role == FrameRole::DifferenceKey
             && let Some(decoder) = &mut run.decoder
         {
@@ -68,30 +71,37 @@ struct Frames<'a> {
 impl Frames<'_> {
     fn read(&mut self, index: u64) -> Result<Frame, StoreError> {
         let (head, body) = self.record(index)?;
-        self.prepare(&head)?;
-        let decoder = self.decoder.as_ref().ok_or_else(|| StoreError::NotTemporal { id: self.id.clone() })?;
         let mut values = vec![0.0; super::limits::elements(&head.shape)?];
-        let coded = coded_head(&head);
-        decoder.decode_into(index, &coded, &body, &mut values)?;
+        let (role, bits) = match coded_head(&head) {
+            None => {
+                body::unraw(&body, &mut values);
+                (FrameRole::Key, Tier::Lossless.bits())
+            }
+            Some(coded) => {
+                self.prepare(&head, &coded)?;
+                let decoder = self.decoder.as_ref().ok_or_else(|| StoreError::NotTemporal { id: self.id.clone() })?;
+                decoder.decode_into(index, &coded, &body, &mut values)?;
+                (coded.role, coded.width.bits())
+            }
+        };
         let (bound, measured) = (head.accuracy.bound(), head.accuracy.measured());
-        let provenance = Provenance { tier: tier_of(&head), bits: head.width.bits(), bound, measured, depth: 0 };
-        Ok(Frame { index, time: head.time, values, role: coded.role, provenance })
+        let provenance = Provenance { tier: tier_of(&head), bits, bound, measured, depth: 0 };
+        Ok(Frame { index, time: head.time, values, role, provenance })
     }
 
     /// Loads what a frame needs of others.
-    fn prepare(&mut self, head: &StoredHead) -> Result<(), StoreError> {
-        let coded = coded_head(head);
+    fn prepare(&mut self, head: &StoredHead, coded: &FrameHead) -> Result<(), StoreError> {
         let key = coded.key_index(head.index);
         if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
             let (head, body) = self.record(key)?;
             let count = super::limits::elements(&head.shape)?;
-            self.decoder = Some(RunDecoder::new(key, &coded_head(&head), &body, count)?);
+            self.decoder = Some(RunDecoder::new(key, &needed_head(&head, key)?, &body, count)?);
         }
         let scales = coded.scales_index(head.index);
         let Some(decoder) = &mut self.decoder else { return Ok(()) };
         if coded.role == FrameRole::DifferenceShared && decoder.scales_index() != Some(scales) {
             let (head, body) = record(self.reader, self.found, self.id, scales)?;
-            decoder.load_scales(scales, &coded_head(&head), &body)?;
+            decoder.load_scales(scales, &needed_head(&head, scales)?, &body)?;
         }
         Ok(())
     }
@@ -99,6 +109,11 @@ impl Frames<'_> {
     fn record(&self, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
         record(self.reader, self.found, self.id, index)
     }
+}
+
+/// The head of frame `needed`, which another one refers to: lossless frames have neither scales nor codes.
+fn needed_head(head: &StoredHead, needed: u64) -> Result<FrameHead, StoreError> {
+    coded_head(head).ok_or(StoreError::FrameOutOfRun { index: head.index, needed, what: "key frame" })
 }
 
 /// Head and body of a frame.

@@ -16,7 +16,7 @@ pub struct Stats {
     pub temporal: usize,
     /// Frames of these.
     pub frames: u64,
-    /// Of each tier, in the order of [`Tier::ALL`]. Temporal tensors are in the one they began with.
+    /// Of each tier, in the order of [`Tier::ALL`]. A temporal tensor counts for the lowest tier among its frames.
     pub tiers: [TierStats; 6],
     /// Segments.
     pub segments: usize,

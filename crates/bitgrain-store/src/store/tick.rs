@@ -33,7 +33,7 @@ pub struct TierMove {
 pub struct TickPlan {
     /// Tensors that would get fewer bits.
     pub moves: Vec<TierMove>,
-    /// Tensors whose next write would have another tier than now.
+    /// Tensors whose use asks for another tier than at the last tick, and that tier.
     pub wishes: Vec<(TensorId, Tier)>,
     /// Bytes of warm tensors before.
     pub warm_bytes_before: u64,
@@ -49,7 +49,7 @@ pub struct TickReport {
     pub moves: Vec<TierMove>,
     /// Moves that were not made, as somebody used the tensor meanwhile or others need its data.
     pub skipped: usize,
-    /// Tensors whose next write has another tier than before.
+    /// Tensors whose use asks for another tier than before.
     pub wishes: usize,
     /// Bytes of the records that were moved, before and after.
     pub bytes_before: u64,
@@ -58,9 +58,9 @@ pub struct TickReport {
 }
 
 impl TensorStore {
-    /// Lets the policy look at every tensor, as of `now` in milliseconds since 1970: those that are used less get fewer
-    /// bits, those that are used more will get more with their next write. Writes down how tensors were used. Temporal
-    /// tensors keep the frames they have; the next ones follow the policy.
+    /// Applies the policy to every tensor, as of `now` in milliseconds since 1970: tensors that are used less are re-encoded
+    /// with fewer bits. Only this lowers the precision of stored data. Also stores how tensors were used and which tier their
+    /// use asks for. Frames of temporal tensors stay as they are.
     ///
     /// To be called now and then, such as every few minutes. Everything in it is durable in small batches: a crash in the
     /// middle leaves every tensor as it was or as it should be.
@@ -72,17 +72,18 @@ impl TensorStore {
         let core = &self.core;
         core.log()?.check()?;
         let now = core.at_least(now);
-        let cap = *core.cap(); // not held: others may tick at the same time, and find less to do
+        let cap = core.index.cap(); // not held: others may tick at the same time, and find less to do
         let (tensors, plan) = core.plan(now, &cap)?;
         for wish in &plan.wishes {
-            core.index.with(&tensors[wish.index].key, |entry| entry.want(wish.tier));
+            // Touched so that it is written below.
+            core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));
         }
         let mut report =
             TickReport { moves: Vec::new(), skipped: 0, wishes: plan.wishes.len(), bytes_before: 0, bytes_after: 0 };
         for moves in plan.moves.chunks(TOGETHER) {
             core.carry_out(moves, &tensors, now, &mut report)?;
         }
-        *core.cap() = plan.state;
+        core.index.set_cap(plan.state);
         core.log()?.write_uses(now)?;
         core.log()?.flush()?;
         Ok(report)
@@ -94,7 +95,7 @@ impl TensorStore {
     /// [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn plan(&self, now: u64) -> Result<TickPlan, StoreError> {
         let core = &self.core;
-        let cap = *core.cap();
+        let cap = core.index.cap();
         let (tensors, plan) = core.plan(core.at_least(now), &cap)?;
         Ok(TickPlan {
             moves: plan.moves.iter().map(|planned| tier_move(planned, &tensors)).collect(),

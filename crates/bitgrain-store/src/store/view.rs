@@ -12,7 +12,6 @@ use crate::segment::Place;
 pub(super) struct Found {
     pub(super) place: Place,
     pub(super) traits: Traits,
-    pub(super) changed_at: u64,
     pub(super) usage: Usage,
     pub(super) wanted: Tier,
     pub(super) frames: Option<Arc<Vec<Place>>>,
@@ -23,7 +22,6 @@ impl Found {
         Self {
             place: entry.place.clone(),
             traits: entry.traits,
-            changed_at: entry.changed_at,
             usage: entry.usage.load(),
             wanted: entry.wanted(),
             frames: entry.frames.clone(),

@@ -57,7 +57,10 @@ fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
             let facts = Some((head.count() as u64, head.accuracy.bound()));
             Change::Tensor { key, place, changed_at: record.time, traits: traits_of(head), facts }
         }
-        Content::Frame(_, head) => Change::Frame { key, place, index: head.index },
+        Content::Frame(_, head) => {
+            let tier = Tier::of_code(head.tier).unwrap_or(Tier::Hot);
+            Change::Frame { key, place, index: head.index, tier }
+        }
         Content::Delete(_) => Change::Delete { key },
         Content::Usage => return None,
     })

@@ -67,6 +67,12 @@ impl FrameEncoder {
         self.settings = settings;
     }
 
+    /// Counts a frame that is stored without this encoder, such as a lossless one, and starts a new run after it.
+    pub fn skip(&mut self) {
+        self.run = None;
+        self.next += 1;
+    }
+
     /// Starts a new run with the next frame.
     pub fn end_run(&mut self) {
         self.run = None;

@@ -87,7 +87,8 @@ fn an_attached_policy_stays_until_a_put() {
 fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = super::with_clock(1_000_000);
-    let store = TensorStore::open(folder.path(), config.clone()).expect("opens");
+    let zeros = StoreConfig { absent_reads: AbsentReads::Zeros, ..super::evicting(config.clone()) };
+    let store = TensorStore::open(folder.path(), zeros).expect("opens");
     store.put("x", &[3], &[1.0, 2.0, 3.0]).expect("put");
     // Nobody uses it for days.
     for day in 1..8_u64 {
@@ -102,8 +103,7 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     let limit = store.set_max_error("x", Some(1.0));
     assert!(matches!(limit, Err(StoreError::BoundExceeded { tier: Tier::Absent, .. })), "{limit:?}");
     store.close().expect("closes");
-    let refuse = StoreConfig { absent_reads: AbsentReads::Refuse, ..config };
-    let store = TensorStore::open(folder.path(), refuse).expect("opens");
+    let store = TensorStore::open(folder.path(), config).expect("opens");
     assert!(matches!(store.get("x"), Err(StoreError::TierZeroNoPolicy { .. })));
     store.put("x", &[3], &[1.0, 2.0, 3.0]).expect("put");
     assert!(store.get("x").expect("has data again").provenance.bound < 1.0);

@@ -8,7 +8,7 @@ use bitgrain_formats::segment::{
     Accuracy, Content, Encoding, FrameHead, Head, IdRef, LogEnd, Manifest, Role, ScaleType, SegmentHeader, SegmentKind,
     Stamp, TensorHead, write_record,
 };
-use bitgrain_store::{OnDamage, StoreConfig, StoreError, TensorStore};
+use bitgrain_store::{AbsentReads, OnDamage, StoreConfig, StoreError, TensorStore};
 
 /// A store in `folder` whose log holds these records, as a crash would leave it.
 fn forge(folder: &Path, records: &[(Content<'_>, Vec<u8>)]) {
@@ -41,7 +41,7 @@ fn tensor(shape: &[usize], tier: u8, encoding: Encoding) -> TensorHead<'static> 
 }
 
 fn frame(index: u64, shape: &[usize]) -> FrameHead {
-    let (role, width, block) = (Role::Key, BitWidth::W8, BlockLen::new(64).expect("in range"));
+    let (role, width, block) = (Role::Key, Some(BitWidth::W8), BlockLen::new(64).expect("in range"));
     let accuracy = Accuracy::new(0.5, 0.5);
     FrameHead {
         index,
@@ -72,7 +72,8 @@ fn shapes_without_data_take_no_memory() {
             (Content::Tensor(name("small"), tensor(&[3], 5, Encoding::Absent)), vec![]),
         ],
     );
-    let store = TensorStore::open(folder.path(), StoreConfig::default()).expect("opens");
+    let zeros = StoreConfig { absent_reads: AbsentReads::Zeros, ..StoreConfig::default() };
+    let store = TensorStore::open(folder.path(), zeros).expect("opens");
     let values = 1 << 60;
     assert!(matches!(store.get("absent"), Err(StoreError::TooManyZeros { values: v, .. }) if v == values));
     assert!(matches!(store.get_rows("absent", 0..1), Err(StoreError::TooManyZeros { .. })));

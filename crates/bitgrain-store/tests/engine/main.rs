@@ -11,13 +11,16 @@ mod ids;
 mod limits;
 mod mapped;
 mod partial;
+mod pins;
 mod temporal;
 mod tiers;
+mod wishes;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use bitgrain_store::policy::{AbsentRule, PolicyConfig};
 use bitgrain_store::{Clock, StoreConfig, SyncMode, TensorStore};
 
 /// Values that differ by seed.
@@ -62,6 +65,11 @@ fn with_clock(start: u64) -> (Arc<HandClock>, StoreConfig) {
     let config =
         StoreConfig { clock: Arc::clone(&clock) as Arc<dyn Clock>, sync: SyncMode::OnSeal, ..StoreConfig::default() };
     (clock, config)
+}
+
+/// The same settings, with a policy that evicts every idle tensor.
+fn evicting(config: StoreConfig) -> StoreConfig {
+    StoreConfig { policy: PolicyConfig { absent: AbsentRule::Any, ..config.policy }, ..config }
 }
 
 /// Says that it is over when it goes, after a panic too: so that the threads that wait for it end.

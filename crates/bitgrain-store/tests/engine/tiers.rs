@@ -3,7 +3,7 @@
 use bitgrain_store::policy::{PolicyConfig, Reason};
 use bitgrain_store::{StoreConfig, TensorStore, Tier};
 
-use super::{distance, wave, with_clock};
+use super::{distance, evicting, wave, with_clock};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
@@ -12,6 +12,7 @@ const HOUR: u64 = 60 * MINUTE;
 fn an_idle_tensor_steps_down_and_its_bounds_add_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
+    let config = evicting(config);
     let store = TensorStore::open(folder.path(), config.clone()).expect("opens");
     let values = wave(1, 1000);
     let mut bound = store.put("x", &[1000], &values).expect("put").bound;
@@ -69,7 +70,7 @@ fn a_tensor_in_use_is_written_with_more_bits_again() {
 fn pins_and_limits_hold() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, config) = with_clock(HOUR);
-    let store = TensorStore::open(folder.path(), config).expect("opens");
+    let store = TensorStore::open(folder.path(), evicting(config)).expect("opens");
     let values = wave(1, 500);
     for id in ["pinned", "limited", "free"] {
         store.put(id, &[500], &values).expect("put");

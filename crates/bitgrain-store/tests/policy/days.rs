@@ -3,11 +3,11 @@
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm};
 use bitgrain_store::policy::{PolicyConfig, Reason};
 
-use crate::world::{DAY, HOUR, MINUTE, START, World};
+use crate::world::{DAY, HOUR, MINUTE, START, World, evicting};
 
 /// A world that never has too many warm bytes.
 fn roomy() -> World {
-    World::new(PolicyConfig { warm_byte_cap: u64::MAX, ..PolicyConfig::default() })
+    World::new(PolicyConfig { warm_byte_cap: u64::MAX, ..evicting() })
 }
 
 /// Tiers of tensor `index` in order, with the hours between.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm};
 use bitgrain_store::policy::PolicyConfig;
 
-use crate::world::{DAY, HOUR, MINUTE, START, World};
+use crate::world::{DAY, HOUR, MINUTE, START, World, evicting};
 
 const GUIDE: &str = include_str!("../../../../docs/guide/keep-tensors.md");
 
@@ -75,7 +75,7 @@ fn the_tiers_are_all_tiers_with_their_bits() {
 
 /// Hours from the last access to each tier, to a tenth.
 fn hours_to(busy_until: u64) -> Vec<(Tier, String)> {
-    let mut world = World::new(PolicyConfig::default());
+    let mut world = World::new(evicting());
     world.add(Hot, 1000, START);
     let last = START + busy_until;
     for minute in 0..(busy_until + 3 * DAY) / MINUTE {

@@ -2,7 +2,7 @@
 
 use bitgrain_store::Tier;
 use bitgrain_store::policy::{
-    Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, Usage, decide, estimated_bytes, plan,
+    AbsentRule, Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, Usage, decide, estimated_bytes, plan,
 };
 
 pub(crate) const SECOND: u64 = 1000;
@@ -49,6 +49,11 @@ pub(crate) struct Moved {
     pub(crate) from: Tier,
     pub(crate) to: Tier,
     pub(crate) reason: Reason,
+}
+
+/// The default policy, but every idle tensor is evicted.
+pub(crate) fn evicting() -> PolicyConfig {
+    PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() }
 }
 
 pub(crate) struct World {

@@ -1,0 +1,114 @@
+//! State of the tier policy at the end of a usage record: the time of the last forced downgrade, and wanted tiers.
+//!
+//! The section begins with a zero byte, which no entry of the list before it begins with: an id is never empty.
+
+use super::cursor::Cursor;
+use super::form::{LAST_TIER, check_tier};
+use super::prefix::PreviousId;
+use super::{IdRef, SegmentError, put};
+
+/// First byte of the section.
+pub(super) const START: u8 = 0;
+/// Flag: the time of the last downgrade follows.
+const DOWNGRADED: u8 = 1;
+
+/// The tier that the next write of a tensor should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish<'a> {
+    /// The tensor.
+    pub id: IdRef<'a>,
+    /// The tier, 0 (lossless) to 5 (absent).
+    pub tier: u8,
+}
+
+/// Collects the section.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WishList {
+    bytes: Vec<u8>,
+    previous: PreviousId,
+    last_downgrade: Option<u64>,
+}
+
+impl WishList {
+    pub(super) fn push(&mut self, wish: &Wish<'_>) -> Result<(), SegmentError> {
+        check_tier(wish.tier)?;
+        self.previous.write(wish.id, &mut self.bytes)?;
+        self.bytes.push(wish.tier);
+        Ok(())
+    }
+
+    pub(super) const fn set_last_downgrade(&mut self, time: Option<u64>) {
+        self.last_downgrade = time;
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.last_downgrade.is_none()
+    }
+
+    /// Appends the section, unless it says nothing.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        if self.is_empty() {
+            return;
+        }
+        out.push(START);
+        match self.last_downgrade {
+            Some(time) => {
+                out.push(DOWNGRADED);
+                put::varint(out, time);
+            }
+            None => out.push(0),
+        }
+        out.extend_from_slice(&self.bytes);
+    }
+}
+
+/// The wishes of a usage record one after another: see [`UsageEntries::into_wishes`](super::UsageEntries::into_wishes).
+///
+/// Not an iterator: a wish borrows its id, which is put together from the one before.
+#[derive(Debug, Clone)]
+pub struct Wishes<'a> {
+    /// Time at which tensors last lost bits because all warm tensors together were too large.
+    pub last_downgrade: Option<u64>,
+    cursor: Cursor<'a>,
+    previous: PreviousId,
+}
+
+impl<'a> Wishes<'a> {
+    /// Reads the beginning of the section, if it is there.
+    pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, SegmentError> {
+        let mut last_downgrade = None;
+        if cursor.left() > 0 {
+            let offset = cursor.offset();
+            let (start, flags) = (cursor.u8("state of the policy")?, cursor.u8("state of the policy")?);
+            if start != START || flags & !DOWNGRADED != 0 {
+                return Err(SegmentError::Value { what: "state of the policy", offset });
+            }
+            if flags & DOWNGRADED != 0 {
+                last_downgrade = Some(cursor.varint("time of the last downgrade")?);
+            }
+            // A writer leaves out a section that says nothing, so every list has one form.
+            if last_downgrade.is_none() && cursor.left() == 0 {
+                return Err(SegmentError::Value { what: "state of the policy", offset });
+            }
+        }
+        Ok(Self { last_downgrade, cursor, previous: PreviousId::default() })
+    }
+
+    /// Returns the next wish, or `None` after the last one.
+    ///
+    /// # Errors
+    /// [`SegmentError::Value`], [`SegmentError::Truncated`]. Do not call it again after an error.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
+    pub fn next(&mut self) -> Result<Option<Wish<'_>>, SegmentError> {
+        if self.cursor.left() == 0 {
+            return Ok(None);
+        }
+        self.previous.read(&mut self.cursor)?;
+        let offset = self.cursor.offset();
+        let tier = self.cursor.u8("wanted tier")?;
+        match self.previous.id().filter(|_| tier <= LAST_TIER) {
+            Some(id) => Ok(Some(Wish { id, tier })),
+            None => Err(SegmentError::Value { what: "wanted tier", offset }),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a user knows of a store: values as they were put, pins, limits, and the tiers that were seen last.
+
+use std::collections::BTreeMap;
+
+use bitgrain_store::{Provenance, Snapshot, StoreError, TensorMeta, TensorStore, Tier};
+
+use super::distance;
+
+pub(crate) const SHAPE: [usize; 2] = [4, 48];
+
+/// One tensor as the user knows it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// Values as they were put or appended: one frame for each append.
+    pub(crate) originals: Vec<Vec<f32>>,
+    pub(crate) temporal: bool,
+    pub(crate) pin: Option<Tier>,
+    pub(crate) max_error: Option<f32>,
+    pub(crate) reconstructable: bool,
+    /// Tier of the data, and of each frame, when they were last seen.
+    pub(crate) tier: Option<Tier>,
+    pub(crate) frame_tiers: Vec<Tier>,
+}
+
+impl Known {
+    /// The pin, if it holds data.
+    pub(crate) fn floor(&self) -> Option<Tier> {
+        self.pin.filter(|pin| *pin != Tier::Absent)
+    }
+}
+
+/// All tensors as the user knows them.
+pub(crate) type World = BTreeMap<&'static str, Known>;
+
+/// Whether tiers may have fewer bits than when they were last seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Since {
+    Tick,
+    Other,
+}
+
+/// Compares a store with what the user knows. Does not count as use.
+pub(crate) fn check(store: &TensorStore, world: &mut World, since: Since) {
+    let snapshot = store.snapshot();
+    assert_eq!(snapshot.len(), world.len(), "{:?} and {:?}", snapshot.ids(), world.keys());
+    for (id, known) in world.iter_mut() {
+        let meta = snapshot.meta(*id).expect("there");
+        assert_eq!((meta.pinned, meta.max_error), (known.pin, known.max_error), "{id}");
+        assert_eq!(meta.reconstructable, known.reconstructable, "{id}");
+        check_tier(id, known, meta.provenance.tier, since);
+        let bounds = check_values(&snapshot, id, known, &meta);
+        if let Some(limit) = known.max_error {
+            assert!(bounds <= limit, "{id}: a bound of {bounds} above the limit {limit}");
+        }
+        known.tier = Some(meta.provenance.tier);
+    }
+}
+
+/// Only a tick lowers a tier, never below the pin, and never to absent without a way back.
+fn check_tier(id: &str, known: &Known, tier: Tier, since: Since) {
+    if let Some(before) = known.tier.filter(|before| *before != tier) {
+        assert_eq!(since, Since::Tick, "{id} went from {before:?} to {tier:?} without a tick");
+        assert!(tier > before, "{id} went from {before:?} to {tier:?} without new values");
+        assert!(known.pin.is_none_or(|pin| tier <= pin), "{id} fell to {tier:?}, pinned to {:?}", known.pin);
+        assert!(before != Tier::Lossless && !known.temporal, "{id} fell to {tier:?}");
+    }
+    assert!(tier != Tier::Absent || known.reconstructable, "{id} has no data");
+}
+
+/// Every value is within its bound; returns the largest bound.
+fn check_values(snapshot: &Snapshot, id: &str, known: &Known, meta: &TensorMeta) -> f32 {
+    if !known.temporal {
+        assert_eq!(meta.frames, None, "{id}");
+        let tensor = snapshot.get(id).expect("readable");
+        assert_eq!(tensor.shape, SHAPE, "{id}");
+        within(id, &known.originals[0], &tensor.values, &tensor.provenance);
+        return tensor.provenance.bound;
+    }
+    let frames = snapshot.frames(id, 0..known.originals.len() as u64).expect("readable");
+    assert_eq!(meta.frames, Some(frames.len() as u64), "{id}");
+    for ((frame, original), tier) in frames.iter().zip(&known.originals).zip(&known.frame_tiers) {
+        within(id, original, &frame.values, &frame.provenance);
+        assert_eq!(frame.provenance.tier, *tier, "{id}, frame {}", frame.index);
+    }
+    assert_eq!(Some(&meta.provenance.tier), known.frame_tiers.iter().max(), "{id}");
+    let last = snapshot.get(id).expect("readable");
+    assert_eq!(last.values, frames[frames.len() - 1].values, "{id}");
+    frames.iter().map(|frame| frame.provenance.bound).fold(0.0, f32::max)
+}
+
+pub(crate) fn within(id: &str, original: &[f32], read: &[f32], provenance: &Provenance) {
+    let error = distance(original, read);
+    assert!(error <= provenance.bound, "{id}: an error of {error} with {provenance:?}");
+    assert!(provenance.bound.is_finite() && (error == 0.0 || provenance.tier != Tier::Lossless), "{id}: {provenance:?}");
+}
+
+/// What stays the same when a store is opened again.
+pub(crate) fn lasting(store: &TensorStore) -> Result<Vec<TensorMeta>, StoreError> {
+    let lasting = |meta: TensorMeta| TensorMeta { score: 0.0, ..meta };
+    store.scan(None).map(|meta| meta.map(lasting)).collect()
+}
