@@ -106,7 +106,8 @@ impl Change {
                 if let Some(usage) = use_of(changed_at) {
                     entry.usage.store(usage);
                 }
-                if entry.traits.tier != traits.tier {
+                // A wish that was made for other data, or under another pin, no longer holds.
+                if (entry.traits.tier, entry.traits.pinned) != (traits.tier, traits.pinned) {
                     entry.want(traits.tier);
                 }
                 entry.traits = traits;

@@ -6,6 +6,9 @@ use super::config::millis;
 use super::{Candidate, Decision, PolicyConfig, decide};
 use crate::Tier;
 
+/// Milliseconds by which a clock may go back and still be believed: a day.
+const CLOCK_ERROR: u64 = 24 * 3_600_000;
+
 /// What the cap remembers from one plan to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CapState {
@@ -89,7 +92,8 @@ pub fn plan(
             plan.moves.push(Move { index, tier, reason: Reason::Use });
         }
         let held = c.pinned.is_some_and(|pin| pin != Tier::Absent);
-        let entry = Entry { last: c.usage.last, index, bytes: c.bytes, stored: c.stored, wanted, before: c.wanted };
+        let (last, bytes, stored, before) = (c.usage.last, c.bytes, c.stored, c.wanted);
+        let entry = Entry { last, index, bytes, stored, wanted, before, held };
         if step.is_none() && c.stored == Tier::Warm && c.may_fall_to(Tier::WarmAggressive, config) {
             falling.push(entry);
         } else if step.is_none() && c.stored > Tier::Warm && wanted == Tier::Warm && !held {
@@ -115,14 +119,18 @@ struct Entry {
     wanted: Tier,
     /// Tier of the next write so far.
     before: Tier,
+    /// True if a pin says the tier of the next write.
+    held: bool,
 }
 
 impl Plan {
     /// Sends warm tensors from 7 to 5 bits while all have more bytes than the cap, unless that was done just now.
     fn shrink(&mut self, config: &PolicyConfig, now: u64, mut falling: Vec<Entry>) {
         let interval = millis(config.warm_downgrade_interval);
-        // A downgrade later than `now` was written by a clock that was wrong: it must not stop downgrades for good.
-        let due = self.state.last_downgrade.is_none_or(|last| now.checked_sub(last).is_none_or(|age| age >= interval));
+        let due = self.state.last_downgrade.is_none_or(|last| {
+            // A downgrade far ahead was stored by a clock that was wrong: it must not stop downgrades for good.
+            now.saturating_sub(last) >= interval || last.saturating_sub(now) > CLOCK_ERROR
+        });
         if due && self.warm_bytes_after > config.warm_byte_cap {
             falling.sort_unstable();
         }
@@ -156,7 +164,8 @@ impl Plan {
     }
 
     fn wish(&mut self, entry: &Entry, tier: Tier) {
-        if tier != entry.before {
+        // A pin decides for as long as it is there. A wish made of it would outlive it.
+        if tier != entry.before && !entry.held {
             self.wishes.push(Wish { index: entry.index, tier });
         }
     }

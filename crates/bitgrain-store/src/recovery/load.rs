@@ -20,6 +20,8 @@ pub(super) struct Loaded {
     pub(super) changes: Vec<Vec<(u64, Change)>>,
     /// Lists of uses.
     pub(super) uses: Vec<Place>,
+    /// Tensors that were deleted, with the sequence number of that.
+    pub(super) deleted: Vec<(Key, u64)>,
     /// Tensors that would be reconstructed, each with what it needs.
     pub(super) needs: Vec<(Key, Key)>,
     pub(super) last_sequence: u64,
@@ -39,6 +41,7 @@ impl Loaded {
             segment: Arc::clone(&found.segment),
             changes: (0..SHARDS).map(|_| Vec::new()).collect(),
             uses: Vec::new(),
+            deleted: Vec::new(),
             needs: Vec::new(),
             last_sequence: 0,
             last_time: 0,
@@ -178,7 +181,10 @@ impl Loaded {
                 let tier = Tier::of_code(entry.tier).unwrap_or(Tier::Hot);
                 Change::Frame { key, place, index, tier }
             }
-            EntryKind::Delete => Change::Delete { key },
+            EntryKind::Delete => {
+                self.deleted.push((key.clone(), entry.sequence));
+                Change::Delete { key }
+            }
             EntryKind::Usage | EntryKind::Hole => return,
         };
         self.changes[Index::shard_of(hash)].push((hash, change));
@@ -187,6 +193,7 @@ impl Loaded {
     fn forget(&mut self) {
         self.changes.iter_mut().for_each(Vec::clear);
         self.uses.clear();
+        self.deleted.clear();
         self.needs.clear();
     }
 }

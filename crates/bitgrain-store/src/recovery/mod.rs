@@ -9,6 +9,7 @@ mod load;
 mod report;
 mod scan;
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::Arc;
@@ -76,7 +77,7 @@ pub(crate) fn recover(
     let strays = fill(index, &mut loaded, &config.policy);
     let mut tip = Tip { closed: manifest.log_end != LogEnd::Open, ..Tip::default() };
     let (mut needs, mut last_time) = (Vec::new(), 0);
-    let mut uses = Vec::new();
+    let (mut uses, mut deleted) = (Vec::new(), HashMap::new());
     for one in loaded {
         tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
         last_time = last_time.max(one.last_time);
@@ -94,11 +95,12 @@ pub(crate) fn recover(
         }
         needs.extend(one.needs);
         uses.extend(one.uses);
+        deleted.extend(one.deleted);
         segments.insert(one.segment);
         report.segments += 1;
     }
     note_strays(strays, config.on_damage, &mut report)?;
-    load_uses(index, &uses)?;
+    load_uses(index, &uses, &deleted)?;
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
     if writable {
@@ -155,7 +157,7 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
 
 /// Reads how tensors were used and which tiers they want, in the order of the records. A damaged list does not keep a store
 /// from opening: it only decides which tier is next.
-fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
+fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
         let record = match read::copied_record(place, None, Check::Alone, &mut buffer) {
@@ -174,6 +176,10 @@ fn load_uses(index: &Index, uses: &[Place]) -> Result<(), StoreError> {
             let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
             key.clear();
             entry.id.write_key(&mut key);
+            // Of a tensor that was deleted later: another one may have its id now.
+            if deleted.get(&key[..]).is_some_and(|sequence| place.sequence < *sequence) {
+                continue;
+            }
             index.with(&key, |found| {
                 found.usage.store(usage);
                 want(found, found.traits.tier); // no wish, unless one follows

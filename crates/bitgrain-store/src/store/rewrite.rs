@@ -116,18 +116,8 @@ impl Core {
                 // Its data is as old as it was.
                 let time = whole.view.head.stamp.time;
                 self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;
-                // Wishes count only if they are younger than the record: written again with the next list of uses. One that
-                // was made under another pin no longer holds.
-                let reset = matches!(edit, Edit::Pin(_));
-                self.index.touch(
-                    &key,
-                    |_| {},
-                    |entry| {
-                        if reset {
-                            entry.want(entry.traits.tier);
-                        }
-                    },
-                );
+                // A wish counts only if it is younger than the record: it is written again with the next list of uses.
+                self.index.touch(&key, |_| {}, |_| ());
                 return Ok(());
             }
         }

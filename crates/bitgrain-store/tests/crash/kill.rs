@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use std::{env, io, thread};
 
 use bitgrain_store::backend::simulated::Dice;
+use bitgrain_store::policy::{AbsentRule, PolicyConfig};
 use bitgrain_store::{Clock, CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::execute::execute;
@@ -31,7 +32,8 @@ impl Clock for Hasty {
 }
 
 fn config(sync: SyncMode) -> StoreConfig {
-    StoreConfig { sync, segment_bytes: 60_000, clock: Arc::new(Hasty), ..StoreConfig::default() }
+    let policy = PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() };
+    StoreConfig { sync, segment_bytes: 60_000, clock: Arc::new(Hasty), policy, ..StoreConfig::default() }
 }
 
 /// Kills a process `kills` times, on one store that grows old.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
+use bitgrain_store::policy::{AbsentRule, PolicyConfig};
 use bitgrain_store::{Clock, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
 
 use crate::execute::{brief, execute};
@@ -223,6 +224,8 @@ impl Session {
             segment_bytes: self.settings.segment_bytes,
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             mutant: self.settings.mutant,
+            // Evicting data is a step that a crash must not catch in the middle.
+            policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() },
             ..StoreConfig::default()
         }
     }

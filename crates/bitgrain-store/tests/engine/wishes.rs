@@ -99,24 +99,3 @@ fn the_cap_takes_bits_once_in_its_interval_whoever_ticks() {
     let store = capped(1);
     assert!(tick(&store, now + MINUTE) > 0);
 }
-
-#[test]
-fn a_downgrade_from_a_clock_that_was_ahead_does_not_stop_downgrades_for_good() {
-    use bitgrain_store::policy::{CapState, plan};
-    let config = PolicyConfig { warm_byte_cap: 1, ..PolicyConfig::default() };
-    let mut usage = bitgrain_store::policy::Usage::default();
-    usage.touch(HOUR, &config);
-    let candidate = bitgrain_store::policy::Candidate {
-        usage,
-        stored: Tier::Warm,
-        wanted: Tier::Warm,
-        changed_at: HOUR,
-        pinned: None,
-        max_error: None,
-        bounds: bitgrain_store::policy::TierBounds::default(),
-        reconstructable: false,
-        bytes: 1000,
-    };
-    let moves = |last| plan(&config, HOUR, [candidate], &CapState { last_downgrade: Some(last) }).moves.len();
-    assert_eq!((moves(HOUR - SECOND), moves(HOUR - MINUTE), moves(u64::MAX)), (0, 1, 1));
-}

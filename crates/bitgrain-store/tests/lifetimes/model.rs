@@ -41,7 +41,8 @@ fn run(seed: u64, done: &mut Vec<Operation>) {
     let mut dice = Dice(seed);
     let (clock, config) = with_clock();
     // A cap that some sequences reach, segments that some fill.
-    let policy = PolicyConfig { warm_byte_cap: dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
+    let first_tier = dice.pick(&[Tier::Hot, Tier::Hot, Tier::WarmAggressive]);
+    let policy = PolicyConfig { first_tier, warm_byte_cap: dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
     let config = StoreConfig { policy, segment_bytes: dice.pick(&[2000, 64 << 20]), ..config };
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).expect("opens");
@@ -146,6 +147,7 @@ impl Session {
 
     fn put(&mut self, id: &'static str, seed: u64, options: &PutOptions, batch: bool) {
         let (store, originals) = (self.store(), values(seed, COUNT));
+        let seen = store.meta(id).ok().filter(|meta| meta.pinned.is_none()).map(|meta| meta.wanted);
         let result: Result<Provenance, StoreError> = if batch {
             let mut batch = store.batch();
             let put = batch.put_with(id, &SHAPE, &originals, options);
@@ -157,13 +159,16 @@ impl Session {
         let mut known = Known { originals: vec![originals], ..Known::default() };
         known.pin = options.pin.or(before.pin);
         known.max_error = options.max_error.or(before.max_error);
-        let sticky = if before.tier == Some(Tier::Lossless) && !before.temporal { Tier::Lossless } else { Tier::Hot };
+        let first = self.config.policy.first_tier;
         let wanted = match (options.tier, known.floor()) {
             (Some(tier), Some(floor)) => tier.min(floor),
             (Some(tier), None) | (None, Some(tier)) => tier,
-            (None, None) => sticky,
+            // What the last tick wanted can only add bits.
+            (None, None) => seen.map_or(first, |seen| first.min(seen)),
         };
         match (result, known.max_error) {
+            // Use under a pin is not known to the user.
+            (Ok(cost), None) if before.pin.is_some() && options.tier.is_none() => assert!(cost.tier <= wanted, "{id}"),
             (Ok(cost), None) => assert_eq!(cost.tier, wanted, "{id}: {options:?}"),
             (Ok(cost), Some(limit)) => assert!(cost.tier <= wanted && cost.bound <= limit, "{id}: {cost:?}"),
             (Err(StoreError::BoundExceeded { wanted, got, .. }), Some(_)) => {
@@ -186,7 +191,7 @@ impl Session {
             store.append(id, &SHAPE, &frame, self.now).map(|FrameProvenance { provenance, .. }| provenance)
         };
         let known = self.world.entry(id).or_insert_with(|| Known { temporal: true, ..Known::default() });
-        let wanted = known.floor().unwrap_or(Tier::Hot);
+        let wanted = known.floor().unwrap_or(self.config.policy.first_tier);
         match (result, known.max_error) {
             (Err(StoreError::NotTemporal { .. }), _) if !known.temporal => return,
             (Ok(cost), None) if known.temporal => assert_eq!(cost.tier, wanted, "{id}"),

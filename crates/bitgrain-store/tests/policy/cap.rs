@@ -91,6 +91,8 @@ fn tensors_shrink_for_the_cap_at_most_once_a_minute() {
     assert_eq!(after(MINUTE - 1).state.last_downgrade, Some(START));
     let back = plan(&capped(0), START - DAY, tensors, &CapState { last_downgrade: Some(START) });
     assert_eq!(back.moves, []); // a clock that goes back is a clock that stands
+    let wrong = plan(&capped(0), START - DAY - 1, tensors, &CapState { last_downgrade: Some(START) });
+    assert_eq!(wrong.moves.len(), 1); // but one that was a day ahead does not count for good
 
     let mut world = World::new(capped(10_000));
     for second in 0..HOUR / SECOND {
@@ -141,15 +143,14 @@ fn cold_and_absent_tensors_in_use_want_what_the_cap_has_room_for() {
 }
 
 #[test]
-fn a_pin_is_wanted_whatever_the_cap_says() {
+fn a_pin_leaves_no_wish_whatever_the_cap_says() {
     let pinned = |tier, pin| Candidate { pinned: Some(pin), ..used(tier, 600, 1) };
     let plan = planned(
         &capped(0),
         &[pinned(WarmAggressive, Warm), pinned(Cold, Warm), pinned(Warm, Cold), pinned(Absent, Hot)],
     );
     assert_eq!(moved(&plan), [2]);
-    let wishes: Vec<_> = plan.wishes.iter().map(|w| (w.index, w.tier)).collect();
-    assert_eq!(wishes, [(0, Warm), (1, Warm), (2, Cold), (3, Hot)]);
+    assert_eq!(plan.wishes, []); // the pin decides, and may be removed
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn warm_is_reached_at_its_threshold_and_left_a_fifth_below() {
 
 #[test]
 fn data_goes_below_the_least_score_and_after_the_age_only() {
-    let config = PolicyConfig { absent_min_score: 16.0, ..exact() };
+    let config = PolicyConfig { absent_min_score: 16.0, absent: AbsentRule::Any, ..exact() };
     let idle = |bits, age| {
         let mut c = scored(Cold, bits);
         c.usage.last = NOW - age;
@@ -171,7 +171,7 @@ fn a_pin_is_the_tier_of_the_next_write_and_the_last_of_the_steps() {
     assert_eq!(pinned(Cold, Cold, 0), (None, Cold));
     assert_eq!(pinned(Hot, Cold, 0), (None, Hot));
     assert_eq!(pinned(Lossless, Hot, 0), (None, Lossless));
-    assert_eq!(pinned(Absent, Cold, 0), (Some(Absent), Cold)); // holds nothing
+    assert_eq!(pinned(Absent, Warm, 0), (Some(Cold), Cold)); // holds nothing
     assert_eq!(pinned(Absent, Warm, 64), (None, Hot));
 }
 
