@@ -34,7 +34,8 @@ def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> 
 
 
 def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: pathlib.Path) -> None:
-    with TensorStore(tmp_path, sync="on_seal") as store:
+    evicting = TierPolicy(absent="any")
+    with TensorStore(tmp_path, sync="on_seal", policy=evicting, absent_reads="zeros") as store:
         array = np.random.default_rng(0).standard_normal(10_000)
         store["other"], store["left"] = array, array
         store.put("held", array, pin="hot")
@@ -63,18 +64,43 @@ def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: p
         assert stats.tiers[Tier.ABSENT].tensors == 2
         assert stats.tiers[Tier.COLD].tensors == 1
         assert stats.tiers[Tier.COLD].compression > 8
-    with TensorStore(tmp_path, mode="r", mapped=False, absent_reads="refuse") as reader:
-        with pytest.raises(KeyError, match="no data"):
-            reader["left"]
-        assert reader.get("left", 1) == 1
+    with TensorStore(tmp_path, mode="r", mapped=False) as reader:
+        for read in (
+            lambda: reader["left"],
+            lambda: reader.get("left", 1),
+            lambda: reader.get_rows("left", 0, 1),
+            lambda: reader.get("left", with_provenance=True),
+        ):
+            with pytest.raises(KeyError, match="no data"):
+                read()
+        assert reader.get("missing", 1) == 1
 
 
-def test_data_that_may_not_go_stays(tmp_path: pathlib.Path) -> None:
-    with TensorStore(tmp_path, sync="on_seal", policy=TierPolicy(absent="never")) as store:
+def test_idle_data_stays_by_default(tmp_path: pathlib.Path) -> None:
+    with TensorStore(tmp_path, sync="on_seal") as store:
         store["a"] = [1.0, 2.0]
-        for day in range(1, 10):
-            store.tick(time.time() + day * 24 * HOUR)
+        for hours in (3, 9, 24 * 9):
+            store.tick(time.time() + hours * HOUR)
         assert store.stat("a").tier is Tier.COLD
+        values, provenance = store.get("a", with_provenance=True)
+        assert np.abs(values - [1.0, 2.0]).max() <= provenance.bound < 1
+
+
+def test_pins_hold_for_every_write_and_frames_report_the_lowest_tier(tmp_path: pathlib.Path) -> None:
+    frame = np.random.default_rng(0).standard_normal(100).astype(np.float32)
+    with TensorStore(tmp_path) as store:
+        assert store.put("a", frame, tier="cold", pin="warm").tier is Tier.WARM
+        store.append("frames", frame)
+        store.pin("frames", "lossless")
+        store.append("frames", frame + 1)
+        assert np.array_equal(store["frames"], frame + 1)
+        assert store.stat("frames").tier is Tier.HOT
+        store.pin("frames", "cold")
+        store.append("frames", frame)
+        store.pin("frames", "hot")
+        store.append("frames", frame)
+        assert store.stat("frames").tier is Tier.COLD
+        assert store.stats().tiers[Tier.COLD].tensors == 1
 
 
 @pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), 1e30])

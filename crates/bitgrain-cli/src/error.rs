@@ -270,7 +270,7 @@ pub(crate) enum CliError {
         source: Box<StoreError>,
     },
     /// A tensor without data.
-    #[error("the data of {id} is gone: nobody used it for long, and a tick let it go; only a new put brings it back")]
+    #[error("`{id}` has no data: `tick --absent any` evicted it after a day without access; put it again")]
     Gone {
         /// The tensor.
         id: String,
@@ -336,6 +336,7 @@ fn brief(error: &StoreError) -> String {
     let ids: Vec<&TensorId> = match error {
         StoreError::NotFound { id }
         | StoreError::TierZeroNoPolicy { id }
+        | StoreError::BelowPin { id, .. }
         | StoreError::Temporal { id }
         | StoreError::NotTemporal { id }
         | StoreError::ReconstructionDepthExceeded { id, .. }

@@ -13,7 +13,7 @@ impl From<StoreError> for Raised {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         match &error {
-            // Without data it is as good as not there: whoever can make it again does the same in both cases.
+            // A caller that can compute the tensor again does the same in both cases.
             E::NotFound { .. } | E::TierZeroNoPolicy { .. } => Self::new::<NotFoundError>(error),
             E::Damaged { .. } => Self::new::<DamagedError>(error),
             E::Io { name, source } if source.kind() == io::ErrorKind::UnexpectedEof => {

@@ -1,12 +1,16 @@
-//! Tiers, pins, and data that is gone.
+//! Tiers, pins, and data that was evicted.
 
 use std::path::Path;
 
+use bitgrain::store::policy::{AbsentRule, PolicyConfig};
+use bitgrain::store::{StoreConfig, TensorStore};
+
 use super::{error, folder, json, printed};
 
-/// Days later: what nobody used has no data any more.
-fn let_go(store: &Path) {
-    let store = bitgrain::store::TensorStore::open(store, bitgrain::store::StoreConfig::default()).expect("opens");
+/// Days later, under a rule for what is evicted.
+fn idle_under(absent: AbsentRule, store: &Path) {
+    let policy = PolicyConfig { absent, ..PolicyConfig::default() };
+    let store = TensorStore::open(store, StoreConfig { policy, ..StoreConfig::default() }).expect("opens");
     let created = store.meta("m").expect("there").created;
     for hours in [4, 14, 60] {
         store.tick(created + hours * 3_600_000).expect("ticks");
@@ -35,11 +39,26 @@ fn idle_tensors_step_down_and_pins_hold() {
 }
 
 #[test]
-fn data_that_is_gone_is_not_written_as_zeros() {
+fn idle_data_stays_by_default() {
     let folder = folder();
     let folder = folder.path();
-    let_go(&folder.join("s"));
-    assert!(error(folder, &["get", "s", "m", "-o", "m2.npy"]).contains("is gone"));
+    idle_under(PolicyConfig::default().absent, &folder.join("s"));
+    printed(folder, &["get", "s", "m", "-o", "m2.npy"]);
+    assert_eq!(json(folder, &["export", "s", "all.npz"])["left_out"].as_u64(), Some(0));
+    // The command's default is the same one.
+    let moves = json(folder, &["tick", "s", "--dry-run", "--now", "9000000000000"])["moves"].clone();
+    assert_eq!(moves.as_array().map(Vec::len), Some(0), "{moves}");
+    let moves = json(folder, &["tick", "s", "--dry-run", "--now", "9000000000000", "--absent", "any"])["moves"].clone();
+    assert_eq!(moves[0]["to"].as_str(), Some("absent"), "{moves}");
+}
+
+#[test]
+fn evicted_data_is_an_error_and_not_written_as_zeros() {
+    let folder = folder();
+    let folder = folder.path();
+    idle_under(AbsentRule::Any, &folder.join("s"));
+    assert!(error(folder, &["get", "s", "m", "-o", "m2.npy"]).contains("`m` has no data"));
+    assert!(error(folder, &["get", "s", "m", "--rows", "0..1"]).contains("`m` has no data"));
     assert!(!folder.join("m2.npy").exists());
     let found = json(folder, &["export", "s", "all.npz"]);
     assert_eq!((found["exported"].as_u64(), found["left_out"].as_u64()), (Some(1), Some(2)));
@@ -50,11 +69,48 @@ fn the_chart_does_not_praise_what_has_no_data() {
     let folder = folder();
     let folder = folder.path();
     assert!(printed(folder, &["stat", "s"]).contains('×'));
-    let_go(&folder.join("s"));
+    idle_under(AbsentRule::Any, &folder.join("s"));
     let chart = printed(folder, &["stat", "s"]);
     let absent = chart.lines().find(|line| line.starts_with("absent")).expect("a line");
     assert!(absent.contains('–') && absent.contains("no data") && !absent.contains('×'), "{absent}");
     assert!(!printed(folder, &["stat", "s", "m"]).contains("inf"));
+}
+
+#[test]
+fn the_tier_of_frames_is_the_lowest_and_pins_hold_for_the_first_frame() {
+    let folder = folder();
+    let folder = folder.path();
+    let tier = |arguments: &[&str]| {
+        let found = json(folder, arguments);
+        let of = if found["provenance"].is_null() { &found } else { &found["provenance"] };
+        of["tier"].as_str().expect("a tier").to_owned()
+    };
+    printed(folder, &["append", "s", "f", "m.npy", "--pin", "cold"]);
+    printed(folder, &["pin", "s", "f", "hot"]);
+    printed(folder, &["append", "s", "f", "m.npy"]);
+    assert_eq!([tier(&["stat", "s", "f"]), tier(&["get", "s", "f"])], ["cold", "cold"]);
+    printed(folder, &["append", "s", "exact", "m.npy", "--pin", "lossless", "--max-error", "0.5"]);
+    assert_eq!(tier(&["stat", "s", "exact"]), "lossless");
+    assert_eq!(tier(&["put", "s", "m", "m.npy", "--tier", "cold", "--pin", "warm"]), "warm");
+}
+
+#[test]
+fn ticks_of_two_processes_share_one_interval() {
+    let folder = folder();
+    let folder = folder.path();
+    let created = json(folder, &["stat", "s", "m"])["created"].as_u64().expect("a time");
+    let hours = |hours: u64| created + hours * 3_600_000;
+    let tick = |now: u64, cap: &str| {
+        let done = json(folder, &["tick", "s", "--now", &now.to_string(), "--warm-cap", cap]);
+        let capped = |step: &&serde_json::Value| step["reason"].as_str() == Some("WarmCap");
+        done["moves"].as_array().expect("moves").iter().filter(capped).count()
+    };
+    assert_eq!(tick(hours(3), "1GiB"), 0);
+    printed(folder, &["put", "s", "extra", "m.npy", "--tier", "warm"]);
+    let warm = json(folder, &["stat", "s"])["tiers"][2]["bytes"].as_u64().expect("bytes");
+    assert!(tick(hours(3) + 1000, &(warm - 1).to_string()) > 0);
+    assert_eq!(tick(hours(3) + 2000, "0"), 0, "a second later, from another process");
+    assert!(tick(hours(3) + 61_000, "0") > 0);
 }
 
 #[test]

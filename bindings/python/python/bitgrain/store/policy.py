@@ -16,9 +16,9 @@ __all__ = ["TierPolicy"]
 class TierPolicy:
     """Weights, thresholds and times by which :meth:`TensorStore.tick` chooses tiers.
 
-    Every tensor has a score of its use, from 0 to 1024; the guide says how it comes about. **By default, data that
-    nobody used for a day is let go of** unless a pin or a largest error holds it: say ``absent="never"`` for a store
-    that has the only copy.
+    Every tensor has a score of its use, from 0 to 1024; the guide explains it. By default, only tensors with a
+    reconstruction policy may lose their data. ``absent="any"`` drops the data of every tensor that was not used for a
+    day, unless a pin or an error limit holds it.
 
     Examples
     --------
@@ -48,13 +48,13 @@ class TierPolicy:
     residency: timedelta = timedelta(hours=2)
     """A tensor stays in a tier for at least this long before it steps down."""
     absent_min_score: float = 1.0
-    """Only a score below this lets go of the data."""
+    """Only data with a score below this is evicted."""
     absent_age_threshold: timedelta = timedelta(hours=24)
-    """Only a tensor that was not used for longer than this loses its data."""
-    absent: Literal["never", "reconstructable", "any"] = "any"
-    """Which tensors may lose their data at all."""
+    """Only data that was not used for longer than this is evicted."""
+    absent: Literal["never", "reconstructable", "any"] = "reconstructable"
+    """Tensors whose data may be evicted. With ``"any"``, data that nothing can reconstruct is lost."""
     first_tier: Tier | str = Tier.HOT
-    """Tier of a tensor that is put for the first time."""
+    """Tier of tensors and frames that are written without a tier and a pin."""
     warm_byte_cap: int = 64 << 20
     """Bytes that tensors at 7 and 5 bits may have together before the least recently used go from 7 to 5."""
     warm_hysteresis: float = 0.2

@@ -98,7 +98,8 @@ class Reading(Mapping[TensorId, Array]):
         Raises
         ------
         NotFoundError
-            If there is no such tensor, or its data is gone and the store was opened with ``absent_reads="refuse"``.
+            If there is no such tensor and no ``default``; or if its data was evicted, unless the store was opened with
+            ``absent_reads="zeros"``.
         DamagedError
             If the bytes are no longer what was written; names the segment.
         InputError
@@ -121,6 +122,8 @@ class Reading(Mapping[TensorId, Array]):
             try:
                 return self._native.get(id)[0]
             except NotFoundError:
+                if id in self:
+                    raise  # evicted: a default in place of a tensor that is there would hide the loss
                 return default
         if out is not None and rows is not None:
             raise InputError("out is for whole tensors: give either out or rows")

@@ -34,9 +34,9 @@ class TensorInfo:
     shape: tuple[int, ...]
     """Lengths of the axes; of one frame if the tensor is temporal."""
     provenance: Provenance
-    """Tier, bits and errors of the stored data; the worst of all frames if the tensor is temporal."""
+    """Tier, bits and errors of the stored data; the lowest tier and largest errors of all frames if it is temporal."""
     wanted: Tier
-    """Tier that its use asks for now: the one of the next write."""
+    """The pin, or else the tier that its use asked for at the last tick. The next write has at least these bits."""
     stored_bytes: int
     """Bytes of its records."""
     created: datetime
@@ -167,7 +167,7 @@ class TickReport:
     skipped: int
     """Moves that were not made, as somebody used the tensor meanwhile or others need its data."""
     wishes: int
-    """Tensors whose next write has another tier than before."""
+    """Tensors whose use asks for another tier than before."""
     bytes_before: int
     """Bytes of the records that were moved."""
     bytes_after: int
@@ -186,7 +186,7 @@ class TickPlan:
     moves: list[TierMove]
     """Tensors that would get fewer bits."""
     wishes: dict[TensorId, Tier]
-    """Tensors whose next write would have another tier than now."""
+    """Tensors whose use asks for another tier than at the last tick, and that tier."""
     warm_bytes_before: int
     """Bytes of warm tensors before."""
     warm_bytes_after: int

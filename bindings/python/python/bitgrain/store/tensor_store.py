@@ -72,8 +72,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or
         ``"salvage"`` the rest and say in :attr:`recovery` what is lost.
     absent_reads
-        What a read gets of a tensor whose data is gone and that cannot be reconstructed: ``"zeros"``, or ``"refuse"``
-        for a :class:`NotFoundError`.
+        Result of reading a tensor whose data was evicted and that cannot be reconstructed: ``"refuse"`` raises a
+        :class:`NotFoundError`, ``"zeros"`` returns zeros with an infinite bound.
     policy
         How :meth:`tick` chooses tiers. None of these settings is kept in the store.
 
@@ -125,7 +125,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         two_level: bool = False,
         mapped: bool = True,
         on_damage: Literal["refuse", "salvage"] = "refuse",
-        absent_reads: Literal["zeros", "refuse"] = "zeros",
+        absent_reads: Literal["zeros", "refuse"] = "refuse",
         policy: TierPolicy | None = None,
     ) -> None:
         if policy is not None and not isinstance(policy, TierPolicy):
@@ -346,10 +346,10 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     # ---------------------------------------------------------------------------------------------------- upkeep
 
     def tick(self, now: datetime | float | None = None) -> TickReport:
-        """Let the policy look at every tensor: those that are used less get fewer bits.
+        """Re-encode rarely used tensors with fewer bits, as the policy says.
 
-        To be called now and then, such as every few minutes; it is never called by itself. **What nobody used for a
-        day is let go of** unless the :class:`TierPolicy` or the tensor says otherwise.
+        Call it periodically, such as every few minutes; it never runs by itself, and nothing else lowers the precision
+        of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be reconstructed.
 
         Parameters
         ----------

@@ -51,9 +51,9 @@ class Writing:
             Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32,
             and errors are counted from there.
         tier
-            Tier to encode at, this time.
+            Tier of this write; the pin if that has more bits. By default the pin, or else 8 bits.
         pin
-            Tier to hold the tensor at from now on.
+            Lowest tier from now on, this write included.
         max_error
             Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
         lossless

@@ -57,9 +57,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let len = tensor.values.len() / count.max(1);
     let defaults = for_many();
     sanitize(&mut tensor, len, defaults.block_len.get(), args.limits.non_finite(), &args.file)?;
-    // The first frame of a new tensor has no limit to be held to yet, but the most bits if there will be one.
-    let pin = args.limits.pin().filter(|_| args.limits.max_error().is_none());
-    let first_tier = pin.unwrap_or(defaults.policy.first_tier);
+    // The first frame of a new tensor is written before its pin and its limit: it gets the pin's tier, and not fewer bits
+    // than usual if there will be a limit.
+    let usual = defaults.policy.first_tier;
+    let first_tier = args.limits.pin().map_or(usual, |pin| match args.limits.max_error() {
+        Some(_) => pin.min(usual),
+        None => pin,
+    });
     let policy = PolicyConfig { first_tier, ..defaults.policy };
     let store = opened(&args.path, StoreConfig { policy, ..defaults })?;
     let before = match store.meta(&args.id.0) {

@@ -47,7 +47,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let failed = || CliError::store(&args.path);
     let store = open_to_look(&args.path)?;
     let meta = store.meta(&args.id.0).map_err(failed())?;
-    // Zeros would be read.
     if is_gone(&meta.provenance) && !meta.reconstructable {
         return Err(CliError::Gone { id: shown(&args.id.0) });
     }
@@ -104,10 +103,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Frames as one tensor, with the errors of the worst.
+/// Stacks frames to one tensor, with the lowest tier and the largest errors among them.
 fn stacked(shape: &[usize], frames: Vec<Frame>) -> Tensor {
     let axes = std::iter::once(frames.len()).chain(shape.iter().copied()).collect();
-    let worst = frames.iter().map(|frame| frame.provenance).reduce(|a, b| if b.bound > a.bound { b } else { a });
+    let worst = frames.iter().map(|frame| frame.provenance).reduce(|a, b| {
+        let lower = if b.tier > a.tier { b } else { a };
+        Provenance { bound: a.bound.max(b.bound), measured: a.measured.max(b.measured), ..lower }
+    });
     let none = Provenance { tier: bitgrain::store::Tier::Hot, bits: 8, bound: 0.0, measured: 0.0, depth: 0 };
     Tensor {
         shape: axes,

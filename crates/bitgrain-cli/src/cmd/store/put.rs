@@ -43,7 +43,7 @@ pub(crate) struct Args {
 /// How tensors are put.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct How {
-    /// Tier to encode at, this time: hot, warm, warm-aggressive or cold. Else what its use asks for.
+    /// Tier of this write: hot, warm, warm-aggressive or cold; the pin if that has more bits [default: the pin, or hot]
     #[arg(long, value_name = "TIER")]
     tier: Option<TierName>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) struct How {
 /// What tensors and frames are held to.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Limits {
-    /// Tier to hold it at from now on.
+    /// Lowest tier from now on, this write included.
     #[arg(long, value_name = "TIER")]
     pin: Option<TierName>,
     /// Largest error that it may ever have.

@@ -70,7 +70,7 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
         line("frames", frames.to_string());
     }
     line("tier", format!("{}, {} bits", meta.provenance.tier.name(), meta.provenance.bits));
-    line("tier of the next write", meta.wanted.name().to_owned());
+    line("tier its use asks for", meta.wanted.name().to_owned());
     line("bytes", meta.stored_bytes.to_string());
     if meta.provenance.bound.is_finite() {
         line("errors are at most", digits(f64::from(meta.provenance.bound)));

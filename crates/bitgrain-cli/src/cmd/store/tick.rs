@@ -15,22 +15,23 @@ use crate::error::CliError;
 use crate::size::Bytes;
 use crate::table::Table;
 
-/// Give fewer bits to tensors that are used less. Run it now and then; --dry-run shows what it would do.
+/// Re-encode rarely used tensors with fewer bits; run it periodically.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store tick vectors.store --dry-run
-  bitgrain store tick vectors.store --absent never       no tensor loses its data")]
+  bitgrain store tick vectors.store --absent never       keep all data, reconstructable or not
+  bitgrain store tick cache.store --absent any           drop data that was not used for a day")]
 pub(crate) struct Args {
     /// The store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Only show what would be done.
+    /// Show the changes without making them.
     #[arg(long)]
     dry_run: bool,
-    /// Which tensors may lose their data when nobody used them for a day.
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Absent::Any)]
+    /// Tensors whose data may be evicted after a day without access.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Absent::Reconstructable)]
     absent: Absent,
-    /// Bytes that warm tensors may have together, such as 64MiB.
+    /// Maximum size of all warm tensors together, such as 64MiB.
     #[arg(long, value_name = "SIZE")]
     warm_cap: Option<Bytes>,
     /// The time, in milliseconds since 1970; now if not given.
@@ -43,9 +44,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Absent {
+    /// None.
     Never,
-    /// Those that can be reconstructed from others.
+    /// Tensors that are reconstructed from others.
     Reconstructable,
+    /// All without a pin or an error limit; reading one is an error.
     Any,
 }
 
@@ -105,14 +108,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(writeln!(out, "{found:#}")?);
     }
     let would = if args.dry_run { "would get" } else { "got" };
-    writeln!(out, "{} tensors {would} fewer bits, {wishes} have another tier for their next write", moves.len())?;
+    writeln!(out, "{} tensors {would} fewer bits; the use of {wishes} asks for another tier than before", moves.len())?;
     if moves.is_empty() {
         return Ok(());
     }
     let gone = moves.iter().filter(|step| step.to == bitgrain::store::Tier::Absent).count();
     if gone > 0 {
         let would = if args.dry_run { "would lose" } else { "lost" };
-        writeln!(out, "{gone} of them {would} their data; --absent never keeps it")?;
+        writeln!(out, "{gone} of these {would} their data; `--absent never` keeps it")?;
     }
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     moves.iter().for_each(|step| *kinds.entry((step.from.name(), step.to.name())).or_default() += 1);
