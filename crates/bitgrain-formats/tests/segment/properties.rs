@@ -142,7 +142,7 @@ impl Made {
     fn frame(&self) -> FrameHead {
         let (index, key, base, wide) = self.frame;
         let (key, base) = (index - key, index - base);
-        let raw = self.seed % 5 == 0;
+        let raw = self.seed.is_multiple_of(5);
         let role = match self.seed % 4 {
             _ if raw => Role::Key,
             0 => Role::Key,

@@ -122,13 +122,13 @@ fn writes_have_eight_bits_however_rare_they_are() {
     let (clock, config) = with_clock(HOUR);
     let store = TensorStore::open(folder.path(), config).expect("opens");
     store.put("weekly", &[100], &wave(0, 100)).expect("put");
-    for hour in 1..24 * 15 {
+    for t in 1..24 * 15_usize {
+        let hour = t as u64;
         let now = (1 + hour) * HOUR;
         clock.set(now);
-        let t = hour as usize;
         let frame = store.append("hourly", &[100], &wave(t, 100), hour).expect("appended").provenance;
         assert_eq!(frame.tier, Tier::Hot, "hour {hour}");
-        if hour % 168 == 0 {
+        if hour.is_multiple_of(168) {
             assert!(store.meta("weekly").expect("there").provenance.tier > Tier::Hot);
             assert_eq!(store.put("weekly", &[100], &wave(t, 100)).expect("put").tier, Tier::Hot);
         }

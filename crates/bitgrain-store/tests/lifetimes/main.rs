@@ -48,7 +48,7 @@ impl Dice {
     /// A number below `end`.
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize * end) >> 31
+        usize::try_from(((self.0 >> 33) * end as u64) >> 31).expect("below `end`")
     }
 
     fn chance(&mut self, percent: usize) -> bool {

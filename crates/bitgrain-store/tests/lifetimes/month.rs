@@ -35,9 +35,12 @@ const PATTERNS: [Pattern; 9] = [
     ("read all day, every day", |_, _, _| Use::Read),
     ("put every morning, read hourly", |_, _, time| match time {
         t if t == 6 * HOUR => Use::Put,
-        t => read(t % HOUR == 0),
+        t => read(t.is_multiple_of(HOUR)),
     }),
-    ("one frame appended every hour, never read", |_, _, time| if time % HOUR == 0 { Use::Append } else { Use::None }),
+    (
+        "one frame appended every hour, never read",
+        |_, _, time| if time.is_multiple_of(HOUR) { Use::Append } else { Use::None },
+    ),
     ("put once, never read", |_, _, _| Use::None),
 ];
 
