@@ -127,9 +127,10 @@ impl<'a> Trainer<'a> {
         if all_data().any(|data| data.n_rows() == 0) {
             return Err(FeatureError::Empty { rows: 0, features: data.n_features() }.into());
         }
-        self.objective.check(&data.targets)?;
+        self.objective.check(&data.targets())?;
+        self.objective.check_training(&data.targets(), data.weights.as_deref())?;
         for valid in &self.valid {
-            self.objective.check(&valid.targets)?;
+            self.objective.check(&valid.targets())?;
             if valid.cuts != data.cuts {
                 return Err(TrainError::OtherCuts);
             }
