@@ -5,18 +5,18 @@ use std::ops::Range;
 use bitgrain_kernels::PairF32;
 use rayon::prelude::*;
 
-use super::along::Along;
 use super::binned::BinnedTree;
+use super::earlier::{as_compared, earlier_trees, know_more};
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
-use super::scores::{self, Largest, Rows, gradients, in_chunks, largest_of, relative};
+use super::scores::{self, Largest, gradients, in_chunks, largest_of, relative};
 use super::split::{How, Rules, Search};
+use super::state::{State, start_scores};
 use super::trainer::{Data, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
-use crate::model::{Comparison, Input, InputKind, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
-use crate::objective::Objective;
+use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
 use crate::random::mixed;
 
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
@@ -46,6 +46,8 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// Gradients of all rows, group after group, if they are kept.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
+    /// f64 if a feature needs it, or the trees to go on from.
+    comparison: Comparison,
     categorical: Vec<bool>,
     /// Features whose missing values are in the last bin, and so go right at every split.
     missing_last: Vec<bool>,
@@ -53,47 +55,16 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     history: Vec<Vec<MetricValue>>,
 }
 
-/// What is known of each row beside its bins.
-struct State {
-    /// Relative to the origin.
-    targets: Vec<f32>,
-    weights: Option<Vec<f32>>,
-    /// Group after group: the sums that the model predicts, added in the same order and precision.
-    scores: Vec<f64>,
-    /// A constant near all targets if the objective [shifts](crate::objective::Objective::shifts), else 0.
-    origin: f64,
-}
-
-impl State {
-    fn rows(&self) -> Rows<'_> {
-        let Self { targets, weights, scores, origin } = self;
-        Rows { targets, weights: weights.as_deref(), scores, origin: *origin }
-    }
-
-    /// The columns that move with their rows.
-    fn along(&mut self, moves: bool) -> Vec<Along<'_>> {
-        let weights = self.weights.as_deref_mut().map(Along::F32);
-        let others = [Along::F32(&mut self.targets), Along::F64(&mut self.scores)];
-        if moves { others.into_iter().chain(weights).collect() } else { Vec::new() }
-    }
-}
-
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn new(trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Result<Self, TrainError> {
         let groups = trainer.objective.n_groups();
-        let (origin, best) = best_constants(&*trainer.objective, data);
-        let base_scores = trainer.init.map_or(best, |model| model.output.base_scores.clone());
-        let scores = |data: &Dataset| start_scores(data, &base_scores);
-        let valid_scores = trainer.valid.iter().map(|valid| scores(valid)).collect();
+        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init);
+        let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
         let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
         let valid_targets = measured.iter().map(|valid| valid.targets.exact().into_owned()).collect();
+        let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
+        let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
-        let state = State {
-            targets: data.targets.relative_to(origin),
-            weights: data.weights.clone(),
-            scores: scores(data),
-            origin,
-        };
         let moves = groups == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
@@ -106,7 +77,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             moves,
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
             missing_last: (0..data.n_features()).map(|feature| data.unseen.flags(feature).is_some()).collect(),
-            trees: trainer.init.map(|model| model.trees.clone()).unwrap_or_default(),
+            trees: trainer.init.map(|model| earlier_trees(model, comparison)).unwrap_or_default(),
+            comparison,
             history: Vec::new(),
             base_scores,
             trainer,
@@ -399,10 +371,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let split = |split: &super::grow::GrownSplit<N::Sum>| {
             let feature = split.found.sides.feature;
             let (rule, missing_left) = match &split.found.how {
-                How::Cut { bin, missing_left } => {
-                    let cut = self.data.cuts.cuts(feature).get(*bin).copied();
-                    (Rule::AtMost(cut.map_or(f64::INFINITY, f64::from)), *missing_left)
-                }
+                How::Cut { bin, missing_left } => (Rule::AtMost(self.threshold(feature, *bin)), *missing_left),
                 How::Choice { bins } => (Rule::In(self.data.codes_of(feature, bins)), false),
             };
             let (grad, hess) = split.totals.sum.parts();
@@ -427,8 +396,17 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
     }
 
+    /// The threshold of a cut: values of the bins up to this one, and no others, are at most this much.
+    fn threshold(&self, feature: usize, bin: usize) -> f64 {
+        if let Some(cuts) = self.data.cuts.precise_cuts(feature) {
+            return cuts.get(bin).copied().unwrap_or(f64::INFINITY);
+        }
+        let cut = self.data.cuts.cuts(feature).get(bin).map_or(f64::INFINITY, |&cut| f64::from(cut));
+        as_compared(cut, self.comparison)
+    }
+
     fn finish(self, best_round: Option<usize>) -> Training {
-        let Self { trainer, data, mut trees, history, base_scores, .. } = self;
+        let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
         let groups = base_scores.len();
         if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping) {
             let before = trainer.init.map_or(0, |model| model.trees.len());
@@ -443,7 +421,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         let model = Model {
             inputs: data.names.iter().enumerate().map(input).collect(),
-            comparison: Comparison::F32,
+            comparison,
             output: Output {
                 objective: trainer.objective.name(),
                 link: trainer.objective.link(),
@@ -456,35 +434,4 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         Training { model, history, best_round, precision: N::PRECISION }
     }
-}
-
-/// Adds the categories that earlier trees know. New trees send what they do not know where a missing value goes, as
-/// they do with what is in none of their sets: to the right.
-fn know_more(kind: &mut InputKind, earlier: &InputKind) {
-    if let (InputKind::Categorical { known, .. }, InputKind::Categorical { known: earlier, .. }) = (kind, earlier) {
-        *known = known.take().zip(earlier.as_ref()).map(|(mut codes, earlier)| {
-            codes.extend(earlier);
-            codes.sort_unstable();
-            codes.dedup();
-            codes
-        });
-    }
-}
-
-/// The constant that targets and scores are relative to in gradients, and the scores that fit all targets best.
-fn best_constants(objective: &dyn Objective, data: &Dataset) -> (f64, Vec<f64>) {
-    let (targets, weights) = (&data.targets, data.weights.as_deref());
-    if !objective.shifts() {
-        return (0.0, objective.base_scores(&targets.rounded(), weights));
-    }
-    let anchor = targets.anchor();
-    let best = objective.base_scores(&targets.relative_to(anchor), weights);
-    let best: Vec<f64> = best.into_iter().map(|score| anchor + score).collect();
-    (best.first().copied().unwrap_or(anchor), best)
-}
-
-/// The scores that training starts from.
-fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f64> {
-    let constant = || base_scores.iter().flat_map(|&score| std::iter::repeat_n(score, data.n_rows())).collect();
-    data.start.clone().unwrap_or_else(constant)
 }

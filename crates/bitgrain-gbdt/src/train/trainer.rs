@@ -10,7 +10,7 @@ use super::{Dataset, Params, TrainError};
 use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;
 use crate::metric::Metric;
-use crate::model::{Comparison, InputKind, Model};
+use crate::model::{InputKind, Model};
 use crate::objective::Objective;
 
 /// Called after every round; it may end the training.
@@ -158,8 +158,6 @@ impl<'a> Trainer<'a> {
             Some(format!("its predictions have the link {}, those of the objective {}{slopes}", its.name(), own.name()))
         } else if model.output.average {
             Some("its scores are means, those of a training are sums".to_owned())
-        } else if model.comparison != Comparison::F32 {
-            Some("its thresholds are f64 numbers, those of a training f32".to_owned())
         } else {
             let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
             let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));

@@ -8,6 +8,7 @@ mod growth;
 mod invariance;
 mod missing;
 mod odd;
+mod precise;
 mod scores;
 mod settings;
 mod watching;
