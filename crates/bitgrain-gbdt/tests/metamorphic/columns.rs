@@ -14,7 +14,7 @@ fn stretched(column: &[f32], random: &mut Random) -> Vec<f32> {
     let mapped: Vec<f32> = values
         .iter()
         .map(|_| {
-            at += [1e-3, 1.0, 50.0][random.below(3)];
+            at += [0.125, 1.0, 50.0][random.below(3)];
             at
         })
         .collect();
@@ -75,7 +75,10 @@ proptest! {
         other.categorical = (0..order.len()).filter(|&at| table.categorical.contains(&order[at])).collect();
         let here = table.predictions(&table.trained(&params, "squared"));
         let there = other.predictions(&other.trained(&params, "squared"));
-        let far = here.iter().zip(&there).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        // Columns may part rows without weight differently, and gain the same.
+        let counts = |row: usize| table.weights.as_ref().is_none_or(|weights| weights[row] > 0.0);
+        let counted = here.iter().zip(&there).enumerate().filter(|(row, _)| counts(*row));
+        let far = counted.map(|(_, (a, b))| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(far < 1e-4, "{order:?}, {params:?}: {far}");
     }
 }
