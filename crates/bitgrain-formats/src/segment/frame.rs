@@ -119,7 +119,11 @@ impl FrameHead {
     /// Bytes of the scales at the beginning of the body: 0 if it has none of its own.
     #[must_use]
     pub fn scales_len(&self) -> usize {
-        let scales = if self.role.has_scales() && self.width.is_some() { shape::count(&self.shape).div_ceil(self.block.get()) } else { 0 };
+        let scales = if self.role.has_scales() && self.width.is_some() {
+            shape::count(&self.shape).div_ceil(self.block.get())
+        } else {
+            0
+        };
         scales.saturating_mul(self.scales.bytes())
     }
 

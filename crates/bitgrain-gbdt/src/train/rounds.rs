@@ -376,7 +376,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             let (grad, hess) = split.totals.sum.parts();
             #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
-            let gain = split.found.gain.min(f64::from(f32::MAX)) as f32;
+            let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
                 feature: u32::try_from(feature).unwrap_or(u32::MAX),
                 rule,

@@ -12,6 +12,6 @@ use proptest::prelude::ProptestConfig;
 
 /// As many cases as the environment asks for, or a few.
 fn cases() -> ProptestConfig {
-    let cases = std::env::var("BITGRAIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32);
+    let cases = std::env::var("BITGRAIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
     ProptestConfig { cases, max_shrink_iters: 64, ..ProptestConfig::default() }
 }

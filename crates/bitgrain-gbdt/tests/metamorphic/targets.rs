@@ -16,12 +16,12 @@ proptest! {
     fn shifted_targets_shift_predictions_where_no_splits_tie(
         seed: u64,
         which in 0_usize..4,
-        offset in prop_oneof![Just(1.0_f32), Just(-64.0), Just(1024.0), Just(-4096.0)],
+        offset in prop_oneof![Just(1.0_f32), Just(-16.0), Just(64.0)],
     ) {
         let mut random = Random(seed);
         let (mut table, params) = (Table::new(&mut random, "squared"), params(&mut random));
-        // Ten digits behind the point: the shifted targets are f32 numbers, too.
-        table.targets.iter_mut().for_each(|target| *target = (*target * 1024.0).round() / 1024.0);
+        // Fifteen bits of fraction: the shifted targets are f32 numbers, too, and few sums of them tie.
+        table.targets.iter_mut().for_each(|target| *target = (*target * 32_768.0).round() / 32_768.0);
         let mut shifted = table.clone();
         shifted.targets.iter_mut().for_each(|target| *target += offset);
         let objective = OF_RESIDUALS[which];

@@ -257,12 +257,8 @@ mod tests {
     fn a_record_that_was_replaced_while_it_was_copied_is_not_moved() {
         let (index, segment) = (Index::new(), segment());
         let key = Key::from(&1_u32.to_le_bytes()[..]);
-        let frame = |offset, i| Change::Frame {
-            key: key.clone(),
-            place: place(&segment, offset),
-            index: i,
-            tier: Tier::Hot,
-        };
+        let frame =
+            |offset, i| Change::Frame { key: key.clone(), place: place(&segment, offset), index: i, tier: Tier::Hot };
         let live = || segment.live.load(std::sync::atomic::Ordering::Relaxed);
         let offsets = || index.with(&key, |e| e.places().map(|place| place.offset).collect::<Vec<_>>()).expect("there");
         index.apply(vec![tensor(&segment, 1, 20, true), frame(30, 0), frame(40, 1)]);

@@ -31,9 +31,7 @@ const PATTERNS: [Pattern; 9] = [
     ("read by a nightly job, Monday to Friday", |_, weekday, time| read(weekday < 5 && time == 2 * HOUR)),
     ("read at 9:00 and 9:40 every day", |_, _, time| read(time == 9 * HOUR || time == 9 * HOUR + 40 * MINUTE)),
     ("read by a weekly report", |_, weekday, time| read(weekday == 0 && time == 8 * HOUR)),
-    ("read for two hours every fifth day", |day, _, time| {
-        read(day % 5 == 4 && (14 * HOUR..16 * HOUR).contains(&time))
-    }),
+    ("read for two hours every fifth day", |day, _, time| read(day % 5 == 4 && (14 * HOUR..16 * HOUR).contains(&time))),
     ("read all day, every day", |_, _, _| Use::Read),
     ("put every morning, read hourly", |_, _, time| match time {
         t if t == 6 * HOUR => Use::Put,

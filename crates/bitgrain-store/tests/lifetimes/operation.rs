@@ -13,8 +13,19 @@ pub(crate) const DERIVED: [&str; 2] = ["derived", "base"];
 /// One operation.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
-    Put { id: &'static str, seed: u64, tier: Option<Tier>, pin: Option<Tier>, max_error: Option<f32>, batch: bool },
-    Append { id: &'static str, seed: u64, batch: bool },
+    Put {
+        id: &'static str,
+        seed: u64,
+        tier: Option<Tier>,
+        pin: Option<Tier>,
+        max_error: Option<f32>,
+        batch: bool,
+    },
+    Append {
+        id: &'static str,
+        seed: u64,
+        batch: bool,
+    },
     Get(&'static str),
     GetRows(&'static str),
     Pin(&'static str, Option<Tier>),
@@ -23,9 +34,15 @@ pub(crate) enum Operation {
     Delete(&'static str),
     /// Puts both again, and says how one is made of the other.
     Derive(u64),
-    Tick { after: u64 },
-    Reopen { close: bool },
-    Compact { all: bool },
+    Tick {
+        after: u64,
+    },
+    Reopen {
+        close: bool,
+    },
+    Compact {
+        all: bool,
+    },
 }
 
 const PINS: [Tier; 6] = Tier::ALL;
@@ -51,7 +68,9 @@ impl Operation {
             63..65 => Self::Note(id),
             65..69 => Self::Delete(id),
             69..72 => Self::Derive(seed),
-            72..90 => Self::Tick { after: dice.pick(&[1000, MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 30 * HOUR, 80 * HOUR]) },
+            72..90 => {
+                Self::Tick { after: dice.pick(&[1000, MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 30 * HOUR, 80 * HOUR]) }
+            }
             90..96 => Self::Reopen { close: dice.chance(60) },
             _ => Self::Compact { all: dice.chance(60) },
         }

@@ -91,7 +91,10 @@ fn check_values(snapshot: &Snapshot, id: &str, known: &Known, meta: &TensorMeta)
 pub(crate) fn within(id: &str, original: &[f32], read: &[f32], provenance: &Provenance) {
     let error = distance(original, read);
     assert!(error <= provenance.bound, "{id}: an error of {error} with {provenance:?}");
-    assert!(provenance.bound.is_finite() && (error == 0.0 || provenance.tier != Tier::Lossless), "{id}: {provenance:?}");
+    assert!(
+        provenance.bound.is_finite() && (error == 0.0 || provenance.tier != Tier::Lossless),
+        "{id}: {provenance:?}"
+    );
 }
 
 /// What stays the same when a store is opened again.
