@@ -158,7 +158,8 @@ fn measure(job: &Job, targets: &[f32]) -> Result<f64, String> {
     let predictions = array::read_wide(&job.scores).map_err(|e| e.to_string())?;
     let _ = std::fs::remove_file(&job.scores);
     let name = if job.objective == Objective::Binary { "auc" } else { "rmse" };
-    let data = Evaluated { targets, weights: None, predictions: &predictions };
+    let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
+    let data = Evaluated { targets: &targets, weights: None, predictions: &predictions };
     metric::by_name(name).and_then(|metric| metric.evaluate(&data)).map_err(|e| e.to_string())
 }
 

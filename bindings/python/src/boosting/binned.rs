@@ -121,14 +121,14 @@ impl BinnedData {
     }
 
     /// The largest value of each bin of a feature but the last.
-    fn cuts<'py>(&self, py: Python<'py>, feature: usize) -> Result<Bound<'py, PyArray1<f32>>> {
+    fn cuts<'py>(&self, py: Python<'py>, feature: usize) -> Result<Bound<'py, PyArray1<f64>>> {
         let n_features = self.facts.names.len();
         if feature >= n_features {
             return Err(Raised::input(format!(
                 "there is no feature {feature} among {n_features}, which are counted from 0"
             )));
         }
-        Ok(self.shared()?.cuts().cuts(feature).to_vec().into_pyarray(py))
+        Ok(self.shared()?.cuts().all_cuts(feature).into_pyarray(py))
     }
 }
 

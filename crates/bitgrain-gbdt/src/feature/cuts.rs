@@ -28,6 +28,8 @@ pub struct BinCuts {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FeatureBins {
     Cuts(Box<[f32]>),
+    /// Of values that f32 does not tell apart.
+    Precise(Box<[f64]>),
     Categories(Categories),
 }
 
@@ -36,6 +38,7 @@ impl FeatureBins {
     fn value_bins(&self) -> usize {
         match self {
             Self::Cuts(cuts) => cuts.len() + 1,
+            Self::Precise(cuts) => cuts.len() + 1,
             Self::Categories(categories) => categories.codes().len(),
         }
     }
@@ -71,19 +74,43 @@ impl BinCuts {
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {
         match self.bins[feature] {
-            FeatureBins::Cuts(_) => FeatureKind::Numeric,
+            FeatureBins::Cuts(_) | FeatureBins::Precise(_) => FeatureKind::Numeric,
             FeatureBins::Categories(_) => FeatureKind::Categorical,
         }
     }
 
     /// The cuts of a numeric feature. Bin `i` ends at cut `i`, which it includes; one more bin is behind the last.
-    /// A categorical feature has none.
+    /// A categorical feature has none here, nor has one that [needs f64](Self::precise_cuts).
     #[must_use]
     pub fn cuts(&self, feature: usize) -> &[f32] {
         match &self.bins[feature] {
             FeatureBins::Cuts(cuts) => cuts,
-            FeatureBins::Categories(_) => &[],
+            FeatureBins::Precise(_) | FeatureBins::Categories(_) => &[],
         }
+    }
+
+    /// The cuts of a numeric feature whose values f32 does not tell apart, such as identifiers near 10^9; `None` for any
+    /// other feature. Its values are compared as f64.
+    #[must_use]
+    pub fn precise_cuts(&self, feature: usize) -> Option<&[f64]> {
+        match &self.bins[feature] {
+            FeatureBins::Precise(cuts) => Some(cuts),
+            FeatureBins::Cuts(_) | FeatureBins::Categories(_) => None,
+        }
+    }
+
+    /// The cuts of a numeric feature, whichever precision they have.
+    #[must_use]
+    pub fn all_cuts(&self, feature: usize) -> Vec<f64> {
+        match &self.bins[feature] {
+            FeatureBins::Precise(cuts) => cuts.to_vec(),
+            _ => self.cuts(feature).iter().map(|&cut| f64::from(cut)).collect(),
+        }
+    }
+
+    /// Whether any feature is compared as f64.
+    pub(crate) fn any_precise(&self) -> bool {
+        self.bins.iter().any(|bins| matches!(bins, FeatureBins::Precise(_)))
     }
 
     /// The codes of a categorical feature that have a bin, ascending: bin `i` is that of code `i` of these. Behind them
@@ -91,7 +118,7 @@ impl BinCuts {
     #[must_use]
     pub fn categories(&self, feature: usize) -> &[u32] {
         match &self.bins[feature] {
-            FeatureBins::Cuts(_) => &[],
+            FeatureBins::Cuts(_) | FeatureBins::Precise(_) => &[],
             FeatureBins::Categories(categories) => categories.codes(),
         }
     }
@@ -107,8 +134,9 @@ impl BinCuts {
     #[must_use]
     pub fn bin(&self, feature: usize, value: f32) -> u32 {
         let bin = match &self.bins[feature] {
-            FeatureBins::Cuts(_) if value.is_nan() => return self.map.last_bin(feature),
+            FeatureBins::Cuts(_) | FeatureBins::Precise(_) if value.is_nan() => return self.map.last_bin(feature),
             FeatureBins::Cuts(cuts) => cuts.partition_point(|cut| *cut < value),
+            FeatureBins::Precise(cuts) => cuts.partition_point(|cut| *cut < f64::from(value)),
             FeatureBins::Categories(categories) => categories.bin(value),
         };
         u32::try_from(bin).unwrap_or(u32::MAX)
@@ -119,11 +147,27 @@ impl BinCuts {
         let cuts = match &self.bins[feature] {
             FeatureBins::Cuts(cuts) => cuts,
             FeatureBins::Categories(categories) => return categories.bin_all(values, out),
+            FeatureBins::Precise(cuts) => {
+                return self.bin_precise(feature, cuts, values.iter().map(|&value| f64::from(value)), out);
+            }
         };
         let last = C::of_bin(self.map.last_bin(feature) as usize);
         if let Err(error) = bin_f32(Backend::best(), cuts, values, last, out) {
             unreachable!("cuts were checked and bins counted when they were made: {error}");
         }
+    }
+
+    /// The bins of as many f64 values as there are places.
+    pub(super) fn bin_precise<C: BinCode>(
+        &self,
+        feature: usize,
+        cuts: &[f64],
+        values: impl Iterator<Item = f64>,
+        out: &mut [C],
+    ) {
+        let last = self.map.last_bin(feature) as usize;
+        let bin = |value: f64| if value.is_nan() { last } else { cuts.partition_point(|cut| *cut < value) };
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = C::of_bin(bin(value)));
     }
 
     /// The bins of raw features, to be read a block of rows at a time.

@@ -10,7 +10,7 @@ use super::transpose::{transpose, transpose_some};
 pub enum Values<'a> {
     /// Single precision: binned as they are.
     F32(&'a [f32]),
-    /// Double precision: rounded to the nearest f32 first.
+    /// Double precision: compared as the nearest f32, unless f32 merges too many of a feature.
     F64(&'a [f64]),
 }
 

@@ -63,11 +63,11 @@ impl Frequencies {
         counted
     }
 
-    /// Counts a value of a row. NaN does not count.
+    /// Counts a value of a row. NaN and values below 0 are missing and do not count.
     pub(super) fn add(&mut self, row: usize, value: f32, weight: f64) {
         match code(value) {
             Some(code) if weight > 0.0 => *self.of_code(code) += weight,
-            None if !value.is_nan() && self.invalid.is_none() => self.invalid = Some((row, value)),
+            None if value >= 0.0 && self.invalid.is_none() => self.invalid = Some((row, value)),
             _ => {}
         }
     }
@@ -121,8 +121,9 @@ mod tests {
     fn the_first_value_that_is_none_is_kept_whatever_it_weighs() {
         let mut counted = Frequencies::default();
         counted.add(3, f32::NAN, 1.0);
+        counted.add(3, -1.0, 1.0);
         counted.add(4, 0.5, 0.0);
-        counted.add(5, -1.0, 1.0);
+        counted.add(5, 1.5, 1.0);
         assert_eq!(counted.invalid(), Some((4, 0.5)));
     }
 }

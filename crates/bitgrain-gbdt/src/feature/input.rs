@@ -99,7 +99,8 @@ impl<'a> Features<'a> {
         Ok(self)
     }
 
-    /// The same with the values of some features taken as codes of categories: whole numbers from 0 to 2^24 - 1, or NaN.
+    /// The same with the values of some features taken as codes of categories: integers from 0 to 2^24 - 1. NaN and
+    /// values below 0 are missing, in training and in prediction alike.
     ///
     /// ```
     /// use bitgrain_gbdt::feature::{Features, Quantizer};

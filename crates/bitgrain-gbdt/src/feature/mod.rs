@@ -49,6 +49,7 @@ mod input;
 mod kind;
 mod matrix;
 mod packed;
+mod precise;
 mod quantile;
 mod quantizer;
 mod rank;

@@ -12,30 +12,37 @@ pub(super) struct Weighted {
 /// Values that fit get a bin each. Otherwise a value as heavy as a whole bin gets one of its own, and the others share
 /// what is left equally; the share is computed again after every bin, so that no bin stays unused.
 pub(super) fn cuts(values: &[Weighted], bins: usize) -> Vec<f32> {
-    if values.len() <= bins {
-        return values.windows(2).map(|pair| midpoint(pair[0].value, pair[1].value)).collect();
+    let weights: Vec<f64> = values.iter().map(|value| value.weight).collect();
+    let places = cut_places(&weights, bins).into_iter();
+    places.map(|at| midpoint(values[at].value, values[at + 1].value)).collect()
+}
+
+/// The values before each cut, of distinct ascending values with these weights. See [`cuts`].
+pub(super) fn cut_places(weights: &[f64], bins: usize) -> Vec<usize> {
+    if weights.len() <= bins {
+        return (0..weights.len().saturating_sub(1)).collect();
     }
-    let total: f64 = values.iter().map(|v| v.weight).sum();
+    let total: f64 = weights.iter().sum();
     let whole = share(total, bins);
-    let is_heavy = |v: &Weighted| v.weight >= whole;
-    let heavy = values.iter().filter(|v| is_heavy(v));
-    let mut left = total - heavy.clone().map(|v| v.weight).sum::<f64>();
+    let is_heavy = |weight: f64| weight >= whole;
+    let heavy = weights.iter().copied().filter(|&weight| is_heavy(weight));
+    let mut left = total - heavy.clone().sum::<f64>();
     let mut bins_left = bins.saturating_sub(heavy.count());
     let mut wanted = share(left, bins_left);
     let mut cuts = Vec::with_capacity(bins - 1);
     let mut filled = 0.0;
-    for pair in values.windows(2) {
+    for (at, pair) in weights.windows(2).enumerate() {
         if cuts.len() + 1 == bins {
             break;
         }
-        let (this, next) = (&pair[0], &pair[1]);
-        filled += this.weight;
+        let (this, next) = (pair[0], pair[1]);
+        filled += this;
         if !is_heavy(this) {
-            left -= this.weight;
+            left -= this;
         }
         // A light bin before a heavy value is closed early, lest the heavy one take it in.
         if is_heavy(this) || filled >= wanted || (is_heavy(next) && filled >= wanted / 2.0) {
-            cuts.push(midpoint(this.value, next.value));
+            cuts.push(at);
             filled = 0.0;
             if !is_heavy(this) {
                 bins_left = bins_left.saturating_sub(1);

@@ -1,8 +1,12 @@
 //! Finds the cuts of every feature, the same for a seed whatever the number of threads.
 
+use rayon::prelude::*;
+
 use super::categories::Categories;
 use super::cuts::FeatureBins;
 use super::frequency::Frequencies;
+use super::input::Matrix;
+use super::precise::{in_need_of_f64, precise_cuts};
 use super::quantile::midpoint;
 use super::sample::Sample;
 use super::seen::Seen;
@@ -14,6 +18,9 @@ use super::{BinCuts, FeatureError, FeatureKind, Features};
 /// A feature of at most as many distinct values as it may have bins gets a bin for each, so that no rare value is lost,
 /// however many rows there are. Others are cut into bins of about equal weight: exactly so up to a number of rows,
 /// from a seeded sample of that many beyond.
+///
+/// Values are compared as f32, which costs no more than a rounding error of a cut. A feature given as f64 whose values
+/// f32 would merge (identifiers near 10^9, timestamps in milliseconds) is cut and compared as f64.
 ///
 /// A categorical feature gets a bin for each of its most frequent categories, whichever rows they are in.
 ///
@@ -103,6 +110,19 @@ impl Quantizer {
         let found = sample.cuts(&of_many_values, |feature| self.value_bins(missing[feature]));
         for (feature, cuts) in of_many_values.into_iter().zip(found) {
             bins[feature] = FeatureBins::Cuts(cuts.into());
+        }
+        if let Matrix::Dense(dense) = features.matrix()
+            && dense.is_f64()
+        {
+            let n_rows = features.n_rows();
+            let value_bins = |feature: usize| self.value_bins(missing[feature]);
+            let precise = in_need_of_f64(dense, &numeric, n_rows, value_bins);
+            let of =
+                |&feature: &usize| precise_cuts(dense, feature, (n_rows, sample.rows()), weights, value_bins(feature));
+            let found: Vec<Vec<f64>> = precise.par_iter().map(of).collect();
+            for (feature, cuts) in precise.into_iter().zip(found) {
+                bins[feature] = FeatureBins::Precise(cuts.into());
+            }
         }
         BinCuts::from_bins(bins, missing)
     }

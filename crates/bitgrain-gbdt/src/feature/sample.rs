@@ -34,6 +34,10 @@ impl<'a> Sample<'a> {
         Self { features, weights, rows }
     }
 
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
     /// The cuts of some features, from what they have in the sample and the number of bins of each.
     pub(super) fn cuts(&self, which: &[usize], bins: impl Fn(usize) -> usize + Sync) -> Vec<Vec<f32>> {
         match self.features.matrix() {

@@ -39,7 +39,13 @@ impl RawBins<'_> {
         match self.features.matrix() {
             Matrix::Dense(dense) => dense.for_each_piece(features, rows.clone(), |at, piece, values| {
                 let out = &mut out[at * n_rows..][piece.start - rows.start..piece.end - rows.start];
-                self.cuts.bin_all(features[at], values, out);
+                match self.cuts.precise_cuts(features[at]) {
+                    Some(cuts) => {
+                        let values = piece.map(|row| dense.value_f64(row, features[at]));
+                        self.cuts.bin_precise(features[at], cuts, values, out);
+                    }
+                    None => self.cuts.bin_all(features[at], values, out),
+                }
             }),
             Matrix::Sparse(sparse) if n_rows > 0 => {
                 let mut entry_bins = Vec::new();

@@ -60,7 +60,7 @@ pub enum MetricError {
         /// The first such row.
         row: usize,
         /// Its target.
-        target: f32,
+        target: f64,
         /// Its prediction.
         prediction: f64,
         /// The metric.
@@ -74,7 +74,7 @@ pub enum MetricError {
         /// The first such row.
         row: usize,
         /// Its label.
-        label: f32,
+        label: f64,
         /// Classes there are.
         classes: usize,
     },

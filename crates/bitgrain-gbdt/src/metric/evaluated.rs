@@ -6,7 +6,7 @@ use super::MetricError;
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluated<'a> {
     /// The target of each row.
-    pub targets: &'a [f32],
+    pub targets: &'a [f64],
     /// The weight of each row.
     pub weights: Option<&'a [f32]>,
     /// Predictions (after the link), group after group: all rows of the first class, then all of the second.

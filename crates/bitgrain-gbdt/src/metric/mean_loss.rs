@@ -11,7 +11,7 @@ pub(super) fn mean_loss(
     loss: impl Fn(f64, f64) -> f64 + Sync,
 ) -> Result<f64, MetricError> {
     data.check(1)?;
-    mean_of_rows(data, |row| loss(f64::from(data.targets[row]), data.predictions[row]))?.map_err(|row| {
+    mean_of_rows(data, |row| loss(data.targets[row], data.predictions[row]))?.map_err(|row| {
         let (target, prediction) = (data.targets[row], data.predictions[row]);
         MetricError::Row { row, target, prediction, metric: metric(), takes }
     })

@@ -26,9 +26,9 @@ impl Metric for R2 {
         })?;
         let rows = data.targets.len();
         let weighted = |row: usize, value: f64| if data.weight(row) == 0.0 { 0.0 } else { data.weight(row) * value };
-        let [sum, total] = sums(rows, |row| [weighted(row, f64::from(data.targets[row])), data.weight(row)]);
+        let [sum, total] = sums(rows, |row| [weighted(row, data.targets[row]), data.weight(row)]);
         let mean = sum / total;
-        let [variance] = sums(rows, |row| [weighted(row, (f64::from(data.targets[row]) - mean).powi(2))]);
+        let [variance] = sums(rows, |row| [weighted(row, (data.targets[row] - mean).powi(2))]);
         let first = (0..rows).find(|&row| data.weight(row) > 0.0).map(|row| data.targets[row]);
         // By comparison, because a mean of equal numbers need not be exactly that number.
         let constant = (0..rows).all(|row| data.weight(row) == 0.0 || Some(data.targets[row]) == first);

@@ -22,7 +22,8 @@ const MULTI: ([f32; 5], [f64; 15], [f32; 5]) = (
 );
 
 fn value(name: &str, targets: &[f32], predictions: &[f64], weights: Option<&[f32]>) -> Result<f64, MetricError> {
-    by_name(name).expect("a metric").evaluate(&Evaluated { targets, weights, predictions })
+    let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
+    by_name(name).expect("a metric").evaluate(&Evaluated { targets: &targets, weights, predictions })
 }
 
 #[test]

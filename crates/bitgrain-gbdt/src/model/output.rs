@@ -27,7 +27,7 @@ pub enum Link {
     },
     /// `exp(score)` over the sum of them all.
     Softmax,
-    /// `exp(score)`.
+    /// `exp(score)`; scores above 700 count as 700, so that predictions are finite.
     Exponential,
     /// `ln(1 + exp(score))`: LightGBM's `cross_entropy_lambda`.
     Softplus,

@@ -23,6 +23,10 @@ impl Objective for Absolute {
         true
     }
 
+    fn shifts(&self) -> bool {
+        true
+    }
+
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
         check_finite(targets, || self.name())
     }

@@ -3,11 +3,11 @@
 /// Rows whose gradients are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// The target of each row.
+    /// The target of each row; relative to a constant if the objective [shifts](super::Objective::shifts).
     pub targets: &'a [f32],
     /// The weight of each row.
     pub weights: Option<&'a [f32]>,
-    /// For each group, the score of each row.
+    /// For each group, the score of each row, relative to the same constant.
     pub scores: &'a [&'a [f32]],
 }
 

@@ -42,6 +42,12 @@ pub enum ObjectiveError {
         /// What it takes.
         takes: &'static str,
     },
+    /// Targets of an objective with a logarithm as its score whose mean is 0.
+    #[error("all targets are 0: `{objective}` learns the logarithm of their mean; train on rows with a target above 0")]
+    AllZero {
+        /// The objective.
+        objective: String,
+    },
     /// A label that is none of the classes.
     #[error("label {label} of row {row} is none of the {classes} classes, which are the whole numbers from 0 on")]
     Label {

@@ -27,11 +27,26 @@ pub trait Objective: Send + Sync {
         false
     }
 
+    /// Whether only the difference of score and target matters, and the best constant moves with the targets. Then
+    /// [`base_scores`](Self::base_scores) and [`gradients`](Self::gradients) are given targets and scores relative to a
+    /// constant near all targets, so that a large mean costs no digits of the residuals.
+    fn shifts(&self) -> bool {
+        false
+    }
+
     /// Whether the targets can be learned.
     ///
     /// # Errors
     /// The first that cannot, and why.
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError>;
+
+    /// Whether the targets of a training together have a best constant; not asked for validation data.
+    ///
+    /// # Errors
+    /// [`ObjectiveError::AllZero`] of objectives that learn the logarithm of a mean.
+    fn check_training(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Result<(), ObjectiveError> {
+        Ok(())
+    }
 
     /// The constant scores that fit best, one for each group; always finite. For targets that passed
     /// [`check`](Self::check) and weights from 0 on.

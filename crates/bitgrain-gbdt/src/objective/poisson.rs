@@ -28,6 +28,10 @@ impl Objective for Poisson {
         targets::check(targets, || self.name(), "finite numbers from 0 on", |t| t.is_finite() && t >= 0.0)
     }
 
+    fn check_training(&self, targets: &[f32], weights: Option<&[f32]>) -> Result<(), ObjectiveError> {
+        targets::check_some(targets, weights, || self.name())
+    }
+
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
         vec![log_mean(targets, weights)]
     }

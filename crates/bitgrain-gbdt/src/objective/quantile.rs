@@ -53,6 +53,10 @@ impl Objective for Quantile {
         true
     }
 
+    fn shifts(&self) -> bool {
+        true
+    }
+
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
         check_finite(targets, || self.name())
     }

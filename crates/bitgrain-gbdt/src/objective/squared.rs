@@ -22,6 +22,10 @@ impl Objective for Squared {
         true
     }
 
+    fn shifts(&self) -> bool {
+        true
+    }
+
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
         check_finite(targets, || self.name())
     }

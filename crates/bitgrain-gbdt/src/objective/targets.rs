@@ -18,16 +18,28 @@ pub(super) fn check(
     }
 }
 
+/// Refuses targets from 0 on of which none with a weight is above 0: the logarithm of their mean is not a number.
+pub(super) fn check_some(
+    targets: &[f32],
+    weights: Option<&[f32]>,
+    objective: impl FnOnce() -> String,
+) -> Result<(), ObjectiveError> {
+    let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+    let some = targets.iter().enumerate().any(|(row, &target)| target > 0.0 && counts(row));
+    if some { Ok(()) } else { Err(ObjectiveError::AllZero { objective: objective() }) }
+}
+
 /// Refuses NaN and infinities.
 pub(super) fn check_finite(targets: &[f32], objective: impl FnOnce() -> String) -> Result<(), ObjectiveError> {
     check(targets, objective, "finite numbers", f32::is_finite)
 }
 
 /// The class that a target names, if it is one of so many.
-pub(crate) fn class_of(target: f32, classes: usize) -> Option<usize> {
+pub(crate) fn class_of(target: impl Into<f64>, classes: usize) -> Option<usize> {
+    let target = target.into();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is compared below")]
     let class = target as usize;
-    #[expect(clippy::cast_precision_loss, reason = "there are fewer classes than 2^24")]
-    let whole = class as f32 == target;
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer classes than 2^53")]
+    let whole = class as f64 == target;
     (whole && class < classes.min(MAX_CLASSES)).then_some(class)
 }

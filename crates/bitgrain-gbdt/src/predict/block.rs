@@ -119,15 +119,17 @@ impl Block {
             let (bytes, words) = (&mut bytes[..n_rows], &mut words[..n_rows]);
             for (at, tree) in trees.iter().enumerate() {
                 self.answer(columns.len(), tree, start, n_rows);
-                let codes = CodeColumns::new(&self.codes[start..], self.stride);
+                // A model without splits has no columns, and `start` may be behind the end of its codes: slice only in
+                // arms whose trees look at a column.
+                let codes = || CodeColumns::new(&self.codes[start..], self.stride);
                 let leaves = match &tree.shape {
                     Shape::Leaf => Leaves::Only,
                     Shape::Symmetric(levels, _) => {
-                        symmetric_leaves(backend, levels, codes, bytes).unwrap_or_else(refused);
+                        symmetric_leaves(backend, levels, codes(), bytes).unwrap_or_else(refused);
                         Leaves::Bytes(bytes)
                     }
                     Shape::Steps(steps) => {
-                        tree_leaves(backend, steps, codes, bytes).unwrap_or_else(refused);
+                        tree_leaves(backend, steps, codes(), bytes).unwrap_or_else(refused);
                         Leaves::Bytes(bytes)
                     }
                     Shape::Walk(nodes) => {

@@ -2,12 +2,15 @@
 
 use crate::model::Link;
 
+/// Scores above this count as this much where predictions are exponentials of them: predictions stay finite.
+const LARGEST_EXPONENT: f64 = 700.0;
+
 /// Turns the scores of one row into its predictions.
 pub(crate) fn apply(link: Link, scores: &mut [f64]) {
     match link {
         Link::Identity => {}
         Link::Logistic { slope } => scores.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
-        Link::Exponential => scores.iter_mut().for_each(|score| *score = score.exp()),
+        Link::Exponential => scores.iter_mut().for_each(|score| *score = score.min(LARGEST_EXPONENT).exp()),
         // The sum of a large number and one is lost in the exponential, not in its logarithm.
         Link::Softplus => scores.iter_mut().for_each(|score| *score = score.max(0.0) + (-score.abs()).exp().ln_1p()),
         Link::SignedSquare => scores.iter_mut().for_each(|score| *score *= score.abs()),
@@ -36,7 +39,7 @@ mod tests {
         assert_eq!(applied(Link::Identity, [3.0]), [3.0]);
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.0, f64::INFINITY]), [0.5, 1.0]);
         assert_eq!(applied(Link::Logistic { slope: 2.0 }, [0.5]), [1.0 / (1.0 + (-1.0_f64).exp())]);
-        assert_eq!(applied(Link::Exponential, [0.0]), [1.0]);
+        assert_eq!(applied(Link::Exponential, [0.0, 1e9]), [1.0, 700.0_f64.exp()]);
         assert_eq!(applied(Link::Softplus, [0.0, 5000.0, -5000.0]), [2.0_f64.ln(), 5000.0, 0.0]);
         assert_eq!(applied(Link::SignedSquare, [-3.0, 2.0]), [-9.0, 4.0]);
         assert_eq!(applied(Link::Step, [-3.0, 0.0, 2.0]), [0.0, 0.0, 1.0]);

@@ -50,3 +50,4 @@ mod row_trees;
 pub use error::{PredictError, TreeProblem};
 pub use permutation::{ImportanceError, Measured, PermutationImportance, permutation_importance};
 pub use predictor::Predictor;
+pub(crate) use question::rounding_limit;

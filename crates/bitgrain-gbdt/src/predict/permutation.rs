@@ -22,7 +22,7 @@ pub struct Measured<'a> {
     /// Raw features, those of the model.
     pub features: &'a Features<'a>,
     /// The target of each row.
-    pub targets: &'a [f32],
+    pub targets: &'a [f64],
     /// The weight of each row.
     pub weights: Option<&'a [f32]>,
 }

@@ -70,7 +70,7 @@ pub(super) fn rounded_down(threshold: f64) -> f32 {
 }
 
 /// The largest f64 that, rounded to the nearest f32, is at most a threshold: what saves rounding the values.
-pub(super) fn rounding_limit(threshold: f64) -> f64 {
+pub(crate) fn rounding_limit(threshold: f64) -> f64 {
     /// Halfway from the largest f32 to the next power of two, where rounding turns to infinity.
     const OVERFLOW: f64 = 340_282_356_779_733_661_637_539_395_458_142_568_448.0;
     let below = rounded_down(threshold);

@@ -209,9 +209,9 @@ fn selected<T: Copy>(values: &[T], n_rows: usize, rows: &[usize]) -> Vec<T> {
 /// Codes that f32 tells apart.
 const MOST_CODES: f64 = 16_777_216.0;
 
-/// Categories given as numbers are codes: whole, and not below 0.
+/// Categories given as numbers are codes: integers. Those below 0 are missing.
 fn check_codes(column: &super::Column) -> Result<(), TableError> {
-    let is_code = |value: f64| value.is_nan() || value.fract() == 0.0 && (0.0..MOST_CODES).contains(&value);
+    let is_code = |value: f64| value.is_nan() || value < 0.0 || value.fract() == 0.0 && value < MOST_CODES;
     let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));
     first.map_or(Ok(()), |(row, value)| {
         let what = "category: numbers of categories are whole, from 0 to 16777215";

@@ -6,25 +6,31 @@ use rayon::prelude::*;
 
 use super::grow::Grown;
 use super::slots::{Place, Slots};
+use super::split::How;
+use super::unseen::{Unseen, is_set};
 use crate::model::Child;
 
 /// Rows that one thread walks at a time.
 const CHUNK: usize = 4096;
 
 /// A tree whose splits ask for bins.
-pub(super) struct BinnedTree {
-    splits: Vec<BinnedSplit>,
+pub(super) struct BinnedTree<'a> {
+    splits: Vec<BinnedSplit<'a>>,
 }
 
-struct BinnedSplit {
+struct BinnedSplit<'a> {
     place: Place,
     /// For each bin, or for each byte of its slot: whether it goes left.
     left: Vec<bool>,
+    /// Rows that miss the value though no bin says so, and whether they go left.
+    unseen: Option<&'a [u64]>,
+    missing_left: bool,
     children: [Child; 2],
 }
 
-impl BinnedTree {
-    pub(super) fn new<S>(grown: &Grown<S>, slots: &Slots) -> Self {
+impl<'a> BinnedTree<'a> {
+    /// The bins lie as in `slots`; `unseen` tells what they do not.
+    pub(super) fn new<S>(grown: &Grown<S>, slots: &Slots, unseen: &'a Unseen) -> Self {
         let splits = grown.splits.iter().map(|split| {
             let sides = &split.found.sides;
             let place = slots.plan.places[sides.feature];
@@ -32,7 +38,9 @@ impl BinnedTree {
                 Place::Slot { member, .. } => (0..256).map(|byte| sides.left[member.bin(byte) as usize]).collect(),
                 Place::Wide { .. } | Place::Constant => sides.left.clone(),
             };
-            BinnedSplit { place, left, children: [split.left, split.right] }
+            let missing_left = matches!(split.found.how, How::Cut { missing_left: true, .. });
+            let unseen = unseen.flags(sides.feature);
+            BinnedSplit { place, left, unseen, missing_left, children: [split.left, split.right] }
         });
         Self { splits: splits.collect() }
     }
@@ -50,16 +58,20 @@ impl BinnedTree {
                         Place::Slot { tile, slot, .. } => {
                             usize::from(slots.tiles[tile][row * slots.plan.tiles[tile].width + slot])
                         }
-                        Place::Wide { column } => slots.wide[column][row] as usize,
+                        Place::Wide { column } => slots.wide[column].get(row),
                     };
-                    at = split.children[usize::from(!split.left[code])];
+                    let left = match split.unseen {
+                        Some(flags) if is_set(flags, row) => split.missing_left,
+                        _ => split.left[code],
+                    };
+                    at = split.children[usize::from(!left)];
                 }
             }
         }
     }
 
-    /// Calls `with` for the leaf of each of some rows, in parts of which each has its own piece of `out`.
-    pub(super) fn add_to(&self, slots: &Slots, values: &[f32], out: &mut [f32]) {
+    /// Adds the value of its leaf to the score of each row.
+    pub(super) fn add_to(&self, slots: &Slots, values: &[f64], out: &mut [f64]) {
         out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
             for (row, score) in out.iter_mut().enumerate() {
                 *score += values[self.leaf(slots, chunk * CHUNK + row)];

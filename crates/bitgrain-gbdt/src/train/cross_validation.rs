@@ -58,7 +58,7 @@ impl CrossValidation {
             let (name, range) = ("folds", "from 2 to the number of rows");
             return Err(TrainError::Param { name, value: self.folds.to_string(), range });
         }
-        let fold_of = self.deal(data.targets());
+        let fold_of = self.deal(&data.targets());
         let mut trainings = Vec::with_capacity(self.folds);
         let mut ends = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {

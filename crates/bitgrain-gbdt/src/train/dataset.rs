@@ -1,9 +1,11 @@
 //! Binned features with their targets.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::slots::{Plan, Slots};
-use super::{TrainError, scores};
+use super::unseen::Unseen;
+use super::{Targets, TrainError, scores};
 use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer};
 use crate::model::{CategorySet, InputKind, Model};
 
@@ -22,10 +24,12 @@ pub struct Dataset {
     pub(super) cuts: Arc<BinCuts>,
     pub(super) names: Vec<String>,
     pub(super) slots: Slots,
-    pub(super) targets: Vec<f32>,
+    pub(super) targets: Targets,
     pub(super) weights: Option<Vec<f32>>,
+    /// Missing values that no bin stands for.
+    pub(super) unseen: Unseen,
     /// Raw scores to begin with, group after group.
-    pub(super) start: Option<Vec<f32>>,
+    pub(super) start: Option<Vec<f64>>,
 }
 
 impl Dataset {
@@ -35,13 +39,13 @@ impl Dataset {
     /// [`TrainError::Feature`], [`TrainError::TargetCount`] or [`TrainError::TooManyRows`].
     pub fn new(
         features: &Features<'_>,
-        targets: Vec<f32>,
+        targets: impl Into<Targets>,
         weights: Option<Vec<f32>>,
         quantizer: &Quantizer,
     ) -> Result<Self, TrainError> {
         let cuts = quantizer.compute_cuts(features, weights.as_deref())?;
         let plan = Arc::new(Plan::new(cuts.map(), features.n_rows()));
-        Self::binned(features, Arc::new(cuts), plan, targets, weights)
+        Self::binned(features, Arc::new(cuts), plan, targets.into(), weights)
     }
 
     /// Other rows, binned as these are: for validation.
@@ -51,10 +55,12 @@ impl Dataset {
     pub fn like(
         &self,
         features: &Features<'_>,
-        targets: Vec<f32>,
+        targets: impl Into<Targets>,
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
-        Self::binned(features, Arc::clone(&self.cuts), Arc::clone(&self.slots.plan), targets, weights)
+        let (cuts, plan) = (Arc::clone(&self.cuts), Arc::clone(&self.slots.plan));
+        let data = Self::binned(features, cuts, plan, targets.into(), weights)?;
+        Ok(Self { unseen: Unseen::of(features, &self.cuts), ..data })
     }
 
     /// From bins that are already there.
@@ -65,29 +71,46 @@ impl Dataset {
         matrix: &QuantizedMatrix,
         cuts: &BinCuts,
         names: Vec<String>,
-        targets: Vec<f32>,
+        targets: impl Into<Targets>,
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
         if matrix.map() != cuts.map() || names.len() != cuts.map().n_features() {
             let (expected, found) = (cuts.map().n_features(), matrix.map().n_features().min(names.len()));
             return Err(FeatureError::FeatureCount { expected, found }.into());
         }
-        check_rows(matrix.n_rows(), &targets, weights.as_deref())?;
+        let targets = targets.into();
+        check_rows(matrix.n_rows(), targets.len(), weights.as_deref())?;
         let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
         let slots = Slots::fill(matrix, plan);
-        Ok(Self { cuts: Arc::new(cuts.clone()), names, slots, targets, weights, start: None })
+        Ok(Self {
+            cuts: Arc::new(cuts.clone()),
+            names,
+            slots,
+            targets,
+            weights,
+            unseen: Unseen::default(),
+            start: None,
+        })
     }
 
     fn binned(
         features: &Features<'_>,
         cuts: Arc<BinCuts>,
         plan: Arc<Plan>,
-        targets: Vec<f32>,
+        targets: Targets,
         weights: Option<Vec<f32>>,
     ) -> Result<Self, TrainError> {
-        check_rows(features.n_rows(), &targets, weights.as_deref())?;
+        check_rows(features.n_rows(), targets.len(), weights.as_deref())?;
         let slots = Slots::fill(&cuts.source(features)?, plan);
-        Ok(Self { cuts, names: features.names().to_vec(), slots, targets, weights, start: None })
+        Ok(Self {
+            cuts,
+            names: features.names().to_vec(),
+            slots,
+            targets,
+            weights,
+            unseen: Unseen::default(),
+            start: None,
+        })
     }
 
     /// Some of the rows, in the order given.
@@ -96,14 +119,16 @@ impl Dataset {
     /// If a row is not there.
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
-        let of = |values: &[f32]| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
-        let groups = |start: &Vec<f32>| start.chunks(self.n_rows()).flat_map(&of).collect();
+        let weights = |weights: &Vec<f32>| rows.iter().map(|&row| weights[row]).collect();
+        let group = |scores: &[f64]| -> Vec<f64> { rows.iter().map(|&row| scores[row]).collect() };
+        let groups = |start: &Vec<f64>| start.chunks(self.n_rows()).flat_map(group).collect();
         Self {
             cuts: Arc::clone(&self.cuts),
             names: self.names.clone(),
             slots: self.slots.rows(rows),
-            targets: of(&self.targets),
-            weights: self.weights.as_deref().map(of),
+            targets: self.targets.rows(rows),
+            weights: self.weights.as_ref().map(weights),
+            unseen: self.unseen.rows(rows),
             start: self.start.as_ref().map(groups),
         }
     }
@@ -154,10 +179,10 @@ impl Dataset {
         &self.cuts
     }
 
-    /// The target of each row.
+    /// The target of each row, rounded to the nearest f32.
     #[must_use]
-    pub fn targets(&self) -> &[f32] {
-        &self.targets
+    pub fn targets(&self) -> Cow<'_, [f32]> {
+        self.targets.rounded()
     }
 
     /// Bytes that the bins of a row take.
@@ -167,9 +192,9 @@ impl Dataset {
     }
 }
 
-fn check_rows(rows: usize, targets: &[f32], weights: Option<&[f32]>) -> Result<(), TrainError> {
-    if targets.len() != rows {
-        return Err(TrainError::TargetCount { targets: targets.len(), rows });
+fn check_rows(rows: usize, targets: usize, weights: Option<&[f32]>) -> Result<(), TrainError> {
+    if targets != rows {
+        return Err(TrainError::TargetCount { targets, rows });
     }
     if let Some(weights) = weights {
         if weights.len() != rows {

@@ -15,16 +15,16 @@ const CHUNK: usize = 8192;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth<'a> {
     pub(super) data: Data,
-    pub(super) targets: &'a [f32],
+    pub(super) targets: &'a [f64],
     pub(super) weights: Option<&'a [f32]>,
 }
 
-/// Every metric of the scores of all rows, which lie group after group.
+/// Every metric of the scores of all rows, which lie group after group: those that the model predicts, to the bit.
 pub(super) fn evaluate(
     metrics: &[Box<dyn Metric>],
     link: Link,
     truth: &Truth<'_>,
-    scores: &[f32],
+    scores: Vec<f64>,
 ) -> Result<Vec<MetricValue>, TrainError> {
     if metrics.is_empty() {
         return Ok(Vec::new());
@@ -40,9 +40,8 @@ pub(super) fn evaluate(
 }
 
 /// Predictions of scores, group after group.
-fn linked(link: Link, scores: &[f32], n_rows: usize) -> Vec<f64> {
-    let mut out: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
-    let groups = scores.len() / n_rows;
+fn linked(link: Link, mut out: Vec<f64>, n_rows: usize) -> Vec<f64> {
+    let groups = out.len() / n_rows;
     if groups == 1 {
         out.par_chunks_mut(CHUNK).for_each(|scores| match link {
             // Of one score there is nothing to share.

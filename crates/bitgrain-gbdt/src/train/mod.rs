@@ -3,9 +3,11 @@
 //! A [`Dataset`] holds binned features with their targets; a [`Trainer`] grows trees on it by its [`Params`] and gives
 //! back a [`Model`](crate::model::Model).
 
+mod along;
 mod binned;
 mod cross_validation;
 mod dataset;
+mod earlier;
 mod error;
 mod evaluate;
 mod grow;
@@ -15,10 +17,14 @@ mod sampling;
 mod scores;
 mod slots;
 mod split;
+mod state;
+mod targets;
 mod trainer;
+mod unseen;
 
 pub use cross_validation::{CrossValidated, CrossValidation, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use params::{Bagging, Goss, Growth, Params};
+pub use targets::Targets;
 pub use trainer::{Data, MetricValue, Round, Trainer, Training};

@@ -6,14 +6,17 @@ use bitgrain_kernels::PairF32;
 use rayon::prelude::*;
 
 use super::binned::BinnedTree;
+use super::earlier::{as_compared, earlier_trees, know_more};
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
-use super::scores::{self, Largest, Rows, gradients, in_chunks, largest_of};
+use super::scores::{self, Largest, gradients, in_chunks, largest_of, relative};
 use super::split::{How, Rules, Search};
+use super::state::{State, start_scores};
 use super::trainer::{Data, MetricValue, Round, Trainer, Training};
+use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
-use crate::model::{Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
+use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
 use crate::random::mixed;
 
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
@@ -30,10 +33,12 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     order: Vec<u32>,
     /// The gradients of the row at each place.
     pairs: Vec<N::Pair>,
-    /// Scores of all rows, group after group.
-    scores: Vec<f32>,
-    /// The same of each validation data.
-    valid_scores: Vec<Vec<f32>>,
+    /// Targets, weights and scores of all rows.
+    state: State,
+    /// Scores of each validation data, group after group.
+    valid_scores: Vec<Vec<f64>>,
+    /// Targets of each validation data with all their digits, if anything is measured.
+    valid_targets: Vec<Vec<f64>>,
     /// Whether targets, weights and scores move with their rows, and gradients are asked for where they are needed. Of
     /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
     /// gradients are kept. So they are for objectives that want the rows in their order.
@@ -41,7 +46,11 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// Gradients of all rows, group after group, if they are kept.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
+    /// f64 if a feature needs it, or the trees to go on from.
+    comparison: Comparison,
     categorical: Vec<bool>,
+    /// Features whose missing values are in the last bin, and so go right at every split.
+    missing_last: Vec<bool>,
     trees: Vec<Tree>,
     history: Vec<Vec<MetricValue>>,
 }
@@ -49,24 +58,27 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn new(trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Result<Self, TrainError> {
         let groups = trainer.objective.n_groups();
-        let base_scores = match trainer.init {
-            Some(model) => model.output.base_scores.clone(),
-            None => trainer.objective.base_scores(&data.targets, data.weights.as_deref()),
-        };
-        let scores = |data: &Dataset| start_scores(data, &base_scores);
-        let valid_scores = trainer.valid.iter().map(|valid| scores(valid)).collect();
+        let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init);
+        let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
+        let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
+        let valid_targets = measured.iter().map(|valid| valid.targets.exact().into_owned()).collect();
+        let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
+        let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
         let moves = groups == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
             order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
             pairs: vec![N::none(); n_rows],
-            scores: scores(data),
+            state,
             valid_scores,
+            valid_targets,
             exact: vec![PairF32::default(); if moves { 0 } else { n_rows * groups }],
             moves,
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
-            trees: trainer.init.map(|model| model.trees.clone()).unwrap_or_default(),
+            missing_last: (0..data.n_features()).map(|feature| data.unseen.flags(feature).is_some()).collect(),
+            trees: trainer.init.map(|model| earlier_trees(model, comparison)).unwrap_or_default(),
+            comparison,
             history: Vec::new(),
             base_scores,
             trainer,
@@ -77,9 +89,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
         let best = self.grow();
         // Whatever happened, the data is as it was.
-        let mut along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
-        self.data.slots.restore(&mut self.order, &mut along);
-        drop(along);
+        self.data.slots.restore(&mut self.order);
         Ok(self.finish(best?))
     }
 
@@ -109,7 +119,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// One tree for each group.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
-        let rows = Rows { targets: &self.data.targets, weights: self.data.weights.as_deref(), scores: &self.scores };
+        let rows = self.state.rows();
         let objective = &*self.trainer.objective;
         let mut largest = if !self.moves {
             gradients(objective, rows, round, &mut self.exact)?
@@ -127,9 +137,10 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
             let map = self.data.cuts.map();
-            let search = Search { map, categorical: &self.categorical, rules: &rules };
+            let search =
+                Search { map, categorical: &self.categorical, missing_last: &self.missing_last, rules: &rules };
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
-            let along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
+            let along = self.state.along(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along);
             let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
             let mut values = self.leaf_values(&grown, group, round, &rules)?;
@@ -148,9 +159,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     /// Gives the row at each place its gradient.
     fn carry(&mut self, steps: &Steps, group: usize, round: usize) -> Result<(), TrainError> {
         let n_rows = self.data.n_rows();
-        let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
         if self.moves {
-            let rows = Rows { targets, weights, scores: &self.scores };
+            let rows = self.state.rows();
             let objective = &*self.trainer.objective;
             in_chunks(objective, rows, (round, &self.order), &mut self.pairs, |first, grads, hess, out| {
                 N::carry(steps, first, grads, hess, out);
@@ -201,7 +211,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 largest.hess = largest.hess.max(pair.hess);
             }
         }
-        let along = along(self.moves, self.data.weights.as_deref_mut(), &mut self.data.targets, &mut self.scores);
+        let along = self.state.along(self.moves);
         Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along).bring_to_front(&chosen)
     }
 
@@ -224,7 +234,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 let (grad, hess) = self.exact_sums(leaf.rows.clone(), group, round)?;
                 rules.leaf(grad, hess)
             };
-            Ok(finite(value * rate))
+            Ok(self.bounded(value * rate))
         };
         // Sums of a small table are added up before another thread is awake.
         let few = if self.data.n_rows() < ROWS { grown.leaves.len() } else { 1 };
@@ -232,20 +242,30 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         values.into_iter().collect()
     }
 
-    /// Whether a tree without splits moves no score at all: what it adds is less than scores tell apart. It comes of
-    /// their rounding alone, and every round would add it to the model once more.
-    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
+    /// Whether a tree without splits moves no score that the objective can tell apart: it comes of the rounding of
+    /// gradients alone.
     fn is_lost(&self, value: f64, group: usize) -> bool {
-        let n_rows = self.data.n_rows();
-        self.scores[group * n_rows..(group + 1) * n_rows].iter().all(|&score| score + value as f32 == score)
+        let (n_rows, origin) = (self.data.n_rows(), self.state.origin);
+        let scores = &self.state.scores[group * n_rows..(group + 1) * n_rows];
+        let step = relative(value, 0.0);
+        scores.iter().map(|&score| relative(score, origin)).all(|score| score + step == score)
+    }
+
+    /// A leaf value that keeps scores finite, however large the learning rate and however small the hessians.
+    fn bounded(&self, value: f64) -> f64 {
+        let most = match self.trainer.objective.link() {
+            // `exp(100)` is beyond any odds or ratio of means that a tree could have seen.
+            Link::Logistic { .. } | Link::Softmax | Link::Exponential => 100.0,
+            Link::Identity | Link::Softplus | Link::SignedSquare | Link::Step => f64::from(f32::MAX),
+        };
+        if value.is_nan() { 0.0 } else { value.clamp(-most, most) }
     }
 
     /// Sums of the gradients of some places, as they are.
     fn exact_sums(&self, places: Range<usize>, group: usize, round: usize) -> Result<(f64, f64), TrainError> {
         let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
         if self.moves {
-            let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
-            let rows = Rows { targets, weights, scores: &self.scores }.at(places.clone());
+            let rows = self.state.rows().at(places.clone());
             let sum = |values: &[f32]| values.iter().map(|&value| f64::from(value)).sum::<f64>();
             let (objective, order) = (&*self.trainer.objective, &self.order[places]);
             let mut nothing = vec![(); order.len()];
@@ -265,11 +285,12 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// The value of a leaf as the objective wants it.
     fn renewed(&self, places: Range<usize>, group: usize) -> f64 {
-        let scores = &self.scores[group * self.data.n_rows()..];
+        let State { targets, weights, scores, origin } = &self.state;
+        let scores = &scores[group * self.data.n_rows()..];
         let residual = |place: usize| {
             let row = self.index(place);
-            let weight = self.data.weights.as_ref().map_or(1.0, |weights| weights[row]);
-            (self.data.targets[row] - scores[row], weight)
+            let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
+            (relative(f64::from(targets[row]), scores[row] - origin), weight)
         };
         let mut residuals: Vec<(f32, f32)> = places.map(residual).collect();
         self.trainer.objective.renew_leaf(&mut residuals).unwrap_or(0.0)
@@ -281,12 +302,10 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// Adds the new tree to the scores of all rows.
-    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
     fn add_scores(&mut self, grown: &Grown<N::Sum>, group: usize, values: &[f64], in_bag: usize) {
         let n_rows = self.data.n_rows();
-        let scores = &mut self.scores[group * n_rows..(group + 1) * n_rows];
-        let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
-        for (leaf, &value) in grown.leaves.iter().zip(&values) {
+        let scores = &mut self.state.scores[group * n_rows..(group + 1) * n_rows];
+        for (leaf, &value) in grown.leaves.iter().zip(values) {
             if self.moves {
                 scores[leaf.rows.clone()].iter_mut().for_each(|score| *score += value);
             } else {
@@ -296,7 +315,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if in_bag == n_rows && self.trainer.valid.is_empty() {
             return;
         }
-        let binned = BinnedTree::new(grown, &self.data.slots);
+        // Missing values of the training data are where its bins say.
+        let unseen = Unseen::default();
+        let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
         let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
         for (place, leaf) in (in_bag..n_rows).zip(leaves) {
             let row = if self.moves { place } else { self.order[place] as usize };
@@ -305,25 +326,37 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
             let n_valid = valid.n_rows();
             // Its bins may lie elsewhere: it was perhaps made from a matrix of its own.
-            let binned = BinnedTree::new(grown, &valid.slots);
-            binned.add_to(&valid.slots, &values, &mut scores[group * n_valid..(group + 1) * n_valid]);
+            let binned = BinnedTree::new(grown, &valid.slots, &valid.unseen);
+            binned.add_to(&valid.slots, values, &mut scores[group * n_valid..(group + 1) * n_valid]);
         }
     }
 
     fn measure(&self) -> Result<Vec<MetricValue>, TrainError> {
         let Trainer { metrics, objective, valid, watch_train, .. } = &*self.trainer;
         let mut all = Vec::new();
+        if metrics.is_empty() {
+            return Ok(all);
+        }
         if valid.is_empty() || *watch_train {
-            let (targets, weights) = (&self.data.targets[..], self.data.weights.as_deref());
+            let (targets, weights) = (&self.data.targets.exact()[..], self.data.weights.as_deref());
             let truth = Truth { data: Data::Train, targets, weights };
-            all.extend(evaluate(metrics, objective.link(), &truth, &self.scores)?);
+            all.extend(evaluate(metrics, objective.link(), &truth, self.scores_by_row())?);
         }
         for (number, (valid, scores)) in valid.iter().zip(&self.valid_scores).enumerate() {
             let data = if number == 0 { Data::Valid } else { Data::Further(number) };
-            let truth = Truth { data, targets: &valid.targets, weights: valid.weights.as_deref() };
-            all.extend(evaluate(metrics, objective.link(), &truth, scores)?);
+            let truth = Truth { data, targets: &self.valid_targets[number], weights: valid.weights.as_deref() };
+            all.extend(evaluate(metrics, objective.link(), &truth, scores.clone())?);
         }
         Ok(all)
+    }
+
+    /// Scores of the training data in the order of its rows, wherever the rows have moved.
+    fn scores_by_row(&self) -> Vec<f64> {
+        let mut scores = self.state.scores.clone();
+        if self.moves {
+            self.order.iter().zip(&self.state.scores).for_each(|(&row, &score)| scores[row as usize] = score);
+        }
+        scores
     }
 
     /// The tree in words of the features.
@@ -338,15 +371,12 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let split = |split: &super::grow::GrownSplit<N::Sum>| {
             let feature = split.found.sides.feature;
             let (rule, missing_left) = match &split.found.how {
-                How::Cut { bin, missing_left } => {
-                    let cut = self.data.cuts.cuts(feature).get(*bin).copied();
-                    (Rule::AtMost(cut.map_or(f64::INFINITY, f64::from)), *missing_left)
-                }
+                How::Cut { bin, missing_left } => (Rule::AtMost(self.threshold(feature, *bin)), *missing_left),
                 How::Choice { bins } => (Rule::In(self.data.codes_of(feature, bins)), false),
             };
             let (grad, hess) = split.totals.sum.parts();
             #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
-            let gain = split.found.gain.min(f64::from(f32::MAX)) as f32;
+            let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
                 feature: u32::try_from(feature).unwrap_or(u32::MAX),
                 rule,
@@ -355,7 +385,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 left: split.left,
                 right: split.right,
                 gain,
-                value: finite(rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * rate),
+                value: self.bounded(rules.leaf(grad * rules.grad_step, hess * rules.hess_step) * rate),
                 weight: hess_of(split.totals.sum),
                 count: split.totals.rows as u64,
             }
@@ -366,8 +396,17 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
     }
 
+    /// The threshold of a cut: values of the bins up to this one, and no others, are at most this much.
+    fn threshold(&self, feature: usize, bin: usize) -> f64 {
+        if let Some(cuts) = self.data.cuts.precise_cuts(feature) {
+            return cuts.get(bin).copied().unwrap_or(f64::INFINITY);
+        }
+        let cut = self.data.cuts.cuts(feature).get(bin).map_or(f64::INFINITY, |&cut| f64::from(cut));
+        as_compared(cut, self.comparison)
+    }
+
     fn finish(self, best_round: Option<usize>) -> Training {
-        let Self { trainer, data, mut trees, history, base_scores, .. } = self;
+        let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
         let groups = base_scores.len();
         if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping) {
             let before = trainer.init.map_or(0, |model| model.trees.len());
@@ -382,7 +421,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         let model = Model {
             inputs: data.names.iter().enumerate().map(input).collect(),
-            comparison: Comparison::F32,
+            comparison,
             output: Output {
                 objective: trainer.objective.name(),
                 link: trainer.objective.link(),
@@ -395,40 +434,4 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         Training { model, history, best_round, precision: N::PRECISION }
     }
-}
-
-/// What moves along with the rows.
-fn along<'a>(
-    moves: bool,
-    weights: Option<&'a mut [f32]>,
-    targets: &'a mut [f32],
-    scores: &'a mut [f32],
-) -> Vec<&'a mut [f32]> {
-    if moves { [targets, scores].into_iter().chain(weights).collect() } else { Vec::new() }
-}
-
-/// Adds the categories that earlier trees know. New trees send what they do not know where a missing value goes, as
-/// they do with what is in none of their sets: to the right.
-fn know_more(kind: &mut InputKind, earlier: &InputKind) {
-    if let (InputKind::Categorical { known, .. }, InputKind::Categorical { known: earlier, .. }) = (kind, earlier) {
-        *known = known.take().zip(earlier.as_ref()).map(|(mut codes, earlier)| {
-            codes.extend(earlier);
-            codes.sort_unstable();
-            codes.dedup();
-            codes
-        });
-    }
-}
-
-/// The value, or 0 if it is too large for a number.
-fn finite(value: f64) -> f64 {
-    if value.is_finite() { value } else { 0.0 }
-}
-
-fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f32> {
-    if let Some(start) = &data.start {
-        return start.clone();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
-    base_scores.iter().flat_map(|&score| std::iter::repeat_n(score as f32, data.n_rows())).collect()
 }

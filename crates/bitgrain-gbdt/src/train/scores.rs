@@ -30,27 +30,33 @@ impl Largest {
     }
 }
 
+/// Scores in f32 are at most this far from the origin: sums of thousands of gradients stay finite.
+const FARTHEST: f64 = 1e34;
+
 /// Targets, weights and scores of the rows of a dataset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<'a> {
+    /// Relative to the origin.
     pub(super) targets: &'a [f32],
     pub(super) weights: Option<&'a [f32]>,
-    /// Group after group.
-    pub(super) scores: &'a [f32],
+    /// Group after group, as the model predicts them.
+    pub(super) scores: &'a [f64],
+    /// A constant that objectives do not see, near all targets: differences from it have digits left for residuals.
+    pub(super) origin: f64,
 }
 
 impl<'a> Rows<'a> {
     /// The rows at some places.
     pub(super) fn at(&self, places: Range<usize>) -> Self {
         let weights = self.weights.map(|weights| &weights[places.clone()]);
-        Self { targets: &self.targets[places.clone()], weights, scores: &self.scores[places] }
+        Self { targets: &self.targets[places.clone()], weights, scores: &self.scores[places], origin: self.origin }
     }
+}
 
-    /// Some rows in the order they are in.
-    fn batch(&self, rows: Range<usize>, scores: &'a [&'a [f32]]) -> Batch<'a> {
-        let weights = self.weights.map(|weights| &weights[rows.clone()]);
-        Batch { targets: &self.targets[rows], weights, scores }
-    }
+/// A score as objectives see it.
+#[expect(clippy::cast_possible_truncation, reason = "objectives take f32")]
+pub(super) fn relative(score: f64, origin: f64) -> f32 {
+    (score - origin).clamp(-FARTHEST, FARTHEST) as f32
 }
 
 /// Writes the gradients of every row, group after group; the largest of each group come back.
@@ -70,8 +76,7 @@ pub(super) fn gradients(
         .collect();
     let one = |buffers: &mut Buffers, (start, out): (usize, Vec<&mut [PairF32]>)| {
         let len = chunk.min(n_rows - start);
-        let scores: Vec<&[f32]> = (0..groups).map(|group| &rows.scores[group * n_rows + start..][..len]).collect();
-        buffers.ask(objective, &rows.batch(start..start + len, &scores));
+        buffers.ask(objective, &rows, start..start + len);
         let write = |(group, out): (usize, &mut [PairF32])| {
             let (grads, hess) = buffers.group(group, len);
             out.iter_mut().zip(grads).zip(hess).for_each(|((out, &grad), &hess)| *out = PairF32 { grad, hess });
@@ -95,7 +100,7 @@ pub(super) fn largest_of(
     let chunks: Vec<usize> = (0..rows.targets.len()).step_by(CHUNK).collect();
     let one = |buffers: &mut Buffers, start: usize| {
         let end = rows.targets.len().min(start + CHUNK);
-        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        buffers.ask(objective, &rows, start..end);
         let (grads, hess) = buffers.group(0, end - start);
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
@@ -115,7 +120,7 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
 ) -> Result<Vec<R>, TrainError> {
     let one = |buffers: &mut Buffers, (chunk, out): (usize, &'o mut [T])| {
         let (start, end) = (chunk * CHUNK, chunk * CHUNK + out.len());
-        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        buffers.ask(objective, &rows, start..end);
         let (grads, hess) = buffers.group(0, out.len());
         match largest(grads, hess) {
             Some(_) => Ok(take(start, grads, hess, out)),
@@ -136,7 +141,7 @@ fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (us
     let mut first: Option<(u32, TrainError)> = None;
     for start in (0..order.len()).step_by(CHUNK) {
         let end = order.len().min(start + CHUNK);
-        buffers.ask(objective, &rows.batch(start..end, &[&rows.scores[start..end]]));
+        buffers.ask(objective, rows, start..end);
         let (grads, hess) = buffers.group(0, end - start);
         for ((grad, hess), &row) in grads.iter().zip(hess).zip(&order[start..end]) {
             if largest(&[*grad], &[*hess]).is_none() && first.as_ref().is_none_or(|(before, _)| row < *before) {
@@ -151,18 +156,27 @@ fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (us
 /// Room for the gradients of a chunk.
 #[derive(Debug, Default)]
 struct Buffers {
+    scores: Vec<f32>,
     grads: Vec<f32>,
     hess: Vec<f32>,
 }
 
 impl Buffers {
-    fn ask(&mut self, objective: &dyn Objective, batch: &Batch<'_>) {
-        let (len, groups) = (batch.targets.len(), batch.scores.len());
+    /// Asks for the gradients of some rows, in the order they are in.
+    fn ask(&mut self, objective: &dyn Objective, rows: &Rows<'_>, range: Range<usize>) {
+        let (len, n_rows) = (range.len(), rows.targets.len());
+        let groups = rows.scores.len() / n_rows;
+        self.scores.clear();
+        for scores in rows.scores.chunks_exact(n_rows) {
+            self.scores.extend(scores[range.clone()].iter().map(|&score| relative(score, rows.origin)));
+        }
         self.grads.resize(len * groups, 0.0);
         self.hess.resize(len * groups, 0.0);
         let mut places =
             GradientBatch { grads: self.grads.chunks_mut(len).collect(), hess: self.hess.chunks_mut(len).collect() };
-        objective.gradients(batch, &mut places);
+        let scores: Vec<&[f32]> = self.scores.chunks(len).collect();
+        let weights = rows.weights.map(|weights| &weights[range.clone()]);
+        objective.gradients(&Batch { targets: &rows.targets[range], weights, scores: &scores }, &mut places);
     }
 
     fn group(&self, group: usize, len: usize) -> (&[f32], &[f32]) {
@@ -192,11 +206,10 @@ fn refused(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usi
 }
 
 /// The raw scores of a model, group after group.
-#[expect(clippy::cast_possible_truncation, reason = "scores are f32 in training")]
-pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f32>, TrainError> {
+pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f64>, TrainError> {
     let raw = Predictor::new(model).and_then(|predictor| predictor.raw(features));
     let raw = raw.map_err(|error| TrainError::Continue { reason: error.to_string() })?;
     let groups = model.output.base_scores.len();
-    let column = |group: usize| raw.iter().skip(group).step_by(groups).map(|&score| score as f32);
+    let column = |group: usize| raw.iter().skip(group).step_by(groups).copied();
     Ok((0..groups).flat_map(column).collect())
 }

@@ -10,7 +10,7 @@ use super::{Dataset, Params, TrainError};
 use crate::feature::FeatureError;
 use crate::gradient::GradientPrecision;
 use crate::metric::Metric;
-use crate::model::{Comparison, InputKind, Model};
+use crate::model::{InputKind, Model};
 use crate::objective::Objective;
 
 /// Called after every round; it may end the training.
@@ -127,9 +127,10 @@ impl<'a> Trainer<'a> {
         if all_data().any(|data| data.n_rows() == 0) {
             return Err(FeatureError::Empty { rows: 0, features: data.n_features() }.into());
         }
-        self.objective.check(&data.targets)?;
+        self.objective.check(&data.targets())?;
+        self.objective.check_training(&data.targets(), data.weights.as_deref())?;
         for valid in &self.valid {
-            self.objective.check(&valid.targets)?;
+            self.objective.check(&valid.targets())?;
             if valid.cuts != data.cuts {
                 return Err(TrainError::OtherCuts);
             }
@@ -157,8 +158,6 @@ impl<'a> Trainer<'a> {
             Some(format!("its predictions have the link {}, those of the objective {}{slopes}", its.name(), own.name()))
         } else if model.output.average {
             Some("its scores are means, those of a training are sums".to_owned())
-        } else if model.comparison != Comparison::F32 {
-            Some("its thresholds are f64 numbers, those of a training f32".to_owned())
         } else {
             let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
             let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));

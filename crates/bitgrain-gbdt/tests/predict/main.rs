@@ -1,6 +1,7 @@
 //! Predictions are those of the naive walk, bit for bit: any model, any layout, any number of rows and threads.
 #![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
+mod batches;
 mod errors;
 mod naive;
 mod random;
@@ -18,6 +19,11 @@ const COMPARISONS: [Comparison; 2] = [Comparison::F32, Comparison::F64];
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// On a pool of so many threads.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }
 
 fn by_rows(model: &Model, rows: &[f64], one: impl Fn(&[f64]) -> Vec<f64>) -> Vec<u64> {

@@ -7,7 +7,7 @@ pub(crate) fn predicted(model: &Model, row: &[f64]) -> Vec<f64> {
     match model.output.link {
         Link::Identity => raw,
         Link::Logistic { slope } => raw.iter().map(|score| 1.0 / (1.0 + (-slope * score).exp())).collect(),
-        Link::Exponential => raw.iter().map(|score| score.exp()).collect(),
+        Link::Exponential => raw.iter().map(|score| score.min(700.0).exp()).collect(),
         Link::Softmax => {
             let largest = raw.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let powers: Vec<f64> = raw.iter().map(|score| (score - largest).exp()).collect();

@@ -96,9 +96,9 @@ fn texts_and_named_numbers_become_categories() {
 
 #[test]
 fn categories_that_are_no_codes_and_columns_that_are_not_there_are_refused() {
-    let table = from_text("n,k\n1,2\n2,-1\n").expect("a table");
+    let table = from_text("n,k\n1,-1\n2,1.5\n").expect("a table");
     let said = message(table.clone().into_matrix(&["k".to_owned()]));
-    assert!(said.starts_with("column k, row 1: -1 is no category"), "{said}");
+    assert!(said.starts_with("column k, row 1: 1.5 is no category"), "{said}");
     let said = message(table.clone().into_matrix(&["x".to_owned()]));
     assert_eq!(said, "the table has no column `x`; it has `n`, `k`");
     assert_eq!(message(table.clone().take("z")), "the table has no column `z`; it has `n`, `k`");

@@ -1,8 +1,8 @@
 //! Data at the edges.
 
 use bitgrain_gbdt::feature::{FeatureError, Features, Quantizer};
-use bitgrain_gbdt::objective::ObjectiveError;
-use bitgrain_gbdt::train::{Dataset, Growth, Params, TrainError};
+use bitgrain_gbdt::objective::{ObjectiveError, by_name};
+use bitgrain_gbdt::train::{Dataset, Growth, Params, TrainError, Trainer};
 
 use crate::{predictions, small, trained};
 
@@ -62,6 +62,41 @@ fn targets_that_cannot_be_learned_are_refused_by_row() {
     assert_eq!(refused("binary", &[1.0, 0.0, 2.0]), 2);
     assert_eq!(refused("multiclass:3", &[1.0, 0.0, 3.0]), 2);
     assert_eq!(refused("poisson", &[-1.0, 0.0, 3.0]), 0);
+}
+
+#[test]
+fn targets_of_nothing_but_zeros_have_no_logarithm_of_a_mean() {
+    let values = [1.0, 2.0, 3.0];
+    for objective in ["poisson", "tweedie:1.3"] {
+        let all_zero = |weights: Option<Vec<f32>>, targets: [f32; 3]| {
+            let data = Dataset::new(&column(&values), targets.to_vec(), weights, &Quantizer::default());
+            let trained = Trainer::new(small(), by_name(objective).expect("ours")).train(&mut data.expect("good data"));
+            matches!(trained, Err(TrainError::Objective(ObjectiveError::AllZero { .. })))
+        };
+        assert!(all_zero(None, [0.0; 3]) && all_zero(Some(vec![1.0, 0.0, 1.0]), [0.0, 9.0, 0.0]), "{objective}");
+        assert!(!all_zero(None, [0.0, 0.0, 1.0]), "{objective}");
+    }
+    // Rows that are held back may well be all zeros.
+    let mut data = Dataset::new(&column(&values), vec![0.0, 1.0, 2.0], None, &Quantizer::default()).expect("good data");
+    let valid = data.like(&column(&values), vec![0.0; 3], None).expect("the same features");
+    let poisson = by_name("poisson").expect("ours");
+    let metric = poisson.metric();
+    assert!(Trainer::new(small(), poisson).metric(metric).valid(&valid).train(&mut data).is_ok());
+}
+
+#[test]
+fn wide_features_take_two_bytes_as_long_as_these_tell_their_bins_apart() {
+    for (rows, bytes) in [(300, 2), (65_536, 2), (65_537, 4)] {
+        let values: Vec<f32> = (0..rows).map(|row| ((row * 7919) % rows) as f32).collect();
+        let targets: Vec<f32> = values.iter().map(|value| f32::from(*value > 0.7 * rows as f32)).collect();
+        let quantizer = Quantizer::default().with_max_bin(100_000).expect("in range");
+        let mut data = Dataset::new(&column(&values), targets.clone(), None, &quantizer).expect("good data");
+        assert_eq!(data.bytes_per_row(), bytes, "{rows} bins");
+        let params = Params { rounds: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
+        let training = Trainer::new(params, by_name("squared").expect("ours")).train(&mut data).expect("good data");
+        let got = predictions(&training, &column(&values));
+        assert!(got.iter().zip(&targets).all(|(p, t)| (p - f64::from(*t)).abs() < 1e-5), "{rows} bins");
+    }
 }
 
 #[test]

@@ -11,18 +11,6 @@ use crate::{dataset, on_threads, small};
 const PRECISIONS: [GradientPrecision; 3] = [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4];
 
 #[test]
-fn data_is_as_it_was_after_a_training_that_failed() {
-    let made = Made::new(2000, 1);
-    let squared = || by_name("squared").expect("ours");
-    let mut data = dataset(&made.features(), &made.targets);
-    let want = Trainer::new(small(), squared()).train(&mut data).expect("good data");
-    let wild = Params { learning_rate: 1e9, ..small() };
-    let error = Trainer::new(wild, squared()).train(&mut data).expect_err("scores run away");
-    assert!(matches!(error, TrainError::Gradient { .. }), "{error}");
-    assert!(Trainer::new(small(), squared()).train(&mut data).expect("good data") == want);
-}
-
-#[test]
 fn no_rows_are_refused() {
     let made = Made::new(500, 7);
     for objective in ["squared", "multiclass:3"] {

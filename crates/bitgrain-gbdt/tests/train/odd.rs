@@ -93,6 +93,19 @@ fn models_of_huge_targets_can_be_kept() {
 }
 
 #[test]
+fn splits_that_lose_more_than_f32_can_say_are_kept_finite() {
+    let made = Made::new(500, 6);
+    let targets: Vec<f32> = made.targets.iter().map(|target| target * 1e24).collect();
+    // Every node of a level is split, whether it gains or not.
+    let growth = Growth::Symmetric;
+    let params = Params { growth, max_depth: Some(6), lambda_l2: 5.0, min_child_samples: 0, ..small() };
+    let model = trained(params, "squared", &made.features(), &targets).expect("finite").model;
+    let gains = model.trees.iter().flat_map(|tree| &tree.splits).map(|split| split.gain);
+    assert!(gains.fold(0.0, f32::min) == f32::MIN, "some lose by far");
+    assert_eq!(model.check(), Ok(()));
+}
+
+#[test]
 fn any_learning_rate_gives_a_model_or_an_error() {
     let made = Made::new(500, 6);
     for learning_rate in [1e-300, 1e9, 1e300, f64::MAX] {

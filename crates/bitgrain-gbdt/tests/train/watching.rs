@@ -187,7 +187,8 @@ fn importance_finds_what_the_target_depends_on() {
         trained(Params { rounds: 60, ..small() }, "squared", &made.features(), &made.targets).expect("good data").model;
     let metric = metric::by_name("r2").expect("ours");
     let features = other.features();
-    let data = Measured { features: &features, targets: &other.targets, weights: None };
+    let targets: Vec<f64> = other.targets.iter().map(|&target| f64::from(target)).collect();
+    let data = Measured { features: &features, targets: &targets, weights: None };
     let shuffled = permutation_importance(&model, &data, &*metric, 3, 1).expect("its own features");
     let gain = model.feature_importance(Importance::Gain);
     // The last feature is noise.
@@ -196,6 +197,6 @@ fn importance_finds_what_the_target_depends_on() {
         assert!(gain[feature] > 20.0 * gain[5], "{gain:?}");
     }
     assert_eq!(permutation_importance(&model, &data, &*metric, 3, 1).expect("the same"), shuffled);
-    let short = Measured { targets: &other.targets[1..], ..data };
+    let short = Measured { targets: &targets[1..], ..data };
     assert!(permutation_importance(&model, &short, &*metric, 1, 1).is_err());
 }

@@ -177,7 +177,7 @@ class Dataset:
         """Bytes that the bins of a row take."""
         return self._native.bytes_per_row
 
-    def cuts(self, feature: int | str) -> NDArray[np.float32]:
+    def cuts(self, feature: int | str) -> NDArray[np.float64]:
         """Give the largest value of each bin of a feature but the last.
 
         Parameters
@@ -188,7 +188,7 @@ class Dataset:
         Examples
         --------
         >>> Dataset([[1.0], [2.0], [4.0]], [0.0, 1.0, 2.0]).cuts(0)
-        array([1.5, 3. ], dtype=float32)
+        array([1.5, 3. ])
 
         """
         if isinstance(feature, str):

@@ -6,7 +6,8 @@ use bitgrain_kernels::{Backend, flag_rows, swap_rows};
 use rayon::prelude::*;
 
 use crate::feature::BinMap;
-use crate::train::slots::{Place, Plan, Slots, TilePlan};
+use crate::train::along::{Along, swap_items, taken};
+use crate::train::slots::{Place, Plan, Slots, TilePlan, Wide, WideMut};
 
 /// Rows whose side is asked for at a time; a multiple of 64.
 const CHUNK: usize = 1 << 14;
@@ -29,25 +30,20 @@ pub(crate) struct Arrangement<'a, P> {
     /// The records of each tile.
     pub(crate) tiles: Vec<&'a mut [u8]>,
     /// Columns of the wide features.
-    pub(crate) wide: Vec<&'a mut [u32]>,
+    pub(crate) wide: Vec<WideMut<'a>>,
     /// The row at each place.
     pub(crate) order: &'a mut [u32],
     /// The gradients of the row at each place.
     pub(crate) pairs: &'a mut [P],
     /// Other numbers of the row at each place.
-    pub(crate) along: Vec<&'a mut [f32]>,
+    pub(crate) along: Vec<Along<'a>>,
 }
 
 impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
-    pub(crate) fn new(
-        slots: &'a mut Slots,
-        order: &'a mut [u32],
-        pairs: &'a mut [P],
-        along: Vec<&'a mut [f32]>,
-    ) -> Self {
+    pub(crate) fn new(slots: &'a mut Slots, order: &'a mut [u32], pairs: &'a mut [P], along: Vec<Along<'a>>) -> Self {
         let Slots { plan, tiles, wide, .. } = slots;
         let tiles = tiles.iter_mut().map(Vec::as_mut_slice).collect();
-        let wide = wide.iter_mut().map(Vec::as_mut_slice).collect();
+        let wide = wide.iter_mut().map(Wide::as_mut).collect();
         Self { plan, tiles, wide, order, pairs, along }
     }
 
@@ -56,10 +52,10 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         let mut columns = Arrangement {
             plan: self.plan,
             tiles: self.tiles.iter_mut().map(|tile| &mut **tile).collect(),
-            wide: self.wide.iter_mut().map(|column| &mut **column).collect(),
+            wide: self.wide.iter_mut().map(WideMut::reborrow).collect(),
             order: &mut *self.order,
             pairs: &mut *self.pairs,
-            along: self.along.iter_mut().map(|column| &mut **column).collect(),
+            along: self.along.iter_mut().map(Along::reborrow).collect(),
         };
         let mut at = 0;
         let mut part = |node: &Range<usize>| {
@@ -84,10 +80,10 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         Self {
             plan,
             tiles: self.tiles.iter_mut().zip(&plan.tiles).map(tile).collect(),
-            wide: self.wide.iter_mut().map(|column| taken(column, gap, len)).collect(),
+            wide: self.wide.iter_mut().map(|column| column.take(gap, len)).collect(),
             order: taken(&mut self.order, gap, len),
             pairs: taken(&mut self.pairs, gap, len),
-            along: self.along.iter_mut().map(|column| taken(column, gap, len)).collect(),
+            along: self.along.iter_mut().map(|column| column.take(gap, len)).collect(),
         }
     }
 
@@ -139,12 +135,14 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
                 flag_rows(Backend::best(), records, width, slot, &table, flags).unwrap_or(0)
             }
             Place::Wide { column } => {
-                let column = &self.wide[column][rows];
-                column.chunks(64).zip(flags).fold(0, |count, (bins, flags)| {
-                    let bits = bins.iter().zip(0..);
-                    *flags = bits.fold(0, |word, (&bin, bit)| word | u64::from(sides.left[bin as usize]) << bit);
-                    count + flags.count_ones() as usize
-                })
+                let (mut at, mut count) = (0, 0);
+                flags.fill(0);
+                self.wide[column].for_each(rows, |bin| {
+                    flags[at / 64] |= u64::from(sides.left[bin]) << (at % 64);
+                    count += usize::from(sides.left[bin]);
+                    at += 1;
+                });
+                count
             }
         }
     }
@@ -161,16 +159,16 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         let tiles = plan.tiles.iter().zip(tiles);
         if left.len() < TRADES {
             tiles.for_each(records);
-            wide.iter_mut().for_each(|column| swap_items(column, middle, left, right));
-            along.iter_mut().for_each(|column| swap_items(column, middle, left, right));
+            wide.iter_mut().for_each(|column| column.swap(middle, left, right));
+            along.iter_mut().for_each(|column| column.swap(middle, left, right));
             swap_items(order, middle, left, right);
             swap_items(pairs, middle, left, right);
             return;
         }
         rayon::scope(|scope| {
             tiles.for_each(|tile| scope.spawn(move |_| records(tile)));
-            wide.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(column, middle, left, right)));
-            along.iter_mut().for_each(|column| scope.spawn(move |_| swap_items(column, middle, left, right)));
+            wide.iter_mut().for_each(|column| scope.spawn(move |_| column.swap(middle, left, right)));
+            along.iter_mut().for_each(|column| scope.spawn(move |_| column.swap(middle, left, right)));
             scope.spawn(move |_| swap_items(order, middle, left, right));
             scope.spawn(move |_| swap_items(pairs, middle, left, right));
         });
@@ -209,19 +207,4 @@ fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
         out.push(u32::try_from(at).unwrap_or(u32::MAX));
         word &= word - 1;
     }
-}
-
-/// Item `left[i]` of those before the middle and item `right[i]` of those behind trade places.
-fn swap_items<T>(items: &mut [T], middle: usize, left: &[u32], right: &[u32]) {
-    let (left_items, right_items) = items.split_at_mut(middle);
-    for (&l, &r) in left.iter().zip(right) {
-        std::mem::swap(&mut left_items[l as usize], &mut right_items[r as usize]);
-    }
-}
-
-/// The `len` items behind the first `gap`; what is behind them is left.
-fn taken<'a, T>(items: &mut &'a mut [T], gap: usize, len: usize) -> &'a mut [T] {
-    let (taken, rest) = std::mem::take(items)[gap..].split_at_mut(len);
-    *items = rest;
-    taken
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::numbers::Sum;
 use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
-use crate::train::slots::TilePlan;
+use crate::train::slots::{TilePlan, WideMut};
 
 /// Rows that are added on one thread, at least. Sums of floats depend on it, so it never depends on the threads.
 const CHUNK: usize = 1 << 15;
@@ -63,7 +63,7 @@ pub(crate) fn build<N: Numbers>(
     for (column, &feature) in all.wide.iter().enumerate() {
         let start = map.feature_offsets()[feature as usize] as usize;
         if wanted[feature as usize] {
-            add_column::<N>(&wide[column][rows.clone()], &pairs[rows.clone()], &mut out[start..]);
+            add_column::<N>(&wide[column], rows.clone(), pairs, &mut out[start..]);
         }
     }
 }
@@ -108,11 +108,14 @@ fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [
 }
 
 /// A feature of many bins: straight to its sums.
-fn add_column<N: Numbers>(bins: &[u32], pairs: &[N::Pair], out: &mut [N::Sum]) {
+fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
     use bitgrain_kernels::GradientPair;
-    for (&bin, &pair) in bins.iter().zip(pairs) {
-        N::flush(pair.add_to(N::Cell::default()), &mut out[bin as usize]);
-    }
+    let mut pairs = pairs[rows.clone()].iter();
+    bins.for_each(rows, |bin| {
+        if let Some(pair) = pairs.next() {
+            N::flush(pair.add_to(N::Cell::default()), &mut out[bin]);
+        }
+    });
 }
 
 /// What is left of a node without one child is the other child.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum};
-use crate::train::split::{Found, How, Totals};
+use crate::train::split::{Found, How, Totals, is_larger};
 
 /// A question for a whole level.
 #[derive(Debug, Clone)]
@@ -128,6 +128,15 @@ fn of_feature<N: Numbers>(
         }
     }
     let (gain, bin, missing_left) = best?;
+    let missing_left = if categorical || missing_left {
+        missing_left
+    } else {
+        let bins = || histograms.iter().map(|histogram| &histogram[start..end]);
+        let misses = missing.is_some_and(|missing| bins().any(|bins| bins[missing] != N::Sum::default()));
+        let hess = |to: usize| bins().flat_map(|bins| &bins[..to]).map(|bin| bin.parts().1).sum::<f64>();
+        // A level that misses nothing says nothing of missing values: they go with most of its rows.
+        !misses && !search.missing_last[feature] && is_larger(hess(bin + 1), hess(values))
+    };
     let mut sides = Sides { feature, left: vec![false; n_bins] };
     let how = if categorical {
         sides.left[bin] = true;

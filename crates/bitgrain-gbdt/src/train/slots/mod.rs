@@ -1,12 +1,14 @@
 //! The bins of all rows as training reads them: records of bytes, a tile of features after another.
 
 mod plan;
+mod wide;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 pub(crate) use plan::{Member, Place, Plan, TilePlan};
+pub(crate) use wide::{Wide, WideMut};
 
 use crate::feature::BinSource;
 
@@ -21,7 +23,7 @@ pub(crate) struct Slots {
     /// The records of each tile, row after row.
     pub(crate) tiles: Vec<Vec<u8>>,
     /// Columns of the wide features.
-    pub(crate) wide: Vec<Vec<u32>>,
+    pub(crate) wide: Vec<Wide>,
 }
 
 impl Slots {
@@ -49,12 +51,7 @@ impl Slots {
                 }
             }
         });
-        let wide = plan.wide.par_iter().map(|&feature| {
-            let mut column = vec![0; n_rows];
-            source.fill_u32(&[feature as usize], 0..n_rows, &mut column);
-            column
-        });
-        let wide = wide.collect();
+        let wide = plan.wide.par_iter().map(|&feature| Wide::fill(source, feature as usize)).collect();
         Self { plan, n_rows, tiles, wide }
     }
 
@@ -67,12 +64,12 @@ impl Slots {
             plan: Arc::clone(&self.plan),
             n_rows: rows.len(),
             tiles: self.plan.tiles.iter().zip(&self.tiles).map(records).collect(),
-            wide: self.wide.iter().map(|column| rows.iter().map(|&row| column[row]).collect()).collect(),
+            wide: self.wide.iter().map(|column| column.rows(rows)).collect(),
         }
     }
 
-    /// Moves every row back to its own place, and `along` with it.
-    pub(crate) fn restore(&mut self, order: &mut [u32], along: &mut [&mut [f32]]) {
+    /// Moves every row back to its own place.
+    pub(crate) fn restore(&mut self, order: &mut [u32]) {
         for place in 0..order.len() {
             // Follows a cycle until its first row is in place.
             while order[place] as usize != place {
@@ -84,7 +81,6 @@ impl Slots {
                     before[low..low + plan.width].swap_with_slice(&mut behind[..plan.width]);
                 }
                 self.wide.iter_mut().for_each(|column| column.swap(place, other));
-                along.iter_mut().for_each(|column| column.swap(place, other));
             }
         }
     }

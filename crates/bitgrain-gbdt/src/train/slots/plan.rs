@@ -2,6 +2,7 @@
 
 use bitgrain_kernels::MAX_SLOTS;
 
+use super::Wide;
 use crate::feature::BinMap;
 
 /// Codes of a byte.
@@ -19,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) tiles: Vec<TilePlan>,
     /// Features of more bins than a byte has codes: a column each.
     pub(crate) wide: Vec<u32>,
+    /// Bytes that the wide bins of a row take.
+    wide_bytes: usize,
     /// Where each feature is.
     pub(crate) places: Vec<Place>,
 }
@@ -76,8 +79,9 @@ impl Plan {
             }
         }
         wide.iter().enumerate().for_each(|(column, &feature)| places[feature] = Place::Wide { column });
+        let wide_bytes = wide.iter().map(|&feature| Wide::width(bins(feature))).sum();
         let wide = wide.into_iter().map(narrowed).collect();
-        Self { tiles, wide, places }
+        Self { tiles, wide, wide_bytes, places }
     }
 
     /// The features of all slots, in the order of tiles and slots.
@@ -87,7 +91,7 @@ impl Plan {
 
     /// Bytes that the bins of a row take.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide.len() * size_of::<u32>()
+        self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide_bytes
     }
 }
 

@@ -4,6 +4,7 @@ mod category;
 mod numeric;
 mod search;
 
+pub(crate) use numeric::is_larger;
 pub(crate) use search::{Found, How, Search};
 
 use super::Params;

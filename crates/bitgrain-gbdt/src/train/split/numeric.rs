@@ -35,6 +35,11 @@ impl Prefixes {
     }
 }
 
+/// Whether the left child has at least half of the hessians of its node: the cover, which stands for rows.
+pub(crate) fn is_larger(left_hess: f64, hess: f64) -> bool {
+    2.0 * left_hess >= hess
+}
+
 /// The best place to cut, if any is allowed. `bins` are those of values, `missing` what the bin of missing ones holds.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 pub(crate) fn best_cut<S: Sum>(
@@ -74,6 +79,8 @@ pub(crate) fn best_cut<S: Sum>(
     };
     let start = missing.filter(|_| missing_left).unwrap_or_default();
     let left = bins[..=bin].iter().fold(start, |sum, bin| sum.plus(*bin));
+    // A node that misses nothing says nothing of missing values: they go with most of its rows.
+    let missing_left = if missing.is_none() { is_larger(left.parts().1, hess) } else { missing_left };
     let unit = rules.grad_step * rules.grad_step / rules.hess_step;
     Some(Cut { worth: worth * unit, bin, missing_left, left })
 }

@@ -19,6 +19,8 @@ const FEATURES: usize = 8;
 pub(crate) struct Search<'a> {
     pub(crate) map: &'a BinMap,
     pub(crate) categorical: &'a [bool],
+    /// Features whose missing values are in the last bin, for want of their own.
+    pub(crate) missing_last: &'a [bool],
     pub(crate) rules: &'a Rules,
 }
 
@@ -98,7 +100,8 @@ impl Search<'_> {
             return Some(Offer { feature, worth: choice.worth, how, left: choice.left });
         }
         let cut = best_cut(values, missing, node, self.rules, prefixes)?;
-        let how = How::Cut { bin: cut.bin, missing_left: cut.missing_left };
+        let missing_left = cut.missing_left && !self.missing_last[feature];
+        let how = How::Cut { bin: cut.bin, missing_left };
         Some(Offer { feature, worth: cut.worth, how, left: cut.left })
     }
 }

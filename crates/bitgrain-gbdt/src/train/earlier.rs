@@ -1,0 +1,38 @@
+//! Trees of a model that training goes on from.
+
+use crate::model::{Comparison, InputKind, Model, Rule, Tree};
+use crate::predict::rounding_limit;
+
+/// A threshold that values rounded to f32 are compared with, as one for values as they are if the model compares these.
+pub(super) fn as_compared(threshold: f64, comparison: Comparison) -> f64 {
+    match comparison {
+        Comparison::F32 => threshold,
+        Comparison::F64 => rounding_limit(threshold),
+    }
+}
+
+/// The trees of a model to go on from, for the comparison of all trees: rows go where they went.
+pub(super) fn earlier_trees(model: &Model, comparison: Comparison) -> Vec<Tree> {
+    let mut trees = model.trees.clone();
+    if model.comparison != comparison {
+        for split in trees.iter_mut().flat_map(|tree| &mut tree.splits) {
+            if let Rule::AtMost(threshold) = &mut split.rule {
+                *threshold = as_compared(*threshold, comparison);
+            }
+        }
+    }
+    trees
+}
+
+/// Adds the categories that earlier trees know. New trees send what they do not know where a missing value goes, as
+/// they do with what is in none of their sets: to the right.
+pub(super) fn know_more(kind: &mut InputKind, earlier: &InputKind) {
+    if let (InputKind::Categorical { known, .. }, InputKind::Categorical { known: earlier, .. }) = (kind, earlier) {
+        *known = known.take().zip(earlier.as_ref()).map(|(mut codes, earlier)| {
+            codes.extend(earlier);
+            codes.sort_unstable();
+            codes.dedup();
+            codes
+        });
+    }
+}

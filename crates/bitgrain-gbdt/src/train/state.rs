@@ -1,0 +1,59 @@
+//! Targets, weights and scores of the training rows.
+
+use super::Dataset;
+use super::along::Along;
+use super::scores::Rows;
+use crate::model::Model;
+use crate::objective::Objective;
+
+/// What is known of each row beside its bins.
+pub(super) struct State {
+    /// Relative to the origin.
+    pub(super) targets: Vec<f32>,
+    pub(super) weights: Option<Vec<f32>>,
+    /// Group after group: the sums that the model predicts, added in the same order and precision.
+    pub(super) scores: Vec<f64>,
+    /// A constant near all targets if the objective [shifts](crate::objective::Objective::shifts), else 0.
+    pub(super) origin: f64,
+}
+
+impl State {
+    /// The state that training starts from, and the scores of a row without trees.
+    pub(super) fn new(data: &Dataset, objective: &dyn Objective, init: Option<&Model>) -> (Self, Vec<f64>) {
+        let (origin, best) = best_constants(objective, data);
+        let base_scores = init.map_or(best, |model| model.output.base_scores.clone());
+        let scores = start_scores(data, &base_scores);
+        let (targets, weights) = (data.targets.relative_to(origin), data.weights.clone());
+        (Self { targets, weights, scores, origin }, base_scores)
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        let Self { targets, weights, scores, origin } = self;
+        Rows { targets, weights: weights.as_deref(), scores, origin: *origin }
+    }
+
+    /// The columns that move with their rows.
+    pub(super) fn along(&mut self, moves: bool) -> Vec<Along<'_>> {
+        let weights = self.weights.as_deref_mut().map(Along::F32);
+        let others = [Along::F32(&mut self.targets), Along::F64(&mut self.scores)];
+        if moves { others.into_iter().chain(weights).collect() } else { Vec::new() }
+    }
+}
+
+/// The constant that targets and scores are relative to in gradients, and the scores that fit all targets best.
+fn best_constants(objective: &dyn Objective, data: &Dataset) -> (f64, Vec<f64>) {
+    let (targets, weights) = (&data.targets, data.weights.as_deref());
+    if !objective.shifts() {
+        return (0.0, objective.base_scores(&targets.rounded(), weights));
+    }
+    let anchor = targets.anchor();
+    let best = objective.base_scores(&targets.relative_to(anchor), weights);
+    let best: Vec<f64> = best.into_iter().map(|score| anchor + score).collect();
+    (best.first().copied().unwrap_or(anchor), best)
+}
+
+/// The scores that training starts from.
+pub(super) fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f64> {
+    let constant = || base_scores.iter().flat_map(|&score| std::iter::repeat_n(score, data.n_rows())).collect();
+    data.start.clone().unwrap_or_else(constant)
+}

@@ -1,0 +1,89 @@
+//! Columns that are scaled, mapped, added, repeated or put in another order.
+
+use bitgrain_gbdt::train::{Growth, Params};
+use proptest::prelude::*;
+
+use crate::cases;
+use crate::table::{OBJECTIVES, Random, Table, any_precision, params};
+
+/// Values in the same order, at random distances.
+fn stretched(column: &[f32], random: &mut Random) -> Vec<f32> {
+    let mut values: Vec<f32> = column.iter().copied().filter(|value| !value.is_nan()).collect();
+    values.sort_unstable_by(f32::total_cmp);
+    values.dedup();
+    let mut at = -1000.0_f32;
+    let mapped: Vec<f32> = values
+        .iter()
+        .map(|_| {
+            at += [0.125, 1.0, 50.0][random.below(3)];
+            at
+        })
+        .collect();
+    let map = |value: &f32| values.iter().position(|other| other == value).map_or(f32::NAN, |at| mapped[at]);
+    column.iter().map(map).collect()
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn the_order_of_values_is_all_that_counts(seed: u64, which in 0_usize..9, power in -20_i32..20) {
+        let mut random = Random(seed);
+        let (mut table, params) = (Table::new(&mut random, OBJECTIVES[which]), any_precision(&mut random));
+        // Values of rows without weight are between cuts that do not know them: they may change sides.
+        table.weights.iter_mut().flatten().for_each(|weight| *weight += 0.5);
+        let mut mapped = table.clone();
+        for at in (0..table.columns.len()).filter(|at| !table.categorical.contains(at)) {
+            let by_factor = random.one_in(2) && table.columns[at].iter().all(|value| value.is_nan() || value.abs() > 1e-25 || *value == 0.0);
+            mapped.columns[at] = match by_factor {
+                true => table.columns[at].iter().map(|value| value * 2.0_f32.powi(power)).collect(),
+                false => stretched(&table.columns[at], &mut random),
+            };
+        }
+        let objective = OBJECTIVES[which];
+        let here = table.predictions(&table.trained(&params, objective));
+        prop_assert!(mapped.predictions(&mapped.trained(&params, objective)) == here, "{objective}, {params:?}");
+    }
+
+    #[test]
+    fn constant_and_repeated_columns_change_nothing(seed: u64, which in 0_usize..9) {
+        let mut random = Random(seed);
+        let objective = OBJECTIVES[which];
+        let (table, params) = (Table::new(&mut random, objective), any_precision(&mut random));
+        let mut more = table.clone();
+        let constant = [0.0, 1e30, f32::NAN, f32::INFINITY][random.below(4)];
+        more.columns.insert(0, vec![constant; table.n_rows()]);
+        more.categorical.iter_mut().for_each(|at| *at += 1);
+        // Of equal splits that of the first feature is taken, and so never that of the copy.
+        let copy = random.below(more.columns.len());
+        if more.categorical.contains(&copy) {
+            more.categorical.push(more.columns.len());
+        }
+        more.columns.push(more.columns[copy].clone());
+        let here = table.predictions(&table.trained(&params, objective));
+        prop_assert!(more.predictions(&more.trained(&params, objective)) == here, "{objective}, {params:?}");
+    }
+
+    #[test]
+    fn the_order_of_columns_does_not_matter_where_no_splits_tie(seed: u64) {
+        let mut random = Random(seed);
+        let mut table = Table::new(&mut random, "squared");
+        // Noise has no ties but those of columns that part the rows alike.
+        table.targets.iter_mut().for_each(|target| *target += random.unit() as f32);
+        // Of symmetric trees, columns may gain the same and part nodes differently that are too small to gain anything.
+        let growth = [Growth::LeafWise, Growth::DepthWise][random.below(2)];
+        let params = Params { growth, ..params(&mut random) };
+        let mut order: Vec<usize> = (0..table.columns.len()).collect();
+        (1..order.len()).rev().for_each(|last| order.swap(last, random.below(last + 1)));
+        let mut other = table.clone();
+        other.columns = order.iter().map(|&at| table.columns[at].clone()).collect();
+        other.categorical = (0..order.len()).filter(|&at| table.categorical.contains(&order[at])).collect();
+        let here = table.predictions(&table.trained(&params, "squared"));
+        let there = other.predictions(&other.trained(&params, "squared"));
+        // Columns may part rows without weight differently, and gain the same.
+        let counts = |row: usize| table.weights.as_ref().is_none_or(|weights| weights[row] > 0.0);
+        let counted = here.iter().zip(&there).enumerate().filter(|(row, _)| counts(*row));
+        let far = counted.map(|(_, (a, b))| (a - b).abs()).fold(0.0, f64::max);
+        prop_assert!(far < 1e-4, "{order:?}, {params:?}: {far}");
+    }
+}

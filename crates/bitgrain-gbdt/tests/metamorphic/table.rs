@@ -1,0 +1,186 @@
+//! Random tables of every hostile kind, and trainings on them.
+
+use bitgrain_gbdt::feature::{Features, Quantizer};
+use bitgrain_gbdt::gradient::GradientPrecision;
+use bitgrain_gbdt::metric::Evaluated;
+use bitgrain_gbdt::objective::{Huber, Objective, by_name};
+use bitgrain_gbdt::predict::Predictor;
+use bitgrain_gbdt::train::{Dataset, Growth, Params, Trainer, Training};
+
+/// A reproducible stream of numbers.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ mixed >> 31) >> 8) as usize % end
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        self.below(1 << 40) as f64 / (1_u64 << 40) as f64
+    }
+
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Columns, what they are, and what is to be learned.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// Column after column.
+    pub(crate) columns: Vec<Vec<f32>>,
+    /// Which columns are categories.
+    pub(crate) categorical: Vec<usize>,
+    pub(crate) targets: Vec<f32>,
+    pub(crate) weights: Option<Vec<f32>>,
+}
+
+pub(crate) const OBJECTIVES: [&str; 9] =
+    ["squared", "absolute", "huber:0.9", "quantile:0.25", "poisson", "gamma", "tweedie:1.5", "binary", "multiclass:3"];
+
+impl Table {
+    /// Rows of up to six columns: noise, small integers, constants, huge and tiny scales, offsets, holes, categories.
+    /// Targets depend on the first columns; weights have zeros among them, or all rows count alike.
+    pub(crate) fn new(random: &mut Random, objective: &str) -> Self {
+        let n_rows = [2, 17, 64, 128, 400][random.below(5)];
+        let kinds: Vec<usize> = (0..1 + random.below(6)).map(|_| random.below(9)).collect();
+        let columns: Vec<Vec<f32>> = kinds.iter().map(|&kind| column(random, kind, n_rows)).collect();
+        let categorical = (0..kinds.len()).filter(|&at| kinds[at] == 8).collect();
+        let signal = |row: usize| {
+            let values = columns.iter().take(3).map(|column| f64::from(column[row]));
+            values.map(|value| if value.is_nan() { 0.5 } else { value.clamp(-3.0, 3.0) }).sum::<f64>()
+        };
+        let targets = (0..n_rows).map(|row| target(signal(row) + random.unit(), objective)).collect();
+        let weights = match random.below(4) {
+            0 => Some((0..n_rows).map(|row| if row == 0 { 1.0 } else { random.below(4) as f32 / 2.0 }).collect()),
+            _ => None,
+        };
+        Self { columns, categorical, targets, weights }
+    }
+
+    /// Targets that are small integers: sums of their gradients are exact in any order.
+    pub(crate) fn of_integers(random: &mut Random) -> Self {
+        let mut table = Self::new(random, "squared");
+        table.targets.iter_mut().for_each(|target| *target = (*target * 4.0).round());
+        table.weights = random.one_in(2).then(|| table.targets.iter().map(|_| (1 + random.below(3)) as f32).collect());
+        table
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub(crate) fn values(&self) -> Vec<f32> {
+        self.columns.concat()
+    }
+
+    pub(crate) fn dataset(&self) -> Dataset {
+        let values = self.values();
+        let features = self.features(&values);
+        Dataset::new(&features, self.targets.clone(), self.weights.clone(), &Quantizer::default()).expect("good data")
+    }
+
+    pub(crate) fn features<'a>(&self, values: &'a [f32]) -> Features<'a> {
+        let features = Features::column_major(values, self.n_rows(), self.columns.len()).expect("whole columns");
+        features.with_categorical(&self.categorical).expect("columns")
+    }
+
+    /// Some of the rows, in the order given.
+    pub(crate) fn rows(&self, rows: &[usize]) -> Self {
+        let of = |values: &Vec<f32>| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
+        Self {
+            columns: self.columns.iter().map(of).collect(),
+            categorical: self.categorical.clone(),
+            targets: of(&self.targets),
+            weights: self.weights.as_ref().map(of),
+        }
+    }
+
+    /// Trains on the table, and checks what holds of every training: the model is whole, and its history is that of its
+    /// own predictions.
+    pub(crate) fn trained(&self, params: &Params, objective: &str) -> Training {
+        let metric = self.objective(objective).metric();
+        let trainer = Trainer::new(params.clone(), self.objective(objective)).metric(metric);
+        let training = trainer.train(&mut self.dataset()).expect("good data");
+        assert_eq!(training.model.check(), Ok(()), "{objective}, {params:?}");
+        let by_row = self.predictions(&training);
+        assert!(by_row.iter().all(|prediction| prediction.is_finite()), "{objective}, {params:?}: {by_row:?}");
+        let groups = by_row.len() / self.n_rows();
+        let predictions: Vec<f64> =
+            (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
+        let targets: Vec<f64> = self.targets.iter().map(|&target| f64::from(target)).collect();
+        let evaluated = Evaluated { targets: &targets, weights: self.weights.as_deref(), predictions: &predictions };
+        let want = self.objective(objective).metric().evaluate(&evaluated).expect("defined");
+        assert_eq!(training.history.last().expect("rounds")[0].value, want, "{objective}, {params:?}");
+        training
+    }
+
+    /// An objective by name; of Huber's loss, `huber@` and a distance that need not be written in decimals.
+    fn objective(&self, name: &str) -> Box<dyn Objective> {
+        match name.strip_prefix("huber@") {
+            Some(delta) => Box::new(Huber::new(delta.parse().expect("a number")).expect("above 0")),
+            None => by_name(name).expect("ours"),
+        }
+    }
+
+    /// Predictions of the table's own rows.
+    pub(crate) fn predictions(&self, training: &Training) -> Vec<f64> {
+        let values = self.values();
+        let predictor = Predictor::new(&training.model).expect("our own model");
+        predictor.predict(&self.features(&values)).expect("the same features")
+    }
+}
+
+/// Any settings without samples; rows are not counted by estimates.
+pub(crate) fn params(random: &mut Random) -> Params {
+    Params {
+        rounds: 1 + random.below(6),
+        learning_rate: [0.1, 0.5, 1.0][random.below(3)],
+        growth: [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric][random.below(3)],
+        num_leaves: [2, 4, 31][random.below(3)],
+        max_depth: [None, Some(2)][random.below(2)],
+        min_child_samples: 0,
+        min_child_weight: [0.0, 1e-3, 2.0][random.below(3)],
+        lambda_l2: [0.0, 1.0][random.below(2)],
+        ..Params::default()
+    }
+}
+
+/// The same for any precision, whose rounding goes by the places of rows.
+pub(crate) fn any_precision(random: &mut Random) -> Params {
+    let precision = [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4][random.below(3)];
+    Params { precision, ..params(random) }
+}
+
+fn column(random: &mut Random, kind: usize, n_rows: usize) -> Vec<f32> {
+    let mut noise = |factor: f64| (factor * (random.unit() * 4.0 - 2.0)) as f32;
+    let mut values: Vec<f32> = match kind {
+        0 | 1 => (0..n_rows).map(|_| noise(1.0)).collect(),
+        2 => (0..n_rows).map(|_| noise(3.0).round()).collect(),
+        3 => vec![7.5; n_rows],
+        4 => (0..n_rows).map(|_| noise(1e30)).collect(),
+        5 => (0..n_rows).map(|_| noise(1e-30)).collect(),
+        6 => (0..n_rows).map(|_| 1e6 + noise(8.0).round()).collect(),
+        7 => vec![f32::NAN; n_rows],
+        _ => (0..n_rows).map(|_| noise(4.0).round() + 8.0).collect(),
+    };
+    if random.one_in(3) {
+        values.iter_mut().filter(|_| random.one_in(4)).for_each(|value| *value = f32::NAN);
+    }
+    values
+}
+
+/// A target that the objective takes.
+fn target(signal: f64, objective: &str) -> f32 {
+    match objective {
+        "binary" => f32::from(signal > 0.5),
+        "multiclass:3" => f32::from(u8::from(signal > 0.0) + u8::from(signal > 1.0)),
+        "poisson" => (signal.abs() + 0.6).round() as f32,
+        "gamma" | "tweedie:1.5" => (signal.abs() + 0.1) as f32,
+        _ => signal as f32,
+    }
+}

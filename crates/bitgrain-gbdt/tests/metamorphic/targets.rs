@@ -1,0 +1,62 @@
+//! Targets that are shifted, scaled, far away or close together.
+
+use bitgrain_gbdt::train::Params;
+use proptest::prelude::*;
+
+use crate::cases;
+use crate::table::{OBJECTIVES, Random, Table, any_precision, params};
+
+/// Losses of the residual alone.
+const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "quantile:0.25", "huber:0.9"];
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn shifted_targets_shift_predictions_where_no_splits_tie(
+        seed: u64,
+        which in 0_usize..4,
+        offset in prop_oneof![Just(1.0_f32), Just(-16.0), Just(64.0)],
+    ) {
+        let mut random = Random(seed);
+        let (mut table, params) = (Table::new(&mut random, "squared"), params(&mut random));
+        // Fifteen bits of fraction: the shifted targets are f32 numbers, too, and few sums of them tie.
+        table.targets.iter_mut().for_each(|target| *target = (*target * 32_768.0).round() / 32_768.0);
+        let mut shifted = table.clone();
+        shifted.targets.iter_mut().for_each(|target| *target += offset);
+        let objective = OF_RESIDUALS[which];
+        let here = table.predictions(&table.trained(&params, objective));
+        let there = shifted.predictions(&shifted.trained(&params, objective));
+        let far = here.iter().zip(&there).map(|(a, b)| (b - f64::from(offset) - a).abs()).fold(0.0, f64::max);
+        // Residuals are f32, and bases are means that round differently.
+        prop_assert!(far < 1e-4, "{objective}, {params:?}: {far}");
+    }
+
+    #[test]
+    fn targets_times_a_power_of_two_scale_predictions_to_the_bit(seed: u64, which in 0_usize..4, power in -60_i32..60) {
+        let mut random = Random(seed);
+        let factor = 2.0_f32.powi(power);
+        let table = Table::new(&mut random, "squared");
+        let params = Params { lambda_l2: 0.0, ..params(&mut random) };
+        let mut scaled = table.clone();
+        scaled.targets.iter_mut().for_each(|target| *target *= factor);
+        let name = |delta: f64| if which == 3 { format!("huber@{delta}") } else { OF_RESIDUALS[which].to_owned() };
+        let here = table.predictions(&table.trained(&params, &name(0.875)));
+        let there = scaled.predictions(&scaled.trained(&params, &name(0.875 * f64::from(factor))));
+        let want: Vec<f64> = here.iter().map(|value| value * f64::from(factor)).collect();
+        prop_assert!(there == want, "{}, {params:?}, 2^{power}: {there:?} {want:?}", name(0.875));
+    }
+
+    #[test]
+    fn targets_of_any_size_are_learned_without_overflow(seed: u64, which in 0_usize..9, power in -100_i32..100) {
+        let mut random = Random(seed);
+        let objective = OBJECTIVES[which];
+        let (mut table, params) = (Table::new(&mut random, objective), any_precision(&mut random));
+        if !["binary", "multiclass:3"].contains(&objective) {
+            table.targets.iter_mut().for_each(|target| *target *= 2.0_f32.powi(power));
+        }
+        if objective == "huber:0.9" || table.targets.iter().any(|&target| target > 0.0) {
+            table.trained(&params, objective);
+        }
+    }
+}

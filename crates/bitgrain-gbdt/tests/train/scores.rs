@@ -1,0 +1,125 @@
+//! Training knows the scores that its model predicts.
+
+use bitgrain_gbdt::feature::{Features, Quantizer};
+use bitgrain_gbdt::gradient::GradientPrecision;
+use bitgrain_gbdt::metric::{self, Evaluated};
+use bitgrain_gbdt::objective::by_name;
+use bitgrain_gbdt::predict::Predictor;
+use bitgrain_gbdt::train::{Bagging, Data, Dataset, Goss, Growth, Params, Targets, Trainer, Training};
+
+use crate::data::Made;
+use crate::{predictions, small};
+
+const OBJECTIVES: [&str; 9] =
+    ["squared", "absolute", "huber:0.9", "quantile:0.3", "poisson", "gamma", "tweedie:1.5", "binary", "multiclass:3"];
+
+/// Targets that an objective takes.
+fn targets(made: &Made, objective: &str) -> Vec<f32> {
+    match objective {
+        "binary" => made.classes(),
+        "multiclass:3" => made.three_classes(),
+        "poisson" | "gamma" | "tweedie:1.5" => made.targets.iter().map(|target| target.abs() + 0.01).collect(),
+        _ => made.targets.clone(),
+    }
+}
+
+fn root_mean_square(training: &Training, features: &Features<'_>, targets: &[f64]) -> f64 {
+    let squares: f64 = predictions(training, features).iter().zip(targets).map(|(p, t)| (p - t).powi(2)).sum();
+    (squares / targets.len() as f64).sqrt()
+}
+
+#[test]
+fn histories_are_the_metrics_of_predictions() {
+    let (made, held) = (Made::new(3000, 1), Made::new(700, 2));
+    let weights: Vec<f32> = (0..3000).map(|row| (row % 4) as f32 * 0.7).collect();
+    let plain = || Params { rounds: 12, ..small() };
+    let goss = Some(Goss { top_rate: 0.3, other_rate: 0.2 });
+    let settings = [
+        plain(),
+        Params { growth: Growth::Symmetric, precision: GradientPrecision::Pair8, ..plain() },
+        Params { bagging: Some(Bagging { fraction: 0.6, every: 1 }), ..plain() },
+        Params { goss, learning_rate: 0.5, precision: GradientPrecision::Pair4, ..plain() },
+    ];
+    for objective in OBJECTIVES {
+        for params in &settings {
+            let quantizer = Quantizer::default();
+            let (own, other) = (targets(&made, objective), targets(&held, objective));
+            let mut data =
+                Dataset::new(&made.categorical(), own.clone(), Some(weights.clone()), &quantizer).expect("good data");
+            let valid = data.like(&held.categorical(), other.clone(), None).expect("the same features");
+            let made_objective = by_name(objective).expect("ours");
+            let metric = made_objective.metric();
+            let trainer = Trainer::new(params.clone(), made_objective).metric(metric).valid(&valid).watch_train();
+            let training = trainer.train(&mut data).expect("good data");
+            let metric = by_name(objective).expect("ours").metric();
+            for (round, history) in training.history.iter().enumerate() {
+                let predictor = Predictor::new(&training.model).expect("our own model").with_rounds(round + 1);
+                for value in history {
+                    let (features, targets, weights) = match value.data {
+                        Data::Train => (made.categorical(), &own, Some(&weights[..])),
+                        _ => (held.categorical(), &other, None),
+                    };
+                    let by_row = predictor.predict(&features).expect("the same features");
+                    let groups = predictor.n_groups();
+                    let predictions: Vec<f64> =
+                        (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
+                    let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
+                    let evaluated = Evaluated { targets: &targets, weights, predictions: &predictions };
+                    let want = metric.evaluate(&evaluated).expect("defined");
+                    assert_eq!(value.value, want, "{objective}, round {round}, {}, {params:?}", value.data);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_mean_costs_nothing() {
+    let x: Vec<f32> = (0..2000).map(|row| ((row * 7919) % 2000) as f32 / 2000.0).collect();
+    let near: Vec<f64> = x.iter().map(|x| f64::from((1000.0 * x).round())).collect();
+    let features = Features::column_major(&x[..], x.len(), 1).expect("a column");
+    let error = |objective: &str, offset: f64| {
+        let targets: Vec<f64> = near.iter().map(|target| target + offset).collect();
+        let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("good data");
+        let trainer = Trainer::new(Params { rounds: 300, ..Params::default() }, by_name(objective).expect("ours"));
+        let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
+        let error = root_mean_square(&training, &features, &targets);
+        let last = training.history.last().expect("rounds")[0].value;
+        assert!((last - error).abs() <= 1e-9 * error, "{objective} at {offset}: {last} was measured, {error} is true");
+        error
+    };
+    for objective in ["squared", "absolute", "quantile:0.5", "huber:50"] {
+        let want = error(objective, 0.0);
+        // The last is no f32 number.
+        for offset in [1e7, -1e7, 1e12 + 0.5] {
+            let got = error(objective, offset);
+            assert!((got - want).abs() < 0.02 * want, "{objective}: {got} at {offset}, {want} without");
+        }
+    }
+}
+
+#[test]
+fn targets_keep_all_their_digits_if_they_need_them() {
+    let doubles = vec![1e9 + 1.0, 1e9 + 2.5];
+    assert_eq!(Targets::from(doubles.clone()), Targets::F64(doubles));
+    assert_eq!(Targets::from(vec![1.5_f64, -2.0]), Targets::F32(vec![1.5, -2.0]));
+}
+
+#[test]
+fn scores_stay_finite_at_any_learning_rate() {
+    let made = Made::new(1500, 5);
+    for objective in OBJECTIVES {
+        for learning_rate in [2.0, 100.0, 1e6] {
+            for growth in [Growth::LeafWise, Growth::Symmetric] {
+                let params = Params { rounds: 60, learning_rate, min_child_weight: 0.0, growth, ..small() };
+                let mut data = crate::dataset(&made.features(), &targets(&made, objective));
+                let trainer = Trainer::new(params, by_name(objective).expect("ours"));
+                let metric = by_name(objective).expect("ours").metric();
+                let training = trainer.metric(metric).train(&mut data).expect("finite gradients");
+                let predictions = predictions(&training, &made.features());
+                assert!(predictions.iter().all(|p| p.is_finite()), "{objective} at {learning_rate}");
+                assert!(training.history.iter().flatten().all(|m| !m.value.is_nan()), "{objective} at {learning_rate}");
+            }
+        }
+    }
+}
