@@ -112,6 +112,7 @@ def test_settings_change_what_they_say(weights: np.ndarray) -> None:
     assert lost(group=32) < lost(group=128) < lost(scale="channel") < lost(scale="tensor")
     assert lost(calibrate="mse") < lost()
     assert bitgrain.quantize(weights, "int4/32") == bitgrain.quantize(weights, "int4", group=32)
+    assert bitgrain.quantize(weights, "int4/32", scale="group") == bitgrain.quantize(weights, "int4/32")
     assert bitgrain.quantize(weights, "int4", group=24).scales.shape == (12, 22)  # the last group is shorter
     importance = np.ones(512)
     importance[:32] = 1000
@@ -217,8 +218,14 @@ def test_bad_settings_are_refused_with_what_there_is(weights: np.ndarray) -> Non
         bitgrain.quantize(weights[:, :500], "q4_k")
     with pytest.raises(bitgrain.InputError, match="no scales"):
         bitgrain.quantize(weights, "float16", group=32)
-    with pytest.raises(bitgrain.InputError, match="scales of their own"):
+    with pytest.raises(bitgrain.InputError, match="their own scales"):
         bitgrain.quantize(weights, "q4_0", calibrate="mse")
+    with pytest.raises(bitgrain.InputError, match="group=64 contradicts"):
+        bitgrain.quantize(weights, "int4/32", group=64)
+    with pytest.raises(bitgrain.InputError, match="scale=channel contradicts"):
+        bitgrain.quantize(weights, "int4/64", scale="channel")
+    with pytest.raises(bitgrain.InputError, match="calibrate=mse has no effect on int16"):
+        bitgrain.quantize(weights, "int16", calibrate="mse")
     with pytest.raises(bitgrain.InputError, match="channel or group"):
         bitgrain.quantize(weights, "int8", scale="row")
     with pytest.raises(bitgrain.InputError, match="absmax"):

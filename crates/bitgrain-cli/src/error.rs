@@ -10,8 +10,8 @@ use crate::cmd::store::id::shown;
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// Reading or writing failed.
-    #[error("{0}")]
+    /// Standard output, or a temporary file of the tour, could not be written.
+    #[error("cannot write: {0}")]
     Io(#[from] io::Error),
     /// The codec refused something.
     #[error("{0}")]
@@ -19,6 +19,14 @@ pub(crate) enum CliError {
     /// A container could not be written.
     #[error("{0}")]
     Write(#[from] bitgrain::formats::WriteError),
+    /// Options that contradict each other or have no effect.
+    #[error("{problem}; {fix}")]
+    Options {
+        /// The options and why they cannot be followed.
+        problem: String,
+        /// The way out.
+        fix: &'static str,
+    },
     /// A rule that concerns no tensor.
     #[error("--keep '{pattern}' matches no tensor; `bitgrain inspect` lists their names, * stands for anything")]
     NothingMatches {
@@ -123,6 +131,14 @@ pub(crate) enum CliError {
     OverInput {
         /// The file.
         path: PathBuf,
+    },
+    /// An output that cannot become a file.
+    #[error("cannot write {}: {reason}", path.display())]
+    Place {
+        /// The output.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
     },
     /// A file could not be written.
     #[error("{}: {source}", path.display())]
@@ -320,6 +336,22 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    /// Whether the reader of standard output closed it, which is not an error.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        let broken = io::ErrorKind::BrokenPipe;
+        if let Self::Json(error) = self {
+            return error.io_error_kind() == Some(broken);
+        }
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = source {
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == broken) {
+                return true;
+            }
+            source = error.source();
+        }
+        false
+    }
+
     /// For `map_err`: an error of the store in a folder.
     pub(crate) fn store(path: &Path) -> impl FnOnce(StoreError) -> Self {
         let path = path.to_owned();

@@ -60,9 +60,14 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
-            // A reader that closed the pipe has seen enough.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            return match error.print() {
+                Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+                    eprintln!("error: {}", CliError::from(failed));
+                    2
+                }
+                // A reader that closed the pipe has seen enough.
+                _ => u8::try_from(error.exit_code()).unwrap_or(2),
+            };
         }
     };
     let mut out = io::stdout().lock();
@@ -82,7 +87,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => 0,
-        Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(error) if error.is_broken_pipe() => 0,
         Err(error @ (CliError::Damaged { .. } | CliError::Lost { .. })) => {
             eprintln!("{error}");
             1

@@ -164,7 +164,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "a*=q7"], "`q7` is no weight format"),
         (&["model.safetensors", "out.safetensors", "--to", "int4", "--group", "7"], "multiple of 8"),
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--threads", "0"], "--threads"),
-        (&["model.safetensors", "nowhere/out.gguf", "--to", "q4_0"], "No such file"),
+        (&["model.safetensors", "nowhere/out.gguf", "--to", "q4_0"], "`nowhere` is not a folder"),
     ];
     for (arguments, message) in cases {
         let output = bitgrain(folder.path(), &[&["quantize"], arguments].concat());

@@ -1,8 +1,8 @@
 //! Weight formats by name.
 
-use bitgrain::codec::weight::{BlockLen, DType, GgmlBlock, Scaling, WeightFormat};
+use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
 use bitgrain::codec::{CodecErr, NonFinite};
-use bitgrain::nn::convert::Choice;
+use bitgrain::nn::convert::{Choice, FormatSettings, Granularity, SettingsError};
 use pyo3::prelude::*;
 
 use crate::error::{Raised, Result};
@@ -37,43 +37,31 @@ pub(crate) fn weight_format(
     calibrate: Option<&str>,
     strict: bool,
 ) -> Result<String> {
-    let mut format = parse(name)?;
-    let wanted = group.is_some() || scale.is_some() || calibrate.is_some();
-    match &mut format {
-        WeightFormat::Scaled(scaled) if !scaled.dtype.is_plain() => {
-            if let Some(how) = calibrate {
-                scaled.calibration = how.parse()?;
-            }
-            let groups = |len| Ok::<_, Raised>(Scaling::Group(BlockLen::new(len).map_err(CodecErr::from)?));
-            scaled.scaling = match (scale, group) {
-                (None | Some("group"), Some(len)) => groups(len)?,
-                (Some("group"), None) => Scaling::Group(BlockLen::DEFAULT),
-                (Some(other), Some(_)) => {
-                    return Err(Raised::input(format!("group= is for scale=\"group\", not scale=\"{other}\"")));
-                }
-                (Some("none"), None) => Scaling::None,
-                (Some("tensor"), None) => Scaling::Tensor,
-                (Some("channel"), None) => Scaling::Channel,
-                (Some(other), None) => {
-                    return Err(Raised::input(format!(
-                        "scale cannot be \"{other}\"; choose none, tensor, channel or group"
-                    )));
-                }
-                (None, None) => scaled.scaling,
-            };
+    parse(name)?;
+    let scale = match scale {
+        None => None,
+        Some("none") => Some(Granularity::None),
+        Some("tensor") => Some(Granularity::Tensor),
+        Some("channel") => Some(Granularity::Channel),
+        Some("group") => Some(Granularity::Group),
+        Some(other) => {
+            return Err(Raised::input(format!("scale cannot be \"{other}\"; choose none, tensor, channel or group")));
         }
-        WeightFormat::Scaled(scaled) if wanted && strict => {
-            let dtype = scaled.dtype;
-            return Err(Raised::input(format!("{dtype} weights have no scales: leave out group, scale and calibrate")));
-        }
-        WeightFormat::Ggml(_) | WeightFormat::Q4F32 if wanted && strict => {
-            return Err(Raised::input(format!(
-                "{format} blocks hold scales of their own: leave out group, scale and calibrate"
-            )));
-        }
-        _ => {}
+    };
+    let settings = FormatSettings { scale, group, calibration: calibrate.map(str::parse).transpose()? };
+    let resolved = if strict { settings.resolve(name) } else { settings.resolve_override(name) };
+    let resolved = resolved.map_err(refused)?;
+    if strict {
+        settings.refuse_unused(&[resolved]).map_err(refused)?;
     }
-    Ok(Choice::To(format).to_string())
+    Ok(full_name(resolved.format))
+}
+
+fn refused(error: SettingsError) -> Raised {
+    match error {
+        SettingsError::Codec(source) => source.into(),
+        other => Raised::input(other.to_string()),
+    }
 }
 
 /// A format by its full name.

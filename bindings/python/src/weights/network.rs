@@ -268,6 +268,11 @@ impl WeightNetwork {
         Ok(network_comparison(py, &compared)?)
     }
 
+    /// Drops masters of parameters that run on codes, and all versions that no forward pass reads.
+    fn freeze(&self, py: Python<'_>) -> Result<()> {
+        self.change(py, |network| Ok(network.freeze()?))
+    }
+
     /// Of every copy of every parameter in memory: the parameter, the format, the bytes.
     fn memory(&self, py: Python<'_>) -> Vec<(String, String, usize)> {
         let network = self.current();

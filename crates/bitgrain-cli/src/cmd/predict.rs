@@ -166,12 +166,14 @@ fn table(columns: Vec<Column>) -> Result<Table, CliError> {
 /// Refuses a place where no file can be, before the work that would be lost.
 pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let kind = match (output.is_dir(), folder.is_dir()) {
-        (true, _) => std::io::ErrorKind::IsADirectory,
-        (_, false) => std::io::ErrorKind::NotFound,
-        (false, true) => return Ok(()),
+    let reason = match output.metadata() {
+        Ok(old) if old.is_file() => return Ok(()),
+        Ok(old) if old.is_dir() => "it is a folder; name a file".to_owned(),
+        Ok(_) => "it is a device or a pipe; name a file".to_owned(),
+        Err(_) if folder.is_dir() => return Ok(()),
+        Err(_) => format!("`{}` is not a folder; make it first", folder.display()),
     };
-    Err(CliError::File { path: output.to_owned(), source: kind.into() })
+    Err(CliError::Place { path: output.to_owned(), reason })
 }
 
 /// Refuses to write over a file that is read.

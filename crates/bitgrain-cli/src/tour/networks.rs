@@ -55,7 +55,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         }
     }
     Ok(Box::new(Networks {
-        weights: learned.network.parameters().iter().map(|parameter| parameter.store().master().len()).sum(),
+        weights: learned.network.parameters().iter().map(|parameter| parameter.store().len()).sum(),
         learned: learned.known.count(),
         unknown: learned.unknown.count(),
         epochs: EPOCHS,

@@ -8,7 +8,7 @@ use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
 
 use super::grid::Grid;
 use super::scaled::{check_finite, whole_rows};
-use super::{DType, Parts, PartsMut, ScaledFormat, Scaling, Sizes, optimum, q4f32};
+use super::{Calibration, DType, Parts, PartsMut, ScaledFormat, Scaling, Sizes, optimum, q4f32};
 use crate::CodecErr;
 
 /// A way to store a matrix of weights.
@@ -91,6 +91,21 @@ impl WeightFormat {
     #[must_use]
     pub const fn needs_tensor_grid(self) -> bool {
         matches!(self, Self::Scaled(ScaledFormat { scaling: Scaling::Tensor, .. }))
+    }
+
+    /// Whether [`encode_rows`](Self::encode_rows) makes use of an importance per column: most blocks of llama.cpp, and
+    /// dtypes that search their scales by squared error, unless one scale serves the whole tensor.
+    #[must_use]
+    pub const fn takes_importance(self) -> bool {
+        match self {
+            Self::Scaled(ScaledFormat { dtype, scaling: Scaling::Channel | Scaling::Group(_), calibration }) => {
+                let searched = !dtype.is_plain() && dtype.bits() <= 8;
+                matches!(dtype, DType::Ternary | DType::Binary)
+                    || searched && matches!(calibration, Calibration::MeanSquaredError)
+            }
+            Self::Scaled(_) | Self::Q4F32 => false,
+            Self::Ggml(block) => block.takes_importance(),
+        }
     }
 
     /// Quantizes whole rows: see [`ScaledFormat::encode_rows`].

@@ -6,6 +6,7 @@ mod fallback;
 mod layout;
 mod output;
 mod recipe;
+mod settings;
 mod target;
 
 use std::path::Path;
@@ -23,6 +24,7 @@ pub use choice::Choice;
 pub(crate) use encode::measure;
 use output::Output;
 pub use recipe::Recipe;
+pub use settings::{FormatSettings, Granularity, Resolved, Setting, SettingsError};
 use target::target;
 
 /// What a conversion did.

@@ -15,7 +15,7 @@ use crate::{Container, Model, ModelError, Tensor};
 pub(crate) struct Output {
     files: Vec<Shard>,
     slots: Vec<Slot>,
-    index: Option<(PathBuf, Vec<u8>)>,
+    index: Option<(PathBuf, PartFile, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -83,9 +83,11 @@ impl Output {
             start = end;
         }
         refuse_input(path, model)?;
+        // Begun before any shard has its name, so that an index that cannot be written leaves no shards behind.
+        let file = PartFile::create(path).map_err(ModelError::io(path))?;
         let total = self.slots.iter().map(Slot::bytes).sum();
         let index = Index::new(Some(total), entries).map_err(write)?;
-        self.index = Some((path.to_owned(), index.to_json().into_bytes()));
+        self.index = Some((path.to_owned(), file, index.to_json().into_bytes()));
         Ok(())
     }
 
@@ -105,16 +107,20 @@ impl Output {
     }
 
     /// Makes the files durable and gives them their names, the index last. Returns their sizes together.
-    pub(crate) fn commit(self) -> Result<u64, ModelError> {
+    pub(crate) fn commit(mut self) -> Result<u64, ModelError> {
         let total = self.files.iter().map(|shard| shard.len).sum();
         for shard in &self.files {
             shard.file.seal(shard.len).map_err(ModelError::io(&shard.path))?;
         }
+        if let Some((path, file, text)) = &mut self.index {
+            file.write_at(0, text).map_err(ModelError::io(&*path))?;
+            file.seal(text.len() as u64).map_err(ModelError::io(&*path))?;
+        }
         for shard in self.files {
             shard.file.publish().map_err(ModelError::io(&shard.path))?;
         }
-        if let Some((path, text)) = self.index {
-            PartFile::write_whole(&path, &text).map_err(ModelError::io(&path))?;
+        if let Some((path, file, _)) = self.index {
+            file.publish().map_err(ModelError::io(&path))?;
         }
         Ok(total)
     }

@@ -172,7 +172,7 @@ impl Network {
     pub fn set_weights(&mut self, name: &str, weights: Vec<f32>) -> Result<(), NetworkError> {
         let unknown = self.unknown(name);
         let found = self.parameters.iter_mut().find(|parameter| parameter.name() == name).ok_or(unknown)?;
-        let wanted = found.store().master().len();
+        let wanted = found.store().len();
         if weights.len() != wanted {
             return Err(NetworkError::Count { parameter: name.to_owned(), wanted, found: weights.len() });
         }

@@ -49,6 +49,35 @@ impl Network {
         Ok(())
     }
 
+    /// Drops everything that a forward pass does not read: masters of parameters that run on codes, other versions,
+    /// importances and moments. What remains is what [`Contents::Active`](crate::save::Contents::Active) saves.
+    ///
+    /// Outputs stay the same. Masters become what the codes stand for: training or morphing the network afterwards
+    /// starts from those and decodes them into memory again.
+    ///
+    /// ```
+    /// use bitgrain_codec::weight::DType;
+    /// use bitgrain_nn::layer::Layer;
+    /// use bitgrain_nn::network::{Network, Shape};
+    /// let mut network = Network::new(Shape::new(&[256]), vec![Layer::dense(64)], 1)?;
+    /// network.morph(DType::Int4)?;
+    /// network.freeze()?;
+    /// let bytes: usize = network.memory().iter().map(|copy| copy.bytes).sum();
+    /// assert!(bytes < 64 * 256); // 4 bits and scales, not the 4 bytes of f32
+    /// # Ok::<(), bitgrain_nn::network::NetworkError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`morph`](Self::morph), if a version has to be made; then nothing is changed.
+    pub fn freeze(&mut self) -> Result<(), NetworkError> {
+        self.parameters().iter().try_for_each(|parameter| parameter.active().map(|_| ()))?;
+        for parameter in self.parameters_mut() {
+            let format = parameter.format();
+            parameter.store_mut().freeze(format).map_err(|error| parameter.error(error))?;
+        }
+        Ok(())
+    }
+
     /// Every copy of every parameter in memory.
     #[must_use]
     pub fn memory(&self) -> Vec<Memory> {

@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
 
     /// The way back.
     pub(crate) fn back(self) -> Back<'a> {
-        let gradients = self.parameters.iter().map(|parameter| vec![0.0; parameter.store().master().len()]).collect();
+        let gradients = self.parameters.iter().map(|parameter| vec![0.0; parameter.store().len()]).collect();
         Back { parameters: self.parameters, tape: self.tape.unwrap_or_default(), gradients }
     }
 

@@ -29,7 +29,7 @@ pub enum FileError {
         reason: &'static str,
     },
     /// A file of a later version.
-    #[error("version {found} of network files is not known, only {} is", super::VERSION)]
+    #[error("unknown version {found} of a network file; this program reads 1 to {}", super::VERSION)]
     Version {
         /// What the file says.
         found: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::saved::{Saved, SavedParameter, SavedVersion, format_text, parse_format};
-use super::{FileError, VERSION, base64};
+use super::{FileError, base64, is_known, version_of};
 use crate::layer::Layer;
 use crate::network::Shape;
 
@@ -39,6 +39,8 @@ struct Entry {
     master: Option<Floats>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     importance: Option<Floats>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moments: Option<Floats>,
     versions: Vec<VersionEntry>,
 }
 
@@ -100,11 +102,12 @@ pub(super) fn write(saved: &Saved) -> Result<String, FileError> {
         active: format_text(one.active),
         master: one.master.as_deref().map(Floats::of),
         importance: one.importance.as_deref().map(Floats::of),
+        moments: one.moments.as_deref().map(Floats::of),
         versions: one.versions.iter().map(|saved| version(saved, one.rows * one.cols)).collect(),
     };
     let document = Document {
         format: NAME.to_owned(),
-        version: VERSION,
+        version: version_of(saved),
         input: saved.input.clone(),
         layers: saved.layers.iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
         parameters: saved.parameters.iter().map(entry).collect(),
@@ -130,7 +133,7 @@ pub(super) fn read(text: &[u8]) -> Result<Saved, FileError> {
         return Err(FileError::NotANetwork { reason: "its format is not `bitgrain network`" });
     }
     match head.version.as_ref().and_then(Value::as_u64) {
-        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) if is_known(version) => {}
         Some(found) => return Err(FileError::Version { found }),
         None => return Err(FileError::NotANetwork { reason: "it has no version" }),
     }
@@ -189,6 +192,7 @@ fn parameter(entry: Entry) -> Result<SavedParameter, FileError> {
         active: parse_format(&name, &entry.active)?,
         master: floats(entry.master, "weights")?,
         importance: floats(entry.importance, "importances")?,
+        moments: floats(entry.moments, "moments")?,
         rows: entry.rows,
         cols: entry.cols,
         name,

@@ -20,17 +20,27 @@ use crate::network::Network;
 pub use error::FileError;
 use saved::Saved;
 
-/// The version of both files.
-const VERSION: u32 = 1;
+/// The latest version of both files. Version 2 adds moments.
+const VERSION: u32 = 2;
+
+/// The version of a file: 1 without moments, so that programs which know only version 1 can read it.
+fn version_of(saved: &Saved) -> u32 {
+    if saved.parameters.iter().any(|parameter| parameter.moments.is_some()) { VERSION } else { 1 }
+}
+
+/// Whether a file of that version can be read.
+fn is_known(version: u64) -> bool {
+    (1..=u64::from(VERSION)).contains(&version)
+}
 
 /// How much of a network a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// Masters, importances and every version there is: what was trained can be trained on. Mean products of inputs
-    /// are not kept.
+    /// Masters, importances, moments and every version there is: training and morphing go on as without the file.
+    /// Moments take half the square of a matrix's columns as f32. A parameter without a master is saved without one.
     All,
-    /// Of each parameter the weights that it runs on, and nothing else: as small as its format. On loading, masters
-    /// become what the codes stand for.
+    /// Of each parameter the weights that it runs on, and nothing else: as small as its format. The loaded network holds
+    /// the codes alone, as after [`Network::freeze`].
     Active,
 }
 

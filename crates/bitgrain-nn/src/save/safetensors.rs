@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::saved::{Saved, SavedParameter, SavedVersion, format_text, parse_format};
-use super::{FileError, VERSION, json};
+use super::{FileError, is_known, json, version_of};
 use crate::Storage;
 use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of};
 use crate::network::Shape;
@@ -20,6 +20,7 @@ const CHECKSUM: &str = "bitgrain.network.crc32c";
 
 /// What follows the name of a parameter in the names of its other arrays.
 const IMPORTANCE: &str = ":importance";
+const MOMENTS: &str = ":moments";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +40,8 @@ struct ParameterText {
     active: String,
     master: bool,
     importance: bool,
+    #[serde(default, skip_serializing_if = "is_absent")]
+    moments: bool,
     versions: Vec<VersionText>,
 }
 
@@ -47,6 +50,12 @@ struct ParameterText {
 struct VersionText {
     format: String,
     stored: String,
+}
+
+/// Entries that version 1 does not have are written only if they say something.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_absent(there: &bool) -> bool {
+    !there
 }
 
 /// The name of a version's codes.
@@ -70,6 +79,9 @@ pub(super) fn write(saved: &Saved) -> Result<Vec<u8>, FileError> {
         }
         if let Some(importance) = &one.importance {
             add(format!("{}{IMPORTANCE}", one.name), Dtype::F32, vec![cols], float_bytes(importance));
+        }
+        if let Some(moments) = &one.moments {
+            add(format!("{}{MOMENTS}", one.name), Dtype::F32, vec![moments.len() as u64], float_bytes(moments));
         }
         for version in &one.versions {
             let name = version_name(&one.name, &format_text(version.format));
@@ -123,10 +135,11 @@ fn text(saved: &Saved) -> Result<Text, FileError> {
         active: format_text(one.active),
         master: one.master.is_some(),
         importance: one.importance.is_some(),
+        moments: one.moments.is_some(),
         versions: one.versions.iter().map(version_text).collect(),
     };
     Ok(Text {
-        version: VERSION,
+        version: version_of(saved),
         input: saved.input.clone(),
         layers: saved.layers.iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
         parameters: saved.parameters.iter().map(parameter).collect(),
@@ -155,6 +168,11 @@ impl<'a> Arrays<'a> {
     fn floats(&mut self, parameter: &str, name: &str) -> Result<Vec<f32>, FileError> {
         let bytes = self.get(parameter, name, Some(Dtype::F32))?;
         Ok(bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect())
+    }
+
+    /// The array of a parameter whose name ends in `ending`, if the parameter says that it is there.
+    fn floats_if(&mut self, there: bool, parameter: &str, ending: &str) -> Result<Option<Vec<f32>>, FileError> {
+        there.then(|| self.floats(parameter, &format!("{parameter}{ending}"))).transpose()
     }
 
     fn parts(&mut self, parameter: &str, name: &str, stored: WeightFormat) -> Result<PartsBuf, FileError> {
@@ -187,7 +205,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, FileError> {
         return Err(FileError::Checksum { stored, found });
     }
     match serde_json::from_str::<Head>(text)?.version {
-        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) if is_known(version) => {}
         Some(found) => return Err(FileError::Version { found }),
         None => return Err(lacking("it has no version")),
     }
@@ -207,11 +225,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, FileError> {
         parameters.push(SavedParameter {
             active: parse_format(&one.name, &one.active)?,
             master: if one.master { Some(arrays.floats(&one.name, &one.name)?) } else { None },
-            importance: if one.importance {
-                Some(arrays.floats(&one.name, &format!("{}{IMPORTANCE}", one.name))?)
-            } else {
-                None
-            },
+            importance: arrays.floats_if(one.importance, &one.name, IMPORTANCE)?,
+            moments: arrays.floats_if(one.moments, &one.name, MOMENTS)?,
             rows: one.rows,
             cols: one.cols,
             versions,

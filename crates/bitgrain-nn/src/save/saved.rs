@@ -1,5 +1,7 @@
 //! `Saved`: a network as a list of arrays, between memory and any file.
 
+use std::sync::Arc;
+
 use bitgrain_codec::weight::{DType, PartsBuf, QuantizedTensor, Sizes, WeightFormat};
 
 use super::{Contents, FileError};
@@ -7,7 +9,7 @@ use crate::convert::Choice;
 use crate::layer::Layer;
 use crate::network::parameter::ParameterSpec;
 use crate::network::{Network, NetworkError, Parameter, Plan, Shape};
-use crate::store::{Active, Version, WeightStore, is_master};
+use crate::store::{Active, Moments, Version, WeightStore, is_master};
 
 /// A network as a list of arrays.
 pub(super) struct Saved {
@@ -24,6 +26,8 @@ pub(super) struct SavedParameter {
     pub(super) active: WeightFormat,
     pub(super) master: Option<Vec<f32>>,
     pub(super) importance: Option<Vec<f32>>,
+    /// The triangle of the moments.
+    pub(super) moments: Option<Vec<f32>>,
     pub(super) versions: Vec<SavedVersion>,
 }
 
@@ -75,22 +79,26 @@ impl SavedParameter {
         let active = parameter.active()?;
         let (master, versions) = match (contents, &active) {
             (Contents::All, _) => {
-                (Some(store.master().to_vec()), store.versions().iter().map(|v| version(v)).collect())
+                // A reader decodes a master that is left out from the active version.
+                let left_out = store.frozen().is_some_and(|version| version.format() == parameter.format());
+                let master = (!left_out).then(|| store.master().to_vec());
+                (master, store.versions().iter().map(|v| version(v)).collect())
             }
             (Contents::Active, Active::Master(master)) => (Some(master.to_vec()), Vec::new()),
             (Contents::Active, Active::Version(active)) => (None, vec![version(active)]),
         };
         let (rows, cols) = store.shape();
         let importance = store.importance().filter(|_| contents == Contents::All).map(<[f32]>::to_vec);
+        let moments = store.moments().filter(|_| contents == Contents::All).map(Moments::triangle);
         let (name, active) = (parameter.name().to_owned(), parameter.format());
-        Ok(Self { name, rows, cols, active, master, importance, versions })
+        Ok(Self { name, rows, cols, active, master, importance, moments, versions })
     }
 
     fn into_parameter(self, spec: &ParameterSpec) -> Result<Parameter, FileError> {
         let name = self.name;
         let wrong = |what| FileError::Weights { parameter: name.clone(), what };
         let length = |what, wanted, found| FileError::Length { parameter: name.clone(), what, wanted, found };
-        let mut versions: Vec<Version> = Vec::with_capacity(self.versions.len());
+        let mut versions: Vec<Arc<Version>> = Vec::with_capacity(self.versions.len());
         for SavedVersion { format, stored, parts } in self.versions {
             if versions.iter().any(|other| other.format() == format) {
                 return Err(wrong("a version twice"));
@@ -107,18 +115,26 @@ impl SavedParameter {
             }
             let tensor = QuantizedTensor::from_parts(stored, self.rows, self.cols, parts);
             let tensor = tensor.map_err(NetworkError::codec(&name))?;
-            versions.push(Version::new(format, tensor).map_err(NetworkError::store(&name))?);
+            versions.push(Arc::new(Version::new(format, tensor).map_err(NetworkError::store(&name))?));
         }
-        let master = match (self.master, versions.iter().find(|version| version.format() == self.active)) {
-            (Some(master), _) => master,
-            (None, Some(version)) => version.tensor().dequantize().map_err(NetworkError::codec(&name))?,
-            (None, None) => return Err(wrong("neither a master nor the version it runs on")),
+        let mut store = match self.master {
+            Some(master) if Some(master.len()) != self.rows.checked_mul(self.cols) => {
+                return Err(length("weights", self.rows.saturating_mul(self.cols), master.len()));
+            }
+            Some(master) => WeightStore::new(master, self.cols).map_err(NetworkError::store(&name))?,
+            None => {
+                let active = versions.iter().find(|version| version.format() == self.active);
+                let active = active.ok_or_else(|| wrong("neither a master nor the version it runs on"))?;
+                WeightStore::without_master(Arc::clone(active))
+            }
         };
-        if Some(master.len()) != self.rows.checked_mul(self.cols) {
-            return Err(length("weights", self.rows.saturating_mul(self.cols), master.len()));
+        if self.importance.is_some() {
+            store.set_importance(self.importance).map_err(NetworkError::store(&name))?;
         }
-        let mut store = WeightStore::new(master, self.cols).map_err(NetworkError::store(&name))?;
-        store.set_importance(self.importance).map_err(NetworkError::store(&name))?;
+        if let Some(triangle) = self.moments {
+            let moments = Moments::of_triangle(&triangle, self.cols).map_err(NetworkError::store(&name))?;
+            store.set_moments(Some(moments)).map_err(NetworkError::store(&name))?;
+        }
         versions.into_iter().for_each(|version| store.insert(version));
         Ok(Parameter::new(spec, store, self.active))
     }

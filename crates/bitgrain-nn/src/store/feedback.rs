@@ -9,7 +9,9 @@
 //! .040 to .013, fp4 .049 to .013, `q4_0` .035 to .019, int2 .459 to .103, ternary .458 to .181.
 
 use bitgrain_codec::CodecErr;
-use bitgrain_codec::weight::{Grid, Parts, PartsBuf, PartsMut, QuantizedTensor, ScaledFormat, Scaling, WeightFormat};
+use bitgrain_codec::weight::{
+    Grid, Parts, PartsBuf, PartsMut, QuantizedTensor, ScaledFormat, Scaling, WeightFormat, check_finite,
+};
 use rayon::prelude::*;
 
 use super::StoreError;
@@ -49,6 +51,36 @@ impl Moments {
     #[must_use]
     pub const fn cols(&self) -> usize {
         self.cols
+    }
+
+    /// The rows of the triangle, each from its diagonal on: `cols * (cols + 1) / 2` numbers.
+    #[must_use]
+    pub fn triangle(&self) -> Vec<f32> {
+        (0..self.cols).flat_map(|row| &self.row(row)[row..]).copied().collect()
+    }
+
+    /// The moments whose [`triangle`](Self::triangle) this is.
+    ///
+    /// # Errors
+    /// [`CodecErr::LengthMismatch`] for another number of columns, [`CodecErr::NonFinite`] with the index of a number
+    /// that is not finite or of a diagonal that is not positive: weights are divided by it.
+    pub fn of_triangle(triangle: &[f32], cols: usize) -> Result<Self, StoreError> {
+        let wanted = cols.checked_mul(cols.saturating_add(1)).map(|twice| twice / 2);
+        if wanted != Some(triangle.len()) {
+            return Err(CodecErr::LengthMismatch { left: wanted.unwrap_or(usize::MAX), right: triangle.len() }.into());
+        }
+        check_finite(triangle)?;
+        let mut upper = vec![0.0; cols * cols];
+        let mut start = 0;
+        for row in 0..cols {
+            let values = &triangle[start..][..cols - row];
+            if values[0] <= 0.0 {
+                return Err(CodecErr::NonFinite { index: start }.into());
+            }
+            upper[row * cols + row..][..values.len()].copy_from_slice(values);
+            start += values.len();
+        }
+        Ok(Self { cols, upper })
     }
 
     fn row(&self, row: usize) -> &[f32] {
@@ -234,6 +266,22 @@ mod tests {
             assert!(error(&fed) < 0.7 * error(&plain), "{name}: {} of {}", error(&fed), error(&plain));
         }
         assert_eq!(quantize("int8".parse().expect("known"), &weights, &moments, None), Ok(None));
+    }
+
+    #[test]
+    fn a_triangle_comes_back_and_a_broken_one_is_refused() {
+        let (products, _) = inputs(50, 5);
+        let moments = Moments::new(products, 5).expect("mean products");
+        let triangle = moments.triangle();
+        assert_eq!(triangle.len(), 15);
+        assert_eq!(Moments::of_triangle(&triangle, 5), Ok(moments));
+        assert!(Moments::of_triangle(&triangle, 4).is_err() && Moments::of_triangle(&triangle, usize::MAX).is_err());
+        // The diagonal of the second row is the sixth number.
+        for (index, value) in [(0, f32::NAN), (1, f32::INFINITY), (5, 0.0), (5, -1.0)] {
+            let mut broken = triangle.clone();
+            broken[index] = value;
+            assert_eq!(Moments::of_triangle(&broken, 5), Err(CodecErr::NonFinite { index }.into()), "{value}");
+        }
     }
 
     #[test]

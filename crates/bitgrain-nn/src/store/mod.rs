@@ -1,14 +1,17 @@
 //! `WeightStore`: the weights of one parameter at f32, and as many quantized versions of them as were asked for.
 //!
 //! The master is what training changes. Versions are made from it when they are first needed and are all gone as soon
-//! as it changes, which the borrow checker sees to: whoever changes the master holds the only reference to the store.
+//! as it changes, which the borrow checker sees to: changing the master takes the only reference to the store.
+//!
+//! A store that was frozen, or loaded from codes alone, holds no master. It is decoded from the codes when something
+//! needs it: training, another format, or [`WeightStore::master`].
 
 mod error;
 mod feedback;
 mod instead;
 mod version;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, QuantizedTensor, WeightFormat, check_finite};
@@ -37,7 +40,10 @@ pub use version::Version;
 pub struct WeightStore {
     rows: usize,
     cols: usize,
-    master: Vec<f32>,
+    /// Empty until it is needed if there is an `origin`.
+    master: OnceLock<Vec<f32>>,
+    /// The version whose codes the master stands for.
+    origin: Option<Arc<Version>>,
     importance: Option<Vec<f32>>,
     moments: Option<Arc<Moments>>,
     versions: RwLock<Vec<Entry>>,
@@ -94,11 +100,78 @@ impl WeightStore {
         Ok(Self {
             rows: master.len() / cols,
             cols,
-            master,
+            master: OnceLock::from(master),
+            origin: None,
             importance: None,
             moments: None,
             versions: RwLock::default(),
         })
+    }
+
+    /// A store without a master, which becomes what the codes of `origin` stand for when it is needed. The version must
+    /// be inserted as well.
+    pub(crate) fn without_master(origin: Arc<Version>) -> Self {
+        let (rows, cols) = origin.tensor().shape();
+        Self {
+            rows,
+            cols,
+            master: OnceLock::new(),
+            origin: Some(origin),
+            importance: None,
+            moments: None,
+            versions: RwLock::default(),
+        }
+    }
+
+    /// Drops the master, importances, moments and all versions but that of `format`, which is made if need be: as
+    /// saving the codes and loading them does. The master becomes what the codes stand for, and is decoded again when
+    /// something needs it. With float32 the master is what remains.
+    ///
+    /// ```
+    /// use bitgrain_codec::weight::DType;
+    /// use bitgrain_nn::WeightStore;
+    /// let mut store = WeightStore::new(vec![0.5; 1024], 256)?;
+    /// store.freeze(DType::Int8.into())?;
+    /// let bytes: usize = store.memory().iter().map(|(_, bytes)| bytes).sum();
+    /// assert_eq!(bytes, 1024 + 4 * 4); // codes and a scale per row, not 4096
+    /// # Ok::<(), bitgrain_nn::store::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`morph`](Self::morph); then nothing is changed.
+    pub fn freeze(&mut self, format: WeightFormat) -> Result<(), StoreError> {
+        let version = self.fresh(format)?.version().cloned();
+        self.importance = None;
+        self.moments = None;
+        match version {
+            None => self.versions_mut().clear(),
+            Some(version) => self.keep_only(version),
+        }
+        Ok(())
+    }
+
+    fn keep_only(&mut self, version: Arc<Version>) {
+        self.master = OnceLock::new();
+        self.origin = Some(Arc::clone(&version));
+        let entry = Entry { format: version.format(), slot: Arc::new(Mutex::new(Some(version))) };
+        *self.versions_mut() = vec![entry];
+    }
+
+    /// The version that holds the weights while the master is not in memory.
+    pub(crate) fn frozen(&self) -> Option<&Version> {
+        self.origin.as_deref().filter(|_| self.master.get().is_none())
+    }
+
+    /// Number of weights.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Whether the matrix has no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows == 0
     }
 
     /// Rows and columns.
@@ -107,10 +180,18 @@ impl WeightStore {
         (self.rows, self.cols)
     }
 
-    /// The weights that training changes and versions are made from.
+    /// The weights that training changes and versions are made from. A store without a master decodes it from its codes
+    /// and keeps it.
     #[must_use]
     pub fn master(&self) -> &[f32] {
-        &self.master
+        self.decode_master()
+    }
+
+    fn decode_master(&self) -> &[f32] {
+        self.master.get_or_init(|| {
+            let origin = self.origin.as_ref().expect("a store has a master or the codes it stands for");
+            origin.tensor().dequantize().expect("every row was decoded when the version was made")
+        })
     }
 
     /// Makes a quantized version, unless there is one. The master is its own float32 version.
@@ -129,7 +210,7 @@ impl WeightStore {
     /// As [`morph`](Self::morph).
     pub fn fresh(&self, format: WeightFormat) -> Result<Active<'_>, StoreError> {
         if is_master(format) {
-            return Ok(Active::Master(&self.master));
+            return Ok(Active::Master(self.master()));
         }
         let slot = self.find(format).unwrap_or_else(|| self.entry(format));
         let mut version = locked(&slot);
@@ -145,12 +226,12 @@ impl WeightStore {
     fn quantize(&self, format: WeightFormat) -> Result<QuantizedTensor, StoreError> {
         let importance = self.importance.as_deref();
         let fed = match &self.moments {
-            Some(moments) => feedback::quantize(format, &self.master, moments, importance)?,
+            Some(moments) => feedback::quantize(format, self.master(), moments, importance)?,
             None => None,
         };
         match fed {
             Some(tensor) => Ok(tensor),
-            None => Ok(QuantizedTensor::quantize_with(format, &self.master, self.cols, importance)?),
+            None => Ok(QuantizedTensor::quantize_with(format, self.master(), self.cols, importance)?),
         }
     }
 
@@ -158,7 +239,7 @@ impl WeightStore {
     #[must_use]
     pub fn active(&self, format: WeightFormat) -> Active<'_> {
         let version = self.find(format).and_then(|slot| locked(&slot).clone());
-        version.map_or(Active::Master(&self.master), Active::Version)
+        version.map_or_else(|| Active::Master(self.master()), Active::Version)
     }
 
     /// The weights that a version stands for: quantized and back, as every computation on its codes sees them.
@@ -185,7 +266,7 @@ impl WeightStore {
     /// [`StoreError::Codec`] if codes cannot be read.
     pub fn unpack(&mut self, format: WeightFormat) -> Result<(), StoreError> {
         let Some(version) = self.active(format).version().cloned() else { return Ok(()) };
-        self.master = version.tensor().dequantize()?;
+        self.put_master(version.tensor().dequantize()?);
         self.versions_mut().retain(|entry| entry.format == format);
         Ok(())
     }
@@ -196,10 +277,11 @@ impl WeightStore {
     /// [`CodecErr::LengthMismatch`], or [`CodecErr::NonFinite`] if a weight would become NaN or infinite; then nothing
     /// is changed.
     pub fn apply_gradients(&mut self, gradients: &[f32], rate: f32) -> Result<(), StoreError> {
-        if gradients.len() != self.master.len() {
-            return Err(CodecErr::LengthMismatch { left: self.master.len(), right: gradients.len() }.into());
+        if gradients.len() != self.len() {
+            return Err(CodecErr::LengthMismatch { left: self.len(), right: gradients.len() }.into());
         }
-        let moved: Vec<f32> = self.master.iter().zip(gradients).map(|(weight, slope)| weight - rate * slope).collect();
+        let moved: Vec<f32> =
+            self.master().iter().zip(gradients).map(|(weight, slope)| weight - rate * slope).collect();
         self.set_master(moved)
     }
 
@@ -208,18 +290,32 @@ impl WeightStore {
     /// # Errors
     /// As [`apply_gradients`](Self::apply_gradients).
     pub fn set_master(&mut self, master: Vec<f32>) -> Result<(), StoreError> {
-        if master.len() != self.master.len() {
-            return Err(CodecErr::LengthMismatch { left: self.master.len(), right: master.len() }.into());
+        if master.len() != self.len() {
+            return Err(CodecErr::LengthMismatch { left: self.len(), right: master.len() }.into());
         }
         check_finite(&master)?;
-        self.master = master;
+        self.put_master(master);
         self.versions_mut().clear();
         Ok(())
     }
 
+    fn put_master(&mut self, master: Vec<f32>) {
+        self.master = OnceLock::from(master);
+        self.origin = None;
+    }
+
+    /// Decodes the master if it is not in memory, so that versions can go.
+    fn thaw(&mut self) {
+        self.decode_master();
+        self.origin = None;
+    }
+
     /// Changes weights in place, which must stay finite. All versions are gone.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut [f32])) {
-        change(&mut self.master);
+        self.thaw();
+        if let Some(master) = self.master.get_mut() {
+            change(master);
+        }
         self.versions_mut().clear();
     }
 
@@ -237,6 +333,7 @@ impl WeightStore {
                 return Err(CodecErr::NonFinite { index }.into());
             }
         }
+        self.thaw();
         self.importance = importance;
         self.versions_mut().clear();
         Ok(())
@@ -257,9 +354,16 @@ impl WeightStore {
         if let Some(found) = moments.as_ref().map(Moments::cols).filter(|found| *found != self.cols) {
             return Err(CodecErr::LengthMismatch { left: self.cols, right: found }.into());
         }
+        self.thaw();
         self.moments = moments.map(Arc::new);
         self.versions_mut().clear();
         Ok(())
+    }
+
+    /// How the inputs of the columns go together, if that was said.
+    #[must_use]
+    pub fn moments(&self) -> Option<&Moments> {
+        self.moments.as_deref()
     }
 
     /// Forgets a version, so that it is made again when it is needed.
@@ -274,17 +378,18 @@ impl WeightStore {
         entries.iter().filter_map(|entry| locked(&entry.slot).clone()).collect()
     }
 
-    /// What each copy takes in memory: the master, then the versions.
+    /// Bytes of each copy in memory: the master if it is there, then the versions.
     #[must_use]
     pub fn memory(&self) -> Vec<(WeightFormat, usize)> {
         let versions = self.versions();
         let versions = versions.iter().map(|version| (version.format(), version.bytes()));
-        [(DType::Float32.into(), size_of_val(self.master.as_slice()))].into_iter().chain(versions).collect()
+        let master = self.master.get().map(|master| (DType::Float32.into(), size_of_val(master.as_slice())));
+        master.into_iter().chain(versions).collect()
     }
 
     /// Puts a version in place that was read from somewhere.
-    pub(crate) fn insert(&mut self, version: Version) {
-        let entry = Entry { format: version.format(), slot: Arc::new(Mutex::new(Some(Arc::new(version)))) };
+    pub(crate) fn insert(&mut self, version: Arc<Version>) {
+        let entry = Entry { format: version.format(), slot: Arc::new(Mutex::new(Some(version))) };
         let versions = self.versions_mut();
         versions.retain(|other| other.format != entry.format);
         versions.push(entry);
@@ -320,6 +425,7 @@ impl Clone for WeightStore {
             rows: self.rows,
             cols: self.cols,
             master: self.master.clone(),
+            origin: self.origin.clone(),
             importance: self.importance.clone(),
             moments: self.moments.clone(),
             versions: RwLock::new(self.versions().into_iter().map(entry).collect()),

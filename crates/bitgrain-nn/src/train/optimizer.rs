@@ -17,7 +17,7 @@ pub(super) struct Steps {
 
 impl Steps {
     pub(super) fn new(network: &Network, config: &TrainConfig, batches: usize) -> Self {
-        let zeros = || network.parameters().iter().map(|p| vec![0.0; p.store().master().len()]).collect();
+        let zeros = || network.parameters().iter().map(|p| vec![0.0; p.store().len()]).collect();
         let squares = if matches!(config.optimizer, Optimizer::AdamW { .. }) { zeros() } else { Vec::new() };
         let total = config.epochs.saturating_mul(batches);
         Self { config: *config, total, done: 0, means: zeros(), squares }

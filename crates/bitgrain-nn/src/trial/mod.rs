@@ -90,7 +90,7 @@ pub fn trial(
     let score = evaluate(&loaded, data, loss)?;
     let compared = compare_networks(network, &loaded, Some(data.inputs()))?;
     let bytes = loaded.active_bytes()?;
-    let weights: usize = network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
+    let weights: usize = network.parameters().iter().map(|parameter| parameter.store().len()).sum();
     let alone: Vec<Batch> =
         (0..data.count().min(ALONE)).map(|at| data.inputs().pick(&[at])).collect::<Result<_, _>>()?;
     #[expect(clippy::cast_precision_loss, reason = "means")]

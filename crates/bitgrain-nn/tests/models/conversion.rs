@@ -174,3 +174,16 @@ fn containers_refuse_what_they_have_no_place_for_before_anything_is_written() {
     assert!(matches!(Container::of_output(&folder.path("x.GGUF")), Ok(Container::Gguf)));
     assert_eq!(folder.names(), ["in.safetensors"]);
 }
+
+#[test]
+fn an_index_that_cannot_be_written_leaves_no_shards_behind() {
+    let folder = Folder::new();
+    let model = folder.safetensors("in.safetensors", &small_model());
+    let out = folder.path("out.safetensors.index.json");
+    std::fs::create_dir(&out).expect("a folder in its place");
+    let names = || std::fs::read_dir(out.parent().expect("a folder")).expect("readable").count();
+    let before = names();
+    let refused = quantize(&model, &out, &to("int8"), &()).expect_err("a folder");
+    assert!(matches!(refused, ModelError::Io { .. }), "{refused}");
+    assert_eq!(names(), before);
+}

@@ -191,7 +191,7 @@ fn what_is_wrong_is_named() {
         Err(FileError::Checksum { .. })
     ));
     assert!(matches!(read("bitgrain network", "something"), Err(FileError::NotANetwork { .. })));
-    assert!(matches!(read("\"version\": 1", "\"version\": 2"), Err(FileError::Version { found: 2 })));
+    assert!(matches!(read("\"version\": 1", "\"version\": 3"), Err(FileError::Version { found: 3 })));
     let kind = read("\"kind\": \"dense\"", "\"kind\": \"capsule\"").expect_err("unknown");
     assert_eq!(kind.to_string(), "layer 0 is of the kind `capsule`, which is not known");
     assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(FileError::Layer { .. })));

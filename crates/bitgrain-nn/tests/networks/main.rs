@@ -3,9 +3,11 @@
 mod building;
 mod files;
 mod formats;
+mod freezing;
 mod gradients;
 mod layers;
 mod observing;
+mod sequences;
 mod spec;
 mod training;
 mod trials;

@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use bitgrain_codec::weight::DType;
 use bitgrain_nn::convert::Choice;
 use bitgrain_nn::layer::{Layer, Output};
 use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
 use bitgrain_nn::observe::{Observations, Observer, observe, observe_products};
 use bitgrain_nn::sample::digits;
+use bitgrain_nn::save::Contents;
 use bitgrain_nn::train::{Loss, TrainConfig, train};
 
 use crate::{batch, network};
@@ -87,4 +89,51 @@ fn feedback_needs_products() {
     let mut small = network(&[4], [Layer::dense(2)]);
     let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("it fits");
     assert!(matches!(seen.apply_feedback(&mut small), Err(NetworkError::Codec { .. })));
+}
+
+#[test]
+fn feedback_is_the_same_after_saving_and_loading() {
+    let mut network = network(&[32], [Layer::dense(16), Layer::relu(), Layer::dense(4)]);
+    let x = batch(&[32], 40, 1);
+    let plain = network.to_json(Contents::All).expect("finite");
+    assert!(plain.contains("\"version\": 1") && !plain.contains("moments"), "files without moments are as before");
+    let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
+    seen.apply_feedback(&mut network).expect("its own");
+    let json = network.to_json(Contents::All).expect("finite");
+    let loaded = [
+        Network::from_json(json.as_bytes()).expect("just written"),
+        Network::from_safetensors(&network.to_safetensors(Contents::All).expect("finite")).expect("just written"),
+    ];
+    for mut loaded in loaded {
+        assert_eq!(loaded.to_json(Contents::All).expect("finite"), json);
+        for format in [DType::Int2, DType::Int4, DType::Ternary] {
+            network.morph(format).expect("finite");
+            loaded.morph(format).expect("finite");
+            assert_eq!(
+                loaded.forward(&x).expect("it fits"),
+                network.forward(&x).expect("it fits"),
+                "{format}: versions made after loading are rounded with feedback, too"
+            );
+        }
+    }
+}
+
+#[test]
+fn moments_of_another_size_or_without_a_diagonal_are_refused() {
+    let mut network = network(&[2], [Layer::dense(1)]);
+    let seen = observe_products(&network, &[batch(&[2], 9, 1)], Observer::MinMax).expect("it fits");
+    seen.apply_feedback(&mut network).expect("its own");
+    let json = network.to_json(Contents::All).expect("finite");
+    let (body, _) = json.rsplit_once(",\n\"crc32c\"").expect("at the end");
+    let (before, moments) = body.split_once("\"moments\": {").expect("written");
+    let (_, after) = moments.split_once('}').expect("an object");
+    let read = |count: usize, base64: &str| {
+        let text = format!("{before}\"moments\": {{\"count\": {count}, \"base64\": \"{base64}\"}}{after}}}");
+        Network::from_json(text.as_bytes())
+    };
+    // 1.0 is 00 00 80 3f.
+    read(3, "AACAPwAAgD8AAIA/").expect("a triangle of ones");
+    assert!(read(2, "AACAPwAAgD8=").is_err(), "two numbers are no triangle of two columns");
+    assert!(read(3, "AAAAAAAAgD8AAIA/").is_err(), "weights would be divided by 0");
+    assert!(read(3, "AADAfwAAgD8AAIA/").is_err(), "a NaN");
 }

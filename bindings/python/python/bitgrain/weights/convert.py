@@ -198,6 +198,13 @@ def quantize_file(
         raise InputError("to= names one format for all; it does not go with budget=, max_rmse= or plan=")
     if budget is not None and max_rmse is not None:
         raise InputError("budget= and max_rmse= are two goals: choose one")
+    candidates = list(candidates)
+    if candidates and budget is None and max_rmse is None:
+        raise InputError("candidates= has no effect without budget= or max_rmse=; leave it out or give a goal")
+    if shard_size is not None and not os.fspath(target).endswith(".safetensors.index.json"):
+        raise InputError("shard_size= has no effect unless the target ends in .safetensors.index.json; leave it out")
+    if (group, scale, calibrate) != (None, None, None) and to is None and not candidates and not isinstance(keep, Mapping):
+        raise InputError("group=, scale= and calibrate= refine to=, candidates= or formats in keep=: give one of those")
 
     def named(one: str | DTypeInfo) -> str:
         return "keep" if one == "keep" else format_name(one, group, scale, calibrate, strict=False)

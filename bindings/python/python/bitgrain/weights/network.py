@@ -99,12 +99,30 @@ class Network(Trainable):
         Returns
         -------
         dict of str to dict of str to int
-            For each parameter the bytes of its master (``float32``) and of its versions.
+            For each parameter the bytes of its master (``float32``), if it is in memory, and of its versions.
         """
         out: dict[str, dict[str, int]] = {}
         for name, dtype, nbytes in self._native.memory():
             out.setdefault(name, {})[dtype] = nbytes
         return out
+
+    def freeze(self) -> None:
+        """Drop everything that a forward pass does not read.
+
+        Masters of parameters that run on codes, other versions and calibrations are freed, as if the network had been
+        saved without ``everything`` and loaded. Outputs stay the same. Masters become what the codes stand for:
+        training or morphing afterwards starts from those and decodes them into memory again.
+
+        Examples
+        --------
+        >>> import bitgrain
+        >>> network = bitgrain.Network(256, [bitgrain.layers.Dense(64)])
+        >>> network.morph("int4")
+        >>> network.freeze()
+        >>> sorted(network.memory()["0.weight"])
+        ['int4']
+        """
+        self._native.freeze()
 
     def weights(self, name: str, *, master: bool = False) -> Floats:
         """Give the weights of a parameter.

@@ -182,7 +182,7 @@ class WeightStore:
     @property
     def versions(self) -> list[str]:
         """The formats of the versions that exist, in the order they were asked for."""
-        return [name for name, _ in self._native.memory()[1:]]
+        return [name for name, _ in self._native.memory() if name != "float32"]
 
     def memory(self) -> dict[str, int]:
         """Give the bytes of each copy.

@@ -20,13 +20,13 @@ use crate::printable::printable;
 /// Show what a file holds: a model's tensors or trees, one tensor's values, or a table's columns.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  bitgrain inspect model.gguf                     metadata, tensors, totals per format
-  bitgrain inspect ./folder                       a Hugging Face folder, sharded or not
-  bitgrain inspect model.gguf blk.0.attn_q.weight statistics and a histogram of one tensor
-  bitgrain inspect model.gguf 'blk.0.*'           only these tensors
-  bitgrain inspect weights.npz --json             the same for machines
-  bitgrain inspect houses.bitgrain                trees, and which features matter; LightGBM and XGBoost too
-  bitgrain inspect data.csv                       what the columns of a table were taken for")]
+  bitgrain inspect model.gguf                       metadata, tensors, totals per format
+  bitgrain inspect ./folder                         a Hugging Face folder, sharded or not
+  bitgrain inspect model.gguf blk.0.attn_q.weight   statistics and a histogram of one tensor
+  bitgrain inspect model.gguf 'blk.0.*'             only these tensors
+  bitgrain inspect weights.npz --json               the same for machines
+  bitgrain inspect houses.bitgrain                  trees, and which features matter; LightGBM and XGBoost too
+  bitgrain inspect data.csv                         what the columns of a table were taken for")]
 pub(crate) struct Args {
     /// A GGUF, safetensors, npy or npz file, the index of a sharded model, or a folder; a model of trees of
     /// bitgrain, LightGBM or XGBoost; or a table: .csv, .tsv, .parquet, .libsvm, .svm.

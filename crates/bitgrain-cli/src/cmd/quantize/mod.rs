@@ -1,5 +1,6 @@
 //! `bitgrain quantize`: a model into smaller formats, with what that cost.
 
+mod request;
 mod show;
 
 use std::io::Write;
@@ -7,11 +8,12 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use bitgrain::codec::NonFinite;
-use bitgrain::codec::weight::{BlockLen, Calibration, Scaling, WeightFormat};
-use bitgrain::nn::convert::{Choice, Conversion, Recipe, quantize};
-use bitgrain::nn::plan::{Goal, Plan, candidates, plan};
+use bitgrain::codec::weight::{Calibration, WeightFormat};
+use bitgrain::nn::convert::{Conversion, Granularity, Recipe, quantize};
+use bitgrain::nn::plan::{Goal, Plan, plan};
 use bitgrain::nn::{Container, Importance, Model};
 
+use super::predict::check_place;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::size::Bytes;
@@ -39,19 +41,19 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// The format of every weight matrix.
-    #[arg(long, value_name = "FORMAT", required_unless_present_any = ["budget", "max_rmse", "plan"])]
-    to: Option<WeightFormat>,
-    /// Which weights share a scale, for the dtypes: default channel, group below 8 bits.
+    #[arg(long, value_name = "FORMAT", value_parser = format_name, required_unless_present_any = ["budget", "max_rmse", "plan"])]
+    to: Option<String>,
+    /// Weights that share a scale, for the dtypes [default: channel, or group below 8 bits].
     #[arg(long, value_enum, value_name = "WHICH")]
     scale: Option<Scale>,
-    /// Weights that share a scale, for the dtypes: 32, 64, 128 or another multiple of 8.
+    /// Number of weights that share a scale, for the dtypes: 32, 64, 128 or another multiple of 8.
     #[arg(long, value_name = "N")]
     group: Option<usize>,
-    /// How scales are found, for the dtypes: absmax, percentile or percentile=P, mse, hqq.
-    #[arg(long, value_name = "HOW", default_value = "absmax")]
-    calibrate: Calibration,
+    /// Calibration method, for the dtypes: absmax, percentile or percentile=P, mse, hqq [default: absmax].
+    #[arg(long, value_name = "METHOD")]
+    calibrate: Option<Calibration>,
     /// Tensors to keep as they are, or in a format of their own: 'GLOB' or 'GLOB=FORMAT'. May be repeated; the first
-    /// that matches decides.
+    /// that matches decides. A FORMAT that names its scaling (int8/channel) overrides --scale and --group.
     #[arg(long, value_name = "GLOB[=FORMAT]")]
     keep: Vec<String>,
     /// How much the error of each column matters: an importance matrix of llama.cpp (imatrix.gguf), or a file with a
@@ -68,14 +70,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
     /// Formats to choose from with --budget and --max-rmse.
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    candidates: Vec<WeightFormat>,
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = format_name)]
+    candidates: Vec<String>,
     /// Save the choice to this file; without --budget and --max-rmse, follow the one it holds.
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
-    /// Bytes of a shard at most, where OUT is .safetensors.index.json.
-    #[arg(long, value_name = "SIZE", default_value = "5GB")]
-    shard_size: Bytes,
+    /// Maximum size of a shard, where OUT is .safetensors.index.json [default: 5GB].
+    #[arg(long, value_name = "SIZE")]
+    shard_size: Option<Bytes>,
     /// Threads to use; all cores if not given. The result is the same.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -95,6 +97,22 @@ enum Scale {
     Channel,
     /// One per group of a row's weights.
     Group,
+}
+
+impl From<Scale> for Granularity {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::None => Self::None,
+            Scale::Tensor => Self::Tensor,
+            Scale::Channel => Self::Channel,
+            Scale::Group => Self::Group,
+        }
+    }
+}
+
+/// The name of a format, checked but not parsed: `int4/64` contradicts `--scale channel`, its equal `int4` does not.
+fn format_name(name: &str) -> Result<String, bitgrain::codec::CodecErr> {
+    name.parse::<WeightFormat>().map(|_| name.to_ascii_lowercase())
 }
 
 /// What to do with NaN and infinities.
@@ -130,38 +148,39 @@ struct Covered {
 }
 
 fn convert(args: &Args) -> Result<Done, CliError> {
+    let request = request::Request::new(args)?;
     let model = Model::open(&args.input)?;
     let container = Container::of_output(&args.output)?;
-    let default = args.to.map_or(Ok(Choice::Keep), |format| shaped(args, format).map(Choice::To))?;
+    check_place(&args.output)?;
     refuse_plan_over_others(args, &model)?;
-    let mut recipe = Recipe::new(default);
-    for rule in &args.keep {
-        let (pattern, choice) = keep_rule(args, rule)?;
-        if model.matching(pattern).is_err() {
-            return Err(CliError::NothingMatches { pattern: pattern.to_owned() });
-        }
-        recipe = recipe.rule(pattern, choice);
-    }
+    let mut recipe = request.recipe(&model)?;
     recipe.non_finite = match args.non_finite {
         Policy::Reject => NonFinite::Reject,
         Policy::Zero => NonFinite::Zero,
         Policy::Clamp => NonFinite::Clamp,
     };
-    recipe.shard_bytes = args.shard_size.0;
-    recipe.importance = args.imatrix.as_ref().map(Importance::open).transpose()?;
-    let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
-    if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
-        return Err(CliError::UselessImportance { path: file.clone() });
+    if let Some(Bytes(most)) = args.shard_size {
+        recipe.shard_bytes = most;
     }
     let goal = match (args.budget, args.max_rmse) {
         (Some(Bytes(bytes)), _) => Some(Goal::Budget(bytes)),
         (_, Some(error)) => Some(Goal::MaxError(error)),
         (None, None) => None,
     };
-    let plan = match (goal, &args.plan) {
-        (Some(goal), _) => Some(planned(args, &model, container, goal, &recipe)?),
+    let candidates = request.candidates(container, goal.is_some())?;
+    let followed = match (goal, &args.plan) {
         (None, Some(file)) => Some(Plan::load(file)?),
-        (None, None) => None,
+        _ => None,
+    };
+    request.refuse_useless_importance(&candidates, followed.as_ref())?;
+    recipe.importance = args.imatrix.as_ref().map(Importance::open).transpose()?;
+    let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
+    if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
+        return Err(CliError::UselessImportance { path: file.clone() });
+    }
+    let plan = match goal {
+        Some(goal) => Some(planned(&model, container, &candidates, goal, &recipe)?),
+        None => followed,
     };
     if let (Some(_), Some(plan), Some(file)) = (goal, &plan, &args.plan) {
         plan.save(file)?;
@@ -190,44 +209,15 @@ fn refuse_plan_over_others(args: &Args, model: &Model) -> Result<(), CliError> {
     Ok(())
 }
 
-fn planned(args: &Args, model: &Model, container: Container, goal: Goal, recipe: &Recipe) -> Result<Plan, CliError> {
-    let formats = if args.candidates.is_empty() { candidates(container) } else { args.candidates.clone() };
-    let formats = formats.into_iter().map(|format| shaped(args, format)).collect::<Result<Vec<_>, _>>()?;
+fn planned(
+    model: &Model,
+    container: Container,
+    formats: &[WeightFormat],
+    goal: Goal,
+    recipe: &Recipe,
+) -> Result<Plan, CliError> {
     let bar = Bar::new(model.bytes() * formats.len() as u64, "measuring");
-    let plan = plan(model, container, &formats, goal, recipe, &bar)?;
+    let plan = plan(model, container, formats, goal, recipe, &bar)?;
     bar.finish();
     Ok(plan)
-}
-
-/// The format with the scaling and calibration that the options ask for. Block formats have their own.
-fn shaped(args: &Args, format: WeightFormat) -> Result<WeightFormat, CliError> {
-    let WeightFormat::Scaled(mut scaled) = format else { return Ok(format) };
-    scaled.calibration = args.calibrate;
-    if scaled.dtype.is_plain() {
-        return Ok(scaled.into());
-    }
-    let group = match args.group {
-        Some(len) => Scaling::Group(BlockLen::new(len).map_err(bitgrain::codec::CodecErr::from)?),
-        None => Scaling::Group(BlockLen::DEFAULT),
-    };
-    scaled.scaling = match args.scale {
-        Some(Scale::None) => Scaling::None,
-        Some(Scale::Tensor) => Scaling::Tensor,
-        Some(Scale::Channel) => Scaling::Channel,
-        Some(Scale::Group) => group,
-        None if args.group.is_some() => group,
-        None => scaled.scaling,
-    };
-    Ok(scaled.into())
-}
-
-/// A pattern and what becomes of the tensors it matches.
-fn keep_rule<'a>(args: &Args, rule: &'a str) -> Result<(&'a str, Choice), CliError> {
-    match rule.rsplit_once('=') {
-        None => Ok((rule, Choice::Keep)),
-        Some((pattern, format)) => {
-            let format = format.parse().map_err(|_| CliError::UnknownFormat { name: format.to_owned() })?;
-            Ok((pattern, Choice::To(shaped(args, format)?)))
-        }
-    }
 }

@@ -1,0 +1,166 @@
+//! `Request`: the options of `bitgrain quantize` held against each other. An option is honored or refused, never ignored.
+
+use bitgrain::codec::weight::WeightFormat;
+use bitgrain::nn::convert::{Choice, FormatSettings, Granularity, Recipe, Resolved, SettingsError};
+use bitgrain::nn::plan::{Plan, candidates};
+use bitgrain::nn::{Container, Model};
+
+use super::Args;
+use crate::error::CliError;
+
+/// Ending of an output that is written in shards.
+const INDEX: &str = ".safetensors.index.json";
+
+/// Options that do not contradict each other.
+pub(super) struct Request<'a> {
+    args: &'a Args,
+    settings: FormatSettings,
+    to: Option<Resolved>,
+    rules: Vec<(&'a str, Option<Resolved>)>,
+}
+
+impl<'a> Request<'a> {
+    /// Checks all options that need neither the model nor the output.
+    pub(super) fn new(args: &'a Args) -> Result<Self, CliError> {
+        let planning = args.budget.is_some() || args.max_rmse.is_some();
+        if !args.candidates.is_empty() && !planning {
+            return Err(CliError::Options {
+                problem: "--candidates has no effect without --budget or --max-rmse".to_owned(),
+                fix: "leave it out or give a goal",
+            });
+        }
+        if args.shard_size.is_some() && !args.output.to_string_lossy().ends_with(INDEX) {
+            return Err(CliError::Options {
+                problem: format!("--shard-size has no effect on the output {}", args.output.display()),
+                fix: "name it NAME.safetensors.index.json or leave out --shard-size",
+            });
+        }
+        let scale = args.scale.map(Granularity::from);
+        let settings = FormatSettings { scale, group: args.group, calibration: args.calibrate };
+        let to = args.to.as_ref().map(|name| settings.resolve(name)).transpose().map_err(contradiction)?;
+        let rules = args.keep.iter().map(|rule| keep_rule(settings, rule)).collect::<Result<_, _>>()?;
+        let request = Self { args, settings, to, rules };
+        if !planning {
+            request.refuse_unused(&[])?;
+        }
+        Ok(request)
+    }
+
+    /// The recipe of --to and --keep. Every --keep must decide about at least one tensor.
+    pub(super) fn recipe(&self, model: &Model) -> Result<Recipe, CliError> {
+        let mut recipe = Recipe::new(self.to.map_or(Choice::Keep, |to| Choice::To(to.format)));
+        let mut decided: Vec<&str> = Vec::new();
+        for (pattern, format) in &self.rules {
+            let nothing = |_| CliError::NothingMatches { pattern: (*pattern).to_owned() };
+            let matching = model.matching(pattern).map_err(nothing)?;
+            let free: Vec<_> = matching.into_iter().filter(|one| !decided.contains(&one.name.as_str())).collect();
+            if free.is_empty() {
+                return Err(CliError::Options {
+                    problem: format!("--keep '{pattern}' has no effect: earlier --keep options match the same tensors"),
+                    fix: "put it before them or leave it out",
+                });
+            }
+            if format.is_some() && free.iter().all(|tensor| tensor.storage.format().is_none()) {
+                return Err(CliError::Options {
+                    problem: format!("--keep '{pattern}=...' has no effect: `{}` does not hold weights", free[0].name),
+                    fix: "leave it out; integers are always kept",
+                });
+            }
+            decided.extend(free.iter().map(|tensor| tensor.name.as_str()));
+            recipe = recipe.rule(pattern, format.map_or(Choice::Keep, |one| Choice::To(one.format)));
+        }
+        Ok(recipe)
+    }
+
+    /// The formats that a plan chooses from; empty if nothing is planned.
+    pub(super) fn candidates(&self, container: Container, planning: bool) -> Result<Vec<WeightFormat>, CliError> {
+        if !planning {
+            return Ok(Vec::new());
+        }
+        // The default list names group lengths that the user did not ask for: options replace them.
+        let default = |format: WeightFormat| {
+            let base = if self.settings.scale.is_some() || self.settings.group.is_some() {
+                format.name().to_owned()
+            } else {
+                format.to_string()
+            };
+            self.settings.resolve(&base)
+        };
+        let resolved: Result<Vec<Resolved>, SettingsError> = if self.args.candidates.is_empty() {
+            candidates(container).into_iter().map(default).collect()
+        } else {
+            self.args.candidates.iter().map(|name| self.settings.resolve(name)).collect()
+        };
+        let resolved = resolved.map_err(contradiction)?;
+        self.refuse_unused(&resolved)?;
+        let mut formats: Vec<WeightFormat> = Vec::with_capacity(resolved.len());
+        for Resolved { format, .. } in resolved {
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        Ok(formats)
+    }
+
+    /// Refuses --imatrix if no format that may be written makes use of it.
+    pub(super) fn refuse_useless_importance(
+        &self,
+        candidates: &[WeightFormat],
+        followed: Option<&Plan>,
+    ) -> Result<(), CliError> {
+        if self.args.imatrix.is_none() {
+            return Ok(());
+        }
+        let planned = followed.into_iter().flat_map(|plan| plan.formats.values().chain(plan.others.values()));
+        let planned = planned.filter_map(|choice| match choice {
+            Choice::To(format) => Some(*format),
+            Choice::Keep => None,
+        });
+        let formats: Vec<WeightFormat> =
+            self.named().map(|one| one.format).chain(candidates.iter().copied()).chain(planned).collect();
+        if formats.iter().any(|format| format.takes_importance()) {
+            return Ok(());
+        }
+        let mut names: Vec<String> = formats.iter().map(ToString::to_string).collect();
+        names.dedup();
+        Err(CliError::Options {
+            problem: format!("--imatrix has no effect on {}", names.join(", ")),
+            fix: "choose q4_0 to q6_k, iq4_nl, or a dtype with --calibrate mse, or leave it out",
+        })
+    }
+
+    fn named(&self) -> impl Iterator<Item = Resolved> {
+        self.to.into_iter().chain(self.rules.iter().filter_map(|(_, format)| *format))
+    }
+
+    fn refuse_unused(&self, candidates: &[Resolved]) -> Result<(), CliError> {
+        let all: Vec<Resolved> = self.named().chain(candidates.iter().copied()).collect();
+        self.settings.refuse_unused(&all).map_err(contradiction)
+    }
+}
+
+/// A pattern, and the format of the tensors it matches unless they are kept as they are.
+fn keep_rule(settings: FormatSettings, rule: &str) -> Result<(&str, Option<Resolved>), CliError> {
+    let Some((pattern, name)) = rule.rsplit_once('=') else { return Ok((rule, None)) };
+    let name = super::format_name(name).map_err(|_| CliError::UnknownFormat { name: name.to_owned() })?;
+    Ok((pattern, Some(settings.resolve_override(&name).map_err(contradiction)?)))
+}
+
+/// The error in the words of the command line.
+fn contradiction(error: SettingsError) -> CliError {
+    let fix = "leave one of them out";
+    match error {
+        SettingsError::Contradiction { setting, value, format } => {
+            CliError::Options { problem: format!("--{setting} {value} contradicts the format `{format}`"), fix }
+        }
+        SettingsError::GroupWithScale { group, scale } => {
+            CliError::Options { problem: format!("--group {group} contradicts --scale {scale}"), fix }
+        }
+        SettingsError::Unused { setting, value, formats, reason } => CliError::Options {
+            problem: format!("--{setting} {value} has no effect on {formats}: {reason}"),
+            fix: "leave it out",
+        },
+        SettingsError::Codec(source) => CliError::Codec(source),
+        other => CliError::Options { problem: other.to_string(), fix },
+    }
+}

@@ -1,0 +1,208 @@
+//! Missing, empty and wrong files, outputs that cannot be written, and readers that close the pipe.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::fixture::{copy, fill};
+use crate::subcommands::subcommands;
+
+/// A command that succeeds on the fixture. Words in braces are inputs, words in brackets outputs.
+const ROWS: [&str; 36] = [
+    "inspect {model.gguf}",
+    "inspect {houses.csv}",
+    "inspect {houses.bitgrain} --json",
+    "train {houses.csv} --target price --rounds 2 --model [new.bitgrain]",
+    "train houses.csv --target price --rounds 2 --model [new.json] --valid {data.csv}",
+    "train houses.csv --target price --rounds 2 --model [new.bitgrain] --continue {houses.bitgrain}",
+    "predict {houses.bitgrain} {data.csv}",
+    "predict houses.bitgrain data.csv -o [out.csv]",
+    "predict houses.bitgrain data.csv -o [out.parquet]",
+    "cv {houses.csv} --target price --rounds 2",
+    "convert-model {houses.bitgrain} [other.json]",
+    "quantize {model.gguf} [out.gguf] --to q4_k",
+    "quantize {model.safetensors} [out.safetensors] --to int8 --json",
+    "quantize model.safetensors [out.safetensors.index.json] --to int8 --shard-size 1kB",
+    "quantize model.gguf [out.gguf] --plan {plan.json}",
+    "quantize model.gguf [out.gguf] --to q4_k --imatrix {imatrix.safetensors}",
+    "compare {model.safetensors} {small.safetensors}",
+    "compare a.gguf b.gguf --report [report.html]",
+    "embed {all-MiniLM-L6-v2} dog dogs --json",
+    "embed all-MiniLM-L6-v2 --file {lines.txt}",
+    "embed all-MiniLM-L6-v2 --file lines.txt -o [out.npy]",
+    "tour --list",
+    "info",
+    "completions bash",
+    "store init fresh.store",
+    "store put {vectors.store} new {mean.npy}",
+    "store get {vectors.store} words -o [out.npz]",
+    "store get vectors.store words",
+    "store append {sensors.store} room {readings.npy}",
+    "store ls {vectors.store}",
+    "store stat {vectors.store}",
+    "store tick {vectors.store} --dry-run",
+    "store verify {vectors.store}",
+    "store import {vectors.store} {embeddings.npz} --prefix in/",
+    "store export {vectors.store} [out.safetensors]",
+    "store compact {vectors.store}",
+];
+
+/// Commands that print no more than a line and take no file that the rows above do not cover.
+const OTHERS: [&str; 3] =
+    ["store pin {vectors.store} mean hot", "store rm {vectors.store} mean", "store salvage {vectors.store} fresh"];
+
+fn rows() -> impl Iterator<Item = &'static str> {
+    ROWS.into_iter().chain(OTHERS)
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(['{', '}', '[', ']'])
+}
+
+fn words(row: &str) -> Vec<String> {
+    row.split(' ').map(|word| bare(word).to_owned()).collect()
+}
+
+/// The row with the word at `at` replaced.
+fn with(row: &str, at: usize, other: &str) -> Vec<String> {
+    let mut words = words(row);
+    words[at] = other.to_owned();
+    words
+}
+
+/// Indices of the words in such brackets.
+fn marked(row: &str, bracket: char) -> Vec<usize> {
+    row.split(' ').enumerate().filter(|(_, word)| word.starts_with(bracket)).map(|(at, _)| at).collect()
+}
+
+fn bitgrain(folder: &Path, words: &[String], stdout: Stdio) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bitgrain"));
+    let command = command.current_dir(folder).args(words).stdin(Stdio::null()).stdout(stdout);
+    command.stderr(Stdio::piped()).spawn().expect("the binary runs").wait_with_output().expect("it ends")
+}
+
+/// Every path in a folder, so that nothing is left behind unseen.
+fn listing(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut all = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()) {
+        // Stores keep a lock of their own.
+        if entry.is_dir() && entry.extension().is_none_or(|ending| ending != "store") {
+            all.extend(listing(&entry));
+        }
+        all.insert(entry);
+    }
+    all
+}
+
+/// A command that must say in one `error:` line why it did nothing, and leave everything as it was.
+fn assert_refused(folder: &Path, words: &[String], mention: &str) {
+    let before = listing(folder);
+    let output = bitgrain(folder, words, Stdio::piped());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {said}{}", String::from_utf8_lossy(&output.stdout));
+    assert!(said.lines().any(|line| line.starts_with("error: ")), "{words:?}: {said}");
+    assert!(said.contains(mention) && !said.contains("panicked"), "{words:?}: {said}");
+    assert_eq!(listing(folder), before, "{words:?} left something behind");
+}
+
+/// A filled folder, with an empty file and an empty folder.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fill(folder.path());
+    fs::write(folder.path().join("empty"), "").expect("writable");
+    fs::create_dir(folder.path().join("nothing")).expect("writable");
+    folder
+}
+
+#[test]
+fn the_rows_cover_every_subcommand_and_succeed() {
+    for command in subcommands() {
+        let covered = rows().any(|row| words(row).starts_with(&command));
+        assert!(covered, "{command:?} has no row in this table");
+    }
+    let fixture = folder();
+    for row in rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(fixture.path(), folder.path());
+        let output = bitgrain(folder.path(), &words(row), Stdio::piped());
+        assert!(output.status.success(), "{row}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn inputs_that_are_missing_empty_or_folders_are_refused() {
+    let folder = folder();
+    for row in rows() {
+        for at in marked(row, '{') {
+            for other in ["missing", "empty", "nothing", "-"] {
+                // Standard input is what `-` means to `embed --file`, and an empty file has no lines to embed.
+                let is_lines = row.contains("--file {");
+                if !(is_lines && ["-", "empty"].contains(&other)) {
+                    assert_refused(folder.path(), &with(row, at, other), other);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind() {
+    let folder = folder();
+    let path = folder.path();
+    for row in rows() {
+        for at in marked(row, '[') {
+            let name = words(row)[at].clone();
+            fs::create_dir(path.join(&name)).expect("writable");
+            assert_refused(path, &with(row, at, &name), &name);
+            fs::remove_dir(path.join(&name)).expect("as it was");
+            assert_refused(path, &with(row, at, &format!("houses.csv/{name}")), &name);
+            assert_refused(path, &with(row, at, &format!("missing/{name}")), &name);
+            #[cfg(target_os = "linux")]
+            {
+                // A file system without room for new files.
+                assert_refused(path, &with(row, at, &format!("/proc/{name}")), "/proc/");
+                std::os::unix::fs::symlink("/dev/full", path.join(&name)).expect("a link");
+                assert_refused(path, &with(row, at, &name), &name);
+                fs::remove_file(path.join(&name)).expect("as it was");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_success_for_every_command() {
+    let fixture = folder();
+    let help = subcommands().into_iter().map(|words| words.join(" ") + " --help").chain(["--help".to_owned()]);
+    for row in rows().map(str::to_owned).chain(help) {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(fixture.path(), folder.path());
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = bitgrain(folder.path(), &words(&row), writer.into());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !said.contains("error") && !said.contains("panicked"), "{row}: {said}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_that_is_full_is_an_error_for_every_command() {
+    let fixture = folder();
+    let help = subcommands().into_iter().map(|words| words.join(" ") + " --help").chain(["--help".to_owned()]);
+    for row in rows().map(str::to_owned).chain(help) {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(fixture.path(), folder.path());
+        let printed = bitgrain(folder.path(), &words(&row), Stdio::piped()).stdout;
+        if printed.is_empty() {
+            continue;
+        }
+        fs::remove_dir_all(folder.path()).expect("ours");
+        copy(fixture.path(), folder.path());
+        let full = File::options().write(true).open("/dev/full").expect("a device");
+        let output = bitgrain(folder.path(), &words(&row), full.into());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{row}: {said}");
+        assert!(said.contains("No space left") && !said.contains("panicked"), "{row}: {said}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Networks that hold codes and no masters: frozen ones, and those that were loaded from codes.
+
+use std::ops::ControlFlow;
+
+use bitgrain_codec::weight::DType;
+use bitgrain_nn::layer::Layer;
+use bitgrain_nn::network::Network;
+use bitgrain_nn::observe::{Observer, observe_products};
+use bitgrain_nn::save::Contents;
+use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
+
+use crate::{all_formats, batch, network};
+
+fn bytes(network: &Network) -> usize {
+    network.memory().iter().map(|copy| copy.bytes).sum()
+}
+
+#[test]
+fn a_frozen_or_loaded_network_takes_less_memory_than_its_master() {
+    let mut frozen = network(&[256], [Layer::dense(256), Layer::relu(), Layer::dense(64)]);
+    let x = batch(&[256], 3, 1);
+    let full = bytes(&frozen);
+    frozen.morph(DType::Int8).expect("finite");
+    frozen.morph(DType::Int4).expect("finite");
+    let wanted = frozen.forward(&x).expect("it fits");
+    assert!(bytes(&frozen) > full, "master and codes");
+    frozen.freeze().expect("finite");
+    let loaded = Network::from_safetensors(&frozen.to_safetensors(Contents::Active).expect("finite"));
+    let loaded = loaded.expect("just written");
+    for network in [&frozen, &loaded] {
+        assert_eq!(network.forward(&x).expect("it fits"), wanted);
+        // Codes as they are stored, and in the order of products.
+        assert!(bytes(network) < full / 2, "{} of {full}", bytes(network));
+        assert!(
+            network.memory().iter().all(|copy| copy.parameter.ends_with("bias") || copy.format == DType::Int4.into())
+        );
+    }
+}
+
+#[test]
+fn freezing_is_saving_and_loading_what_is_active() {
+    let x = batch(&[32], 12, 1);
+    for format in all_formats() {
+        let mut network = network(&[32], [Layer::dense(6), Layer::relu(), Layer::dense(3)]);
+        let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
+        seen.apply_feedback(&mut network).expect("its own");
+        network.morph(DType::Binary).expect("finite");
+        network.morph(format).expect("finite");
+        let file = network.to_safetensors(Contents::Active).expect("finite");
+        network.freeze().expect("finite");
+        let mut loaded = Network::from_safetensors(&file).expect("just written");
+        for contents in [Contents::Active, Contents::All] {
+            let [a, b] = [&network, &loaded].map(|one| one.to_safetensors(contents).expect("finite"));
+            assert!(a == b, "{format} {contents:?}");
+        }
+        for other in [DType::Int4, DType::Float32, DType::Uint8] {
+            network.morph(other).expect("finite");
+            loaded.morph(other).expect("finite");
+            let [a, b] = [&network, &loaded].map(|one| one.forward(&x).expect("it fits"));
+            assert_eq!(a, b, "{format} to {other}");
+        }
+    }
+}
+
+#[test]
+fn a_frozen_network_is_trained_from_what_its_codes_stand_for() {
+    let mut frozen = network(&[8], [Layer::dense(3)]);
+    frozen.morph(DType::Int2).expect("finite");
+    frozen.freeze().expect("finite");
+    let values: Vec<Vec<f32>> = frozen.parameters().iter().map(|p| p.values().expect("codes")).collect();
+    let mut plain = frozen.clone();
+    for (name, values) in ["0.weight", "0.bias"].iter().zip(values) {
+        plain.set_weights(name, values).expect("as many");
+    }
+    let data = Dataset::new(batch(&[8], 6, 3), Targets::Classes(vec![0, 1, 2, 0, 1, 2])).expect("as many");
+    let config = TrainConfig { epochs: 2, ..TrainConfig::adam(0.01, Loss::CrossEntropy) };
+    for network in [&mut frozen, &mut plain] {
+        train(network, &data, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+    }
+    let [a, b] = [&frozen, &plain].map(|one| one.to_json(Contents::All).expect("finite"));
+    assert_eq!(a, b);
+}

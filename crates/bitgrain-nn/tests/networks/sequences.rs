@@ -1,0 +1,295 @@
+//! Random sequences of operations on random small networks, held against a model that keeps no versions.
+//!
+//! The model knows masters, observations and formats, and builds a fresh network from them whenever it is asked. Codes
+//! survive their master only by freezing and by files of active weights; the model pins their values.
+//! `BITGRAIN_SEQUENCES` sets the number of sequences.
+
+use std::ops::ControlFlow;
+
+use bitgrain_codec::weight::{DType, WeightFormat};
+use bitgrain_nn::convert::{Choice, Recipe};
+use bitgrain_nn::layer::{Conv, Layer, Output};
+use bitgrain_nn::network::{Batch, Network, Shape};
+use bitgrain_nn::observe::{Observations, Observer, observe, observe_products};
+use bitgrain_nn::save::Contents;
+use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
+
+use crate::{all_formats, numbers};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).expect("below a usize")
+    }
+}
+
+/// Codes that outlived the master they were made from.
+#[derive(Clone)]
+struct Pin {
+    format: WeightFormat,
+    values: Vec<f32>,
+}
+
+/// What a network should be.
+struct Model {
+    input: Vec<usize>,
+    layers: Vec<Layer>,
+    masters: Vec<Vec<f32>>,
+    importance: Option<Observations>,
+    feedback: Option<Observations>,
+    formats: Vec<WeightFormat>,
+    pins: Vec<Option<Pin>>,
+    /// Output right after freezing, as long as nothing but formats changed since.
+    frozen: Option<(Vec<WeightFormat>, Batch)>,
+}
+
+impl Model {
+    fn network(&self) -> Network {
+        let mut masters = self.masters.iter();
+        let next = |_: &str, _: (usize, usize)| {
+            Ok::<_, bitgrain_nn::network::NetworkError>(masters.next().expect("one for each").clone())
+        };
+        let mut network =
+            Network::with_weights(Shape::new(&self.input), self.layers.clone(), next).expect("layers that fit");
+        if let Some(seen) = &self.importance {
+            seen.apply(&mut network).expect("its own");
+        }
+        if let Some(seen) = &self.feedback {
+            seen.apply_feedback(&mut network).expect("its own");
+        }
+        let names: Vec<String> = network.parameters().iter().map(|p| p.name().to_owned()).collect();
+        let rules = names.iter().zip(&self.formats);
+        let recipe = rules.fold(Recipe::new(Choice::Keep), |all, (name, format)| all.rule(name, Choice::To(*format)));
+        network.morph_by(&recipe).expect("finite");
+        network
+    }
+
+    fn pinned(&self, index: usize) -> Option<&Pin> {
+        self.pins[index].as_ref().filter(|pin| pin.format == self.formats[index])
+    }
+
+    fn is_pinned(&self) -> bool {
+        (0..self.pins.len()).any(|index| self.pinned(index).is_some())
+    }
+
+    /// As after saving what is active and loading it.
+    fn freeze(&mut self, network: &Network, x: &Batch) {
+        let output = network.forward(x).expect("it fits");
+        for (index, parameter) in network.parameters().iter().enumerate() {
+            let format = self.formats[index];
+            let values = parameter.values().expect("codes of our own");
+            self.masters[index].clone_from(&values);
+            self.pins[index] = (format != DType::Float32.into()).then_some(Pin { format, values });
+        }
+        (self.importance, self.feedback) = (None, None);
+        self.frozen = Some((self.formats.clone(), output));
+    }
+
+    fn forget(&mut self, network: &Network, seen: Option<&Observations>) {
+        self.frozen = None;
+        for (pin, parameter) in self.pins.iter_mut().zip(network.parameters()) {
+            let concerned =
+                |seen: &Observations| seen.activations().iter().any(|one| one.parameter == parameter.name());
+            if seen.is_none_or(concerned) {
+                *pin = None;
+            }
+        }
+    }
+
+    /// Holds a network against the model.
+    fn check(&self, network: &Network, x: &Batch, history: &[String]) {
+        let expected = self.network();
+        for (index, (found, wanted)) in network.parameters().iter().zip(expected.parameters()).enumerate() {
+            let place = format!("`{}` after {history:?}", found.name());
+            assert_eq!(found.format(), self.formats[index], "{place}");
+            let values = found.values().expect("codes of our own");
+            match self.pinned(index) {
+                Some(pin) => assert_eq!(values, pin.values, "{place}"),
+                None => assert_eq!(values, wanted.values().expect("codes of our own"), "{place}"),
+            }
+            for version in found.store().versions() {
+                if self.pins[index].as_ref().is_some_and(|pin| pin.format == version.format()) {
+                    continue;
+                }
+                let fresh = wanted.store().fresh(version.format()).expect("finite");
+                let fresh = fresh.version().expect("not float32");
+                assert!(version.tensor() == fresh.tensor(), "stale {} of {place}", version.format());
+            }
+        }
+        let output = network.forward(x).expect("it fits");
+        match &self.frozen {
+            Some((formats, wanted)) if *formats == self.formats => assert_eq!(output, *wanted, "{history:?}"),
+            _ if !self.is_pinned() => assert_eq!(output, expected.forward(x).expect("it fits"), "{history:?}"),
+            _ => {}
+        }
+        // Last, because a store without a master makes it when it is asked.
+        for (found, master) in network.clone().parameters().iter().zip(&self.masters) {
+            assert_eq!(found.store().master(), master, "master of `{}` after {history:?}", found.name());
+        }
+    }
+}
+
+/// A small network, its input shape and a batch for it.
+fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, Batch) {
+    let width = [3, 8, 32, 33, 64][random.below(5)];
+    let inner = [2, 5, 32][random.below(3)];
+    let (input, layers): (Vec<usize>, Vec<Layer>) = match random.below(5) {
+        0 => (vec![width], vec![Layer::dense(inner), Layer::relu(), Layer::dense(3)]),
+        // Feedback takes the cube of the columns: few of them behind the convolution.
+        1 => (vec![2, 12], vec![Layer::Conv1d(Conv::new(inner.min(8), [3])), Layer::Flatten {}, Layer::dense(3)]),
+        2 => (vec![4], vec![Layer::embedding(9, width), Layer::mean_pool(), Layer::dense(3)]),
+        3 => (vec![3, width], vec![Layer::lstm(inner, Output::Last), Layer::dense(3)]),
+        _ => (vec![width], vec![Layer::layer_norm(), Layer::residual([Layer::dense(width)]), Layer::dense(3)]),
+    };
+    let count = 4 * input.iter().product::<usize>();
+    let values = match layers[0].kind() {
+        "embedding" => (0..count).map(|_| f32::from(u8::try_from(random.below(9)).expect("small"))).collect(),
+        _ => numbers(count, random.next()),
+    };
+    let x = Batch::new(values, &input).expect("whole samples");
+    (input, layers, x)
+}
+
+fn formats() -> Vec<WeightFormat> {
+    let searched = ["int4@mse", "int2/32@mse", "int8@hqq", "uint4@percentile=99", "int4/channel"];
+    let searched = searched.map(|name| match name.parse() {
+        Ok(Choice::To(format)) => format,
+        _ => panic!("{name} is a format"),
+    });
+    all_formats().into_iter().chain(searched).collect()
+}
+
+/// Trains a little. With samples held back the network goes back to its best epoch, at a rate that overshoots.
+fn step(network: &mut Network, x: &Batch, held_back: bool) {
+    let data = Dataset::new(x.clone(), Targets::Classes(vec![0, 1, 2, 1])).expect("as many");
+    let rate = if held_back { 0.3 } else { 0.01 };
+    let config = TrainConfig { epochs: 3, batch: 2, ..TrainConfig::adam(rate, Loss::CrossEntropy) };
+    let held_back = held_back.then_some(&data);
+    train(network, &data, held_back, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+}
+
+fn run(seed: u64) {
+    let mut random = Random(seed);
+    let (input, layers, x) = start(&mut random);
+    let mut network = Network::new(Shape::new(&input), layers.clone(), seed).expect("layers that fit");
+    let masters: Vec<Vec<f32>> = network.parameters().iter().map(|p| p.store().master().to_vec()).collect();
+    let count = masters.len();
+    let (formats, pins) = (vec![DType::Float32.into(); count], vec![None; count]);
+    let mut model = Model { input, layers, masters, importance: None, feedback: None, formats, pins, frozen: None };
+    let all = self::formats();
+    let mut history = vec![format!("seed {seed}")];
+    for _ in 0..random.below(10) + 4 {
+        match random.below(11) {
+            0..=2 => {
+                let format = all[random.below(all.len())];
+                history.push(format!("morph {format}"));
+                network.morph(format).expect("finite");
+                for (own, parameter) in model.formats.iter_mut().zip(network.parameters()) {
+                    *own = if parameter.is_vector() { DType::Float32.into() } else { format };
+                }
+            }
+            3 => {
+                history.push("morph by recipe".to_owned());
+                let (some, others) = (all[random.below(all.len())], all[random.below(all.len())]);
+                let recipe = Recipe::new(Choice::To(others)).rule("0.*", Choice::To(some)).rule("*.bias", Choice::Keep);
+                network.morph_by(&recipe).expect("finite");
+                for (own, parameter) in model.formats.iter_mut().zip(network.parameters()) {
+                    let kept = parameter.is_vector() && (!parameter.name().starts_with("0."));
+                    let first = parameter.name().starts_with("0.");
+                    *own = if kept {
+                        DType::Float32.into()
+                    } else if first {
+                        some
+                    } else {
+                        others
+                    };
+                }
+            }
+            4 => {
+                history.push("observe, apply".to_owned());
+                let seen = observe(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
+                if !model.is_pinned() {
+                    let wanted = observe(&model.network(), std::slice::from_ref(&x), Observer::MinMax);
+                    assert_eq!(Ok(&seen), wanted.as_ref(), "{history:?}");
+                }
+                seen.apply(&mut network).expect("its own");
+                model.forget(&network, Some(&seen));
+                model.importance = Some(seen);
+            }
+            5 => {
+                history.push("observe products, apply feedback".to_owned());
+                let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
+                seen.apply_feedback(&mut network).expect("its own");
+                model.forget(&network, Some(&seen));
+                model.feedback = Some(seen);
+            }
+            6 => {
+                // Codes that outlived their master would make other scores than the model's.
+                let held_back = random.below(2) == 0 && !model.is_pinned();
+                history.push(format!("train, held back: {held_back}"));
+                let mut other = model.network();
+                step(&mut network, &x, held_back);
+                step(&mut other, &x, held_back);
+                model.forget(&network, None);
+                model.masters = other.parameters().iter().map(|p| p.store().master().to_vec()).collect();
+            }
+            7 => {
+                let contents = [Contents::All, Contents::Active][random.below(2)];
+                history.push(format!("save {contents:?}, load"));
+                if contents == Contents::Active {
+                    model.freeze(&network, &x);
+                }
+                let loaded = if random.below(2) == 0 {
+                    Network::from_json(network.to_json(contents).expect("finite").as_bytes())
+                } else {
+                    Network::from_safetensors(&network.to_safetensors(contents).expect("finite"))
+                };
+                let loaded = loaded.expect("just written");
+                let [before, after] = [&network, &loaded].map(|one| one.to_json(contents).expect("finite"));
+                assert_eq!(before, after, "{history:?}");
+                network = loaded;
+            }
+            8 => {
+                history.push("freeze".to_owned());
+                model.freeze(&network, &x);
+                network.freeze().expect("finite");
+            }
+            9 => {
+                let index = random.below(count);
+                let name = network.parameters()[index].name().to_owned();
+                history.push(format!("set weights of {name}"));
+                let weights = numbers(model.masters[index].len(), random.next());
+                network.set_weights(&name, weights.clone()).expect("as many");
+                model.masters[index] = weights;
+                (model.pins[index], model.frozen) = (None, None);
+            }
+            _ => {
+                let index = random.below(count);
+                let parameter = &network.parameters()[index];
+                history.push(format!("clear {} of {}", parameter.format(), parameter.name()));
+                parameter.store().clear(parameter.format());
+                if model.pinned(index).is_some() {
+                    (model.pins[index], model.frozen) = (None, None);
+                }
+                network = network.clone();
+            }
+        }
+        model.check(&network, &x, &history);
+    }
+}
+
+#[test]
+fn sequences_of_operations_agree_with_a_network_built_afresh() {
+    let sequences = std::env::var("BITGRAIN_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    (0..sequences).for_each(run);
+}
