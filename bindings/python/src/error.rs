@@ -16,6 +16,7 @@ import_exception!(bitgrain.errors, FileError);
 import_exception!(bitgrain.errors, LockedError);
 import_exception!(bitgrain.errors, FormatError);
 import_exception!(bitgrain.errors, DamagedError);
+import_exception!(bitgrain.errors, InternalError);
 
 /// An exception to be. Each domain turns its errors into it, so that `?` does the rest.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 //! | `weights` | quantized tensors, weight stores, networks, model files |
 //! | `store` | tensors at rest |
 //! | `error` | the tree of exceptions |
+//! | `panic` | panics as exceptions |
 //! | `process` | work in processes that were forked |
 //! | `command` | `python -m bitgrain` |
 //!
@@ -14,6 +15,7 @@
 mod boosting;
 mod command;
 mod error;
+mod panic;
 mod process;
 mod store;
 mod weights;
@@ -24,6 +26,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    panic::raise_as_internal_error(module.py())?;
+    module.add_function(wrap_pyfunction!(panic::panic_on_purpose, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     process::remember();
     boosting::register(module)?;

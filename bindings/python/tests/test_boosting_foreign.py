@@ -45,6 +45,41 @@ def test_lightgbm_categories_of_pandas():
         np.testing.assert_allclose(ours.predict(given), theirs.predict(frame), rtol=1e-12)
 
 
+def test_lightgbm_ordered_categories_of_pandas(tmp_path):
+    rng = np.random.default_rng(0)
+    grades, cities = ["low", "mid", "high"], ["Oslo", "Rome", "Lima"]
+    grade, city = rng.choice(grades, 500), rng.choice(cities, 500)
+    frame = pd.DataFrame(
+        {
+            "x": rng.random(500),
+            "grade": pd.Categorical(grade, grades, ordered=True),
+            "city": pd.Categorical(city),
+            "zip": rng.integers(0, 3, 500),
+        }
+    )
+    y = 3.0 * (grade == "high") + 5.0 * (city == "Rome") + frame["x"] + (frame["zip"] == 1)
+    # As many lists as categorical features, but not of the same columns, in the second model.
+    for features in (["x", "grade", "city"], ["x", "grade", "zip"]):
+        theirs = lightgbm.LGBMRegressor(verbose=-1, n_estimators=20)
+        theirs.fit(frame[features], y, categorical_feature=[each for each in ("city", "zip") if each in features])
+        want = theirs.predict(frame[features])
+        theirs.booster_.save_model(tmp_path / "model.txt")
+        taken = bitgrain.from_lightgbm(theirs)
+        taken.save(tmp_path / "model.bitgrain")
+        for name in ("model.txt", "model.bitgrain"):
+            np.testing.assert_allclose(bitgrain.load_model(tmp_path / name).predict(frame[features]), want, rtol=1e-12)
+        other_codes = frame.assign(grade=frame["grade"].cat.reorder_categories(["high", "low", "mid"]))
+        for given in (frame[features], other_codes[features[::-1]]):
+            np.testing.assert_allclose(taken.predict(given), want, rtol=1e-12)
+        # Codes in a plain array are taken as they are, and a grade that training did not see is missing.
+        codes = frame[features].assign(
+            **{name: frame[name].cat.codes for name in ("grade", "city") if name in features}
+        )
+        np.testing.assert_allclose(taken.predict(codes.to_numpy(float)), want, rtol=1e-12)
+        unseen = frame[features].assign(grade=pd.Categorical(["none"] * 500, [*grades, "none"], ordered=True))
+        np.testing.assert_allclose(taken.predict(unseen), theirs.predict(unseen), rtol=1e-12)
+
+
 def test_xgboost_boosters_and_estimators():
     X, y = load_diabetes(return_X_y=True)
     X = X.astype(np.float32)

@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -78,6 +79,23 @@ def test_text_classes_come_back_as_they_were():
     assert (model.predict(X) == names).mean() > 0.95
     assert model.booster_.classes == ["setosa", "versicolor", "virginica"]
     assert set(BitgrainClassifier(n_estimators=5).fit(X, y == 1).predict(X)) == {True, False}
+
+
+def test_a_model_survives_skops():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    texts = np.array(["p", "q", "r"])[y]
+    for model in (
+        BitgrainClassifier(n_estimators=3).fit(frame, texts, eval_set=(frame, texts)),
+        make_pipeline(StandardScaler(), BitgrainRegressor(n_estimators=3)).fit(X, y),
+    ):
+        data = skops.io.dumps(model)
+        unknown = skops.io.get_untrusted_types(data=data)
+        assert all(name.startswith("bitgrain.") for name in unknown), unknown
+        again = skops.io.loads(data, trusted=unknown)
+        given = frame if isinstance(model, BitgrainClassifier) else X
+        assert (again.predict(given) == model.predict(given)).all()
+    assert again[-1].booster_.to_bytes() == model[-1].booster_.to_bytes()
 
 
 def test_a_model_survives_pickle_joblib_and_its_file(tmp_path):

@@ -83,6 +83,27 @@ def test_n_jobs_counts_as_joblib_does(table):
         BitgrainRegressor(n_jobs=0).fit(X, y)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="only Linux lists its threads there")
+def test_threads_of_earlier_numbers_of_jobs_end():
+    program = """
+import os, time, numpy as np
+from bitgrain import BitgrainRegressor
+X = np.random.default_rng(0).random((2000, 4)); y = X[:, 0]
+def count():
+    return len(os.listdir("/proc/self/task"))
+before = count()
+for jobs in (12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1):
+    BitgrainRegressor(n_estimators=2, n_jobs=jobs).fit(X, y).predict(X)
+until = time.monotonic() + 20
+# Two pools for training stay, and two that calls share: 1 + 2 and 2 + 3 threads.
+while count() > before + 8 and time.monotonic() < until:
+    time.sleep(0.05)
+print(count() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert int(done.stdout) <= 8, done.stderr
+
+
 def test_a_callback_may_wait_for_a_thread_that_predicts():
     program = """
 import concurrent.futures, numpy as np

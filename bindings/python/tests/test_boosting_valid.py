@@ -1,7 +1,11 @@
 """Several sets of validation data, what they are called, and which of them decides."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
+import sklearn.metrics
 
 import bitgrain
 from bitgrain import BitgrainClassifier, BitgrainRegressor, Dataset, train
@@ -33,10 +37,43 @@ def test_pairs_come_as_a_list_or_a_tuple(table, pairs):
     assert sorted(model.evals_result_) == ["valid"]
 
 
-def test_what_looks_alike_is_validation_data(table):
+def as_given(X):
+    return X
+
+
+def as_sparse(X):
+    return scipy.sparse.csr_matrix(np.nan_to_num(X))
+
+
+def as_pandas(X):
+    return pd.DataFrame(X, columns=list("abcd")).assign(e=pd.Categorical(["x", "y"] * (len(X) // 2)))
+
+
+def as_polars(X):
+    return pl.DataFrame(X, schema=list("abcd"))
+
+
+@pytest.mark.parametrize("convert", [as_given, as_sparse, as_pandas, as_polars, np.asfortranarray, np.ndarray.tolist])
+def test_the_training_data_is_recognized_by_its_values(table, convert):
     X, y = table
-    model = BitgrainRegressor(n_estimators=2).fit(X[:400], y[:400], eval_set=[(X[:400], y[:400]), (X[400:], y[400:])])
-    assert sorted(model.evals_result_) == ["valid_0", "valid_1"]
+    settings = {"n_estimators": 60, "learning_rate": 1.0, "early_stopping_rounds": 3, "min_child_samples": 2}
+    valid = (convert(X[400:600]), y[400:600])
+    model = BitgrainRegressor(**settings).fit(
+        convert(X[:400]), y[:400], eval_set=[(convert(X[:400]), y[:400].tolist()), valid]
+    )
+    assert list(model.evals_result_) == ["train", "valid"]
+    assert model.best_iteration_ == 1 + int(np.argmin(model.evals_result_["valid"]["rmse"])) < 60
+
+
+def test_data_that_differs_in_one_value_is_validation_data(table):
+    X, y = table
+    X, y = X[:400], y[:400]
+    other_x, other_y = X.copy(), y.copy()
+    other_x[399, 0] += 1
+    other_y[399] += 1
+    for pair in ((X, other_y), (other_x, y), (X[:399], y[:399])):
+        model = BitgrainRegressor(n_estimators=2).fit(X, y, eval_set=[pair])
+        assert list(model.evals_result_) == ["valid"]
 
 
 def test_names_of_ones_own(table):
@@ -91,6 +128,35 @@ def test_classes_are_those_of_the_training_data(table):
     model = BitgrainClassifier(n_estimators=3)
     model.fit(X, texts, eval_set=[(X[:500], texts[:500]), (X[500:], texts[500:])], eval_metric="auc")
     assert {name: len(values["auc"]) for name, values in model.evals_result_.items()} == {"valid_0": 3, "valid_1": 3}
+
+
+def test_metrics_of_two_classes_stand_for_those_of_several(table):
+    X, y = table
+    three = np.digitize(y, [1.5, 2.5])
+    model = BitgrainClassifier(n_estimators=3)
+    model.fit(X, three, eval_set=(X[:500], three[:500]), eval_metric=["logloss", "error"])
+    expected = sklearn.metrics.log_loss(three[:500], model.predict_proba(X[:500]))
+    assert model.evals_result_["valid"]["multi_logloss"][-1] == pytest.approx(expected, rel=1e-5)
+    assert model.evals_result_["valid"]["multi_error"][-1] == pytest.approx(1 - model.score(X[:500], three[:500]))
+    two = (y > 2).astype(int)
+    model.fit(X, two, eval_set=(X[:500], two[:500]), eval_metric="multi_logloss")
+    expected = sklearn.metrics.log_loss(two[:500], model.predict_proba(X[:500]))
+    assert model.evals_result_["valid"]["logloss"][-1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_metrics_that_do_not_suit_the_classes_name_those_that_do(table):
+    X, y = table
+    three = np.digitize(y, [1.5, 2.5])
+    for metric in ("auc", "rmse", "average_precision"):
+        message = (
+            f"metric `{metric}` takes one prediction per row, but objective `multiclass:3` makes 3; use `multi_logl"
+        )
+        with pytest.raises(bitgrain.InputError, match=message):
+            BitgrainClassifier().fit(X, three, eval_set=(X[:50], three[:50]), eval_metric=metric)
+        with pytest.raises(bitgrain.InputError, match=message):
+            bitgrain.cross_validate(Dataset(X, three), objective="multiclass", metric=metric)
+    with pytest.raises(bitgrain.InputError, match="metric `merror` compares classes, but the objective is `squared`"):
+        BitgrainRegressor().fit(X, y, eval_set=(X[:50], y[:50]), eval_metric="merror")
 
 
 def test_a_training_takes_several_too(table):

@@ -72,6 +72,7 @@ def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
         bitgrain.LockedError: bitgrain.FileError,
         bitgrain.FormatError: ValueError,
         bitgrain.DamagedError: bitgrain.FormatError,
+        bitgrain.InternalError: RuntimeError,
     }
     for error, also in tree.items():
         assert issubclass(error, bitgrain.Error), error

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias, final
+from typing import Any, NoReturn, Self, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __version__: str
 
 def command(words: Sequence[str]) -> int: ...
+def _panic(message: str, *, on_worker: bool = False) -> NoReturn: ...
 
 # ---------------------------------------------------------------------------------------------------------- boosting
 

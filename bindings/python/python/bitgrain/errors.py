@@ -18,6 +18,7 @@ __all__ = [
     "FileError",
     "FormatError",
     "InputError",
+    "InternalError",
     "LockedError",
     "MissingFileError",
     "NotFoundError",
@@ -27,7 +28,10 @@ __all__ = [
 
 
 class Error(Exception):
-    """Anything that this package raises on purpose."""
+    """Base class of all exceptions of this package."""
+
+    # Without slots of its own, an Error has the memory layout of an Exception: see InternalError.
+    __slots__ = ()
 
 
 class InputError(Error, ValueError):
@@ -84,6 +88,39 @@ class FormatError(Error, ValueError):
 
 class DamagedError(FormatError):
     """Bytes that were right once: a checksum does not fit."""
+
+
+class InternalError(Error, RuntimeError):
+    """A bug in this package: a panic of the native code.
+
+    The interpreter and other objects remain usable. Do not reuse the object whose method failed.
+
+    Examples
+    --------
+    >>> import bitgrain
+    >>> try:
+    ...     bitgrain._native._panic("index out of range")
+    ... except Exception as error:
+    ...     print(error)
+    index out of range; this is a bug in bitgrain, please report it with the steps that led to it
+
+    """
+
+    # The native half makes this the base of the exception that PyO3 raises for a panic. Python allows that only between
+    # classes of the same memory layout.
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        # A panic that passed through a Python callback has the advice in its message already.
+        return text if text.endswith(_ADVICE) else text + _ADVICE
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The exception of a panic has a class that pickle cannot import; worker processes send it back as this one.
+        return InternalError, self.args
+
+
+_ADVICE = "; this is a bug in bitgrain, please report it with the steps that led to it"
 
 
 class TrainingInterrupted(UserWarning):

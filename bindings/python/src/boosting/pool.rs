@@ -1,14 +1,13 @@
 //! Threads, and how Ctrl-C reaches them.
 //!
-//! Pools are kept for each number of threads that was asked for, and for each process: the threads of a pool do not
-//! survive a fork, so a child that used its parent's would wait forever.
+//! The pools used last are kept, because starting threads takes longer than predicting a few rows; older ones end. Pools belong
+//! to one process: the threads of a pool do not survive a fork, so a child that used its parent's would wait forever.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use std::{env, process, thread};
+use std::{env, mem, process, thread};
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -19,11 +18,34 @@ use crate::error::{Raised, Result};
 /// Process and number of threads.
 type Key = (u32, usize);
 
-/// Pools that many use at once.
-static SHARED: Mutex<BTreeMap<Key, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+/// Pools of each kind that stay when no call uses them: one for training and one for prediction with other threads.
+const KEPT: usize = 2;
 
-/// Pools for one at a time, that nobody uses now.
-static IDLE: Mutex<Vec<(Key, ThreadPool)>> = Mutex::new(Vec::new());
+/// Pools that several calls use at once.
+static SHARED: Mutex<Kept<Arc<ThreadPool>>> = Mutex::new(Kept(Vec::new()));
+
+/// Pools for one call at a time, while no call uses them.
+static IDLE: Mutex<Kept<ThreadPool>> = Mutex::new(Kept(Vec::new()));
+
+/// At most [`KEPT`] pools, the one used last at the end.
+struct Kept<P>(Vec<(Key, P)>);
+
+impl<P> Kept<P> {
+    fn take(&mut self, key: Key) -> Option<P> {
+        self.0.iter().position(|(other, _)| *other == key).map(|at| self.0.remove(at).1)
+    }
+
+    fn put(&mut self, key: Key, pool: P) {
+        self.0.push((key, pool));
+        while self.0.len() > KEPT {
+            let ((process, _), pool) = self.0.remove(0);
+            // Ending the threads of another process takes locks that its threads may have held when it forked.
+            if process != key.0 {
+                mem::forget(pool);
+            }
+        }
+    }
+}
 
 /// How long a signal may wait while trees grow.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -55,9 +77,7 @@ struct Own {
 impl Own {
     fn new(threads: usize) -> Result<Self> {
         let key = (process::id(), threads);
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = idle.iter().position(|(other, _)| *other == key).map(|at| idle.swap_remove(at).1);
-        drop(idle);
+        let found = IDLE.lock().unwrap_or_else(PoisonError::into_inner).take(key);
         Ok(Self { key, pool: Some(found.map_or_else(|| build(threads), Ok)?) })
     }
 
@@ -69,7 +89,7 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         if let Some(pool) = self.pool.take() {
-            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push((self.key, pool));
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).put(self.key, pool);
         }
     }
 }
@@ -77,11 +97,8 @@ impl Drop for Own {
 fn shared(threads: usize) -> Result<Arc<ThreadPool>> {
     let mut pools = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (process::id(), threads);
-    if let Some(pool) = pools.get(&key) {
-        return Ok(Arc::clone(pool));
-    }
-    let pool = Arc::new(build(threads)?);
-    pools.insert(key, Arc::clone(&pool));
+    let pool = pools.take(key).map_or_else(|| build(threads).map(Arc::new), Ok)?;
+    pools.put(key, Arc::clone(&pool));
     Ok(pool)
 }
 

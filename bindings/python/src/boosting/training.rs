@@ -57,7 +57,7 @@ pub(crate) fn train(
     let objective = self::objective(objective, &raised)?;
     let (valid, watches) = (valid.unwrap_or_default(), watch_train.is_some());
     let metrics: Vec<Box<dyn Metric>> = match metrics {
-        Some(metrics) => metrics.iter().map(|given| metric(given, &raised)).collect::<Result<_>>()?,
+        Some(metrics) => metrics.iter().map(|given| metric(given, &*objective, &raised)).collect::<Result<_>>()?,
         None if !valid.is_empty() || watches => vec![default_for(&*objective)],
         None => Vec::new(),
     };
@@ -120,7 +120,7 @@ pub(crate) fn cross_validate(
     let trainer = |_| -> Result<Trainer<'static>> {
         let objective = self::objective(objective, &raised)?;
         let metrics: Vec<Box<dyn Metric>> = match &metrics {
-            Some(metrics) => metrics.iter().map(|given| metric(given, &raised)).collect::<Result<_>>()?,
+            Some(metrics) => metrics.iter().map(|given| metric(given, &*objective, &raised)).collect::<Result<_>>()?,
             None => vec![default_for(&*objective)],
         };
         let trainer = metrics.into_iter().fold(Trainer::new(params.clone(), objective), Trainer::metric);

@@ -88,15 +88,20 @@ def read_like(
     *,
     names: list[str],
     categories: Categories,
+    in_order: list[list[str]] | None = None,
     wide: bool = False,
     n_jobs: int | None = None,
 ) -> Rows:
-    """Read features as a model or other data has them: columns by name, texts by their codes there."""
+    """Read features as a model or other data has them: columns by name, texts by their codes there.
+
+    LightGBM keeps the texts of pandas' columns `in_order`, without saying which columns they are.
+    """
     if is_sparse(X):
         rows = _sparse(X)
     elif _is_pandas(X):
         picked = _picked(list(X.columns), names)
-        values, _, _ = read_pandas(X if picked is None else X[picked], categories=categories, wide=wide)
+        frame = X if picked is None else X[picked]
+        values, _, _ = read_pandas(frame, categories=categories, in_order=in_order, wide=wide)
         rows = Rows(values, values.shape, names, categories)
     elif is_frame(X):
         found = _columns(X)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitgrain import _native
 from bitgrain.boosting.frame import is_sparse, read_like
+from bitgrain.boosting.pandas import label
 from bitgrain.boosting.params import whole
 from bitgrain.errors import InputError
 
@@ -46,6 +47,7 @@ class Model:
         best_iteration: int | None = None,
     ) -> None:
         self._native = native
+        self._in_order = _lists_of_pandas(native)
         self.history = history or {}
         """Metrics after each round, by data and name; empty for models that were loaded."""
         self.best_iteration = best_iteration
@@ -128,7 +130,14 @@ class Model:
             csr = X.tocsr()
             blocks = [csr[at : at + _BLOCK].toarray() for at in range(0, csr.shape[0], _BLOCK)] or [csr.toarray()]
             return np.concatenate([self._predict(block, kind, rounds, n_jobs) for block in blocks])
-        rows = read_like(X, names=native.names, categories=native.categories, wide=native.wide, n_jobs=n_jobs)
+        rows = read_like(
+            X,
+            names=native.names,
+            categories=native.categories,
+            in_order=self._in_order,
+            wide=native.wide,
+            n_jobs=n_jobs,
+        )
         return native.predict(rows.features, kind, rounds=rounds, n_jobs=n_jobs)
 
     def feature_importance(self, kind: str = "gain") -> NDArray[np.float64]:
@@ -231,15 +240,29 @@ class Model:
         """Number of trees."""
         return self._native.n_trees
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.to_bytes(), self.history, self.best_iteration)
+    # A state of plain values, which skops takes as well as pickle.
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.to_bytes(), "history": self.history, "best_iteration": self.best_iteration}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Model.__init__(self, _native.Booster.from_bytes(state["model"]), state["history"], state["best_iteration"])
 
     def __repr__(self) -> str:
         return f"<Model: {self._native}>"
 
 
 def _unpickled(data: bytes, history: dict[str, dict[str, list[float]]], best_iteration: int | None) -> Model:
+    """Read pickles of version 0.1.0, which name this function."""
     return Model(_native.Booster.from_bytes(data), history, best_iteration)
+
+
+def _lists_of_pandas(native: _native.Booster) -> list[list[str]] | None:
+    """Give the categories of the data frame that LightGBM was trained on, column after column."""
+    lists = native.metadata.get("lightgbm.pandas_categorical")
+    try:
+        return None if lists is None else [[label(each) for each in own] for own in json.loads(lists)]
+    except (TypeError, ValueError):
+        return None
 
 
 def unwrapped(given: Any, what: str) -> Model:

@@ -15,12 +15,19 @@ _SMALL = frozenset(np.dtype(name) for name in ("float16", "float32", "int8", "in
 
 
 def read_pandas(
-    frame: Any, *, categories: list[list[str] | None] | None = None, wide: bool = False
+    frame: Any,
+    *,
+    categories: list[list[str] | None] | None = None,
+    in_order: list[list[str]] | None = None,
+    wide: bool = False,
 ) -> tuple[NDArray[Any], list[str] | None, list[list[str] | None]]:
     """Give values in Fortran order, the names if they are texts, and the texts of the codes of each column.
 
-    With `categories`, codes are those of its texts; a text that is none of them is missing.
+    With `categories`, codes are those of its texts; a text that is none of them is missing. With `in_order`, the
+    columns of a category type have these texts, the first column the first list, if there are as many such columns.
     """
+    if in_order is not None:
+        categories = _by_order(frame, in_order) or categories
     names = [str(name) for name in frame.columns] if all(isinstance(n, str) for n in frame.columns) else None
     dtypes = list(frame.dtypes)
     n_rows, n_columns = frame.shape
@@ -45,6 +52,17 @@ def read_pandas(
             values[:, at] = column.numbers() if not known else column.codes(known)
         texts.append(known)
     return values, names, texts
+
+
+def _by_order(frame: Any, in_order: list[list[str]]) -> list[list[str] | None] | None:
+    """Give each column of a category type its list; ``None`` if there are not as many lists as such columns."""
+    import pandas
+
+    flags = [isinstance(dtype, pandas.CategoricalDtype) for dtype in frame.dtypes]
+    if sum(flags) != len(in_order):
+        return None
+    lists = iter(in_order)
+    return [next(lists) if is_category else None for is_category in flags]
 
 
 def _all_numbers(categories: list[list[str] | None] | None) -> bool:

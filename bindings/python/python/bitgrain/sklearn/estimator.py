@@ -96,15 +96,15 @@ cat_smooth, max_cat_threshold
         sample_weight : array-like, optional
             How much each row counts.
         eval_set : (X, y) or list of such pairs, optional
-            Data to measure on after each round. The very `X` and `y` that are fitted stand for the training
-            data. Early stopping and the best round go by the first other pair, as it is the one that may be chosen; the
-            rest is only measured.
+            Data to measure on after each round. A pair with the same values as `X` and `y` is the training data. Early
+            stopping and the best round go by the first other pair; the rest is only measured.
         eval_sample_weight : list of array-like, optional
             Weights of the rows of each pair.
         eval_metric : str, callable or list of them, optional
-            What is measured; early stopping goes by the first. A callable takes targets and predictions, which are the
-            places of classes and probabilities for a classifier, and returns a value, which is better if it is less, or
-            a name, a value and whether more is better.
+            What is measured; early stopping goes by the first. With three classes or more, ``"logloss"`` stands for
+            ``"multi_logloss"`` and ``"error"`` for ``"multi_error"``. A callable takes targets and predictions, which
+            are the places of classes and probabilities for a classifier, and returns a value, which is better if it is
+            less, or a name, a value and whether more is better.
         callbacks : list of callable, optional
             Each is called with a :class:`bitgrain.Round` after every round; a true value ends the training.
         init_model : Model or fitted estimator, optional

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitgrain.boosting.dataset import Dataset
 from bitgrain.boosting.frame import is_frame, is_sparse, matrix
+from bitgrain.boosting.same import same_rows
 from bitgrain.boosting.valid import checked, default_names
 from bitgrain.errors import InputError
 
@@ -58,9 +59,9 @@ class EvalSet:
     ) -> tuple[list[tuple[str, Dataset]], str | None]:
         """Give validation data as `data` is binned, with names, and the name of the training data if it is asked for.
 
-        The training data is the very pair that `fit` was `given`.
+        The training data is a pair of the same values as the one that `fit` was `given`.
         """
-        trained = [pair[0] is given[0] and pair[1] is given[1] for pair in self.pairs]
+        trained = [same_rows(pair, given) for pair in self.pairs]
         names = iter(default_names(trained.count(False)))
         called = self.names or ["train" if own else next(names) for own in trained]
         train, valid = None, []

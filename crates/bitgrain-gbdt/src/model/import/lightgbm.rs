@@ -39,7 +39,13 @@ impl Model {
 
 fn metadata(file: text::Model) -> BTreeMap<String, String> {
     let parameters = file.parameters.into_iter().filter(|(_, value)| !value.is_empty());
-    let named = parameters.map(|(key, value)| (format!("lightgbm.{key}"), value));
+    // Ordered categories are among these lists, but not among the categorical features. Only a data frame tells which
+    // column a list belongs to, so readers of data frames need all of them.
+    let lists = file
+        .pandas_categorical
+        .filter(|lists| lists.starts_with("[["))
+        .map(|lists| ("pandas_categorical".into(), lists));
+    let named = parameters.chain(lists).map(|(key, value)| (format!("lightgbm.{key}"), value));
     named.chain([("source".to_owned(), format!("LightGBM {}", file.version))]).collect()
 }
 
