@@ -115,6 +115,8 @@ fn links_between_documents_lead_somewhere() {
         "docs/guide/quantize-a-model.md",
         "docs/guide/run-a-network.md",
         "docs/guide/train-on-a-table.md",
+        "docs/testing.md",
+        "docs/crash-tests.md",
         "docs/benchmarks/fidelity.md",
         "docs/benchmarks/boosting.md",
         "docs/benchmarks/codec.md",
