@@ -1,5 +1,6 @@
 //! Records of long runs: `docs/testing/runs.json` and `docs/testing/fuzz.json`.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde::Deserialize;
@@ -24,18 +25,17 @@ struct Run {
 /// The latest run of a fuzz target.
 #[derive(Debug, Deserialize)]
 struct Target {
-    target: String,
     seconds: u64,
     executions: u64,
     /// Edges of the control-flow graph that some input reached.
-    coverage: u64,
+    edges: u64,
     findings: u64,
     date: String,
 }
 
 pub(super) fn runs() -> Result<String, TaskError> {
     let mut table = String::from("| what | cases | defects found | command | date |\n|---|---:|---:|---|---|\n");
-    for run in read::<Run>("docs/testing/runs.json")? {
+    for run in read::<Vec<Run>>("docs/testing/runs.json")? {
         let cases = format!("{} {}", grouped(run.cases), run.unit);
         table.push_str(&format!("| {} | {cases} | {} | `{}` | {} |\n", run.what, run.findings, run.command, run.date));
     }
@@ -46,13 +46,12 @@ pub(super) fn fuzz() -> Result<String, TaskError> {
     let mut table = String::from(
         "| target | seconds | executions | edges covered | defects found | date |\n|---|---:|---:|---:|---:|---|\n",
     );
-    for run in read::<Target>("docs/testing/fuzz.json")? {
+    for (target, run) in read::<BTreeMap<String, Target>>("docs/testing/fuzz.json")? {
         table.push_str(&format!(
-            "| `{}` | {} | {} | {} | {} | {} |\n",
-            run.target,
+            "| `{target}` | {} | {} | {} | {} | {} |\n",
             grouped(run.seconds),
             grouped(run.executions),
-            grouped(run.coverage),
+            grouped(run.edges),
             run.findings,
             run.date
         ));
@@ -60,7 +59,7 @@ pub(super) fn fuzz() -> Result<String, TaskError> {
     Ok(table)
 }
 
-fn read<T: DeserializeOwned>(file: &str) -> Result<Vec<T>, TaskError> {
+fn read<T: DeserializeOwned>(file: &str) -> Result<T, TaskError> {
     let path = root().join(file);
     let bytes = fs::read(&path).map_err(|source| TaskError::Unreadable { path, source })?;
     serde_json::from_slice(&bytes).map_err(|error| TaskError::Record { path: file.into(), cause: error.to_string() })
