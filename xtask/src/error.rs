@@ -26,6 +26,8 @@ pub(crate) enum TaskError {
     UnknownTarget { asked: String, known: Vec<String> },
     #[error("{} could not be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
+    #[error("{} cannot be used: {cause}; see `cargo xtask testing --help`", path.display())]
+    Record { path: PathBuf, cause: String },
     #[error("the result could not be written: {0}")]
     Output(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz` and `crash`, from any directory of the checkout.
+//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash` and `testing`, from any directory of the checkout.
 //!
 //! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
 
@@ -8,6 +8,7 @@ mod oracles;
 mod package;
 mod python;
 mod step;
+mod testing;
 
 use std::io;
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ enum Cli {
     Bench(cmd::bench::Args),
     Fuzz(cmd::fuzz::Args),
     Crash(cmd::crash::Args),
+    Testing(cmd::testing::Args),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Cli::Bench(args) => cmd::bench::run(&args),
         Cli::Fuzz(args) => cmd::fuzz::run(&args),
         Cli::Crash(args) => cmd::crash::run(&args),
+        Cli::Testing(args) => cmd::testing::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

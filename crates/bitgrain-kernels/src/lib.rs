@@ -2,7 +2,7 @@
 //!
 //! `scalar` defines every result; the AVX2, AVX-512 and AMX backends return the same bits. A [`Backend`] is the proof that
 //! the running CPU has an instruction set, so each function takes one and detection happens once per process.
-//! No std, no heap, no dependencies. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
+//! No std, no heap, no dependencies but the feature lists of `bitgrain-isa`. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
 //!
 //! ```
 //! use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks_len, decode_blocks, encode_blocks};
@@ -36,6 +36,7 @@ mod max_abs;
 mod max_difference;
 mod minifloat;
 mod pack;
+mod portable;
 mod prefetch;
 mod product;
 mod quantize;

@@ -9,6 +9,9 @@
 //! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
 //! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
 //!
+//! `gbdt`, `nn` and `store` are features, all on by default; `table` adds Parquet and CSV files to `gbdt`. A program that only
+//! encodes tensors builds only the codec, the kernels and the containers with `default-features = false`.
+//!
 //! ```
 //! use bitgrain::codec::{BitWidth, BlockFormat, Fidelity};
 //! let values: Vec<f32> = (0..4096).map(|i| (i as f32 * 0.01).sin()).collect();
@@ -22,13 +25,17 @@
 //! ```
 #![no_std]
 
-pub use {
-    bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_gbdt as gbdt, bitgrain_kernels as kernels,
-    bitgrain_nn as nn, bitgrain_store as store,
-};
+pub use {bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_kernels as kernels};
+
+#[cfg(feature = "gbdt")]
+pub use bitgrain_gbdt as gbdt;
+#[cfg(feature = "nn")]
+pub use bitgrain_nn as nn;
+#[cfg(feature = "store")]
+pub use bitgrain_store as store;
 
 /// The README and the guide, run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "table", feature = "nn", feature = "store"))]
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
@@ -42,7 +49,6 @@ mod documents {
     struct RunANetwork;
     #[doc = include_str!("../../../docs/guide/embed-sentences.md")]
     struct EmbedSentences;
-    #[cfg(feature = "table")]
     #[doc = include_str!("../../../docs/guide/train-on-a-table.md")]
     struct TrainOnATable;
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+const ISA: &str = "bitgrain-isa";
 const KERNELS: &str = "bitgrain-kernels";
 const CODEC: &str = "bitgrain-codec";
 const FORMATS: &str = "bitgrain-formats";
@@ -17,7 +18,8 @@ const COMMAND: &str = "bitgrain-cli";
 
 /// Each crate with the crates of this workspace it may depend on, lowest first. A new crate gets its line here.
 const LAYERS: &[(&str, &[&str])] = &[
-    (KERNELS, &[]),
+    (ISA, &[]),
+    (KERNELS, &[ISA]),
     (CODEC, &[KERNELS]),
     (FORMATS, &[CODEC, KERNELS]),
     // The domains never use each other.
@@ -93,8 +95,20 @@ fn every_crate_uses_only_the_crates_below_it() {
 }
 
 #[test]
-fn the_kernels_depend_on_nothing() {
-    assert_eq!(kernels().dependencies(&root_manifest()), Vec::<String>::new());
+fn the_kernels_depend_on_the_feature_lists_alone() {
+    assert_eq!(kernels().dependencies(&root_manifest()), [ISA]);
+}
+
+#[test]
+fn feature_lists_name_only_what_detection_asks_the_cpu_for() {
+    let lists = read(&root_folder().join("crates/bitgrain-isa/src/lib.rs"));
+    let detection = read(&root_folder().join("crates/bitgrain-kernels/src/x86_64/detect.rs"));
+    let lists: Vec<_> = lists.lines().filter(|line| line.starts_with("const ")).collect();
+    assert_eq!(lists.len(), 3);
+    for feature in lists.iter().filter_map(|line| line.split('"').nth(1)).flat_map(|list| list.split(',')) {
+        // The test in that file compares its answer with the standard library's, feature by feature.
+        assert!(detection.contains(&format!("has!(\"{feature}\")")), "detection does not ask for {feature}");
+    }
 }
 
 #[test]

@@ -5,3 +5,4 @@ pub(crate) mod crash;
 pub(crate) mod fuzz;
 pub(crate) mod lint;
 pub(crate) mod test;
+pub(crate) mod testing;

@@ -3,6 +3,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use crate::crc32c::POLYNOMIAL;
 
 /// Lengths of a stretch: for buffers of megabytes, for a kilobyte, and for what is left of either.
@@ -11,7 +13,7 @@ const MIDDLE: usize = 336;
 const SHORT: usize = 40;
 
 /// The remainder after `bytes`, from the remainder before them.
-#[target_feature(enable = "avx2,fma,f16c,pclmulqdq")]
+#[avx2]
 pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let (crc, words) = stretches::<LONG>(crc, words);
@@ -23,7 +25,7 @@ pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
 
 /// Sums three stretches of `LEN` bytes at once while there are so many. Returns the words left over.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c,pclmulqdq")]
+#[avx2]
 fn stretches<const LEN: usize>(mut crc: u32, mut words: &[[u8; 8]]) -> (u32, &[[u8; 8]]) {
     let count = LEN / 8;
     while words.len() >= 3 * count {
@@ -45,7 +47,7 @@ fn stretches<const LEN: usize>(mut crc: u32, mut words: &[[u8; 8]]) -> (u32, &[[
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c,pclmulqdq")]
+#[avx2]
 fn step(crc: u32, word: &[u8; 8]) -> u32 {
     low(_mm_crc32_u64(u64::from(crc), u64::from_le_bytes(*word)))
 }
@@ -59,7 +61,7 @@ const fn low(sum: u64) -> u32 {
 /// Product of two polynomials. Both have their lowest power in the top bit, so the product is one bit, and the `crc32`
 /// that takes it further 32 bits, away from where it belongs: the 33 that the exponents above lack.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c,pclmulqdq")]
+#[avx2]
 fn product(a: u32, b: u32) -> u64 {
     let [a, b] = [a, b].map(|x| _mm_cvtsi64_si128(i64::from(x)));
     _mm_cvtsi128_si64(_mm_clmulepi64_si128::<0>(a, b)).cast_unsigned()

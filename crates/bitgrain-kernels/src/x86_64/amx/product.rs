@@ -5,6 +5,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::amx;
+
 use super::unit::{SUMS, SumLine, TileUnit};
 use crate::product::{CodeLine, FloatLine, HalfLine, StripBits, StripScales, Strips, Tile, TileBlocks};
 use crate::x86_64::avx512;
@@ -24,7 +26,7 @@ const _: () = assert!(BEHIND < SUMS);
 
 /// # Safety
 /// The CPU has AMX with tiles of bytes, and the system gave leave to use them.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 pub(crate) unsafe fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], mut out: &mut [FloatLine]) {
     if tiles.iter().all(|tile| tile.width() < 16) {
         return avx512::multiply_strips(strips, tiles, out);
@@ -47,7 +49,7 @@ pub(crate) unsafe fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], mut
 
 /// One strip with a few tiles.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn multiply<const LINES: usize>(
     unit: &mut TileUnit,
     strip: Strips<'_>,
@@ -79,7 +81,7 @@ fn multiply<const LINES: usize>(
 
 /// Signed codes, a byte each.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn unpack<const LINES: usize>(lines: &[[CodeLine; LINES]], out: &mut [[CodeLine; 8]]) {
     // Bits of a nibble that is 8 more than its code: the lower three, and the other one inverted five times.
     const NEAR: i64 = 0x0102_0408_0808_0808;
@@ -101,7 +103,7 @@ fn unpack<const LINES: usize>(lines: &[[CodeLine; LINES]], out: &mut [[CodeLine;
 
 /// Adds blocks with a scale for each.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn halves<const LINES: usize>(
     unit: &mut TileUnit,
     lines: &[[CodeLine; LINES]],
@@ -126,7 +128,7 @@ fn halves<const LINES: usize>(
 /// come together.
 #[expect(clippy::too_many_arguments, reason = "an inner loop")]
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn groups<const LINES: usize>(
     unit: &mut TileUnit,
     lines: &[[CodeLine; LINES]],
@@ -160,7 +162,7 @@ fn groups<const LINES: usize>(
 
 /// Multiplies block by block and hands the sums to `add`, a few blocks later: the unit works on while they are added.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn each_block<const LINES: usize>(
     unit: &mut TileUnit,
     lines: &[[CodeLine; LINES]],
@@ -183,14 +185,14 @@ fn each_block<const LINES: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn float(sums: &SumLine) -> __m512 {
     // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
     _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(sums.0.as_ptr().cast()) })
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn load(lines: &[FloatLine; 16]) -> [__m512; 16] {
     let mut registers = [_mm512_setzero_ps(); 16];
     for (register, line) in registers.iter_mut().zip(lines) {
@@ -200,7 +202,7 @@ fn load(lines: &[FloatLine; 16]) -> [__m512; 16] {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni")]
+#[amx]
 fn store(lines: &mut [FloatLine; 16], registers: [__m512; 16]) {
     for (line, register) in lines.iter_mut().zip(registers) {
         store_line(line, register);

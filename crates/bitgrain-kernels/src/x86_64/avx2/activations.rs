@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_bytes};
 use crate::product::{Place, TINY};
 use crate::scalar;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn quantize_activations(
     values: &[f32],
     place: Place,
@@ -50,7 +52,7 @@ pub(crate) fn quantize_activations(
 
 /// Eight lanes to one number, by an operation that does not care for their order.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn reduce(lanes: __m256i, two: impl Fn(__m128i, __m128i) -> __m128i) -> i32 {
     let four = two(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
     let pair = two(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));

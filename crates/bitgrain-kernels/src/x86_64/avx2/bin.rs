@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::load_f32;
 use crate::bin::BinCode;
 use crate::scalar;
@@ -9,7 +11,7 @@ use crate::scalar;
 /// Fewer values than this do not pay for the table.
 const FEW: usize = 64;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
     // The last place of the table stays infinite, so that every value has a sixteen of its own.
     let mut table = [f32::INFINITY; 256];
@@ -30,7 +32,7 @@ pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mu
 
 /// How many of sixteen ascending cuts are below a value; none are below NaN.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn count_below(cuts: &[f32; 16], value: __m256) -> usize {
     let halves = cuts.as_chunks::<8>().0;
     let [low, high] = [0, 1].map(|i| {

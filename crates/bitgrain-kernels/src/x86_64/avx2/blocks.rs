@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::{self, pack64};
 use super::quantize::{codes64, values32};
@@ -15,18 +17,18 @@ use crate::x86_64::stream::stream_walk;
 use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
     for_width!([2 3 4 5 6 7 8], width.bits(), quantize_pack_any(values, scale, out));
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
     quantize_pack_run::<W, true>(values, scale, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     if scale == 0.0 {
@@ -48,13 +50,13 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
     }
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let scales = _mm256_set1_ps(scale);
     let factors = factors::<W>();
@@ -75,7 +77,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
 
 /// 64 signed codes of a block; marks in `odd` the patterns no writer makes.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn codes_in_block<const W: u32>(
     bytes: &[u8; unpack::REACH],
     factors: __m256i,
@@ -90,37 +92,37 @@ pub(super) fn codes_in_block<const W: u32>(
     codes
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
     for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
     encode_fours!(W, block, values, out, pack::REACH)
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), usize> {
     encode_walk!(W, block, values, out)
 }
 
 /// Codes of one block of 64 whose divisor is at hand.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     let Some(reach) = out.first_chunk_mut() else { unreachable!("the caller leaves slack behind the block") };
     pack64::<W>(codes64::<false>(values, divisor, qmax, bias_of(W)), reach);
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), decode_run(block, bytes, out))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     stream_walk!(W, block, bytes, out)
 }

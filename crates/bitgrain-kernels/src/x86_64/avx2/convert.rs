@@ -2,10 +2,12 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_eight_words, load_f32, store_eight_words, store_f32};
 use crate::scalar;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);
@@ -15,7 +17,7 @@ pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     scalar::f16_from_f32(rest, out_rest);
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);
@@ -25,7 +27,7 @@ pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
     scalar::f16_to_f32(rest, out_rest);
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);
@@ -44,7 +46,7 @@ pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     scalar::bf16_from_f32(rest, out_rest);
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn bf16_to_f32(codes: &[u16], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);

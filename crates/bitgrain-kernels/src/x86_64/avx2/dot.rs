@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::blocks::codes_in_block;
 use super::lanes::{load_f32, load_half, store_f32};
 use super::quantize::floats32;
@@ -15,7 +17,7 @@ use crate::{BitWidth, scalar};
 /// Chunks of 32 products between two widenings: each adds at most 2^15 to a lane.
 const WIDEN: usize = 1 << 14;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     let (a, a_rest) = as_bytes(a).as_chunks::<32>();
     let (b, b_rest) = as_bytes(b).as_chunks::<32>();
@@ -40,17 +42,17 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
 
 /// 16 codes as 16-bit integers.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn widen(codes: &[u8; 16]) -> __m256i {
     _mm256_cvtepi8_epi16(load_half(codes))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn dot_blocks(width: BitWidth, block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     for_width!([2 3 4 5 6 7 8], width.bits(), dot_blocks_of(block, values, bytes))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     let mut totals = [_mm256_setzero_ps(); 2];
     let good = dot_walk!(W, block, values, bytes, totals);
@@ -58,7 +60,7 @@ fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Op
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut [__m256; 2]) -> bool {
     let mut sums = [_mm256_setzero_ps(); 2];
     let factors = factors::<W>();
@@ -89,7 +91,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn to_lanes(sums: [__m256; 2]) -> [f32; 16] {
     let mut lanes = [0.0; 16];
     for (sum, out) in sums.into_iter().zip(lanes.as_chunks_mut::<8>().0) {

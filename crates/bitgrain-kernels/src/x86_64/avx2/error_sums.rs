@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::load_f32;
 use crate::ErrorSums;
 use crate::scalar::ErrorLanes;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
     let (xs, x_rest) = original.as_chunks::<8>();
     let (ys, y_rest) = decoded.as_chunks::<8>();
@@ -24,7 +26,7 @@ pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
 /// Adds chunks up to the first that is not all finite, and says how many. Apart from the loop that calls it, because
 /// any call inside would keep the sums in memory.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn add_run(lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f32; 8]]) -> usize {
     let mut sums = load(lanes);
     let mut count = 0;
@@ -56,7 +58,7 @@ fn add_run(lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f32; 8]]) -> usize {
 
 /// Whether an exponent is all ones: NaN or an infinity.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn any_odd(x: __m256, y: __m256) -> bool {
     let exponent = _mm256_set1_epi32(0x7F80_0000);
     let odd = |v| _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_castps_si256(v), exponent), exponent);
@@ -65,7 +67,7 @@ fn any_odd(x: __m256, y: __m256) -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn load(lanes: &ErrorLanes) -> [[__m256d; 5]; 2] {
     let half = |at: usize| {
         lanes.sums().map(|sums| {
@@ -78,7 +80,7 @@ fn load(lanes: &ErrorLanes) -> [[__m256d; 5]; 2] {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn store(lanes: &mut ErrorLanes, from: [[__m256d; 5]; 2]) {
     for (kind, sums) in lanes.sums_mut().into_iter().enumerate() {
         for (half, from) in sums.as_chunks_mut::<4>().0.iter_mut().zip([from[0][kind], from[1][kind]]) {

@@ -3,6 +3,8 @@
 use core::arch::x86_64::*;
 use core::ops::{Add, Div, Mul, Sub};
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_f32};
 use super::levels::nearest_level;
 use super::transpose::transpose;
@@ -23,7 +25,7 @@ pub(crate) struct EightBools(__m256);
 impl Avx2 {
     /// Safe to call where the features are known to be there, and nowhere else.
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[avx2]
     pub(super) fn new() -> Self {
         Self(())
     }
@@ -182,26 +184,26 @@ macro_rules! instruction {
 instruction!(Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn abs(values: __m256) -> __m256 {
     _mm256_andnot_ps(_mm256_set1_ps(-0.0), values)
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn neg(values: __m256) -> __m256 {
     _mm256_xor_ps(values, _mm256_set1_ps(-0.0))
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn not(mask: __m256) -> __m256 {
     _mm256_xor_ps(mask, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))
 }
 
 /// The reference's rounding; a NaN gives 0.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn integers(values: __m256) -> __m256i {
     let numbers = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_ORD_Q>(values, values));
     let bits = _mm256_castps_si256(_mm256_add_ps(values, _mm256_set1_ps(ROUNDER)));
@@ -210,19 +212,19 @@ fn integers(values: __m256) -> __m256i {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn nearest(values: __m256) -> __m256 {
     _mm256_cvtepi32_ps(integers(values))
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn low_byte(values: __m256) -> __m256 {
     _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_cvttps_epi32(values), _mm256_set1_epi32(0xFF)))
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn codes(values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
     let ([first, second], _) = values.as_chunks::<8>() else { return [0; 16] };
     let (first, second) = (codes8(first, plus, step, low, high), codes8(second, plus, step, low, high));
@@ -236,7 +238,7 @@ fn codes(values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn codes8(values: &[f32; 8], plus: f32, step: f32, low: i32, high: i32) -> __m256i {
     let scaled = _mm256_div_ps(_mm256_add_ps(load_f32(values), _mm256_set1_ps(plus)), _mm256_set1_ps(step));
     let (low, high) = (_mm256_set1_epi32(low), _mm256_set1_epi32(high));

@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_f32};
 use super::transpose::transpose;
 use crate::product::{FloatLine, FloatTile};
 use crate::scalar;
 use crate::x86_64::prefetch::prefetch_line;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatTile<'_>], out: &mut [FloatLine]) {
     let mut out = out;
     for strip in strips.chunks_exact(cols) {
@@ -29,7 +31,7 @@ pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatT
 
 /// `N` rows of a tile of `W`.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn some_rows<const W: usize, const N: usize>(
     strip: &[FloatLine],
     tile: &[[f32; W]],
@@ -66,7 +68,7 @@ fn halves(line: &FloatLine) -> (&[f32; 8], &[f32; 8]) {
     (front, back)
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn pack_floats(values: &[f32], step: usize, rows: usize, out: &mut [FloatLine]) {
     let (squares, rest) = out.as_chunks_mut::<8>();
     let done = 8 * squares.len();

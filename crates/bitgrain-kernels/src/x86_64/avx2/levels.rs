@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::load_f32;
 use crate::ggml::search::lanes::{LEVEL_STARTS, LEVELS};
 
@@ -29,7 +31,7 @@ static FOURTH: [f32; 8] = [
 
 /// Nearest levels, the upper one at equal distance.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn nearest_level(values: __m256) -> __m256 {
     let first = reached(values, _mm256_set1_ps(LEVEL_STARTS[7]));
     let (low, high) = (_mm256_set1_ps(LEVEL_STARTS[3]), _mm256_set1_ps(LEVEL_STARTS[11]));
@@ -45,14 +47,14 @@ pub(super) fn nearest_level(values: __m256) -> __m256 {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn reached(values: __m256, starts: __m256) -> __m256 {
     _mm256_cmp_ps::<_CMP_GE_OQ>(values, starts)
 }
 
 /// Twice the code, and one more where the mask is set.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn with_bit(code: __m256i, mask: __m256) -> __m256i {
     _mm256_sub_epi32(_mm256_add_epi32(code, code), _mm256_castps_si256(mask))
 }

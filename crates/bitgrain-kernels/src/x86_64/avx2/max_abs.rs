@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_f32};
 use crate::scalar;
 use crate::x86_64::fours::Four;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn max_abs(values: &[f32]) -> f32 {
     let (vectors, rest) = values.as_chunks::<8>();
     let (fours, singles) = vectors.as_chunks::<4>();
@@ -26,20 +28,20 @@ pub(crate) fn max_abs(values: &[f32]) -> f32 {
 
 /// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn max_or_keep(max: __m256, values: __m256) -> __m256 {
     _mm256_max_ps(magnitude(values), max)
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn magnitude(values: __m256) -> __m256 {
     _mm256_andnot_ps(_mm256_set1_ps(-0.0), values)
 }
 
 /// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
     let (vectors, rest) = values.as_chunks::<8>();
     let (fours, singles) = vectors.as_chunks::<4>();
@@ -61,7 +63,7 @@ pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
 
 /// The largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
     let [a, b, c, d] = core::array::from_fn(|i| {
         let mut max = _mm256_setzero_si256();

@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_f32};
 use super::max_abs::magnitude;
 use crate::scalar;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn max_difference(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let ((a, a_singles), (b, b_singles)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
@@ -26,7 +28,7 @@ pub(crate) fn max_difference(a: &[f32], b: &[f32]) -> f32 {
 
 /// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn max_or_keep(max: __m256, a: &[f32; 8], b: &[f32; 8]) -> __m256 {
     _mm256_max_ps(magnitude(_mm256_sub_ps(load_f32(a), load_f32(b))), max)
 }

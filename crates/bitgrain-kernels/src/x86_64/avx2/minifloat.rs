@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_f32, store_f32};
 use super::max_abs::magnitude as magnitude_of;
 use crate::minifloat::Minifloat;
 use crate::scalar;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
     let (chunks, rest) = values.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);
@@ -21,7 +23,7 @@ pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn narrow<F: Minifloat>(values: __m256) -> __m256i {
     let int = |value: u32| _mm256_set1_epi32(value.cast_signed());
     let by = |value: u32| _mm_cvtsi32_si128(value.cast_signed());
@@ -40,7 +42,7 @@ fn narrow<F: Minifloat>(values: __m256) -> __m256i {
     _mm256_blendv_epi8(_mm256_or_si256(code, sign), nan_code, nan)
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn minifloat_to_f32<F: Minifloat>(codes: &[u8], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<8>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 8);
@@ -52,7 +54,7 @@ pub(crate) fn minifloat_to_f32<F: Minifloat>(codes: &[u8], out: &mut [f32]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn widen<F: Minifloat>(codes: __m256i) -> __m256 {
     let int = |value: u32| _mm256_set1_epi32(value.cast_signed());
     let by = |value: u32| _mm_cvtsi32_si128(value.cast_signed());

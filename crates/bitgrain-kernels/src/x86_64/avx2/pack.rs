@@ -3,6 +3,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_bytes, load_words, sixteen_mut, store_bytes, store_half};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
@@ -10,12 +12,12 @@ use crate::{UnsignedWidth, scalar};
 /// Bytes that the stores of 64 packed codes touch at most: four halves of 16, each `2 * W` behind the one before.
 pub(super) const REACH: usize = 64;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, pack_bytes_of(bias, max, codes, out))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     let (chunks, mut rest) = codes.as_chunks::<64>();
     let biases = _mm256_set1_epi8(bias.cast_signed());
@@ -41,7 +43,7 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
 /// 64 codes of `W` bits, one to a byte, to `8 * W` bytes; what is behind them is overwritten too. Other bits of the
 /// bytes must be zero.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn pack64<const W: u32>(codes: [__m256i; 2], out: &mut [u8; REACH]) {
     for (half, codes) in codes.into_iter().enumerate() {
         let at = half * 4 * W as usize;
@@ -57,7 +59,7 @@ pub(super) fn pack64<const W: u32>(codes: [__m256i; 2], out: &mut [u8; REACH]) {
 
 /// In each 128-bit lane, 16 codes of `W` bits as `2 * W` bytes at the low end.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn gather<const W: u32>(codes: __m256i) -> __m256i {
     // The factors are the unsigned operand: 2^7 is no i8, while codes of 7 bits are.
     let pairs = _mm256_maddubs_epi16(_mm256_set1_epi16((1 | (1_u16 << W) << 8).cast_signed()), codes);
@@ -83,12 +85,12 @@ const fn gather_bytes(width: usize) -> [u8; 32] {
     table
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn pack_words(width: UnsignedWidth, codes: &[u16], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), pack_words_of(width.max_code(), codes, out))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool {
     let (chunks, mut rest) = codes.as_chunks::<16>();
     let mut largest = _mm256_setzero_si256();
@@ -113,7 +115,7 @@ fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool 
 
 /// In each 128-bit lane, eight codes of `W` bits as `W` bytes at the low end.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn pack16_words<const W: u32>(codes: __m256i) -> __m256i {
     let w = i64::from(W);
     let odd = _mm256_sllv_epi32(_mm256_srli_epi32::<16>(codes), _mm256_set1_epi32(W.cast_signed()));

@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_bytes, load_eight_words, load_f32, store_f32};
 use crate::product::{CodeLine, FloatLine, HalfLine, Strips, Tile, TileBlocks, strip_walk};
 use crate::x86_64::prefetch::prefetch_strip;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut [FloatLine]) {
     strip_walk!(strips, tiles, out);
 }
@@ -27,7 +29,7 @@ macro_rules! parts {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn halves<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[HalfLine],
@@ -38,7 +40,7 @@ fn halves<const LINES: usize, const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn part_halves<const LINES: usize, const W: usize, const N: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[HalfLine],
@@ -62,7 +64,7 @@ fn part_halves<const LINES: usize, const W: usize, const N: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn groups<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[FloatLine],
@@ -74,7 +76,7 @@ fn groups<const LINES: usize, const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn part_groups<const LINES: usize, const W: usize, const N: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[FloatLine],
@@ -106,7 +108,7 @@ fn part_groups<const LINES: usize, const W: usize, const N: usize>(
 
 /// The sums of a block: a register for each row of the tile, a lane for each row of half a strip.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn block_sums<const LINES: usize, const W: usize, const N: usize>(
     lines: &[CodeLine; LINES],
     codes: &[[i32; 8]; W],
@@ -151,7 +153,7 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn store<const W: usize, const N: usize>(totals: [__m256; N], half: usize, first: usize, out: &mut [FloatLine; W]) {
     for (total, out) in totals.into_iter().zip(&mut out[first..]) {
         store_f32(&mut out.0.as_chunks_mut().0[half], total);

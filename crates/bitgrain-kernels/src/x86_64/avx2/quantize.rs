@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_bytes, load_f32, store_bytes, store_f32};
 use crate::cast::{as_bytes, as_bytes_mut, as_codes};
 use crate::x86_64::divisor::Divisor;
 use crate::{BitWidth, scalar};
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut [i8]) {
     if scale == 0.0 {
         codes.fill(0);
@@ -24,7 +26,7 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
 
 /// Codes of 64 values plus `bias`.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> [__m256i; 2] {
     let halves = values.as_chunks::<32>().0;
     [0, 1].map(|half| codes32::<FOREIGN>(&halves[half], divisor, qmax, bias))
@@ -33,7 +35,7 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
 /// Codes of 32 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
 /// may hold NaN.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, bias: u8) -> __m256i {
     let vectors = values.as_chunks::<8>().0;
     let x = [load_f32(&vectors[0]), load_f32(&vectors[1]), load_f32(&vectors[2]), load_f32(&vectors[3])];
@@ -66,7 +68,7 @@ fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, 
 /// The same by division, for the few values whose code is not certain otherwise.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn divided32(values: &[f32; 32], scale: f32, qmax: u8, bias: u8) -> __m256i {
     let (scale, limit) = (_mm256_set1_ps(scale), _mm256_set1_ps(f32::from(qmax)));
     let mut codes = [_mm256_setzero_si256(); 4];
@@ -78,7 +80,7 @@ fn divided32(values: &[f32; 32], scale: f32, qmax: u8, bias: u8) -> __m256i {
 
 /// NaN to 0 and the rest into `-limit..=limit`.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn tame(quotient: __m256, limit: __m256) -> __m256 {
     let clamped = _mm256_max_ps(_mm256_min_ps(quotient, limit), _mm256_sub_ps(_mm256_setzero_ps(), limit));
     _mm256_and_ps(_mm256_cmp_ps::<_CMP_ORD_Q>(quotient, quotient), clamped)
@@ -86,21 +88,21 @@ fn tame(quotient: __m256, limit: __m256) -> __m256 {
 
 /// The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn lane_order() -> __m256i {
     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)
 }
 
 /// 32 small integers in four registers as 32 bytes, in order.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn narrow(codes: [__m256i; 4]) -> __m256i {
     let low = _mm256_packs_epi32(codes[0], codes[1]);
     let high = _mm256_packs_epi32(codes[2], codes[3]);
     _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), lane_order())
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
     let (chunks, rest) = as_bytes(codes).as_chunks::<32>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 32);
@@ -112,7 +114,7 @@ pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
 
 /// 32 signed codes times a scale.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn values32(codes: __m256i, scale: __m256, out: &mut [f32; 32]) {
     for (values, out) in floats32(codes).into_iter().zip(out.as_chunks_mut::<8>().0) {
         store_f32(out, _mm256_mul_ps(values, scale));
@@ -121,7 +123,7 @@ pub(super) fn values32(codes: __m256i, scale: __m256, out: &mut [f32; 32]) {
 
 /// 32 signed codes as floats.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn floats32(codes: __m256i) -> [__m256; 4] {
     let (low, high) = (_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes));
     let eights = [low, _mm_srli_si128::<8>(low), high, _mm_srli_si128::<8>(high)];

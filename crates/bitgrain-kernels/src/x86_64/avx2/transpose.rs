@@ -2,9 +2,11 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 /// Value `j` of register `i` becomes value `i` of register `j`.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn transpose(rows: [__m256; 8]) -> [__m256; 8] {
     // Within each half of a register: a 4 by 4 square of four rows.
     let mut halves = [_mm256_setzero_ps(); 8];

@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_bytes, store_bytes};
 use crate::scalar;
 use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
 
 const REGISTERS: usize = TREE_ROWS / 32;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
     let last = steps.last().map_or(0, |step| usize::from(step.out));
@@ -30,7 +32,7 @@ pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &m
     }
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
         let mut sums = [_mm256_setzero_si256(); REGISTERS];
@@ -50,14 +52,14 @@ pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, lea
 }
 
 /// The definition: no gathers, because what they cost depends on the microcode, since Downfall.
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
     scalar::add_leaf_values(values, leaves, sums);
 }
 
 /// All bits of a byte where the code is at most the other; there is no such comparison of unsigned bytes.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn at_most_mask(codes: __m256i, at_most: __m256i) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_max_epu8(codes, at_most), at_most)
 }

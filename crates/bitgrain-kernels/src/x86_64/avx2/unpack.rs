@@ -3,6 +3,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::lanes::{load_bytes, load_half, sixteen, store_bytes, store_eight_words};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
@@ -10,12 +12,12 @@ use crate::{UnsignedWidth, scalar};
 /// Bytes that the loads of 64 packed codes touch at most: four halves of 16, each `2 * W` behind the one before.
 pub(super) const REACH: usize = 64;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, unpack_bytes_of(bias, max, bytes, out))
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     let biases = _mm256_set1_epi8(bias.cast_signed());
     let factors = factors::<W>();
@@ -41,7 +43,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
 
 /// 64 codes of `W` bits from the first `8 * W` bytes, one to a byte.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH], factors: __m256i) -> [__m256i; 2] {
     if W == 8 {
         let halves = bytes.as_chunks::<32>().0;
@@ -53,7 +55,7 @@ pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH], factors: __m256i) -> [
 
 /// 32 codes of `W` bits, 16 from the low end of each half, one to a byte.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn spread<const W: u32>(low: __m128i, high: __m128i, factors: __m256i) -> __m256i {
     let halves = _mm256_set_m128i(high, low);
     // Each lane holds two groups of eight codes; the pack at the end puts them back in order.
@@ -83,7 +85,7 @@ const fn windows(width: usize, start: usize) -> [u8; 32] {
 
 /// For [`unpack64`]: in each 16-bit lane, the power of two that moves its code to the top.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn factors<const W: u32>() -> __m256i {
     // Hidden from the compiler, which would make three instructions of a multiplication and a shift.
     load_bytes(core::hint::black_box(const { &lifts(W as usize) }))
@@ -100,12 +102,12 @@ const fn lifts(width: usize) -> [u8; 32] {
     table
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(crate) fn unpack_words(width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), unpack_words_of(bytes, out));
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     let mask = _mm256_set1_epi32((1 << W) - 1);
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, store_quarter};
 use crate::product::{Place, TINY};
 use crate::scalar;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn quantize_activations(
     values: &[f32],
     place: Place,

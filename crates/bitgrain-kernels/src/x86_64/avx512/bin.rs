@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::load_f32;
 use crate::bin::BinCode;
 use crate::scalar;
@@ -12,7 +14,7 @@ const STEPS: u32 = 8;
 /// Fewer values than this do not pay for filling the registers.
 const FEW: usize = 64;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
     if values.len() < FEW {
         return scalar::bin_f32(cuts, values, nan, out);
@@ -27,7 +29,7 @@ pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mu
 }
 
 /// At most `2^S - 1` cuts.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
     let tree = Tree::load(&heap(cuts, S, 0));
     let (chunks, rest) = values.as_chunks::<16>();
@@ -40,7 +42,7 @@ fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan:
 
 /// More cuts than the registers hold: they find the stretch of `2^further` cuts, a scalar search the place in it.
 /// No gathers: what they cost depends on the microcode, since Downfall.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn bin_in_two<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C], further: u32) {
     let tree = Tree::load(&heap(cuts, STEPS, further));
     let left = (1 << further) - 1;
@@ -74,7 +76,7 @@ struct Tree([__m512; 16]);
 
 impl Tree {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn load(heap: &[f32; 256]) -> Self {
         let registers = heap.as_chunks::<16>().0;
         Self(core::array::from_fn(|i| load_f32(&registers[i])))
@@ -82,7 +84,7 @@ impl Tree {
 
     /// How many cuts of the tree's first `S` levels are below each value; 0 for NaN.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn search<const S: u32>(&self, values: __m512) -> __m512i {
         let mut node = descend(_mm512_set1_epi32(1), values, self.pair(0, _mm512_set1_epi32(1)));
         for _ in 1..5 {
@@ -104,14 +106,14 @@ impl Tree {
 
     /// The cut of each node among the 32 from register `at` on; the low five bits of the node choose.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn pair(&self, at: usize, node: __m512i) -> __m512 {
         _mm512_permutex2var_ps(self.0[at], node, self.0[at + 1])
     }
 
     /// The same among 64, by the low six bits.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn two_pairs(&self, at: usize, node: __m512i) -> __m512 {
         let upper = _mm512_test_epi32_mask(node, _mm512_set1_epi32(32));
         _mm512_mask_mov_ps(self.pair(at, node), upper, self.pair(at + 2, node))
@@ -120,7 +122,7 @@ impl Tree {
 
 /// The left child, or the right one where the cut is below the value.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn descend(node: __m512i, values: __m512, cuts: __m512) -> __m512i {
     let right = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(cuts, values);
     let left_child = _mm512_add_epi32(node, node);
@@ -128,7 +130,7 @@ fn descend(node: __m512i, values: __m512, cuts: __m512) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn lanes(bins: __m512i) -> [usize; 16] {
     let mut lanes = [0_u32; 16];
     // SAFETY: 64 writable bytes behind the array; `storeu` needs no alignment.

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::store_prefix;
 use super::max_abs::{max_abs_bits, max_bits_of_four};
 use super::pack::pack64;
@@ -16,18 +18,18 @@ use crate::x86_64::stream::stream_walk;
 use crate::x86_64::tail;
 use crate::{BitWidth, KernelError};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
     for_width!([2 3 4 5 6 7 8], width.bits(), quantize_pack_any(values, scale, out));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
     quantize_pack_run::<W, true>(values, scale, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     if scale == 0.0 {
@@ -47,7 +49,7 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
 
 /// Fewer than 64 values. Out of line, so that the loop above stays small enough to be inlined.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: Divisor, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     let mut chunk = [0.0; 64];
@@ -58,13 +60,13 @@ fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: 
     store_prefix(&mut out[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let step = 8 * W as usize;
     let scales = _mm512_set1_ps(scale);
@@ -84,44 +86,44 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
 
 /// 64 codes of a block and whether all are patterns a writer makes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (Codes, bool) {
     let bytes = unpack64::<W>(bytes);
     let odd = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(refused_of(W).cast_signed()));
     (Codes { bytes, bias: bias_of(W) }, odd == 0)
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn encode_blocks(width: BitWidth, block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
     for_width!([2 3 4 5 6 7 8], width.bits(), encode_run(block, values, out))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_run<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
     encode_fours!(W, block, values, out, 0)
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<(), usize> {
     encode_walk!(W, block, values, out)
 }
 
 /// Codes of one block of 64 whose divisor is at hand.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
     let codes = codes64::<false>(values, divisor, qmax, bias_of(W));
     store_prefix(&mut out[..8 * W as usize], pack64::<W>(codes));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn decode_blocks(width: BitWidth, block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     for_width!([2 3 4 5 6 7 8], width.bits(), decode_run(block, bytes, out))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn decode_run<const W: u32>(block: usize, bytes: &[u8], out: &mut [f32]) -> bool {
     stream_walk!(W, block, bytes, out)
 }

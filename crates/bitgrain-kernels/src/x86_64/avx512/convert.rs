@@ -2,10 +2,12 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, store_f32};
 use crate::scalar;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -15,7 +17,7 @@ pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     scalar::f16_from_f32(rest, out_rest);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -26,7 +28,7 @@ pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
 }
 
 /// By hand: the instruction of AVX512_BF16 flushes subnormals.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -44,7 +46,7 @@ pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     scalar::bf16_from_f32(rest, out_rest);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn bf16_to_f32(codes: &[u16], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -56,14 +58,14 @@ pub(crate) fn bf16_to_f32(codes: &[u16], out: &mut [f32]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn load_words(words: &[u16; 16]) -> __m256i {
     // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn store_words(out: &mut [u16; 16], words: __m256i) {
     // SAFETY: 32 writable bytes behind the reference; `storeu` needs no alignment.
     unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), words) }

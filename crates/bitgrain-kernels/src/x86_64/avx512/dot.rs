@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::blocks::codes_in_block;
 use super::lanes::{load_f32, store_f32};
 use crate::backend::for_width;
@@ -13,7 +15,7 @@ use crate::{BitWidth, scalar};
 /// Chunks of 64 products between two widenings: each adds at most 2^15 to a lane.
 const WIDEN: usize = 1 << 14;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     let (a, a_rest) = as_bytes(a).as_chunks::<64>();
     let (b, b_rest) = as_bytes(b).as_chunks::<64>();
@@ -36,18 +38,18 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
 
 /// 32 codes as 16-bit integers.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn widen(codes: &[u8; 32]) -> __m512i {
     // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
     _mm512_cvtepi8_epi16(unsafe { _mm256_loadu_si256(codes.as_ptr().cast()) })
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn dot_blocks(width: BitWidth, block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     for_width!([2 3 4 5 6 7 8], width.bits(), dot_blocks_of(block, values, bytes))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Option<f32> {
     let mut totals = _mm512_setzero_ps();
     let good = dot_walk!(W, block, values, bytes, totals);
@@ -57,7 +59,7 @@ fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Op
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut __m512) -> bool {
     let step = 8 * W as usize;
     let (chunks, rest) = values.as_chunks::<64>();

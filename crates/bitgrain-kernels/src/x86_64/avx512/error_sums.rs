@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::ErrorSums;
 use crate::scalar::ErrorLanes;
 
 /// Quiet and signalling NaN, both infinities.
 const NOT_FINITE: i32 = 0x99;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
     let (xs, x_rest) = original.as_chunks::<8>();
     let (ys, y_rest) = decoded.as_chunks::<8>();
@@ -26,7 +28,7 @@ pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
 /// Adds chunks up to the first that is not all finite, and says how many. Apart from the loop that calls it, because
 /// any call inside would keep the sums in memory.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn add_run(lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f32; 8]]) -> usize {
     let mut sums = load(lanes);
     let mut count = 0;
@@ -57,14 +59,14 @@ fn add_run(lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f32; 8]]) -> usize {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn load(lanes: &ErrorLanes) -> [__m512d; 5] {
     // SAFETY: each kind of sum is `[f64; 8]`, 64 readable bytes; `loadu` needs no alignment.
     lanes.sums().map(|sums| unsafe { _mm512_loadu_pd(sums.as_ptr()) })
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn store(lanes: &mut ErrorLanes, from: [__m512d; 5]) {
     for (sums, from) in lanes.sums_mut().into_iter().zip(from) {
         // SAFETY: each kind of sum is `[f64; 8]`, 64 writable bytes; `storeu` needs no alignment.

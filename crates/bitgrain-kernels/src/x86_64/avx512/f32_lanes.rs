@@ -3,6 +3,8 @@
 use core::arch::x86_64::*;
 use core::ops::{Add, Div, Mul, Sub};
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, store_f32};
 use super::levels::nearest_level;
 use super::transpose::transpose;
@@ -23,7 +25,7 @@ pub(crate) struct SixteenBools(__mmask16);
 impl Avx512 {
     /// Safe to call where the features are known to be there, and nowhere else.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn new() -> Self {
         Self(())
     }
@@ -182,14 +184,14 @@ macro_rules! instruction {
 instruction!(Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn neg(values: __m512) -> __m512 {
     _mm512_xor_ps(values, _mm512_set1_ps(-0.0))
 }
 
 /// The reference's rounding; a NaN gives 0.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn integers(values: __m512) -> __m512i {
     let numbers = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(values, values);
     let bits = _mm512_castps_si512(_mm512_add_ps(values, _mm512_set1_ps(ROUNDER)));
@@ -198,19 +200,19 @@ fn integers(values: __m512) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn nearest(values: __m512) -> __m512 {
     _mm512_cvtepi32_ps(integers(values))
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn low_byte(values: __m512) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_cvttps_epi32(values), _mm512_set1_epi32(0xFF)))
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn codes(values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
     let scaled = _mm512_div_ps(_mm512_add_ps(load_f32(values), _mm512_set1_ps(plus)), _mm512_set1_ps(step));
     let (low, high) = (_mm512_set1_epi32(low), _mm512_set1_epi32(high));

@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, load_line, store_line};
 use super::transpose::transpose;
 use crate::product::{FloatLine, FloatTile};
 use crate::scalar;
 use crate::x86_64::prefetch::prefetch_line;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatTile<'_>], out: &mut [FloatLine]) {
     let lines = tiles.iter().map(FloatTile::width).sum::<usize>();
     for (pair, out) in strips.chunks(2 * cols).zip(out.chunks_mut(2 * lines)) {
@@ -29,7 +31,7 @@ pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatT
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn by_tile<const W: usize>(
     strip: &[FloatLine],
     other: &[FloatLine],
@@ -45,7 +47,7 @@ fn by_tile<const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn pair<const W: usize>(
     strip: &[FloatLine],
     other: &[FloatLine],
@@ -75,7 +77,7 @@ fn pair<const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn single<const W: usize>(strip: &[FloatLine], tile: &[[f32; W]], out: &mut [FloatLine; W]) {
     let mut sums = [_mm512_setzero_ps(); W];
     for row in 0..W {
@@ -92,7 +94,7 @@ fn single<const W: usize>(strip: &[FloatLine], tile: &[[f32; W]], out: &mut [Flo
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn pack_floats(values: &[f32], step: usize, rows: usize, out: &mut [FloatLine]) {
     let (squares, rest) = out.as_chunks_mut::<16>();
     let done = 16 * squares.len();

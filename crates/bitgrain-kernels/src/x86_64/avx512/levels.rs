@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::ggml::search::lanes::{LEVEL_STARTS, LEVELS, ROUNDER};
 
 /// Width of a bin. The closest two levels begin 11.5 apart; 31 bins reach to ±139.5.
@@ -38,7 +40,7 @@ static BINS: Bins = {
 
 /// Nearest levels, the upper one at equal distance. For magnitudes up to 139: a search never looks further.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn nearest_level(values: __m512) -> __m512 {
     let scaled = _mm512_mul_ps(values, _mm512_set1_ps(1.0 / BIN as f32));
     let bin = _mm512_castps_si512(_mm512_add_ps(scaled, _mm512_set1_ps(ROUNDER)));
@@ -48,7 +50,7 @@ pub(super) fn nearest_level(values: __m512) -> __m512 {
 
 /// An entry of a table for each lane; all but the low five bits of an index are ignored.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn lookup(table: &'static [f32; 32], index: __m512i) -> __m512 {
     let ([low, high], _) = table.as_chunks::<16>() else { return _mm512_setzero_ps() };
     _mm512_permutex2var_ps(super::lanes::load_f32(low), index, super::lanes::load_f32(high))

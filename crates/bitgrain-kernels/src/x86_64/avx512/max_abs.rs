@@ -2,10 +2,12 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, load_prefix_f32};
 use crate::x86_64::fours::Four;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn max_abs(values: &[f32]) -> f32 {
     let (vectors, rest) = values.as_chunks::<16>();
     let (fours, singles) = vectors.as_chunks::<4>();
@@ -24,14 +26,14 @@ pub(crate) fn max_abs(values: &[f32]) -> f32 {
 
 /// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn max_or_keep(max: __m512, values: __m512) -> __m512 {
     _mm512_max_ps(_mm512_abs_ps(values), max)
 }
 
 /// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
     let (vectors, rest) = values.as_chunks::<16>();
     let (fours, singles) = vectors.as_chunks::<4>();
@@ -52,7 +54,7 @@ pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
 
 /// The largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
     let [a, b, c, d] = core::array::from_fn(|i| {
         let [w, x, y, z] = core::array::from_fn(|j| magnitude_bits(load_f32(&blocks[i].as_chunks::<16>().0[j])));
@@ -66,7 +68,7 @@ pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn magnitude_bits(values: __m512) -> __m512i {
     _mm512_castps_si512(_mm512_abs_ps(values))
 }

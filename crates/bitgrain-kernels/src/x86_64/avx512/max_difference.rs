@@ -2,9 +2,11 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, load_prefix_f32};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn max_difference(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let ((a, a_singles), (b, b_singles)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
@@ -23,7 +25,7 @@ pub(crate) fn max_difference(a: &[f32], b: &[f32]) -> f32 {
 
 /// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn max_or_keep(max: __m512, a: __m512, b: __m512) -> __m512 {
     _mm512_max_ps(_mm512_abs_ps(_mm512_sub_ps(a, b)), max)
 }

@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_f32, store_f32};
 use crate::minifloat::Minifloat;
 use crate::scalar;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
     let (chunks, rest) = values.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -19,7 +21,7 @@ pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn narrow<F: Minifloat>(values: __m512) -> __m512i {
     let int = |value: u32| _mm512_set1_epi32(value.cast_signed());
     let by = |value: u32| _mm_cvtsi32_si128(value.cast_signed());
@@ -38,7 +40,7 @@ fn narrow<F: Minifloat>(values: __m512) -> __m512i {
     _mm512_mask_mov_epi32(code, nan, nan_code)
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn minifloat_to_f32<F: Minifloat>(codes: &[u8], out: &mut [f32]) {
     let (chunks, rest) = codes.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -51,7 +53,7 @@ pub(crate) fn minifloat_to_f32<F: Minifloat>(codes: &[u8], out: &mut [f32]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn widen<F: Minifloat>(codes: __m512i) -> __m512 {
     let int = |value: u32| _mm512_set1_epi32(value.cast_signed());
     let by = |value: u32| _mm_cvtsi32_si128(value.cast_signed());

@@ -2,16 +2,18 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_bytes, load_words, store_prefix, table};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn pack_bytes(bits: u8, bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, pack_bytes_of(bias, max, codes, out))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) -> bool {
     let bytes = 8 * W as usize;
     let (chunks, rest) = codes.as_chunks::<64>();
@@ -30,7 +32,7 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
 
 /// 64 codes of `W` bits, one to a byte, as `8 * W` bytes at the low end. Other bits of the bytes must be zero.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn pack64<const W: u32>(codes: __m512i) -> __m512i {
     if W == 8 {
         return codes;
@@ -58,12 +60,12 @@ const fn gather_bytes(lane: usize, width: usize) -> [u8; 64] {
     table
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn pack_words(width: UnsignedWidth, codes: &[u16], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), pack_words_of(width.max_code(), codes, out))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool {
     let bytes = 4 * W as usize;
     let (chunks, rest) = codes.as_chunks::<32>();
@@ -81,7 +83,7 @@ fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool 
 
 /// 32 codes of `W` bits, one to a word, as `4 * W` bytes at the low end.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn pack32_words<const W: u32>(codes: __m512i) -> __m512i {
     let w = i64::from(W);
     let odd = _mm512_sllv_epi32(_mm512_srli_epi32::<16>(codes), _mm512_set1_epi32(W.cast_signed()));

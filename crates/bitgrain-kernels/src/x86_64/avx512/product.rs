@@ -2,17 +2,19 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_bytes, load_half_line, load_line, store_line};
 use crate::product::{CodeLine, FloatLine, HalfLine, Strips, Tile, TileBlocks, strip_walk};
 use crate::x86_64::prefetch::prefetch_strip;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[avx512]
 pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut [FloatLine]) {
     strip_walk!(strips, tiles, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[avx512]
 fn halves<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[HalfLine],
@@ -36,7 +38,7 @@ fn halves<const LINES: usize, const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[avx512]
 fn groups<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[FloatLine],
@@ -68,7 +70,7 @@ fn groups<const LINES: usize, const W: usize>(
 
 /// The sums of a block: a register for each row of the tile, a lane for each row of the strip.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[avx512]
 fn block_sums<const LINES: usize, const W: usize>(
     lines: &[CodeLine; LINES],
     codes: &[[i32; 8]; W],
@@ -93,7 +95,7 @@ fn block_sums<const LINES: usize, const W: usize>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni")]
+#[avx512]
 fn add_products<const W: usize>(sums: &mut [__m512i; W], weights: __m512i, codes: &[[i32; 8]; W], four: usize) {
     for row in 0..W {
         sums[row] = _mm512_dpbusd_epi32(sums[row], weights, _mm512_set1_epi32(codes[row][four]));

@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_bytes, load_f32, store_bytes, store_f32, table};
 use crate::cast::{as_bytes, as_bytes_mut};
 use crate::x86_64::divisor::Divisor;
 use crate::{BitWidth, scalar};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut [i8]) {
     if scale == 0.0 {
         codes.fill(0);
@@ -25,7 +27,7 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
 /// Codes of 64 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
 /// may hold NaN.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> __m512i {
     let vectors = values.as_chunks::<16>().0;
     let x = [load_f32(&vectors[0]), load_f32(&vectors[1]), load_f32(&vectors[2]), load_f32(&vectors[3])];
@@ -54,7 +56,7 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
 /// The same by division, for the few values whose code is not certain otherwise.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn divided64(values: &[f32; 64], scale: f32, qmax: u8, bias: u8) -> __m512i {
     let (scale, limit) = (_mm512_set1_ps(scale), _mm512_set1_ps(f32::from(qmax)));
     let mut codes = [_mm512_setzero_si512(); 4];
@@ -83,7 +85,7 @@ const INTERLEAVED: [u8; 64] = {
 
 /// NaN to 0 and the rest into `-limit..=limit`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn tame(quotient: __m512, limit: __m512) -> __m512 {
     let clamped = _mm512_max_ps(_mm512_min_ps(quotient, limit), _mm512_sub_ps(_mm512_setzero_ps(), limit));
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(quotient, quotient), clamped)
@@ -91,7 +93,7 @@ fn tame(quotient: __m512, limit: __m512) -> __m512 {
 
 /// 64 small integers in four registers as 64 bytes, in order.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn narrow(codes: [__m512i; 4]) -> __m512i {
     let low = _mm512_packs_epi32(codes[0], codes[1]);
     let high = _mm512_packs_epi32(codes[2], codes[3]);
@@ -100,7 +102,7 @@ fn narrow(codes: [__m512i; 4]) -> __m512i {
     _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
     let (chunks, rest) = as_bytes(codes).as_chunks::<64>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 64);
@@ -119,14 +121,14 @@ pub(super) struct Codes {
 
 impl Codes {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn floats(self) -> [__m512; 4] {
         if self.bias == 0 { self.signed_floats() } else { self.biased_floats() }
     }
 
     /// Signed bytes, widened: from memory, compilers load each quarter with its widening.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn signed_floats(self) -> [__m512; 4] {
         let quarters = [
             _mm512_castsi512_si128(self.bytes),
@@ -140,7 +142,7 @@ impl Codes {
     /// A byte at the low end of the bits of 2^23 is that many above 2^23: one permute puts sixteen of them there, one
     /// subtraction takes 2^23 and the bias off. A sixth faster than widening what is in a register.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     fn biased_floats(self) -> [__m512; 4] {
         const TWO_23: f32 = 8_388_608.0;
         let base = _mm512_castps_si512(_mm512_set1_ps(TWO_23));
@@ -168,7 +170,7 @@ const fn quarter(which: u8) -> [u8; 64] {
 
 /// 64 codes times a scale.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn values64(codes: Codes, scale: __m512, out: &mut [f32; 64]) {
     for (values, out) in codes.floats().into_iter().zip(out.as_chunks_mut::<16>().0) {
         store_f32(out, _mm512_mul_ps(values, scale));

@@ -2,9 +2,11 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::rows::{flag_rows_body, prefetch_rows};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn flag_rows<const W: usize>(rows: &[u8], slot: usize, table: &[u8; 256], out: &mut [u64]) {
     let (words, rest) = rows.as_chunks::<W>().0.as_chunks::<64>();
     // A gather reads four bytes from each row's slot on: the last word might read past the rows.

@@ -2,9 +2,11 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 /// Value `j` of register `i` becomes value `i` of register `j`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn transpose(rows: [__m512; 16]) -> [__m512; 16] {
     // Within each quarter of a register: a 4 by 4 square of four rows.
     let mut quarters = [_mm512_setzero_ps(); 16];

@@ -2,11 +2,13 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_bytes, store_bytes};
 use crate::scalar;
 use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
     let last = steps.last().map_or(0, |step| usize::from(step.out));
@@ -28,7 +30,7 @@ pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &m
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
         let mut sums = [_mm512_setzero_si512(); TREE_ROWS / 64];
@@ -47,7 +49,7 @@ pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, lea
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
     // A look-up takes the low six bits of a leaf: more leaves, or leaves behind the values, take the definition.
     let (chunks, rest) = leaves.as_chunks::<64>();
@@ -74,7 +76,7 @@ pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
 
 /// Byte `i` of every value in register `i`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn planes(values: &[f64; 64]) -> [__m512i; 8] {
     // Byte `i` of the eight values of a register in its eighth part `i`.
     const GATHERED: [u8; 64] = {
@@ -110,7 +112,7 @@ fn planes(values: &[f64; 64]) -> [__m512i; 8] {
 
 /// The value of each leaf below 64, in the order of the leaves.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn looked_up(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
     // Where the rows must be so that the three rounds below, which stay within quarters, leave them in order.
     const ORDER: [u8; 64] = {
@@ -146,7 +148,7 @@ fn looked_up(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn lanes(bytes: __m512i) -> [u8; 64] {
     let mut lanes = [0; 64];
     store_bytes(&mut lanes, bytes);
@@ -154,14 +156,14 @@ fn lanes(bytes: __m512i) -> [u8; 64] {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn load_f64(values: &[f64; 8]) -> __m512d {
     // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
     unsafe { _mm512_loadu_pd(values.as_ptr()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn store_f64(out: &mut [f64; 8], values: __m512d) {
     // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
     unsafe { _mm512_storeu_pd(out.as_mut_ptr(), values) }

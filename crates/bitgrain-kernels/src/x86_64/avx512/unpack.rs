@@ -3,16 +3,18 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::lanes::{load_prefix, store_bytes, table};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, unpack_bytes_of(bias, max, bytes, out))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     let step = 8 * W as usize;
     let (outs, out_rest) = out.as_chunks_mut::<64>();
@@ -31,7 +33,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
 
 /// 64 codes of `W` bits from `8 * W` bytes, one to a byte.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn unpack64<const W: u32>(bytes: &[u8]) -> __m512i {
     let packed = load_prefix(bytes);
     if W == 8 {
@@ -68,12 +70,12 @@ const fn shifts(width: usize) -> [u8; 64] {
     table
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn unpack_words(width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) {
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), unpack_words_of(bytes, out));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     let step = 2 * W as usize;
     let (outs, out_rest) = out.as_chunks_mut::<16>();

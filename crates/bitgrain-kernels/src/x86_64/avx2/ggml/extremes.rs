@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use crate::ggml::layout;
 use crate::x86_64::avx2::lanes::{load_f32, store_f32};
 
@@ -10,7 +12,7 @@ pub(super) type Eight = [[f32; 32]; 8];
 
 /// Each block's value of largest magnitude, the first of equals, NaN passed over.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn largest(blocks: &Eight) -> __m256 {
     // Both instructions return their second operand for NaN and for zeros of different signs.
     let zero = _mm256_setzero_ps();
@@ -30,7 +32,7 @@ pub(super) fn largest(blocks: &Eight) -> __m256 {
 
 /// Each block's minimum and maximum, NaN passed over; of zeros of both signs, the first is the minimum.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn ranges(blocks: &Eight) -> [__m256; 2] {
     let min = reduce(blocks, |x| x, _mm256_set1_ps(f32::MAX), |a, b| _mm256_min_ps(a, b));
     let max = reduce(blocks, |x| x, _mm256_set1_ps(f32::MIN), |a, b| _mm256_max_ps(a, b));
@@ -41,7 +43,7 @@ pub(super) fn ranges(blocks: &Eight) -> [__m256; 2] {
 /// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn settle_zeros(blocks: &Eight, ranges: [__m256; 2], zeros: i32) -> [__m256; 2] {
     let mut values = [[0.0; 8]; 2];
     for (values, range) in values.iter_mut().zip(ranges) {
@@ -56,7 +58,7 @@ fn settle_zeros(blocks: &Eight, ranges: [__m256; 2], zeros: i32) -> [__m256; 2] 
 /// Replaces the largest values of the blocks that have it with both signs.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn settle(blocks: &Eight, largest: __m256, tied: i32) -> __m256 {
     let mut values = [0.0; 8];
     store_f32(&mut values, largest);
@@ -68,7 +70,7 @@ fn settle(blocks: &Eight, largest: __m256, tied: i32) -> __m256 {
 
 /// Each block's largest magnitude as bits; NaN sorts above infinity.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn magnitudes(blocks: &Eight) -> __m256 {
     let higher = |a, b| _mm256_castsi256_ps(_mm256_max_epu32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
     let magnitude = |x| _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
@@ -77,7 +79,7 @@ pub(super) fn magnitudes(blocks: &Eight) -> __m256 {
 
 /// `pick` reduces what `prepare` makes of a block, and `least`, to one lane, which ends in the block's.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn reduce(
     blocks: &Eight,
     prepare: impl Fn(__m256) -> __m256,

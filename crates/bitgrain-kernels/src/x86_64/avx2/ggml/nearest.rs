@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use crate::x86_64::avx2::lanes::load_f32;
 
 /// True if all magnitudes are zero, or have scales and inverses that are ordinary numbers. False for infinities and
 /// NaN.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn all_ordinary(magnitudes: __m256) -> bool {
     let finite = _mm256_cmp_ps::<_CMP_LT_OQ>(magnitudes, _mm256_set1_ps(f32::INFINITY));
     let large = _mm256_cmp_ps::<_CMP_GE_OQ>(magnitudes, _mm256_set1_ps(1e-30));
@@ -17,7 +19,7 @@ pub(super) fn all_ordinary(magnitudes: __m256) -> bool {
 
 /// Codes of 32 values.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn codes(values: &[f32; 32], inverse: __m256) -> [__m256i; 4] {
     let quarters = values.as_chunks::<8>().0;
     [0, 1, 2, 3].map(|i| {
@@ -30,7 +32,7 @@ pub(super) fn codes(values: &[f32; 32], inverse: __m256) -> [__m256i; 4] {
 
 /// 32 codes as bytes.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn narrow([a, b, c, d]: [__m256i; 4]) -> __m256i {
     let bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.

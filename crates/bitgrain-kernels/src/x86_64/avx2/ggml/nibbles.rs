@@ -2,33 +2,35 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use crate::ggml::layout::{iq4_nl, mxfp4};
 use crate::x86_64::avx2::lanes::{load_half, store_f32};
 use crate::x86_64::prefetch::prefetch_output;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_q4_0(bytes: &[u8], out: &mut [f32]) {
     decode_each::<18>(&ramp(-8), bytes, out, |block| (half([block[0], block[1]]), None, None));
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_q4_1(bytes: &[u8], out: &mut [f32]) {
     decode_each::<20>(&ramp(0), bytes, out, |block| {
         (half([block[0], block[1]]), Some(half([block[2], block[3]])), None)
     });
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_iq4_nl(bytes: &[u8], out: &mut [f32]) {
     decode_each::<18>(&iq4_nl::TABLE, bytes, out, |block| (half([block[0], block[1]]), None, None));
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_mxfp4(bytes: &[u8], out: &mut [f32]) {
     decode_each::<17>(&mxfp4::TABLE, bytes, out, |block| (_mm256_set1_ps(mxfp4::step(block[0])), None, None));
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
     decode_each::<22>(&ramp(-16), bytes, out, |block| {
         let fifths = i32::from_le_bytes([block[2], block[3], block[4], block[5]]);
@@ -36,7 +38,7 @@ pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
     });
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
     decode_each::<24>(&ramp(0), bytes, out, |block| {
         let fifths = i32::from_le_bytes([block[4], block[5], block[6], block[7]]);
@@ -47,7 +49,7 @@ pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
 /// Decodes blocks that end with sixteen bytes of codes, with the scale, the minimum and the fifth bits that `fields`
 /// finds in a block.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn decode_each<const B: usize>(
     table: &[i8; 16],
     bytes: &[u8],
@@ -77,7 +79,7 @@ fn decode_each<const B: usize>(
 
 /// The low sixteen bits, each as a byte of zeros or ones.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn spread(bits: i32) -> __m128i {
     let source = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
     let bytes = _mm_shuffle_epi8(_mm_cvtsi32_si128(bits), source);
@@ -87,7 +89,7 @@ fn spread(bits: i32) -> __m128i {
 
 /// Widens sixteen signed bytes to f32 and stores what `scaled` makes of them.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn store_signed(bytes: __m128i, out: &mut [f32; 16], scaled: impl Fn(__m256) -> __m256) {
     let halves = [bytes, _mm_unpackhi_epi64(bytes, bytes)];
     for (bytes, out) in halves.into_iter().zip(out.as_chunks_mut::<8>().0) {
@@ -97,7 +99,7 @@ pub(super) fn store_signed(bytes: __m128i, out: &mut [f32; 16], scaled: impl Fn(
 
 /// A half-precision number in every lane.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn half(bytes: [u8; 2]) -> __m256 {
     _mm256_cvtph_ps(_mm_set1_epi16(i16::from_le_bytes(bytes)))
 }

@@ -5,6 +5,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::encode_portably;
 use super::extremes::{Eight, largest, ranges};
 use super::scales::{Each, Halves};
@@ -12,7 +14,7 @@ use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx2::lanes::{load_f32, store_half};
 use crate::x86_64::prefetch::prefetch_behind;
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
     format: Rounded,
     values: &[f32],
@@ -29,7 +31,7 @@ pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_eight<const BYTES: usize, const BITS: u32, const CENTRED: bool>(blocks: &Eight, out: &mut [[u8; BYTES]; 8]) {
     for block in blocks {
         prefetch_behind(block);
@@ -68,7 +70,7 @@ fn encode_eight<const BYTES: usize, const BITS: u32, const CENTRED: bool>(blocks
 
 /// Codes of a block, up to one too many; what is not finite gives a negative number.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m256, inverse: __m256) -> [__m256i; 4] {
     let offset = if CENTRED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
     let quarters = block.as_chunks::<8>().0;
@@ -81,7 +83,7 @@ fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m256, i
 
 /// The bytes and the fifth bits of two blocks. Codes that are one too many or negative are limited on the way.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn packed<const BITS: u32>([a, b]: [[__m256i; 4]; 2]) -> ([__m128i; 2], [u32; 2]) {
     // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
     let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::extremes::{Eight, largest};
 use super::scales::Scales;
 use crate::ggml::layout;
@@ -10,7 +12,7 @@ use crate::x86_64::prefetch::prefetch_behind;
 
 type Block = [u8; 18];
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (eights, rest) = values.as_chunks::<32>().0.as_chunks::<8>();
     let (outs, out_rest) = out.as_chunks_mut::<18>().0.as_chunks_mut::<8>();
@@ -24,7 +26,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_rest(blocks: &[[f32; 32]], out: &mut [Block]) {
     for (block, out) in blocks.iter().zip(out) {
         layout::q4_0::encode(block, out);
@@ -32,7 +34,7 @@ fn encode_rest(blocks: &[[f32; 32]], out: &mut [Block]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
     for block in blocks {
         prefetch_behind(block);
@@ -52,7 +54,7 @@ fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
 
 /// Codes of a block, from 0 to 16; what is not finite gives a negative number.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn codes(block: &[f32; 32], inverse: __m256) -> [__m256i; 4] {
     let quarters = block.as_chunks::<8>().0;
     [0, 1, 2, 3].map(|i| {
@@ -63,7 +65,7 @@ fn codes(block: &[f32; 32], inverse: __m256) -> [__m256i; 4] {
 
 /// The bytes of two blocks: low and high codes packed together, 16 limited to 15, negative ones to 0.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn pairs([a, b]: [[__m256i; 4]; 2]) -> [__m128i; 2] {
     let [low, high] = [0, 2].map(|i| {
         let words = [_mm256_packus_epi32(a[i], a[i + 1]), _mm256_packus_epi32(b[i], b[i + 1])];

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::encode_portably;
 use super::extremes::{Eight, magnitudes};
 use super::nearest::{all_ordinary, codes, narrow};
@@ -13,7 +15,7 @@ use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
 
 type Block = [u8; 34];
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (eights, rest) = values.as_chunks::<32>().0.as_chunks::<8>();
     let (outs, out_rest) = out.as_chunks_mut::<34>().0.as_chunks_mut::<8>();
@@ -26,7 +28,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
     for block in blocks {
         prefetch_behind(block);
@@ -44,7 +46,7 @@ fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
     }
 }
 
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn decode(bytes: &[u8], out: &mut [f32]) {
     for (bytes, out) in bytes.as_chunks::<34>().0.iter().zip(out.as_chunks_mut::<32>().0) {
         let [low, high, codes @ ..] = bytes;

@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::nibbles::store_signed;
 use crate::cast::as_bytes;
 use crate::ggml::layout::rows::Rows;
 use crate::x86_64::avx2::lanes::load_half;
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
     let codes = as_bytes(rows.codes.as_flattened()).as_chunks::<16>().0;
     for (i, (codes, out)) in codes.iter().zip(out.as_chunks_mut::<16>().0).enumerate() {

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use crate::x86_64::avx2::lanes::{store_eight_words, store_f32};
 
 /// One number for each of eight blocks.
@@ -9,7 +11,7 @@ pub(super) struct Each([f32; 8]);
 
 impl Each {
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[avx2]
     pub(super) fn new(numbers: __m256) -> Self {
         let mut each = [0.0; 8];
         store_f32(&mut each, numbers);
@@ -18,7 +20,7 @@ impl Each {
 
     /// `1 / scale`, or 0 for a scale of 0.
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[avx2]
     pub(super) fn inverse(scales: __m256) -> Self {
         let some = _mm256_cmp_ps::<_CMP_NEQ_UQ>(scales, _mm256_setzero_ps());
         Self::new(_mm256_and_ps(some, _mm256_div_ps(_mm256_set1_ps(1.0), scales)))
@@ -26,7 +28,7 @@ impl Each {
 
     /// The number of block `i` in every lane.
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[avx2]
     pub(super) fn of(&self, i: usize) -> __m256 {
         _mm256_set1_ps(self.0[i])
     }
@@ -37,7 +39,7 @@ pub(super) struct Halves([u16; 8]);
 
 impl Halves {
     #[inline]
-    #[target_feature(enable = "avx2,fma,f16c")]
+    #[avx2]
     pub(super) fn new(numbers: __m256) -> Self {
         let mut halves = [0; 8];
         store_eight_words(&mut halves, _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers));

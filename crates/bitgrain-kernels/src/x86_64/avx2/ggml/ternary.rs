@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx2;
+
 use super::nearest::{codes, narrow};
 use crate::cast::as_bytes_mut;
 use crate::x86_64::avx2::lanes::{load_f32, store_bytes};
 
 /// The codes of a block and its scale; `None` if that is not an ordinary number.
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
     let mut max = _mm256_setzero_si256();
     for vector in values.as_chunks::<8>().0 {
@@ -30,7 +32,7 @@ pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
+#[avx2]
 fn reduce_max(lanes: __m256i) -> u32 {
     let four = _mm_max_epu32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
     let two = _mm_max_epu32(four, _mm_unpackhi_epi64(four, four));

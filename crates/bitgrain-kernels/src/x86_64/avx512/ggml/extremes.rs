@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::ggml::layout;
 use crate::x86_64::avx512::lanes::{load_f32, store_f32};
 
@@ -10,7 +12,7 @@ pub(super) type Sixteen = [[f32; 32]; 16];
 
 /// Each block's value of largest magnitude, the first of equals, NaN passed over.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn largest(blocks: &Sixteen) -> __m512 {
     // Both instructions return their second operand for NaN and for zeros of different signs.
     let zero = _mm512_setzero_ps();
@@ -29,7 +31,7 @@ pub(super) fn largest(blocks: &Sixteen) -> __m512 {
 
 /// Each block's minimum and maximum, NaN passed over; of zeros of both signs, the first is the minimum.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn ranges(blocks: &Sixteen) -> [__m512; 2] {
     let min = reduce(blocks, |x| x, _mm512_set1_ps(f32::MAX), |a, b| _mm512_min_ps(a, b));
     let max = reduce(blocks, |x| x, _mm512_set1_ps(f32::MIN), |a, b| _mm512_max_ps(a, b));
@@ -40,7 +42,7 @@ pub(super) fn ranges(blocks: &Sixteen) -> [__m512; 2] {
 /// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn settle_zeros(blocks: &Sixteen, ranges: [__m512; 2], zeros: __mmask16) -> [__m512; 2] {
     let mut values = [[0.0; 16]; 2];
     for (values, range) in values.iter_mut().zip(ranges) {
@@ -55,7 +57,7 @@ fn settle_zeros(blocks: &Sixteen, ranges: [__m512; 2], zeros: __mmask16) -> [__m
 /// Replaces the largest values of the blocks that have it with both signs.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn settle(blocks: &Sixteen, largest: __m512, tied: __mmask16) -> __m512 {
     let mut values = [0.0; 16];
     store_f32(&mut values, largest);
@@ -67,7 +69,7 @@ fn settle(blocks: &Sixteen, largest: __m512, tied: __mmask16) -> __m512 {
 
 /// Each block's largest magnitude as bits; NaN sorts above infinity.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn magnitudes(blocks: &Sixteen) -> __m512 {
     let higher = |a, b| _mm512_castsi512_ps(_mm512_max_epu32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
     reduce(blocks, |x| _mm512_abs_ps(x), _mm512_setzero_ps(), higher)
@@ -75,7 +77,7 @@ pub(super) fn magnitudes(blocks: &Sixteen) -> __m512 {
 
 /// `pick` reduces what `prepare` makes of a block, and `least`, to one lane, which ends in the block's.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn reduce(
     blocks: &Sixteen,
     prepare: impl Fn(__m512) -> __m512,

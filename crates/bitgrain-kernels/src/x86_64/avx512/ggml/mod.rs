@@ -1,6 +1,8 @@
 //! llama.cpp's blocks: kernels that take several at a time, and the portable layouts compiled with AVX-512 for the
 //! rest.
 
+use bitgrain_isa::avx512;
+
 mod extremes;
 mod mxfp4;
 mod nearest;
@@ -16,13 +18,13 @@ use crate::ggml::layout::{self, q2_k, q3_k, q4_k, q5_k, q6_k, tq1_0, tq2_0};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::stream;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn dequantize_ggml(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     stream::in_stages(block.weights(), block.bytes(), bytes, out, |bytes, out| decode(block, bytes, out));
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     match block {
         GgmlBlock::Q4_0 => nibbles::decode_q4_0(bytes, out),
@@ -41,7 +43,7 @@ fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(crate) fn round_ggml(format: Rounded, values: &[f32], out: &mut [u8]) {
     match format {
         Rounded::Q4_0 => pairs::encode::<18, 4, true>(format, values, out),
@@ -58,7 +60,7 @@ pub(crate) fn round_ggml(format: Rounded, values: &[f32], out: &mut [u8]) {
 /// What the kernels leave over: blocks that are not ordinary, and at the end fewer than sixteen blocks.
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_portably(format: Rounded, values: &[f32], out: &mut [u8]) {
     layout::encode(format, values, out);
 }

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::encode_portably;
 use super::extremes::magnitudes;
 use super::nearest::all_ordinary;
@@ -10,7 +12,7 @@ use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx512::lanes::{load_f32, store_f32, store_quarter};
 use crate::x86_64::prefetch::prefetch_behind;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
     let (outs, out_rest) = out.as_chunks_mut::<17>().0.as_chunks_mut::<16>();
@@ -38,7 +40,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 
 /// How many middles a magnitude is beyond, and 8 for those beyond the first with a minus sign.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn codes(block: &[f32; 32], step: f32) -> __m128i {
     let middles = MIDDLES.map(|middle| _mm512_set1_ps(middle * step));
     let halves = block.as_chunks::<16>().0;

@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::x86_64::avx512::lanes::load_f32;
 
 /// True if all magnitudes are zero, or have scales and inverses that are ordinary numbers. False for infinities and
 /// NaN.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn all_ordinary(magnitudes: __m512) -> bool {
     let finite = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(magnitudes, _mm512_set1_ps(f32::INFINITY));
     let large = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(magnitudes, _mm512_set1_ps(1e-30));
@@ -17,7 +19,7 @@ pub(super) fn all_ordinary(magnitudes: __m512) -> bool {
 
 /// Codes of 32 values.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn codes(values: &[f32; 32], inverse: __m512) -> [__m512i; 2] {
     let halves = values.as_chunks::<16>().0;
     [0, 1].map(|i| {
@@ -30,7 +32,7 @@ pub(super) fn codes(values: &[f32; 32], inverse: __m512) -> [__m512i; 2] {
 
 /// 64 codes as bytes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn narrow([a, b, c, d]: [__m512i; 4]) -> __m512i {
     let bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
     // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `4 * register + lane`.

@@ -2,17 +2,19 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::ggml::layout::{iq4_nl, mxfp4};
 use crate::x86_64::avx512::lanes::{load_f32, load_quarter, store_f32};
 use crate::x86_64::prefetch::prefetch_output;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_q4_0(bytes: &[u8], out: &mut [f32]) {
     let steps = ramp(-8);
     decode_each::<18>(bytes, out, |block| _mm512_mul_ps(half([block[0], block[1]]), steps));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_q4_1(bytes: &[u8], out: &mut [f32]) {
     let steps = ramp(0);
     decode_each::<20>(bytes, out, |block| {
@@ -21,19 +23,19 @@ pub(super) fn decode_q4_1(bytes: &[u8], out: &mut [f32]) {
     });
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_iq4_nl(bytes: &[u8], out: &mut [f32]) {
     let steps = load_f32(&iq4_nl::TABLE.map(f32::from));
     decode_each::<18>(bytes, out, |block| _mm512_mul_ps(half([block[0], block[1]]), steps));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_mxfp4(bytes: &[u8], out: &mut [f32]) {
     let steps = load_f32(&mxfp4::TABLE.map(f32::from));
     decode_each::<17>(bytes, out, |block| _mm512_mul_ps(_mm512_set1_ps(mxfp4::step(block[0])), steps));
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
     let steps = [ramp(-16), ramp(0)];
     decode_fifths::<22>(bytes, out, |block| {
@@ -42,7 +44,7 @@ pub(super) fn decode_q5_0(bytes: &[u8], out: &mut [f32]) {
     });
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
     let steps = [ramp(0), ramp(16)];
     decode_fifths::<24>(bytes, out, |block| {
@@ -53,7 +55,7 @@ pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
 
 /// Decodes blocks that end with sixteen bytes of codes, with the sixteen values that `values` makes of a block.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> __m512) {
     for (block, out) in bytes.as_chunks::<B>().0.iter().zip(out.as_chunks_mut::<32>().0) {
         prefetch_output(out);
@@ -70,7 +72,7 @@ fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[
 /// Decodes blocks that end with 32 fifth bits and sixteen bytes of the others; the values of codes without and with
 /// the fifth bit come from `values`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn decode_fifths<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> [__m512; 2]) {
     for (block, out) in bytes.as_chunks::<B>().0.iter().zip(out.as_chunks_mut::<32>().0) {
         prefetch_output(out);
@@ -88,14 +90,14 @@ fn decode_fifths<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(
 
 /// A half-precision number in every lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn half(bytes: [u8; 2]) -> __m512 {
     _mm512_cvtph_ps(_mm256_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
 /// Sixteen consecutive integers.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn ramp(first: i8) -> __m512 {
     let count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     _mm512_cvtepi32_ps(_mm512_add_epi32(count, _mm512_set1_epi32(first.into())))

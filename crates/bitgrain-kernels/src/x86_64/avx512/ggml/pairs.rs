@@ -5,6 +5,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::encode_portably;
 use super::extremes::{Sixteen, largest, ranges};
 use super::scales::{Each, Halves};
@@ -12,7 +14,7 @@ use crate::ggml::rounded::Rounded;
 use crate::x86_64::avx512::lanes::{load_f32, store_quarter};
 use crate::x86_64::prefetch::prefetch_behind;
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
     format: Rounded,
     values: &[f32],
@@ -29,7 +31,7 @@ pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
     blocks: &Sixteen,
     out: &mut [[u8; BYTES]; 16],
@@ -71,7 +73,7 @@ fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
 
 /// Codes of a block, up to one too many; what is not finite gives a negative number.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m512, inverse: __m512) -> [__m512i; 2] {
     let offset = if CENTRED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
     let halves = block.as_chunks::<16>().0;
@@ -84,7 +86,7 @@ fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m512, i
 
 /// The bytes and the fifth bits of four blocks. Codes that are one too many or negative are limited on the way.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn packed<const BITS: u32>([a, b, c, d]: [[__m512i; 2]; 4]) -> ([__m128i; 4], [u32; 4]) {
     // The packs work within 128-bit lanes: dword `4 * lane + block` belongs at `4 * block + lane`.
     let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::extremes::{Sixteen, largest};
 use super::scales::Scales;
 use crate::ggml::layout;
@@ -10,7 +12,7 @@ use crate::x86_64::prefetch::prefetch_behind;
 
 type Block = [u8; 18];
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (sixteens, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
     let (outs, out_rest) = out.as_chunks_mut::<18>().0.as_chunks_mut::<16>();
@@ -24,7 +26,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 
 #[cold]
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_rest(blocks: &[[f32; 32]], out: &mut [Block]) {
     for (block, out) in blocks.iter().zip(out) {
         layout::q4_0::encode(block, out);
@@ -32,7 +34,7 @@ fn encode_rest(blocks: &[[f32; 32]], out: &mut [Block]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
     for block in blocks {
         prefetch_behind(block);
@@ -53,7 +55,7 @@ fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
 
 /// Codes of a block, from 0 to 16; what is not finite gives a negative number.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn codes(block: &[f32; 32], inverse: __m512) -> [__m512i; 2] {
     let halves = block.as_chunks::<16>().0;
     [0, 1].map(|i| {
@@ -64,7 +66,7 @@ fn codes(block: &[f32; 32], inverse: __m512) -> [__m512i; 2] {
 
 /// The bytes of four blocks: low and high codes packed together, 16 limited to 15, negative ones to 0.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn pairs([a, b, c, d]: [[__m512i; 2]; 4]) -> [__m128i; 4] {
     let [low, high] = [0, 1].map(|i| {
         let bytes = _mm512_packus_epi16(_mm512_packus_epi32(a[i], b[i]), _mm512_packus_epi32(c[i], d[i]));

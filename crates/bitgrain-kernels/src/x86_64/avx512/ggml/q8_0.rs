@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::encode_portably;
 use super::extremes::{Sixteen, magnitudes};
 use super::nearest::{all_ordinary, codes, narrow};
@@ -13,7 +15,7 @@ use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
 
 type Block = [u8; 34];
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     let (sixteens, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
     let (outs, out_rest) = out.as_chunks_mut::<34>().0.as_chunks_mut::<16>();
@@ -26,7 +28,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
     for block in blocks {
         prefetch_behind(block);
@@ -50,7 +52,7 @@ fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn decode(bytes: &[u8], out: &mut [f32]) {
     for (bytes, out) in bytes.as_chunks::<34>().0.iter().zip(out.as_chunks_mut::<32>().0) {
         let [low, high, codes @ ..] = bytes;

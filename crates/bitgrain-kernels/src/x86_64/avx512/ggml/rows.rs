@@ -2,12 +2,14 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::cast::as_bytes;
 use crate::ggml::layout::rows::Rows;
 use crate::x86_64::avx512::lanes::{load_quarter, store_f32};
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
     let codes = as_bytes(rows.codes.as_flattened()).as_chunks::<16>().0;
     for (i, (codes, out)) in codes.iter().zip(out.as_chunks_mut::<16>().0).enumerate() {

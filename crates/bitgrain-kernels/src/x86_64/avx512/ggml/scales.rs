@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use crate::x86_64::avx512::lanes::store_f32;
 
 /// One number for each of sixteen blocks.
@@ -9,7 +11,7 @@ pub(super) struct Each([f32; 16]);
 
 impl Each {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn new(numbers: __m512) -> Self {
         let mut each = [0.0; 16];
         store_f32(&mut each, numbers);
@@ -18,7 +20,7 @@ impl Each {
 
     /// `1 / scale`, or 0 for a scale of 0.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn inverse(scales: __m512) -> Self {
         let some = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(scales, _mm512_setzero_ps());
         Self::new(_mm512_maskz_div_ps(some, _mm512_set1_ps(1.0), scales))
@@ -26,7 +28,7 @@ impl Each {
 
     /// The number of block `i` in every lane.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn of(&self, i: usize) -> __m512 {
         _mm512_set1_ps(self.0[i])
     }
@@ -37,7 +39,7 @@ pub(super) struct Halves([u16; 16]);
 
 impl Halves {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+    #[avx512]
     pub(super) fn new(numbers: __m512) -> Self {
         let mut halves = [0; 16];
         let rounded = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers);

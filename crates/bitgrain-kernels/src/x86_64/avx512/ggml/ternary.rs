@@ -2,13 +2,15 @@
 
 use core::arch::x86_64::*;
 
+use bitgrain_isa::avx512;
+
 use super::nearest::{codes, narrow};
 use crate::cast::as_bytes_mut;
 use crate::x86_64::avx512::lanes::{load_f32, store_bytes};
 
 /// The codes of a block and its scale; `None` if that is not an ordinary number.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2")]
+#[avx512]
 pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
     let mut max = _mm512_setzero_si512();
     for vector in values.as_chunks::<16>().0 {

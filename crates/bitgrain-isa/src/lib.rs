@@ -1,0 +1,41 @@
+//! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`.
+//!
+//! Each stands for `#[target_feature(enable = "…")]` with the feature list of a backend of `bitgrain-kernels`, so that the
+//! list is written once. Two functions with equal lists inline into each other. A list names only what the backend's
+//! detection asks the CPU for; `layering.rs` in the facade's tests compares the two. No dependencies.
+
+use proc_macro::TokenStream;
+
+/// Features of the AVX2 backend: Haswell, Zen and later.
+const AVX2: &str = "avx2,fma,f16c,pclmulqdq";
+
+/// Features of the AVX-512 backend: Ice Lake, Zen 4 and later.
+const AVX512: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni";
+
+/// Features that AMX kernels use beside the tile instructions, which are inline assembly.
+const AMX: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni";
+
+/// Compiles a function for the AVX2 backend.
+#[proc_macro_attribute]
+pub fn avx2(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(AVX2, function)
+}
+
+/// Compiles a function for the AVX-512 backend.
+#[proc_macro_attribute]
+pub fn avx512(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(AVX512, function)
+}
+
+/// Compiles a function for the AMX backend.
+#[proc_macro_attribute]
+pub fn amx(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(AMX, function)
+}
+
+fn enable(features: &str, function: TokenStream) -> TokenStream {
+    let attribute = format!("#[target_feature(enable = {features:?})]");
+    let mut output: TokenStream = attribute.parse().expect("the attribute is valid Rust");
+    output.extend(function);
+    output
+}

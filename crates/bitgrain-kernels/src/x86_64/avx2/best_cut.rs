@@ -1,8 +1,0 @@
-//! The worth of cuts: the portable loop, compiled for AVX2.
-
-use crate::best_cut::{CutTerms, cut_worths_body};
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(crate) fn cut_worths(terms: &CutTerms, grads: &[f64], hess: &[f64], worths: &mut [f64]) -> f64 {
-    cut_worths_body(terms, grads, hess, worths)
-}
