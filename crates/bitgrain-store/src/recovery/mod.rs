@@ -37,8 +37,6 @@ pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
     pub(crate) tip: Tip,
     pub(crate) next_number: u64,
-    /// The latest time that was written down.
-    pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
     pub(crate) needs: Vec<(Key, Key)>,
@@ -52,7 +50,7 @@ pub(crate) fn recover(
     index: &Index,
     segments: &Segments,
 ) -> Result<Recovered, StoreError> {
-    let mut report = RecoveryReport::default();
+    let mut report = RecoveryReport { read_only: !writable, ..RecoveryReport::default() };
     let mut files = Files::list(backend)?;
     let manifest = match files.newest_manifest(backend)? {
         Some(manifest) => manifest,
@@ -75,16 +73,16 @@ pub(crate) fn recover(
 
     let strays = fill(index, &mut loaded, &config.policy);
     let mut tip = Tip { closed: manifest.log_end != LogEnd::Open, ..Tip::default() };
-    let (mut needs, mut last_time) = (Vec::new(), 0);
+    let mut needs = Vec::new();
     let mut uses = Vec::new();
     for one in loaded {
         tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
-        last_time = last_time.max(one.last_time);
         report.torn_bytes += one.torn_bytes;
         report.torn_records += one.torn_records;
         report.damages.extend(one.damages);
         if one.scanned {
             report.scanned.push(one.segment.name());
+            report.bad_indexes += usize::from(one.open.is_none());
         }
         if one.segment.is_log() {
             match one.open {
@@ -104,7 +102,7 @@ pub(crate) fn recover(
     if writable {
         settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
     }
-    Ok(Recovered { manifest, tip, next_number: files.next_number(), last_time, report, needs })
+    Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
 }
 
 /// Makes a new store: a manifest without segments.

@@ -1,17 +1,16 @@
 //! Opening a store.
 
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use super::links::LinkTable;
 use super::{Core, STRIPES, TensorStore};
-use crate::backend::{Backend, LocalFolder};
+use crate::backend::{Backend, LOCK, LocalFolder};
 use crate::index::Index;
-use crate::log::{Log, Segments};
+use crate::log::{Log, RESERVE, Segments};
 use crate::names::FileName;
 use crate::recovery::recover;
-use crate::{StoreConfig, StoreError, TensorId};
+use crate::{StoreConfig, StoreError, TensorId, manifest};
 
 impl TensorStore {
     /// Opens the store in a folder for reading and writing; makes both if they are not there and the configuration says so.
@@ -20,12 +19,17 @@ impl TensorStore {
     /// # Errors
     /// [`StoreError::Locked`]; [`StoreError::NoStore`]; [`StoreError::Damaged`] if something that was durable is not
     /// readable and the configuration does not say to salvage the rest; [`StoreError::Foreign`],
-    /// [`StoreError::FutureVersion`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
+    /// [`StoreError::FutureVersion`]; [`StoreError::OtherFiles`] if there is no store but something else in the folder;
+    /// [`StoreError::InvalidSegmentBytes`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
     pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
         let path = path.as_ref();
+        config.check()?;
         // Looked at before the lock is taken, which is a file: a folder of something else stays as it is.
-        if !config.create && !may_be_store(path) {
-            return Err(StoreError::NoStore);
+        if !may_be_store(path) {
+            if !config.create {
+                return Err(StoreError::NoStore);
+            }
+            check_free(path)?;
         }
         let folder = LocalFolder::lock(path, config.create)?.mapped(config.mapped);
         Self::open_on(Arc::new(folder), config)
@@ -63,15 +67,22 @@ impl TensorStore {
         if !path.is_dir() {
             return Err(StoreError::NoStore);
         }
-        // A writer may compact while the files are looked at: then they are looked at again.
+        // A writer may compact while the files are looked at: then they are looked at again. Five times in any case, and for as
+        // long as manifests come and go, which says that a writer is at work.
         let mut attempts = 0;
         loop {
             attempts += 1;
             let folder = LocalFolder::read_only(path)?.mapped(config.mapped);
-            match Self::on(Arc::new(folder), config.clone(), false) {
-                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
-                Ok(store) if attempts < 2 && !store.recovery().damages.is_empty() => {}
-                result => return result,
+            let before = newest_manifest(&folder);
+            let opened = Self::on(Arc::new(folder), config.clone(), false);
+            let doubtful = match &opened {
+                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) => true,
+                Ok(store) => !store.recovery().damages.is_empty(),
+                Err(_) => false,
+            };
+            let replaced = || LocalFolder::read_only(path).is_ok_and(|folder| newest_manifest(&folder) != before);
+            if !doubtful || attempts >= 1000 || (attempts >= 5 && !replaced()) {
+                return opened;
             }
         }
     }
@@ -85,7 +96,7 @@ impl TensorStore {
     }
 
     fn on(backend: Arc<dyn Backend>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
-        config.policy.check()?;
+        config.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
         let found = recover(&*backend, &config, writable, &index, &segments)?;
         let manifest = Arc::new(Mutex::new(found.manifest));
@@ -114,11 +125,24 @@ impl TensorStore {
             encoders: Mutex::default(),
             cap: Mutex::default(),
             compacting: Mutex::new(()),
-            time: AtomicU64::new(found.last_time),
             report: found.report,
         };
         Ok(Self { core })
     }
+}
+
+/// The number of the newest manifest, whole or not.
+fn newest_manifest(folder: &LocalFolder) -> Option<u64> {
+    manifest::numbers(folder).ok()?.into_iter().max()
+}
+
+/// Refuses to make a store among files of something else. Hidden files, and what file systems have at their top, do not count.
+fn check_free(path: &Path) -> Result<(), StoreError> {
+    let ours = |name: &str| [LOCK, RESERVE, "lost+found"].contains(&name) || name.starts_with('.');
+    let names = path.read_dir().into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut others: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).filter(|n| !ours(n)).collect();
+    others.sort_unstable();
+    others.into_iter().next().map_or(Ok(()), |name| Err(StoreError::OtherFiles { name }))
 }
 
 /// False for what is no folder, and for a folder that is seen to have no file of a store.
