@@ -6,8 +6,10 @@ use super::{error, folder, json, printed};
 
 /// Days later: what nobody used has no data any more.
 fn let_go(store: &Path) {
-    let store = bitgrain::store::TensorStore::open(store, bitgrain::store::StoreConfig::default()).expect("opens");
-    let created = store.meta("m").expect("there").created;
+    use bitgrain::store::{SimulatedClock, StoreConfig, TensorStore};
+    let created = TensorStore::open_read_only(store).expect("opens").meta("m").expect("there").created;
+    let clock = std::sync::Arc::new(SimulatedClock::new(created));
+    let store = TensorStore::open(store, StoreConfig { clock, ..StoreConfig::default() }).expect("opens");
     for hours in [4, 14, 60] {
         store.tick(created + hours * 3_600_000).expect("ticks");
     }
@@ -21,8 +23,8 @@ fn idle_tensors_step_down_and_pins_hold() {
     printed(folder, &["pin", "s", "m", "hot"]);
     let created = json(folder, &["stat", "s", "m"])["created"].as_u64().expect("a time");
     let later = (created + 3 * 3_600_000).to_string();
-    let plan = json(folder, &["tick", "s", "--now", &later, "--dry-run"]);
-    let done = json(folder, &["tick", "s", "--now", &later]);
+    let plan = json(folder, &["tick", "s", "--now-ms", &later, "--dry-run"]);
+    let done = json(folder, &["tick", "s", "--now-ms", &later]);
     assert_eq!(plan["moves"], done["moves"]);
     let moved: Vec<&str> =
         done["moves"].as_array().expect("moves").iter().filter_map(|step| step["id"].as_str()).collect();
