@@ -19,6 +19,7 @@ use bitgrain_formats::segment::{
 use smallvec::SmallVec;
 
 use self::commit::Commit;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use self::room::RESERVE;
 use self::room::Room;
 pub(crate) use self::segments::Segments;

@@ -56,7 +56,7 @@ pub(crate) fn recover(
         Some(manifest) => manifest,
         None if writable && config.create => {
             report.created = true;
-            create(backend, &mut files, config.mutant)?
+            create(backend, &mut files, config)?
         }
         None => return Err(StoreError::NoStore),
     };
@@ -106,17 +106,26 @@ pub(crate) fn recover(
 }
 
 /// Makes a new store: a manifest without segments.
-fn create(backend: &dyn Backend, files: &mut Files, mutant: Option<Mutant>) -> Result<Manifest, StoreError> {
+fn create(backend: &dyn Backend, files: &mut Files, config: &StoreConfig) -> Result<Manifest, StoreError> {
     let number = files.next_number();
-    let new = Manifest { store: random(), number, log_from: number + 1, log_end: LogEnd::Open, compacted: Vec::new() };
-    manifest::write(backend, &new, mutant)?;
+    let new = Manifest {
+        store: random(config.clock.now()),
+        number,
+        log_from: number + 1,
+        log_end: LogEnd::Open,
+        compacted: Vec::new(),
+    };
+    manifest::write(backend, &new, config.mutant)?;
     files.manifests.insert(number);
     Ok(new)
 }
 
-/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system.
-fn random() -> [u8; 16] {
-    let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, std::process::id())).to_le_bytes());
+/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system; where that
+/// has none, the time has to do.
+fn random(now: u64) -> [u8; 16] {
+    // To ask for the process panics where there are none.
+    let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
+    let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, process, now)).to_le_bytes());
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(words.as_flattened()).for_each(|(byte, word)| *byte = *word);
     bytes

@@ -1,6 +1,7 @@
 //! The store: what users call, a file for each noun.
 
 mod absent;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod backup;
 mod batch;
 mod compact;
@@ -9,6 +10,8 @@ mod describe;
 mod drafts;
 mod encode;
 mod encoders;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod folder;
 mod frame_head;
 mod frames;
 mod get;
