@@ -62,15 +62,10 @@ impl Core {
         let _alone = self.compacting();
         log.reopen()?;
         log.seal(self.now())?;
-        let segments = self.settled();
-        let first = segments.first().map(|segment| segment.number());
-        // A log is compacted from its beginning, to the last segment that is worth it.
-        let last = segments.iter().rposition(|segment| segment.garbage() > 0).map_or(0, |last| last + 1);
-        let worth = segments.into_iter().take(last).filter(|segment| segment.is_log() || segment.garbage() > 0);
-        let run: Vec<Arc<Segment>> = worth.collect();
-        let begins = run.first().map(|segment| segment.number()) == first;
         let mut report = CompactReport::default();
-        match self.compact_each(run, begins, &mut report) {
+        let done = self.compact_each(self.settled(), true, &mut report);
+        log.restore_reserve();
+        match done {
             Err(_) if report.bytes_removed > report.bytes_written => Ok(()),
             done => done,
         }
@@ -101,24 +96,29 @@ impl Core {
         let owned = chosen.into_iter().map(|run| (run.start == 0, segments[run].to_vec())).collect::<Vec<_>>();
         drop(segments);
         let mut report = CompactReport::default();
-        for (first, run) in owned {
-            let done = match self.compact_run(&run, first, &mut report) {
-                Err(error) if error.is_no_space() => {
-                    log.release_reserve();
-                    self.compact_each(run, first, &mut report)
-                }
-                done => done,
-            };
-            done.map_err(|error| error.after("compact", report.segments_removed, total, "segments"))?;
-        }
+        let done = owned.into_iter().try_for_each(|(first, run)| match self.compact_run(&run, first, &mut report) {
+            Err(error) if error.is_no_space() && run.iter().any(|segment| segment.garbage() > 0) => {
+                log.release_reserve();
+                self.compact_each(run, first, &mut report)
+            }
+            done => done,
+        });
         log.restore_reserve();
+        done.map_err(|error| error.after("compact", report.segments_removed, total, "segments"))?;
         Ok(report)
     }
 
     /// Compacts segments one by one, which takes the least room: those that were compacted before with the fewest bytes to copy
-    /// first, then the log from its beginning.
-    fn compact_each(&self, run: Vec<Arc<Segment>>, first: bool, report: &mut CompactReport) -> Result<(), StoreError> {
+    /// first, then the log from its beginning, up to the last segment with garbage. The others would only be copied.
+    fn compact_each(
+        &self,
+        mut run: Vec<Arc<Segment>>,
+        first: bool,
+        report: &mut CompactReport,
+    ) -> Result<(), StoreError> {
+        run.truncate(run.iter().rposition(|segment| segment.garbage() > 0).map_or(0, |last| last + 1));
         let (log, mut compacted): (Vec<_>, Vec<_>) = run.into_iter().enumerate().partition(|(_, one)| one.is_log());
+        compacted.retain(|(_, segment)| segment.garbage() > 0);
         compacted.sort_by_key(|(_, segment)| segment.records() - segment.garbage());
         let mut refused = None;
         for (i, segment) in compacted {

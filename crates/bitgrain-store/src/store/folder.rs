@@ -64,7 +64,7 @@ impl TensorStore {
         if !path.is_dir() {
             return Err(StoreError::NoStore);
         }
-        // A writer may compact while the files are looked at: then they are looked at again. Five times in any case, and for as
+        // A writer may compact while the files are looked at: then they are looked at again. A few times in any case, and for as
         // long as manifests come and go, which says that a writer is at work.
         let mut attempts = 0;
         loop {
@@ -72,13 +72,13 @@ impl TensorStore {
             let folder = LocalFolder::read_only(path)?.mapped(config.mapped);
             let before = newest_manifest(&folder);
             let opened = Self::on(Arc::new(folder), config.clone(), false);
-            let doubtful = match &opened {
-                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) => true,
-                Ok(store) => !store.recovery().damages.is_empty(),
-                Err(_) => false,
+            let enough = match &opened {
+                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) => 5,
+                Ok(store) if !store.recovery().damages.is_empty() => 2,
+                _ => return opened,
             };
             let replaced = || LocalFolder::read_only(path).is_ok_and(|folder| newest_manifest(&folder) != before);
-            if !doubtful || attempts >= 1000 || (attempts >= 5 && !replaced()) {
+            if attempts >= 1000 || (attempts >= enough && !replaced()) {
                 return opened;
             }
         }

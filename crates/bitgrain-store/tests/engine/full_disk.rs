@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::SimulatedDisk;
+use bitgrain_store::backend::simulated::{Image, SimulatedDisk};
 use bitgrain_store::{
     CompactOptions, Dependents, PutOptions, SimulatedClock, StoreConfig, StoreError, SyncMode, TensorStore,
 };
@@ -89,6 +89,28 @@ fn a_disk_that_others_filled_takes_deletions_a_compaction_and_a_close() {
     disk.limit(None);
     let store = TensorStore::open_on(Arc::new(disk), config(20_000).1).expect("opens");
     assert_eq!((store.len(), store.verify().expect("reads").damages.len()), (51, 0));
+}
+
+#[test]
+fn a_compaction_that_finds_no_room_keeps_the_reserve_and_copies_nothing_for_nothing() {
+    let disk = SimulatedDisk::default();
+    let store = TensorStore::open_on(Arc::new(disk.clone()), config(4_000).1).expect("opens");
+    for i in 0..100_u32 {
+        store.put(u128::from(i), &[100], &wave(i as usize, 100)).expect("put");
+    }
+    // Too little for all of it at once, and no garbage that would come back.
+    disk.limit(Some(disk.used() + 6_000));
+    let before = disk.image();
+    let refused = store.compact(ALL).expect_err("no room");
+    assert!(refused.is_no_space(), "{refused}");
+    let segments = |image: &Image| image.files().filter(|(name, _)| name.starts_with("segment-")).count();
+    assert!(segments(&disk.image()) <= segments(&before) + 1, "at most the sealed one was followed by another");
+    disk.limit(Some(disk.used()));
+    for i in 0..60_u32 {
+        store.delete(u128::from(i), Dependents::Refuse).expect("the reserve is still there");
+    }
+    store.compact(ALL).expect("compacts");
+    assert_eq!(store.len(), 40);
 }
 
 #[test]
