@@ -75,10 +75,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         What a read gets of a tensor whose data is gone and that cannot be reconstructed: ``"zeros"``, or ``"refuse"``
         for a :class:`NotFoundError`.
     policy
-        How :meth:`tick` chooses tiers.
+        How :meth:`tick` chooses tiers. None of the settings is kept in the store.
     clock
-        A :class:`SimulatedClock` for tests and simulations; the machine's if nothing is given. None of these settings is
-        kept in the store.
+        A :class:`SimulatedClock` for tests and simulations; the machine's if nothing is given.
 
     Raises
     ------
