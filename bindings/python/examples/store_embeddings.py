@@ -4,13 +4,13 @@ Run it: ``python examples/store_embeddings.py``
 """
 
 import tempfile
-import time
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from bitgrain import TensorStore, Tier, TierPolicy
+from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy
 
 
 def main() -> None:
@@ -39,10 +39,12 @@ def main() -> None:
             assert np.array_equal(store.get_rows("digits/hot", 10, 12), store["digits/hot"][10:12])
 
         # What nobody uses gets fewer bits: a tick, half a day from now.
-        with TensorStore(folder, policy=TierPolicy(absent="never")) as store:
+        clock = SimulatedClock(datetime.now(UTC))
+        with TensorStore(folder, policy=TierPolicy(absent="never"), clock=clock) as store:
             before = store.stats()
-            for hours in (4, 8, 12):
-                store.tick(time.time() + hours * 3600)
+            for _ in range(3):
+                clock.advance(timedelta(hours=4))
+                store.tick()
             store.compact(all=True)
             after = store.stats()
             print(

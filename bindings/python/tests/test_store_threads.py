@@ -4,6 +4,7 @@ import pathlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
                 with store.snapshot() as snapshot:
                     if "left" in snapshot:
                         assert snapshot["left"][0] == snapshot["right"][0]
-                store.tick(time.time() + 600)
+                store.tick(datetime.now(UTC) + timedelta(minutes=10))
                 store.stats()
                 assert [info.id for info in store.scan("own/")] == sorted(info.id for info in store.scan("own/"))  # type: ignore[type-var]
             store.compact()

@@ -2,16 +2,17 @@
 
 import dataclasses
 import pathlib
-import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import TensorStore, Tier, TierPolicy, _native
+from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy, _native
 
-HOUR = 3600
+HOUR = timedelta(hours=1)
+START = datetime(2030, 1, 7, 9, tzinfo=UTC)
 
 
 def test_defaults_of_the_policy_are_those_of_the_engine() -> None:
@@ -34,24 +35,23 @@ def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> 
 
 
 def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: pathlib.Path) -> None:
-    evicting = TierPolicy(absent="any")
-    with TensorStore(tmp_path, sync="on_seal", policy=evicting, absent_reads="zeros") as store:
+    settings = {"policy": TierPolicy(absent="any"), "absent_reads": "zeros", "clock": SimulatedClock(START)}
+    with TensorStore(tmp_path, sync="on_seal", **settings) as store:
         array = np.random.default_rng(0).standard_normal(10_000)
         store["other"], store["left"] = array, array
         store.put("held", array, pin="hot")
         store.put("limited", array, max_error=3.0)
-        start = time.time()
-        assert store.tick(start).moves == []
-        plan = store.plan(start + 3 * HOUR)
+        assert store.tick().moves == []
+        plan = store.plan(START + 3 * HOUR)
         assert {move.id for move in plan.moves} == {"other", "left", "limited"}
         assert store.stat("left").tier is Tier.HOT
-        moved = store.tick(datetime.fromtimestamp(start, UTC) + timedelta(hours=3))
+        moved = store.tick(START + 3 * HOUR)
         assert {(move.id, move.before, move.after) for move in moved.moves} == {
             (id, Tier.HOT, Tier.WARM) for id in ("other", "left", "limited")
         }
         assert moved.bytes_after < moved.bytes_before
         for hours in (6, 9, 48):
-            store.tick(start + hours * HOUR)
+            store.tick(START + hours * HOUR)
         tiers = {info.id: info.tier for info in store.scan()}
         assert tiers["left"] is Tier.ABSENT
         assert tiers["held"] is Tier.HOT
@@ -77,10 +77,10 @@ def test_tensors_that_nobody_uses_get_fewer_bits_and_none_in_the_end(tmp_path: p
 
 
 def test_idle_data_stays_by_default(tmp_path: pathlib.Path) -> None:
-    with TensorStore(tmp_path, sync="on_seal") as store:
+    with TensorStore(tmp_path, sync="on_seal", clock=SimulatedClock(START)) as store:
         store["a"] = [1.0, 2.0]
-        for hours in (3, 9, 24 * 9):
-            store.tick(time.time() + hours * HOUR)
+        for day in range(1, 10):
+            store.tick(START + day * 24 * HOUR)
         assert store.stat("a").tier is Tier.COLD
         values, provenance = store.get("a", with_provenance=True)
         assert np.abs(values - [1.0, 2.0]).max() <= provenance.bound < 1
@@ -103,10 +103,10 @@ def test_pins_hold_for_every_write_and_frames_report_the_lowest_tier(tmp_path: p
         assert store.stats().tiers[Tier.COLD].tensors == 1
 
 
-@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), 1e30])
-def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: float) -> None:
-    with TensorStore(tmp_path) as store, pytest.raises(bitgrain.InputError, match="no time"):
-        store.tick(wrong)
+@pytest.mark.parametrize("wrong", [{"now": datetime(1960, 1, 1, tzinfo=UTC)}, {"now_ms": -1}, {"now_ms": 1 << 70}])
+def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: dict[str, Any]) -> None:
+    with TensorStore(tmp_path) as store, pytest.raises(bitgrain.InputError, match="now"):
+        store.tick(**wrong)
 
 
 def test_what_is_known_of_a_tensor(tmp_path: pathlib.Path) -> None:

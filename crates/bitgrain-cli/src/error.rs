@@ -291,14 +291,6 @@ pub(crate) enum CliError {
         /// The tensor.
         id: String,
     },
-    /// A time that a store would never come back from.
-    #[error(
-        "--now {now} is more than a day ahead, and a store never goes back in time; --dry-run shows what would be done"
-    )]
-    FarAhead {
-        /// Milliseconds since 1970.
-        now: u64,
-    },
     /// Several tensors for a file of one.
     #[error("{} takes one tensor, there are {tensors}: write to .npz or .safetensors", path.display())]
     OnlyOne {
@@ -365,12 +357,20 @@ fn brief(error: &StoreError) -> String {
     if matches!(error, StoreError::ReadOnly) {
         return "the system does not let you write there".to_owned();
     }
+    if let StoreError::TimeOutOfRange { now, clock } = error {
+        let way = if now > clock { "ahead of" } else { "behind" };
+        return format!(
+            "time out of range: --now-ms {now} is more than a day {way} the system clock, which shows {clock}; \
+             use --dry-run to look, or --simulate"
+        );
+    }
     let ids: Vec<&TensorId> = match error {
         StoreError::NotFound { id }
         | StoreError::TierZeroNoPolicy { id }
         | StoreError::BelowPin { id, .. }
         | StoreError::Temporal { id }
         | StoreError::NotTemporal { id }
+        | StoreError::HasFrames { id, .. }
         | StoreError::ReconstructionDepthExceeded { id, .. }
         | StoreError::Damaged { id: Some(id), .. } => vec![id],
         StoreError::ReconstructionCycle { id, base } => vec![id, base],

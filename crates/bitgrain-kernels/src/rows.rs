@@ -1,6 +1,8 @@
 //! Records of bytes on the two sides of a split: which go where, and trading places.
 
-use crate::backend::{Backend, Isa};
+use crate::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Isa;
 use crate::error::KernelError;
 use crate::histogram::MAX_SLOTS;
 

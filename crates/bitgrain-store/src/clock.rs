@@ -1,20 +1,75 @@
-//! What time it is, as a value that tests can replace.
+//! The time in milliseconds since 1970, as a value that tests and simulations can replace.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Tells the time.
 pub trait Clock: Send + Sync {
-    /// Milliseconds since 1970. May go backwards: the store then keeps the latest time it saw.
+    /// Milliseconds since 1970. May go backwards: records are ordered by their sequence numbers, never by time.
     fn now(&self) -> u64;
+
+    /// True if the times are those of a simulation. [`TensorStore::tick`](crate::TensorStore::tick) then takes any time;
+    /// with a clock that is not simulated, only times within a day of it.
+    fn is_simulated(&self) -> bool {
+        true
+    }
 }
 
 /// The machine's clock.
+///
+/// `wasm32-unknown-unknown` has no clock: there it stands at 0, and a store needs a clock of the caller.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     fn now(&self) -> u64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn is_simulated(&self) -> bool {
+        false
+    }
+}
+
+/// A clock that stands still until it is set: for tests and simulations.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bitgrain_store::{SimulatedClock, StoreConfig, TensorStore};
+/// # let folder = tempfile::tempdir()?;
+/// let (start, hour) = (1_700_000_000_000, 3_600_000);
+/// let clock = Arc::new(SimulatedClock::new(start));
+/// let store = TensorStore::open(folder.path(), StoreConfig { clock: clock.clone(), ..StoreConfig::default() })?;
+/// store.put("x", &[2], &[1.0, 2.0])?;
+/// clock.set(start + 3 * hour);
+/// store.tick(start + 3 * hour)?;
+/// assert_eq!((store.meta("x")?.created, store.now()), (start, start + 3 * hour));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct SimulatedClock(AtomicU64);
+
+impl SimulatedClock {
+    /// A clock that shows `now_ms`, in milliseconds since 1970.
+    #[must_use]
+    pub const fn new(now_ms: u64) -> Self {
+        Self(AtomicU64::new(now_ms))
+    }
+
+    /// Sets the clock to `now_ms`, forward or backward.
+    pub fn set(&self, now_ms: u64) {
+        self.0.store(now_ms, Relaxed);
+    }
+}
+
+impl Clock for SimulatedClock {
+    fn now(&self) -> u64 {
+        self.0.load(Relaxed)
     }
 }

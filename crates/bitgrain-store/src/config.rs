@@ -7,7 +7,7 @@ use bitgrain_codec::{BitWidth, BlockLen, TwoLevel};
 
 use crate::policy::PolicyConfig;
 use crate::temporal::FrameSettings;
-use crate::{Clock, SystemClock};
+use crate::{Clock, StoreError, SystemClock};
 
 /// Settings of an open store. None of them is kept in the store.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct StoreConfig {
     pub create: bool,
     /// When a write is acknowledged.
     pub sync: SyncMode,
-    /// Bytes after which a segment is sealed and the next begun.
+    /// Bytes after which a segment is sealed and the next begun, at least 512.
     pub segment_bytes: u64,
     /// Values that share a scale, in tensors put from now on.
     pub block_len: BlockLen,
@@ -58,6 +58,18 @@ impl Default for StoreConfig {
             clock: Arc::new(SystemClock),
             mutant: None,
         }
+    }
+}
+
+impl StoreConfig {
+    /// The least of [`segment_bytes`](Self::segment_bytes): a header, a record and an index fit.
+    pub const LEAST_SEGMENT_BYTES: u64 = 512;
+
+    /// Checks that every setting is in its range.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.policy.check()?;
+        let (segment_bytes, least) = (self.segment_bytes, Self::LEAST_SEGMENT_BYTES);
+        if segment_bytes < least { Err(StoreError::InvalidSegmentBytes { segment_bytes, least }) } else { Ok(()) }
     }
 }
 

@@ -30,7 +30,7 @@ pub enum StoreError {
         limit: usize,
     },
     /// Another process has the store open for writing.
-    #[error("the store is in use by process {pid}; open it read-only or wait")]
+    #[error("the store is in use by {}; open it read-only or wait", Process(*.pid))]
     Locked {
         /// The process, or 0 if it did not say.
         pid: u32,
@@ -140,6 +140,16 @@ pub enum StoreError {
         /// The most that are made.
         limit: usize,
     },
+    /// Values that would take the place of frames, though the frames were to be kept.
+    #[error(
+        "{id} holds {frames} frames, which would be dropped; append to it, choose another id, or replace it explicitly"
+    )]
+    HasFrames {
+        /// The temporal tensor.
+        id: TensorId,
+        /// Its frames.
+        frames: u64,
+    },
     /// A temporal tensor where one without frames is needed.
     #[error("{id} has frames: append to it, or delete it first")]
     Temporal {
@@ -147,7 +157,7 @@ pub enum StoreError {
         id: TensorId,
     },
     /// A tensor without frames where a temporal one is needed.
-    #[error("{id} has no frames: it was put as a whole")]
+    #[error("{id} has no frames: it was put as a whole; append to another id, or delete it first")]
     NotTemporal {
         /// The tensor.
         id: TensorId,
@@ -299,11 +309,69 @@ pub enum StoreError {
     /// A disk failed under a write, so that nobody knows what it holds.
     #[error("a failed write left the store in doubt: reads go on, reopen it to write")]
     Poisoned,
-    /// The disk is full. Nothing was changed.
-    #[error("{name}: no space is left on the device; nothing was changed")]
+    /// The disk is full. What was to be written is not there.
+    #[error("{name}: no space left on the device; free some, or delete tensors and compact the store")]
     NoSpace {
         /// File, relative to the store.
         name: String,
+    },
+    /// The disk is almost full. What was to be written is not there.
+    #[error(
+        "no space left on the device: {available} bytes are free, {needed} were to be written, and {kept} are kept for \
+         compaction; free some, or delete tensors and compact the store"
+    )]
+    LittleSpace {
+        /// Bytes that were to be written.
+        needed: u64,
+        /// Bytes that are free.
+        available: u64,
+        /// Bytes of these that compaction may need.
+        kept: u64,
+    },
+    /// An operation of many steps that failed after some of them.
+    #[error("{operation} stopped after {done} of {total} {unit}, which stay done: {source}")]
+    Stopped {
+        /// The operation.
+        operation: &'static str,
+        /// Steps that were done, and are durable.
+        done: usize,
+        /// Steps that there were to do.
+        total: usize,
+        /// What a step is about.
+        unit: &'static str,
+        /// Why the next one failed.
+        source: Box<Self>,
+    },
+    /// A time that the clock does not agree with.
+    #[error(
+        "time out of range: {now} is {} the clock, which shows {clock}; times are milliseconds since 1970 and at most a \
+         day from the clock, unless the clock is simulated", if now > clock { "ahead of" } else { "behind" }
+    )]
+    TimeOutOfRange {
+        /// The time that was given, in milliseconds since 1970.
+        now: u64,
+        /// The clock's.
+        clock: u64,
+    },
+    /// A size of segments that no record fits in.
+    #[error("segment_bytes is {segment_bytes}; it must be at least {least}")]
+    InvalidSegmentBytes {
+        /// The size that was given.
+        segment_bytes: u64,
+        /// The least.
+        least: u64,
+    },
+    /// A folder for a new store that has other files in it.
+    #[error("the folder holds other files, such as `{name}`; a new store needs an empty folder")]
+    OtherFiles {
+        /// One of them.
+        name: String,
+    },
+    /// A place for a backup in the folder of the store.
+    #[error("{path} is inside the store; choose a folder outside of it")]
+    InsideStore {
+        /// The place.
+        path: String,
     },
     /// The store was opened for reading.
     #[error("the store is open for reading only")]
@@ -332,6 +400,30 @@ impl StoreError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { name },
             _ => Self::Io { name, source },
         }
+    }
+
+    /// True if the disk is full, or too full for the store to grow.
+    #[must_use]
+    pub fn is_no_space(&self) -> bool {
+        match self {
+            Self::NoSpace { .. } | Self::LittleSpace { .. } => true,
+            Self::Stopped { source, .. } => source.is_no_space(),
+            _ => false,
+        }
+    }
+
+    /// The error of an operation of which `done` steps were done; itself if none was.
+    pub(crate) fn after(self, operation: &'static str, done: usize, total: usize, unit: &'static str) -> Self {
+        if done == 0 { self } else { Self::Stopped { operation, done, total, unit, source: Box::new(self) } }
+    }
+}
+
+/// `process 12`, or `another process` if its number is not known.
+struct Process(u32);
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == 0 { write!(f, "another process") } else { write!(f, "process {}", self.0) }
     }
 }
 

@@ -28,7 +28,7 @@ mod store;
 pub mod temporal;
 mod tier;
 
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, SimulatedClock, SystemClock};
 #[doc(hidden)]
 pub use config::Mutant;
 pub use config::{AbsentReads, OnDamage, StoreConfig, SyncMode};

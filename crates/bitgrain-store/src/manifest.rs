@@ -11,20 +11,28 @@ use crate::names::FileName;
 /// Largest manifest: a hundred million segments. A longer file is none.
 const MAX_LEN: u64 = 1 << 31;
 
-/// Writes a manifest; it is durable and counts when this returns.
+/// Writes a manifest; it is durable and counts when this returns. After [`StoreError::NoSpace`] it certainly does not.
 pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest, mutant: Option<Mutant>) -> Result<(), StoreError> {
     let name = FileName::Manifest(manifest.number).to_string();
     let bytes = manifest.encode().map_err(unwritable)?;
     let file = backend.create_new(&name).map_err(StoreError::io(&*name))?;
-    let written = file.write_at(0, &bytes).and_then(|()| match mutant {
+    if let Err(source) = file.write_at(0, &bytes) {
+        // A part of a manifest is none, whether its name comes back after a crash or not.
+        return Err(match backend.remove(&name) {
+            Ok(()) => StoreError::io(name)(source),
+            Err(_) => StoreError::Io { name, source },
+        });
+    }
+    let synced = match mutant {
         Some(Mutant::SkipFsync) => Ok(()),
         _ => file.sync_data(),
-    });
-    let written = written.and_then(|()| match mutant {
+    };
+    let synced = synced.and_then(|()| match mutant {
         Some(Mutant::SkipFolderFsync) => Ok(()),
         _ => backend.sync_folder(),
     });
-    written.map_err(StoreError::io(name))
+    // Whatever the reason, it is in doubt whether it counts.
+    synced.map_err(|source| StoreError::Io { name, source })
 }
 
 /// What the file of a manifest holds.
@@ -33,6 +41,15 @@ pub(crate) enum Stored {
     Whole(Manifest),
     /// Something that is not all of a manifest.
     Torn(String),
+}
+
+/// Numbers of all manifests, whole or not, in any order.
+pub(crate) fn numbers(backend: &dyn Backend) -> Result<Vec<u64>, StoreError> {
+    let number = |name: String| match FileName::parse(&name) {
+        Some(FileName::Manifest(number)) => Some(number),
+        _ => None,
+    };
+    Ok(backend.list().map_err(StoreError::io("."))?.into_iter().filter_map(number).collect())
 }
 
 /// Reads the manifest with this number.

@@ -58,11 +58,14 @@ impl StoreBatch {
         self.add(py, |batch| Ok(batch.put_with(id.0, shape, values, &options)?.into()))
     }
 
-    fn append(&self, py: Python<'_>, id: Id, frame: PyReadonlyArrayDyn<'_, f32>, time: u64) -> Result<()> {
+    #[pyo3(signature = (id, frame, time=None))]
+    fn append(&self, py: Python<'_>, id: Id, frame: PyReadonlyArrayDyn<'_, f32>, time: Option<u64>) -> Result<()> {
         let (shape, frame) = (frame.shape(), frame.as_slice().map_err(PyErr::from)?);
-        self.add(py, |batch| {
-            batch.append(id.0, shape, frame, time);
-            Ok(())
+        self.handle.with(py, |store| Ok(time.unwrap_or_else(|| store.now()))).and_then(|time| {
+            self.add(py, |batch| {
+                batch.append(id.0, shape, frame, time);
+                Ok(())
+            })
         })
     }
 

@@ -25,8 +25,18 @@ impl From<StoreError> for Raised {
             E::ReadOnly => {
                 system::<FileError>("EROFS", "the store is open for reading only; open it with mode=\"a\"", None)
             }
-            E::NoSpace { .. } => system::<FileError>("ENOSPC", &error.to_string(), None),
-            E::NotEmpty { .. } => system::<FileError>("ENOTEMPTY", &error.to_string(), None),
+            _ if error.is_no_space() => system::<FileError>("ENOSPC", &error.to_string(), None),
+            E::Stopped { source, .. } if matches!(**source, E::Damaged { .. }) => Self::new::<DamagedError>(error),
+            E::Stopped { .. } => system::<FileError>("EIO", &error.to_string(), None),
+            E::HasFrames { id, frames } => Self::input(format_args!(
+                "{id} holds {frames} frames, which would be dropped; append to it, choose another id, or put it with \
+                 replace=True"
+            )),
+            E::TimeOutOfRange { now, clock } => Self::input(format_args!(
+                "time out of range: {now} ms is more than a day from the clock, which shows {clock} ms since 1970; give a \
+                 datetime, or open the store with a SimulatedClock"
+            )),
+            E::NotEmpty { .. } | E::OtherFiles { .. } => system::<FileError>("ENOTEMPTY", &error.to_string(), None),
             E::Poisoned => system::<FileError>("EIO", &error.to_string(), None),
             E::Io { name, source } => Self::file(name, source),
             E::NonFinite { index } => Self::input(format_args!(
@@ -46,12 +56,14 @@ pub(super) fn not_opened(path: &Path, error: StoreError) -> Raised {
             system::<FileError>("EACCES", "this process may not write here; open it with mode=\"r\"", path)
         }
         StoreError::Locked { pid } => {
-            let message = format!("the store is in use by process {pid}; open it with mode=\"r\", or wait");
+            let process = if pid == 0 { "another process".to_owned() } else { format!("process {pid}") };
+            let message = format!("the store is in use by {process}; open it with mode=\"r\", or wait");
             system::<LockedError>("EAGAIN", &message, path)
         }
         StoreError::Io { ref source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
             system::<FileError>("ENOTDIR", "this is a file, and a store is a folder", path)
         }
+        error @ StoreError::OtherFiles { .. } => system::<FileError>("ENOTEMPTY", &error.to_string(), path),
         error => error.into(),
     }
 }

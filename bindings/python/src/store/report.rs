@@ -1,14 +1,14 @@
 //! What is known of tensors and of a store, as tuples and dicts for the dataclasses of `python/bitgrain/store`.
 
-use bitgrain::store::policy::Reason;
 use bitgrain::store::temporal::FrameRole;
 use bitgrain::store::{
     CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, Stats, TensorMeta, TickPlan, TickReport,
-    Tier, TierMove, TierStats, VerifyReport,
+    Tier, TierStats, VerifyReport,
 };
 use pyo3::prelude::*;
 
 use super::id::Id;
+use super::moves::{StoreMoves, StoreWishes};
 
 /// Tier, bits, bound, measured, depth: `Provenance`.
 #[derive(IntoPyObject)]
@@ -121,24 +121,10 @@ impl From<Stats> for Counts {
     }
 }
 
-/// Id, from, to, reason, bytes: `TierMove`.
-#[derive(IntoPyObject)]
-struct Moved(Id, &'static str, &'static str, &'static str, u64);
-
-impl From<TierMove> for Moved {
-    fn from(of: TierMove) -> Self {
-        let reason = match of.reason {
-            Reason::Use => "use",
-            Reason::WarmCap => "warm-cap",
-        };
-        Self(Id(of.id), of.from.name(), of.to.name(), reason, of.bytes)
-    }
-}
-
 /// `TickReport`.
 #[derive(IntoPyObject)]
 pub(super) struct Ticked {
-    moves: Vec<Moved>,
+    moves: StoreMoves,
     skipped: usize,
     wishes: usize,
     bytes_before: u64,
@@ -148,15 +134,15 @@ pub(super) struct Ticked {
 impl From<TickReport> for Ticked {
     fn from(report: TickReport) -> Self {
         let TickReport { moves, skipped, wishes, bytes_before, bytes_after, .. } = report;
-        Self { moves: moves.into_iter().map(Moved::from).collect(), skipped, wishes, bytes_before, bytes_after }
+        Self { moves: StoreMoves(moves), skipped, wishes, bytes_before, bytes_after }
     }
 }
 
 /// `TickPlan`.
 #[derive(IntoPyObject)]
 pub(super) struct Planned {
-    moves: Vec<Moved>,
-    wishes: Vec<(Id, &'static str)>,
+    moves: StoreMoves,
+    wishes: StoreWishes,
     warm_bytes_before: u64,
     warm_bytes_after: u64,
 }
@@ -164,12 +150,7 @@ pub(super) struct Planned {
 impl From<TickPlan> for Planned {
     fn from(plan: TickPlan) -> Self {
         let TickPlan { moves, wishes, warm_bytes_before, warm_bytes_after, .. } = plan;
-        Self {
-            moves: moves.into_iter().map(Moved::from).collect(),
-            wishes: wishes.into_iter().map(|(id, tier)| (Id(id), tier.name())).collect(),
-            warm_bytes_before,
-            warm_bytes_after,
-        }
+        Self { moves: StoreMoves(moves), wishes: StoreWishes(wishes), warm_bytes_before, warm_bytes_after }
     }
 }
 
@@ -220,9 +201,11 @@ impl From<CompactReport> for Compacted {
 #[derive(IntoPyObject)]
 pub(super) struct Recovered {
     created: bool,
+    read_only: bool,
     segments: usize,
     tensors: usize,
     scanned: Vec<String>,
+    bad_indexes: usize,
     torn_bytes: u64,
     torn_records: u64,
     leftovers: Vec<String>,
@@ -233,9 +216,11 @@ impl From<RecoveryReport> for Recovered {
     fn from(report: RecoveryReport) -> Self {
         Self {
             created: report.created,
+            read_only: report.read_only,
             segments: report.segments,
             tensors: report.tensors,
             scanned: report.scanned,
+            bad_indexes: report.bad_indexes,
             torn_bytes: report.torn_bytes,
             torn_records: report.torn_records,
             leftovers: report.leftovers,

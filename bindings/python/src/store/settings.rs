@@ -7,6 +7,7 @@ use bitgrain::store::policy::{AbsentRule, PolicyConfig};
 use bitgrain::store::{AbsentReads, Dependents, OnDamage, PutOptions, StoreConfig, SyncMode, Tier};
 use pyo3::prelude::*;
 
+use super::clock::StoreClock;
 use crate::error::{Raised, Result};
 
 const SYNC: [(&str, SyncMode); 2] = [("always", SyncMode::Always), ("on_seal", SyncMode::OnSeal)];
@@ -49,12 +50,15 @@ pub(super) struct OpenSettings {
     on_damage: String,
     absent_reads: String,
     policy: Option<PolicySettings>,
+    clock: Option<Py<StoreClock>>,
 }
 
 impl OpenSettings {
     pub(super) fn config(self, create: bool) -> Result<StoreConfig> {
         let block_len = BlockLen::new(self.block_len).map_err(Raised::input)?;
+        let defaults = StoreConfig::default();
         Ok(StoreConfig {
+            clock: self.clock.map_or(defaults.clock, |clock| clock.get().shared()),
             create,
             sync: choice("sync", &self.sync, &SYNC)?,
             segment_bytes: self.segment_bytes,
@@ -64,7 +68,8 @@ impl OpenSettings {
             on_damage: choice("on_damage", &self.on_damage, &ON_DAMAGE)?,
             absent_reads: choice("absent_reads", &self.absent_reads, &ABSENT_READS)?,
             policy: self.policy.map_or_else(|| Ok(PolicyConfig::default()), PolicySettings::config)?,
-            ..StoreConfig::default()
+            frames: defaults.frames,
+            mutant: defaults.mutant,
         })
     }
 }
@@ -152,11 +157,12 @@ pub(super) struct PutSettings {
     user: Option<Vec<(String, String)>>,
     non_finite: String,
     two_level: bool,
+    replace: bool,
 }
 
 impl PutSettings {
     pub(super) fn options(settings: Option<Self>) -> Result<PutOptions> {
-        let Some(settings) = settings else { return Ok(PutOptions::default()) };
+        let Some(settings) = settings else { return Ok(PutOptions { keep_frames: true, ..PutOptions::default() }) };
         Ok(PutOptions {
             tier: settings.tier.map(|name| tier("tier", &name)).transpose()?,
             pin: settings.pin.map(|name| tier("pin", &name)).transpose()?,
@@ -165,6 +171,7 @@ impl PutSettings {
             user: settings.user,
             non_finite: choice("non_finite", &settings.non_finite, &NON_FINITE)?,
             two_level: two_level(settings.two_level),
+            keep_frames: !settings.replace,
         })
     }
 }

@@ -73,10 +73,20 @@ impl Store {
         self.handle.with(py, |store| Ok(store.put_with(id.0, shape, values, &options)?.into()))
     }
 
-    fn append(&self, py: Python<'_>, id: Id, frame: PyReadonlyArrayDyn<'_, f32>, time: u64) -> Result<FrameFacts> {
+    #[pyo3(signature = (id, frame, time=None, max_error=None))]
+    fn append(
+        &self,
+        py: Python<'_>,
+        id: Id,
+        frame: PyReadonlyArrayDyn<'_, f32>,
+        time: Option<u64>,
+        max_error: Option<f32>,
+    ) -> Result<FrameFacts> {
         let (shape, frame) = (frame.shape(), frame.as_slice().map_err(PyErr::from)?);
-        let appended = self.handle.with(py, |store| Ok(store.append(id.0, shape, frame, time)?))?;
-        Ok(FrameFacts::appended(appended, time))
+        self.handle.with(py, |store| {
+            let time = time.unwrap_or_else(|| store.now());
+            Ok(FrameFacts::appended(store.append_limited(id.0, shape, frame, time, max_error)?, time))
+        })
     }
 
     #[pyo3(signature = (id, recipe, shape=None))]
@@ -112,12 +122,14 @@ impl Store {
         self.handle.with(py, |store| Ok(store.delete(id.0, dependents)?))
     }
 
-    fn tick(&self, py: Python<'_>, now: u64) -> Result<Ticked> {
-        self.handle.with(py, |store| Ok(store.tick(now)?.into()))
+    #[pyo3(signature = (now_ms=None))]
+    fn tick(&self, py: Python<'_>, now_ms: Option<u64>) -> Result<Ticked> {
+        self.handle.with(py, |store| Ok(store.tick(now_ms.unwrap_or_else(|| store.now()))?.into()))
     }
 
-    fn plan(&self, py: Python<'_>, now: u64) -> Result<Planned> {
-        self.handle.with(py, |store| Ok(store.plan(now)?.into()))
+    #[pyo3(signature = (now_ms=None))]
+    fn plan(&self, py: Python<'_>, now_ms: Option<u64>) -> Result<Planned> {
+        self.handle.with(py, |store| Ok(store.plan(now_ms.unwrap_or_else(|| store.now()))?.into()))
     }
 
     fn stats(&self, py: Python<'_>) -> Result<Counts> {

@@ -1,6 +1,7 @@
 //! The store as a user of the command meets it.
 
 mod damage;
+mod edges;
 mod files;
 mod frames;
 mod ids;

@@ -1,17 +1,19 @@
 //! Tiers, pins, and data that was evicted.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
-use bitgrain::store::{StoreConfig, TensorStore};
+use bitgrain::store::{SimulatedClock, StoreConfig, TensorStore};
 
 use super::{error, folder, json, printed};
 
 /// Days later, under a rule for what is evicted.
 fn idle_under(absent: AbsentRule, store: &Path) {
+    let created = TensorStore::open_read_only(store).expect("opens").meta("m").expect("there").created;
+    let clock = Arc::new(SimulatedClock::new(created));
     let policy = PolicyConfig { absent, ..PolicyConfig::default() };
-    let store = TensorStore::open(store, StoreConfig { policy, ..StoreConfig::default() }).expect("opens");
-    let created = store.meta("m").expect("there").created;
+    let store = TensorStore::open(store, StoreConfig { policy, clock, ..StoreConfig::default() }).expect("opens");
     for hours in [4, 14, 60] {
         store.tick(created + hours * 3_600_000).expect("ticks");
     }
@@ -25,8 +27,8 @@ fn idle_tensors_step_down_and_pins_hold() {
     printed(folder, &["pin", "s", "m", "hot"]);
     let created = json(folder, &["stat", "s", "m"])["created"].as_u64().expect("a time");
     let later = (created + 3 * 3_600_000).to_string();
-    let plan = json(folder, &["tick", "s", "--now", &later, "--dry-run"]);
-    let done = json(folder, &["tick", "s", "--now", &later]);
+    let plan = json(folder, &["tick", "s", "--now-ms", &later, "--dry-run"]);
+    let done = json(folder, &["tick", "s", "--now-ms", &later]);
     assert_eq!(plan["moves"], done["moves"]);
     let moved: Vec<&str> =
         done["moves"].as_array().expect("moves").iter().filter_map(|step| step["id"].as_str()).collect();
@@ -46,9 +48,10 @@ fn idle_data_stays_by_default() {
     printed(folder, &["get", "s", "m", "-o", "m2.npy"]);
     assert_eq!(json(folder, &["export", "s", "all.npz"])["left_out"].as_u64(), Some(0));
     // The command's default is the same one.
-    let moves = json(folder, &["tick", "s", "--dry-run", "--now", "9000000000000"])["moves"].clone();
+    let moves = json(folder, &["tick", "s", "--dry-run", "--now-ms", "9000000000000"])["moves"].clone();
     assert_eq!(moves.as_array().map(Vec::len), Some(0), "{moves}");
-    let moves = json(folder, &["tick", "s", "--dry-run", "--now", "9000000000000", "--absent", "any"])["moves"].clone();
+    let moves =
+        json(folder, &["tick", "s", "--dry-run", "--now-ms", "9000000000000", "--absent", "any"])["moves"].clone();
     assert_eq!(moves[0]["to"].as_str(), Some("absent"), "{moves}");
 }
 
@@ -101,7 +104,7 @@ fn ticks_of_two_processes_share_one_interval() {
     let created = json(folder, &["stat", "s", "m"])["created"].as_u64().expect("a time");
     let hours = |hours: u64| created + hours * 3_600_000;
     let tick = |now: u64, cap: &str| {
-        let done = json(folder, &["tick", "s", "--now", &now.to_string(), "--warm-cap", cap]);
+        let done = json(folder, &["tick", "s", "--now-ms", &now.to_string(), "--warm-cap", cap]);
         let capped = |step: &&serde_json::Value| step["reason"].as_str() == Some("WarmCap");
         done["moves"].as_array().expect("moves").iter().filter(capped).count()
     };

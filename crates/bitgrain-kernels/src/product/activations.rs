@@ -128,6 +128,7 @@ impl Place {
     }
 }
 
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only kernels for x86-64 split tiles"))]
 impl<const W: usize> TileBlocks<'_, W> {
     /// The first `count` blocks.
     #[inline(always)]

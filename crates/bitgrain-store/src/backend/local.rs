@@ -1,16 +1,14 @@
 //! A folder on a local disk, locked by whoever may write to it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::lock::FolderLock;
 use super::map::Map;
 use super::{Backend, BackendFile};
 use crate::StoreError;
-
-/// The file whose lock says that a process writes; it holds that process's number as text.
-const LOCK: &str = "LOCK";
 
 /// Files of one folder. As long as a writable one exists, no second can be made for the same folder, in this process or
 /// another; the system drops the lock with the process.
@@ -18,7 +16,7 @@ const LOCK: &str = "LOCK";
 pub struct LocalFolder {
     path: PathBuf,
     /// Locked as long as it is open; none for readers.
-    lock: Option<File>,
+    lock: Option<FolderLock>,
     /// Whether files are read through maps.
     mapped: bool,
 }
@@ -38,21 +36,8 @@ impl LocalFolder {
         if create {
             create_durably(path).map_err(failed)?;
         }
-        let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(path.join(LOCK)).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                // A process that has just locked has not written its number yet: then it is not known.
-                file.read_to_string(&mut pid).map_err(failed)?;
-                return Err(StoreError::Locked { pid: pid.trim().parse().unwrap_or(0) });
-            }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
-        }
-        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), lock: Some(file), mapped: true })
+        let lock = FolderLock::take(path, failed)?;
+        Ok(Self { path: path.to_owned(), lock: Some(lock), mapped: true })
     }
 
     /// The folder for reading, whether or not somebody writes to it.
@@ -78,16 +63,7 @@ impl LocalFolder {
     }
 
     fn writable(&self) -> io::Result<()> {
-        if self.lock.is_some() { Ok(()) } else { Err(io::ErrorKind::ReadOnlyFilesystem.into()) }
-    }
-}
-
-/// Gives up the lock. To close its file would not do: a process that this one forked meanwhile has it open as well.
-impl Drop for LocalFolder {
-    fn drop(&mut self) {
-        if let Some(lock) = &self.lock {
-            let _ = lock.unlock(); // closing does it in any other case
-        }
+        self.lock.as_ref().ok_or_else(|| io::ErrorKind::ReadOnlyFilesystem.into()).and_then(FolderLock::check)
     }
 }
 
@@ -135,6 +111,27 @@ impl Backend for LocalFolder {
     fn sync_folder(&self) -> io::Result<()> {
         sync_names(&self.path)
     }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn available(&self) -> Option<u64> {
+        available(&self.path)
+    }
+}
+
+/// Bytes that this process may still write to the file system of a folder; `None` if the system does not say.
+#[cfg(unix)]
+fn available(folder: &Path) -> Option<u64> {
+    let about = rustix::fs::statvfs(folder).ok()?;
+    // Some systems know no sizes and report zeros.
+    if about.f_blocks == 0 { None } else { about.f_bavail.checked_mul(about.f_frsize) }
+}
+
+#[cfg(not(unix))]
+fn available(_: &Path) -> Option<u64> {
+    None
 }
 
 /// A file of the folder.
@@ -206,17 +203,6 @@ mod tests {
         assert_eq!(pid, std::process::id());
         drop(first);
         LocalFolder::lock(folder.path(), false).expect("free again");
-    }
-
-    #[test]
-    fn a_lock_is_given_up_though_a_forked_process_has_its_file_open() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let first = LocalFolder::lock(folder.path(), true).expect("nobody else has it");
-        // The same open file under a second number, as in a process that was forked.
-        let copy = first.lock.as_ref().expect("writable").try_clone().expect("a free number");
-        drop(first);
-        LocalFolder::lock(folder.path(), false).expect("free again");
-        drop(copy);
     }
 
     #[test]

@@ -3,15 +3,25 @@
 //! A store needs very little: files that grow at their end until they are sealed, are read at any place and removed when
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod local;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod lock;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod map;
+mod memory;
 #[cfg(feature = "simulate")]
 pub mod simulated;
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use local::LocalFolder;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub(crate) use lock::NAME as LOCK;
+pub use memory::MemoryFolder;
 
 /// A flat set of named files. After [`create_new`](Backend::create_new) and [`remove`](Backend::remove), the change of
 /// names survives a loss of power only once [`sync_folder`](Backend::sync_folder) returned.
@@ -45,6 +55,17 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Those of the system.
     fn sync_folder(&self) -> io::Result<()>;
+
+    /// The folder on a disk that this is, if it is one.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Bytes that can still be written, as far as that is known. A store refuses to grow into the last of them, so that it can
+    /// be compacted.
+    fn available(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// An open file. Reads and writes from several threads do not disturb each other.

@@ -9,6 +9,7 @@ use bitgrain_formats::segment::{
     write_record,
 };
 
+use crate::backend::Backend;
 use crate::id::Key;
 use crate::index::Index;
 use crate::log::{Log, Record, Use, seal, unwritable, usage_of};
@@ -142,14 +143,15 @@ impl<'a> Copier<'a> {
     }
 
     fn seal(&mut self, sync: bool) -> Result<(), StoreError> {
-        let Some(mut output) = self.open.take() else { return Ok(()) };
+        let Some(output) = &mut self.open else { return Ok(()) };
         output.flush()?;
-        let segment = output.segment;
+        let segment = Arc::clone(&output.segment);
         segment.end.store(output.index.end(), Relaxed);
         seal(&segment, &output.index).map_err(StoreError::io(segment.name()))?;
         if sync {
             self.log.sync_segment(&segment)?;
         }
+        self.open = None;
         self.done.push(segment);
         Ok(())
     }
@@ -166,9 +168,11 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Segments that were begun, sealed or not.
-    pub(crate) fn begun(&self) -> impl Iterator<Item = &Arc<Segment>> {
-        self.done.iter().chain(self.open.iter().map(|output| &output.segment))
+    /// Removes the segments that were begun, sealed or not.
+    pub(crate) fn discard(&self, backend: &dyn Backend) {
+        for segment in self.done.iter().chain(self.open.iter().map(|output| &output.segment)) {
+            let _ = backend.remove(&segment.name()); // or the next process that opens the store does it
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! for the disk is done without it, by one for all.
 
 mod commit;
+mod room;
 mod segments;
 mod uses;
 
@@ -18,6 +19,9 @@ use bitgrain_formats::segment::{
 use smallvec::SmallVec;
 
 use self::commit::Commit;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub(crate) use self::room::RESERVE;
+use self::room::Room;
 pub(crate) use self::segments::Segments;
 pub(crate) use self::uses::{Use, usage_of, usage_records};
 use crate::backend::Backend;
@@ -36,6 +40,15 @@ pub(crate) struct Record<'a> {
     pub(crate) content: Content<'a>,
     /// When its data got the form it has.
     pub(crate) time: u64,
+}
+
+/// What becomes of a store by records that are appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It grows, up to the room that is kept for compaction.
+    Grow,
+    /// It shrinks once it is compacted; until then that room may be used.
+    Shrink,
 }
 
 /// Places of a batch, most of which are of one record.
@@ -90,6 +103,7 @@ pub(crate) struct Log {
     segments: Arc<Segments>,
     tip: Mutex<Tip>,
     commit: Commit,
+    room: Room,
 }
 
 impl Log {
@@ -105,7 +119,10 @@ impl Log {
         // What was recovered is durable: whoever opened the store saw to it.
         let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
         let store = manifest.lock().unwrap_or_else(PoisonError::into_inner).store;
+        let room = Room::new(Arc::clone(&backend));
+        room.reserve(segments.bytes());
         Self {
+            room,
             backend,
             store,
             manifest,
@@ -128,17 +145,33 @@ impl Log {
     /// Appends records as one batch and returns their places. They do not count before
     /// [`acknowledge`](Self::acknowledge) returned; once they are in the index, their segment is to be told with
     /// [`finish`](Segment::finish).
-    pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64) -> Result<Places, StoreError> {
+    pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<Places, StoreError> {
+        if purpose == Purpose::Shrink {
+            return self.append_to(&mut self.tip(), records, now);
+        }
+        // What takes something away may use the room that is kept for that.
+        if records.iter().all(|record| matches!(record.content, Content::Delete(_) | Content::Usage)) {
+            return self.freeing(|| self.append_to(&mut self.tip(), records, now));
+        }
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
+        self.room.check(size, || {
+            let active = tip.active.as_ref().map_or(0, |active| active.index.end());
+            self.segments.largest().max(active.saturating_add(size)).min(self.segment_bytes)
+        })?;
+        self.append_to(&mut tip, records, now)
+    }
+
+    fn append_to(&self, tip: &mut Tip, records: &mut [Record<'_>], now: u64) -> Result<Places, StoreError> {
+        let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         self.commit.check()?;
         if tip.active.as_ref().is_some_and(|a| !a.is_empty() && a.index.end() + size > self.segment_bytes) {
-            self.seal_active(&mut tip, now)?;
+            self.seal_active(tip, now)?;
         }
         if tip.active.is_none() {
-            self.begin(&mut tip, now)?;
+            self.begin(tip, now)?;
         }
-        let places = self.write(&mut tip, records)?;
+        let places = self.write(tip, records)?;
         // A batch is in one segment.
         places.iter().take(1).for_each(|place| place.segment.begin(places.len()));
         Ok(places)
@@ -161,17 +194,44 @@ impl Log {
 
     /// Seals the segment that is written to, if anything is in it. The next record begins a new one.
     pub(crate) fn seal(&self, now: u64) -> Result<(), StoreError> {
-        let mut tip = self.tip();
-        self.commit.check()?;
-        if tip.active.as_ref().is_some_and(|active| !active.is_empty()) {
-            self.seal_active(&mut tip, now)?;
+        self.freeing(|| {
+            let mut tip = self.tip();
+            self.commit.check()?;
+            if tip.active.as_ref().is_some_and(|active| !active.is_empty()) {
+                self.seal_active(&mut tip, now)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Does `work`, which takes something away or ends something: if the disk is full, once more with the reserve given up.
+    fn freeing<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match work() {
+            Err(StoreError::NoSpace { .. }) if self.room.release() => work(),
+            done => done,
         }
-        Ok(())
+    }
+
+    /// Gives up the space that is kept for a full disk; false if there was none.
+    pub(crate) fn release_reserve(&self) -> bool {
+        self.room.release()
+    }
+
+    /// Takes up space for the next time that the disk is full, if there is some now.
+    pub(crate) fn restore_reserve(&self) {
+        self.room.reserve(self.segments.bytes());
     }
 
     /// Seals the log and writes a manifest that says so, unless nothing was written since the last one that does: what is
-    /// missing from then on is damage, and not the work of a crash.
+    /// missing from then on is damage, and not the work of a crash. On a full disk the log stays open, with all of it durable.
     pub(crate) fn close(&self, now: u64) -> Result<(), StoreError> {
+        match self.freeing(|| self.seal_and_close(now)) {
+            Err(StoreError::NoSpace { .. }) => self.flush(),
+            closed => closed,
+        }
+    }
+
+    fn seal_and_close(&self, now: u64) -> Result<(), StoreError> {
         self.write_uses(now)?;
         let mut tip = self.tip();
         self.commit.check()?;
@@ -191,7 +251,7 @@ impl Log {
 
     /// Takes back what [`close`](Self::close) said; durable when this returns.
     pub(crate) fn reopen(&self) -> Result<(), StoreError> {
-        self.reopen_at(&mut self.tip())
+        self.freeing(|| self.reopen_at(&mut self.tip()))
     }
 
     fn reopen_at(&self, tip: &mut Tip) -> Result<(), StoreError> {
@@ -225,10 +285,12 @@ impl Log {
         if uses.is_empty() {
             return Ok(false);
         }
-        if tip.active.is_none() {
-            self.begin(&mut tip, now)?;
-        }
-        self.write(&mut tip, &mut uses)?;
+        self.freeing(|| {
+            if tip.active.is_none() {
+                self.begin(&mut tip, now)?;
+            }
+            self.write(&mut tip, &mut uses).map(drop)
+        })?;
         Ok(true)
     }
 
@@ -323,7 +385,7 @@ impl Log {
                 pending: durable.filter(|_| i == 0).map(|durable| start.saturating_sub(durable)),
                 time: record.time,
             };
-            // Lent, and given back once it has its place; nobody needs it after an error.
+            // Lent, and given back once it has its place.
             let head = Head { stamp, content: std::mem::replace(&mut record.content, Content::Usage) };
             let bytes = record.draft.finish_salted(&header, salt, &head).map_err(unwritable)?;
             heads.push((head, bytes.len() as u64));
@@ -331,6 +393,8 @@ impl Log {
         }
         let bytes = if count == 1 { single } else { &joined };
         if let Err(source) = active.segment.file.write_at(start, bytes) {
+            // Given back: it may be tried again with more room.
+            records.iter_mut().zip(heads).for_each(|(record, (head, _))| record.content = head.content);
             return Err(self.undo(&active.segment, start, source));
         }
         *sequence += count as u64;

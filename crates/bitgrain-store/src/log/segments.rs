@@ -25,6 +25,16 @@ impl Segments {
         all
     }
 
+    /// Bytes of all of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.lock().values().map(|segment| segment.len()).sum()
+    }
+
+    /// Bytes of the largest.
+    pub(crate) fn largest(&self) -> u64 {
+        self.lock().values().map(|segment| segment.len()).max().unwrap_or(0)
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Segment>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -25,7 +25,6 @@ pub(super) struct Loaded {
     /// Tensors that would be reconstructed, each with what it needs.
     pub(super) needs: Vec<(Key, Key)>,
     pub(super) last_sequence: u64,
-    pub(super) last_time: u64,
     /// The index so far, if the segment is not sealed.
     pub(super) open: Option<IndexBuilder>,
     pub(super) scanned: bool,
@@ -44,7 +43,6 @@ impl Loaded {
             deleted: Vec::new(),
             needs: Vec::new(),
             last_sequence: 0,
-            last_time: 0,
             open: None,
             scanned: false,
             torn_bytes: 0,
@@ -148,7 +146,6 @@ impl Loaded {
     /// Takes what is said of one record.
     fn take(&mut self, entry: &Entry<'_>, index: &Index) {
         self.last_sequence = self.last_sequence.max(entry.sequence);
-        self.last_time = self.last_time.max(entry.time);
         let place = Place {
             segment: Arc::clone(&self.segment),
             offset: entry.offset,

@@ -38,8 +38,6 @@ pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
     pub(crate) tip: Tip,
     pub(crate) next_number: u64,
-    /// The latest time that was written down.
-    pub(crate) last_time: u64,
     pub(crate) report: RecoveryReport,
     /// Tensors that would be reconstructed, each with what it needs.
     pub(crate) needs: Vec<(Key, Key)>,
@@ -53,13 +51,13 @@ pub(crate) fn recover(
     index: &Index,
     segments: &Segments,
 ) -> Result<Recovered, StoreError> {
-    let mut report = RecoveryReport::default();
+    let mut report = RecoveryReport { read_only: !writable, ..RecoveryReport::default() };
     let mut files = Files::list(backend)?;
     let manifest = match files.newest_manifest(backend)? {
         Some(manifest) => manifest,
         None if writable && config.create => {
             report.created = true;
-            create(backend, &mut files, config.mutant)?
+            create(backend, &mut files, config)?
         }
         None => return Err(StoreError::NoStore),
     };
@@ -76,16 +74,16 @@ pub(crate) fn recover(
 
     let strays = fill(index, &mut loaded, &config.policy);
     let mut tip = Tip { closed: manifest.log_end != LogEnd::Open, ..Tip::default() };
-    let (mut needs, mut last_time) = (Vec::new(), 0);
+    let mut needs = Vec::new();
     let (mut uses, mut deleted) = (Vec::new(), HashMap::new());
     for one in loaded {
         tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
-        last_time = last_time.max(one.last_time);
         report.torn_bytes += one.torn_bytes;
         report.torn_records += one.torn_records;
         report.damages.extend(one.damages);
         if one.scanned {
             report.scanned.push(one.segment.name());
+            report.bad_indexes += usize::from(one.open.is_none());
         }
         if one.segment.is_log() {
             match one.open {
@@ -106,21 +104,30 @@ pub(crate) fn recover(
     if writable {
         settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
     }
-    Ok(Recovered { manifest, tip, next_number: files.next_number(), last_time, report, needs })
+    Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
 }
 
 /// Makes a new store: a manifest without segments.
-fn create(backend: &dyn Backend, files: &mut Files, mutant: Option<Mutant>) -> Result<Manifest, StoreError> {
+fn create(backend: &dyn Backend, files: &mut Files, config: &StoreConfig) -> Result<Manifest, StoreError> {
     let number = files.next_number();
-    let new = Manifest { store: random(), number, log_from: number + 1, log_end: LogEnd::Open, compacted: Vec::new() };
-    manifest::write(backend, &new, mutant)?;
+    let new = Manifest {
+        store: random(config.clock.now()),
+        number,
+        log_from: number + 1,
+        log_end: LogEnd::Open,
+        compacted: Vec::new(),
+    };
+    manifest::write(backend, &new, config.mutant)?;
     files.manifests.insert(number);
     Ok(new)
 }
 
-/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system.
-fn random() -> [u8; 16] {
-    let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, std::process::id())).to_le_bytes());
+/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system; where that
+/// has none, the time has to do.
+fn random(now: u64) -> [u8; 16] {
+    // To ask for the process panics where there are none.
+    let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
+    let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, process, now)).to_le_bytes());
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(words.as_flattened()).for_each(|(byte, word)| *byte = *word);
     bytes

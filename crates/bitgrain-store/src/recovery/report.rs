@@ -8,12 +8,16 @@ use crate::TensorId;
 pub struct RecoveryReport {
     /// True if the store was made just now.
     pub created: bool,
+    /// True if it was opened for reading only, so that nothing was repaired.
+    pub read_only: bool,
     /// Segments that count.
     pub segments: usize,
     /// Tensors that are there.
     pub tensors: usize,
     /// Segments that were read from end to end, as they have no index or a bad one.
     pub scanned: Vec<String>,
+    /// Segments among these that were sealed, and so have a bad index.
+    pub bad_indexes: usize,
     /// Bytes of a write that a crash cut short; they were never acknowledged. Cut off if the store is open for writing.
     pub torn_bytes: u64,
     /// Whole records among them, such as those of a batch without its end.
@@ -38,9 +42,11 @@ pub struct Damage {
 }
 
 impl RecoveryReport {
-    /// True if there was nothing to repair.
+    /// True if there was nothing to repair. For a reader: if everything that was acknowledged is readable. It cannot tell the
+    /// log and the files of a writer at work from those that a crash left, and neither is a fault of the store.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.scanned.is_empty() && self.torn_bytes == 0 && self.leftovers.is_empty() && self.damages.is_empty()
+        let settled = self.scanned.is_empty() && self.torn_bytes == 0 && self.leftovers.is_empty();
+        self.damages.is_empty() && self.bad_indexes == 0 && (settled || self.read_only)
     }
 }

@@ -19,13 +19,16 @@ impl TensorStore {
     /// Copies the store as it is now to a new folder, while others read and write. The copy is a store of its own.
     ///
     /// # Errors
-    /// [`StoreError::NotEmpty`] if the folder has something in it; [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// [`StoreError::NotEmpty`] if the folder has something in it; [`StoreError::InsideStore`] if it is in the store's own; [`StoreError::NoSpace`], [`StoreError::Io`].
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
         let path = path.as_ref();
         if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(StoreError::NotEmpty { path: path.display().to_string() });
         }
         let core = &self.core;
+        if core.backend.folder().is_some_and(|store| is_inside(path, store)) {
+            return Err(StoreError::InsideStore { path: path.display().to_string() });
+        }
         let _still = core.compacting(); // the segments stay what they are; the log may grow meanwhile
         let mut segments = core.segments.all();
         if let Some(log) = &core.log {
@@ -47,6 +50,18 @@ impl TensorStore {
         // Last: without it there is no store.
         manifest::write(&folder, &Manifest { number, log_end, ..manifest }, None)
     }
+}
+
+/// True if `path` is `folder` or in it, whether it is there already or not.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // Links are followed as far as there is something to follow.
+    let there = whole.ancestors().find_map(|above| above.canonicalize().ok().map(|real| (above, real)));
+    there.is_some_and(|(above, real)| {
+        let rest = whole.strip_prefix(above).unwrap_or(Path::new(""));
+        real.join(rest).starts_with(&folder)
+    })
 }
 
 /// Copies what a segment holds now: whole batches.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::frames::Appending;
-use super::put::{Put, max_error, pin};
+use super::put::{Put, check_frames, max_error, pin};
 use super::remove::deletion;
 use super::view::Found;
 use super::{Core, PutOptions, TensorStore};
@@ -254,6 +254,7 @@ impl Made {
             Change::Put(prepared) => {
                 core.links().check_free(&prepared.id)?;
                 let seen = core.find(&prepared.id.key());
+                check_frames(&prepared.options, &prepared.id, seen.as_ref())?;
                 let kept = match &seen {
                     Some(found) => super::put::Kept::read_if_whole(found, &prepared.id)?,
                     None => super::put::Kept::default(),

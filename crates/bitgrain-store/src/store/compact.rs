@@ -47,34 +47,93 @@ impl TensorStore {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if something that counts is not readable; [`StoreError::ReadOnly`],
-    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`]. The store is as before then, but for files
-    /// that are removed when it is next opened.
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`], in a [`StoreError::Stopped`] if some segments
+    /// were compacted before. The others are as before then, but for files that are removed when the store is next opened.
     pub fn compact(&self, options: CompactOptions) -> Result<CompactReport, StoreError> {
-        let core = &self.core;
-        let log = core.log()?;
-        log.check()?;
-        let _alone = core.compacting();
-        log.reopen()?;
-        if options.all {
-            log.seal(core.now())?;
-        }
-        // Up to the first with records that the index does not know yet: it would look as if they did not count.
-        let all = core.segments.all().into_iter();
-        let segments: Vec<Arc<Segment>> = all.take_while(|segment| segment.is_settled()).collect();
-        let everything = 0..segments.len();
-        let runs = match options.all {
-            true => Vec::from_iter((!segments.is_empty()).then_some(everything)),
-            false => runs(&segments, f64::from(options.garbage), core.config.segment_bytes),
-        };
-        let mut report = CompactReport::default();
-        for run in runs {
-            core.compact_run(&segments[run.clone()], run.start == 0, &mut report)?;
-        }
-        Ok(report)
+        self.core.compact(options)
     }
 }
 
 impl Core {
+    /// Compacts to make room on a full disk, the segment that is written to included. Some room is good enough.
+    pub(super) fn make_room(&self) -> Result<(), StoreError> {
+        let log = self.log()?;
+        log.check()?;
+        let _alone = self.compacting();
+        log.reopen()?;
+        log.seal(self.now())?;
+        let mut report = CompactReport::default();
+        let done = self.compact_each(self.settled(), true, &mut report);
+        log.restore_reserve();
+        match done {
+            Err(_) if report.bytes_removed > report.bytes_written => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Segments whose records are all known to the index, up to the first with others: these would look as if they did not
+    /// count.
+    fn settled(&self) -> Vec<Arc<Segment>> {
+        self.segments.all().into_iter().take_while(|segment| segment.is_settled()).collect()
+    }
+
+    fn compact(&self, options: CompactOptions) -> Result<CompactReport, StoreError> {
+        let log = self.log()?;
+        log.check()?;
+        let _alone = self.compacting();
+        log.reopen()?;
+        if options.all {
+            log.seal(self.now())?;
+        }
+        let segments = self.settled();
+        let everything = 0..segments.len();
+        let chosen = match options.all {
+            true => Vec::from_iter((!segments.is_empty()).then_some(everything)),
+            false => runs(&segments, f64::from(options.garbage), self.config.segment_bytes),
+        };
+        let total = chosen.iter().map(ExactSizeIterator::len).sum();
+        // Each owns its segments: the space of a file is free once the last one that has it open lets go of it.
+        let owned = chosen.into_iter().map(|run| (run.start == 0, segments[run].to_vec())).collect::<Vec<_>>();
+        drop(segments);
+        let mut report = CompactReport::default();
+        let done = owned.into_iter().try_for_each(|(first, run)| match self.compact_run(&run, first, &mut report) {
+            Err(error) if error.is_no_space() && run.iter().any(|segment| segment.garbage() > 0) => {
+                log.release_reserve();
+                self.compact_each(run, first, &mut report)
+            }
+            done => done,
+        });
+        log.restore_reserve();
+        done.map_err(|error| error.after("compact", report.segments_removed, total, "segments"))?;
+        Ok(report)
+    }
+
+    /// Compacts segments one by one, which takes the least room: those that were compacted before with the fewest bytes to copy
+    /// first, then the log from its beginning, up to the last segment with garbage. The others would only be copied.
+    fn compact_each(
+        &self,
+        mut run: Vec<Arc<Segment>>,
+        first: bool,
+        report: &mut CompactReport,
+    ) -> Result<(), StoreError> {
+        run.truncate(run.iter().rposition(|segment| segment.garbage() > 0).map_or(0, |last| last + 1));
+        let (log, mut compacted): (Vec<_>, Vec<_>) = run.into_iter().enumerate().partition(|(_, one)| one.is_log());
+        compacted.retain(|(_, segment)| segment.garbage() > 0);
+        compacted.sort_by_key(|(_, segment)| segment.records() - segment.garbage());
+        let mut refused = None;
+        for (i, segment) in compacted {
+            match self.compact_run(&[segment], first && i == 0, report) {
+                // The others may free what this one needs, for the next time.
+                Err(error) if error.is_no_space() => refused = Some(error),
+                done => done?,
+            }
+        }
+        for (i, segment) in log {
+            self.compact_run(&[segment], first && i == 0, report)?;
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
     /// Replaces segments that follow each other by what counts of them.
     fn compact_run(&self, run: &[Arc<Segment>], first: bool, report: &mut CompactReport) -> Result<(), StoreError> {
         let log = self.log()?;
@@ -83,16 +142,18 @@ impl Core {
         let mut copier = Copier::new(log, &self.index, manifest.store, self.config.segment_bytes, first);
         let copied = run.iter().try_for_each(|segment| copier.segment(segment));
         if let Err(error) = copied.and_then(|()| copier.finish(self.now(), !early)) {
-            for segment in copier.begun() {
-                let _ = self.backend.remove(&segment.name()); // or whoever opens the store next does it
-            }
+            copier.discard(&*self.backend);
             return Err(error);
         }
         // What replaced the records that are not copied has to be as durable as they were.
         log.flush()?;
         let new = self.next_manifest(&manifest, run, &copier.done)?;
         if let Err(error) = manifest::write(&*self.backend, &new, self.config.mutant) {
-            log.poison(); // it may be there or not
+            if error.is_no_space() {
+                copier.discard(&*self.backend);
+            } else {
+                log.poison(); // it may be there or not
+            }
             return Err(error);
         }
         let old = std::mem::replace(&mut *manifest, new);

@@ -7,7 +7,8 @@ use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, FrameHead as
 
 use super::TensorStore;
 use super::frame_head::{lossless_head, stored_head, tier_of};
-use super::limits::check_shape;
+use super::limits::{check_max_error, check_shape};
+use super::rewrite::Edit;
 use super::view::Found;
 use crate::log::Record;
 use crate::temporal::{FrameEncoder, FrameRole, FrameSettings};
@@ -58,14 +59,54 @@ impl TensorStore {
         frame: &[f32],
         time: u64,
     ) -> Result<FrameProvenance, StoreError> {
-        let (id, core) = (id.into(), &self.core);
+        self.append_limited(id, shape, frame, time, None)
+    }
+
+    /// As [`append`](Self::append), with the largest error that this frame and all later ones may have. `None` leaves the limit
+    /// as it is.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append) and [`set_max_error`](Self::set_max_error).
+    pub fn append_limited(
+        &self,
+        id: impl Into<TensorId>,
+        shape: &[usize],
+        frame: &[f32],
+        time: u64,
+        max_error: Option<f32>,
+    ) -> Result<FrameProvenance, StoreError> {
+        let id = id.into();
+        max_error.map_or(Ok(()), check_max_error)?;
+        let before = self.core.find(&id.key()).filter(|found| found.traits.temporal);
+        let before =
+            before.map(|found| found.traits.max_error).filter(|limit| max_error.is_some() && *limit != max_error);
+        if before.is_some() {
+            self.set_max_error(&id, max_error)?;
+        }
+        let appended = self.append_to(&id, shape, frame, time, max_error);
+        if let (Err(_), Some(limit)) = (&appended, before) {
+            self.core.edit(&id, &Edit::MaxError(limit))?; // as it was
+        }
+        appended
+    }
+
+    fn append_to(
+        &self,
+        id: &TensorId,
+        shape: &[usize],
+        frame: &[f32],
+        time: u64,
+        max_error: Option<f32>,
+    ) -> Result<FrameProvenance, StoreError> {
+        let core = &self.core;
         id.check()?;
         check_shape(shape, frame.len())?;
         core.log()?.check()?;
         let key = id.key();
         // Held while encoding: a frame depends on the ones before it.
         let _held = core.hold_one(&key);
-        let mut appending = Appending::new(core, &id, shape)?;
+        let mut appending = Appending::new(core, id, shape)?;
+        appending.max_error = max_error.or(appending.max_error);
         let encoded = appending.encode(core, frame, time)?;
         let (index, role, provenance) = (encoded.head.index, encoded.role, provenance_of(&encoded.head));
         let bytes = encoded.body.len() as u64;
@@ -116,6 +157,8 @@ pub(super) struct Appending<'a> {
     known: bool,
     pub(super) encoder: FrameEncoder,
     next: u64,
+    /// Largest bound that the frames may have.
+    max_error: Option<f32>,
 }
 
 /// A frame that was encoded.
@@ -138,14 +181,15 @@ impl<'a> Appending<'a> {
         let encoder = core.encoder(&key, &found, id)?;
         // The list of frames is about to grow; whoever holds it makes that a copy.
         found.frames = None;
-        Ok(Self { id, shape: shape.to_vec(), known: true, found: Some(found), encoder, next })
+        let max_error = found.traits.max_error;
+        Ok(Self { id, shape: shape.to_vec(), known: true, found: Some(found), encoder, next, max_error })
     }
 
     /// The frames of a tensor that is not there, or no longer when they come.
     pub(super) fn anew(core: &super::Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let settings = FrameSettings { block: core.config.block_len, ..core.config.frames };
         let encoder = FrameEncoder::new(settings, super::limits::elements(shape)?);
-        Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0 })
+        Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0, max_error: None })
     }
 
     /// Encodes the next frame at the pin or the default tier, with more bits if its error limit asks for them.
@@ -158,13 +202,12 @@ impl<'a> Appending<'a> {
         if asked == Tier::Lossless {
             return Ok(self.lossless(values, time));
         }
-        let limit = self.found.as_ref().and_then(|found| found.traits.max_error);
         for tier in Tier::ALL.into_iter().rev().filter(|tier| (Tier::Hot..=asked).contains(tier)) {
             let Some(width) = tier.width() else { continue };
             let mut encoder = self.encoder.clone();
             encoder.set_settings(FrameSettings { width, ..encoder.settings() });
             let frame = encoder.encode(values)?;
-            match limit.filter(|wanted| frame.head.bound > *wanted) {
+            match self.max_error.filter(|wanted| frame.head.bound > *wanted) {
                 Some(wanted) if tier == Tier::Hot => {
                     return Err(StoreError::BoundExceeded { tier, wanted, got: frame.head.bound });
                 }
@@ -206,7 +249,7 @@ impl<'a> Appending<'a> {
                 created: now,
                 updated: now,
                 pinned: None,
-                max_error: None,
+                max_error: self.max_error,
                 user: Vec::new(),
                 reconstruct: None,
             };

@@ -1,13 +1,17 @@
 //! The store: what users call, a file for each noun.
 
 mod absent;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod backup;
 mod batch;
 mod compact;
+mod dates;
 mod describe;
 mod drafts;
 mod encode;
 mod encoders;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod folder;
 mod frame_head;
 mod frames;
 mod get;
@@ -30,7 +34,6 @@ mod verify;
 mod view;
 mod write;
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bitgrain_formats::segment::Manifest;
@@ -95,8 +98,6 @@ struct Core {
     encoders: Mutex<Encoders>,
     /// Held by whoever compacts, or wants the segments to stay.
     compacting: Mutex<()>,
-    /// The latest time that was seen.
-    time: AtomicU64,
     report: RecoveryReport,
 }
 
@@ -167,11 +168,9 @@ impl Core {
         self.log.as_ref().ok_or(StoreError::ReadOnly)
     }
 
-    /// The time. It never goes backwards, whatever the clock does.
+    /// The time, as the clock has it. It may go backwards: a clock that was ahead must not leave the store there.
     fn now(&self) -> u64 {
-        let (now, last) = (self.config.clock.now(), self.time.load(Relaxed));
-        // Written to only when it changes, so that readers on all cores can share it.
-        if now <= last { last } else { self.time.fetch_max(now, Relaxed).max(now) }
+        self.config.clock.now()
     }
 
     /// What the index has of a tensor.

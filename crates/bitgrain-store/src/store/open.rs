@@ -1,91 +1,26 @@
-//! Opening a store.
+//! Opening a store on a backend.
 
-use std::path::Path;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use super::links::LinkTable;
 use super::{Core, STRIPES, TensorStore};
-use crate::backend::{Backend, LocalFolder};
+use crate::backend::Backend;
 use crate::index::Index;
 use crate::log::{Log, Segments};
-use crate::names::FileName;
 use crate::recovery::recover;
 use crate::{StoreConfig, StoreError, TensorId};
 
 impl TensorStore {
-    /// Opens the store in a folder for reading and writing; makes both if they are not there and the configuration says so.
-    /// No other process, and nobody else in this one, can open it for writing meanwhile.
-    ///
-    /// # Errors
-    /// [`StoreError::Locked`]; [`StoreError::NoStore`]; [`StoreError::Damaged`] if something that was durable is not
-    /// readable and the configuration does not say to salvage the rest; [`StoreError::Foreign`],
-    /// [`StoreError::FutureVersion`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
-    pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
-        let path = path.as_ref();
-        // Looked at before the lock is taken, which is a file: a folder of something else stays as it is.
-        if !config.create && !may_be_store(path) {
-            return Err(StoreError::NoStore);
-        }
-        let folder = LocalFolder::lock(path, config.create)?.mapped(config.mapped);
-        Self::open_on(Arc::new(folder), config)
-    }
-
-    /// Opens a store for reading only, whether or not somebody writes to it. It is seen as it is now: what others write
-    /// later is not.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_read_only_with(path, StoreConfig::default())
-    }
-
-    /// As [`open_read_only`](Self::open_read_only), with settings: what is left of a damaged store can be read without
-    /// changing a byte of it. [`recovery`](Self::recovery) says what is lost.
-    ///
-    /// ```
-    /// use bitgrain_store::{OnDamage, StoreConfig, TensorStore};
-    /// # let folder = tempfile::tempdir()?;
-    /// let store = TensorStore::open(folder.path(), StoreConfig::default())?;
-    /// store.put("x", &[1], &[1.0])?;
-    /// store.close()?;
-    /// let salvage = StoreConfig { on_damage: OnDamage::Salvage, ..StoreConfig::default() };
-    /// let store = TensorStore::open_read_only_with(folder.path(), salvage)?;
-    /// assert!(store.recovery().damages.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_read_only_with(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
-        let config = StoreConfig { create: false, ..config };
-        let path = path.as_ref();
-        if !path.is_dir() {
-            return Err(StoreError::NoStore);
-        }
-        // A writer may compact while the files are looked at: then they are looked at again.
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            let folder = LocalFolder::read_only(path)?.mapped(config.mapped);
-            match Self::on(Arc::new(folder), config.clone(), false) {
-                Err(StoreError::Damaged { .. } | StoreError::Io { .. }) if attempts < 5 => {}
-                Ok(store) if attempts < 2 && !store.recovery().damages.is_empty() => {}
-                result => return result,
-            }
-        }
-    }
-
     /// Opens a store that is kept on `backend`, for reading and writing. Nothing else may write to it meanwhile.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As `TensorStore::open`, but for those of folders.
     pub fn open_on(backend: Arc<dyn Backend>, config: StoreConfig) -> Result<Self, StoreError> {
         Self::on(backend, config, true)
     }
 
-    fn on(backend: Arc<dyn Backend>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
-        config.policy.check()?;
+    pub(super) fn on(backend: Arc<dyn Backend>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
+        config.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
         let found = recover(&*backend, &config, writable, &index, &segments)?;
         let manifest = Arc::new(Mutex::new(found.manifest));
@@ -113,15 +48,8 @@ impl TensorStore {
             linking: Mutex::new(()),
             encoders: Mutex::default(),
             compacting: Mutex::new(()),
-            time: AtomicU64::new(found.last_time),
             report: found.report,
         };
         Ok(Self { core })
     }
-}
-
-/// False for what is no folder, and for a folder that is seen to have no file of a store.
-fn may_be_store(path: &Path) -> bool {
-    let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| FileName::parse(name).is_some());
-    path.is_dir() && path.read_dir().map_or(true, |entries| entries.flatten().any(|entry| ours(&entry.file_name())))
 }

@@ -28,6 +28,8 @@ pub struct PutOptions {
     pub non_finite: NonFinite,
     /// Whether 3-bit blocks may have a second scale for outliers.
     pub two_level: TwoLevel,
+    /// Refuse to take the place of frames: a temporal tensor with this id is an error then.
+    pub keep_frames: bool,
 }
 
 impl Default for PutOptions {
@@ -40,6 +42,7 @@ impl Default for PutOptions {
             user: None,
             non_finite: NonFinite::Reject,
             two_level: TwoLevel::Off,
+            keep_frames: false,
         }
     }
 }

@@ -25,7 +25,7 @@ impl TensorStore {
     /// [`StoreError::IdEmpty`], [`StoreError::IdTooLong`]; [`StoreError::ShapeMismatch`], [`StoreError::ShapeOverflow`],
     /// [`StoreError::TooManyAxes`]; [`StoreError::NonFinite`]; [`StoreError::BoundExceeded`];
     /// [`StoreError::HasDependents`] if others are reconstructed from what is there; [`StoreError::ReadOnly`],
-    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::LittleSpace`], [`StoreError::Io`].
     pub fn put(&self, id: impl Into<TensorId>, shape: &[usize], values: &[f32]) -> Result<Provenance, StoreError> {
         self.put_with(id, shape, values, &PutOptions::default())
     }
@@ -33,7 +33,7 @@ impl TensorStore {
     /// As [`put`](Self::put), with choices.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// As [`put`](Self::put); [`StoreError::HasFrames`] if frames are to be kept and the id has some.
     pub fn put_with(
         &self,
         id: impl Into<TensorId>,
@@ -54,6 +54,7 @@ impl TensorStore {
                 continue;
             }
             core.links().check_free(&id)?;
+            check_frames(options, &id, seen.as_ref())?;
             let now = core.now();
             let cost = put.commit(core, seen.as_ref(), now)?;
             core.touch_written(&put.key, seen.is_some(), now);
@@ -192,6 +193,14 @@ impl<'a> Put<'a> {
 /// The pin of a tensor put in place of `seen`.
 pub(super) fn pin(options: &PutOptions, seen: Option<&Found>) -> Option<Tier> {
     options.pin.or_else(|| seen.and_then(|found| found.traits.pinned))
+}
+
+/// Refuses to put values in the place of frames that are to be kept.
+pub(super) fn check_frames(options: &PutOptions, id: &TensorId, seen: Option<&Found>) -> Result<(), StoreError> {
+    match seen.map_or(Ok(0), |found| found.frame_count(id)) {
+        Ok(frames) if frames > 0 && options.keep_frames => Err(StoreError::HasFrames { id: id.clone(), frames }),
+        _ => Ok(()),
+    }
 }
 
 /// The largest bound that a tensor put in place of `seen` may have.

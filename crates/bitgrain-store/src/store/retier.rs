@@ -11,7 +11,7 @@ use super::put::same;
 use super::reader::decode_data;
 use super::view::Found;
 use crate::id::Key;
-use crate::log::Record;
+use crate::log::{Purpose, Record};
 use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
@@ -34,7 +34,7 @@ pub(super) enum Outcome {
 impl Core {
     /// Encodes tensors anew, as of `now`, and swaps all of them at once. What they are now is decoded and encoded again, so the bounds
     /// add up; the reconstruction policies stay.
-    pub(super) fn retier(&self, tensors: &[Retier], now: u64) -> Result<Vec<Outcome>, StoreError> {
+    pub(super) fn retier(&self, tensors: &[Retier], now: u64, purpose: Purpose) -> Result<Vec<Outcome>, StoreError> {
         self.log()?.check()?;
         // Encoded without a lock, on every core.
         let recoded: Vec<Result<Option<Recoded>, StoreError>> = tensors.par_iter().map(|t| self.recode(t)).collect();
@@ -60,7 +60,7 @@ impl Core {
             outcomes.push(Outcome::Done { before: recoded.seen.place.len, after: 0 });
             records.push(recoded.record(&tensor.id, now)?);
         }
-        self.commit(&mut records)?;
+        self.commit_for(&mut records, purpose)?;
         for ((outcome, key), tensor) in outcomes.iter_mut().zip(&keys).zip(tensors) {
             if let Outcome::Done { after, .. } = outcome {
                 // Its use no longer follows from the time of its record.

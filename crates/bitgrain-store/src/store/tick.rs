@@ -3,9 +3,11 @@
 use bitgrain_codec::bound;
 use rayon::prelude::*;
 
+use super::dates::{cap_at, changed_at, dated};
 use super::retier::{Outcome, Retier};
 use super::{Core, TensorStore};
 use crate::id::Key;
+use crate::log::Purpose;
 use crate::policy::{Candidate, Move, Plan, Reason, TierBounds, plan};
 use crate::{StoreError, TensorId, Tier};
 
@@ -58,7 +60,7 @@ pub struct TickReport {
 }
 
 impl TensorStore {
-    /// Applies the policy to every tensor, as of `now` in milliseconds since 1970: tensors that are used less are re-encoded
+    /// Applies the policy to every tensor, as of `now_ms` in milliseconds since 1970: tensors that are used less are re-encoded
     /// with fewer bits. Only this lowers the precision of stored data. Also stores how tensors were used and which tier their
     /// use asks for. Frames of temporal tensors stay as they are.
     ///
@@ -66,12 +68,14 @@ impl TensorStore {
     /// middle leaves every tensor as it was or as it should be.
     ///
     /// # Errors
+    /// [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day away from the clock, unless that is simulated;
     /// [`StoreError::Damaged`], [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
-    /// [`StoreError::Io`].
-    pub fn tick(&self, now: u64) -> Result<TickReport, StoreError> {
-        let core = &self.core;
+    /// [`StoreError::Io`], in a [`StoreError::Stopped`] if some tensors were moved before.
+    pub fn tick(&self, now_ms: u64) -> Result<TickReport, StoreError> {
+        let (core, now) = (&self.core, now_ms);
         core.log()?.check()?;
-        let now = core.at_least(now);
+        core.check_time(now)?;
+        core.redate(now);
         let cap = core.index.cap(); // not held: others may tick at the same time, and find less to do
         let (tensors, plan) = core.plan(now, &cap)?;
         for wish in &plan.wishes {
@@ -80,23 +84,26 @@ impl TensorStore {
         }
         let mut report =
             TickReport { moves: Vec::new(), skipped: 0, wishes: plan.wishes.len(), bytes_before: 0, bytes_after: 0 };
-        for moves in plan.moves.chunks(TOGETHER) {
-            core.carry_out(moves, &tensors, now, &mut report)?;
-        }
-        core.index.set_cap(plan.state);
-        core.log()?.write_uses(now)?;
-        core.log()?.flush()?;
+        let done = core.carry_out_all(&plan.moves, &tensors, now, &mut report);
+        let done = done.and_then(|()| {
+            core.index.set_cap(plan.state);
+            core.log()?.write_uses(now)?;
+            core.log()?.flush()
+        });
+        done.map_err(|error| error.after("tick", report.moves.len(), plan.moves.len(), "moves"))?;
         Ok(report)
     }
 
-    /// What [`tick`](Self::tick) would do, without doing it.
+    /// What [`tick`](Self::tick) would do, without doing it. `now_ms` may lie in the future.
     ///
     /// # Errors
+    /// [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day before the clock, unless that is simulated;
     /// [`StoreError::Damaged`], [`StoreError::Io`].
-    pub fn plan(&self, now: u64) -> Result<TickPlan, StoreError> {
-        let core = &self.core;
+    pub fn plan(&self, now_ms: u64) -> Result<TickPlan, StoreError> {
+        let (core, now) = (&self.core, now_ms);
+        core.check_not_past(now)?;
         let cap = core.index.cap();
-        let (tensors, plan) = core.plan(core.at_least(now), &cap)?;
+        let (tensors, plan) = core.plan(now, &cap)?;
         Ok(TickPlan {
             moves: plan.moves.iter().map(|planned| tier_move(planned, &tensors)).collect(),
             wishes: plan.wishes.iter().map(|wish| (tensors[wish.index].id(), wish.tier)).collect(),
@@ -127,11 +134,6 @@ fn tier_move(planned: &Move, tensors: &[Looked]) -> TierMove {
 }
 
 impl Core {
-    /// `now`, or the latest time that was seen.
-    fn at_least(&self, now: u64) -> u64 {
-        self.time.load(std::sync::atomic::Ordering::Relaxed).max(now)
-    }
-
     /// What the policy says of all tensors, in the order of their ids.
     fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, Plan), StoreError> {
         let mut limited = false;
@@ -144,10 +146,10 @@ impl Core {
             if !entry.traits.temporal {
                 let traits = entry.traits;
                 let candidate = Candidate {
-                    usage: entry.usage.load(),
+                    usage: dated(entry.usage.load(), now),
                     stored: traits.tier,
                     wanted: entry.wanted(),
-                    changed_at: entry.changed_at,
+                    changed_at: changed_at(entry.changed_at, now),
                     pinned: traits.pinned,
                     max_error: traits.max_error,
                     bounds: TierBounds::default(),
@@ -165,8 +167,57 @@ impl Core {
             }
         }
         let candidates = tensors.iter().map(|tensor| tensor.candidate);
-        let plan = plan(&self.config.policy, now, candidates, cap);
+        let plan = plan(&self.config.policy, now, candidates, &cap_at(*cap, now));
         Ok((tensors, plan))
+    }
+
+    /// Encodes tensors anew, some at a time.
+    fn carry_out_all(
+        &self,
+        moves: &[Move],
+        tensors: &[Looked],
+        now: u64,
+        report: &mut TickReport,
+    ) -> Result<(), StoreError> {
+        for (i, some) in moves.chunks(TOGETHER).enumerate() {
+            match self.carry_out(some, tensors, now, Purpose::Grow, report) {
+                Err(error) if error.is_no_space() => {
+                    return self.carry_out_tightly(&moves[i * TOGETHER..], tensors, now, report);
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`carry_out_all`](Self::carry_out_all), on a disk that is full but for the room that is kept for compaction. The
+    /// order is that of the records: what is moved is garbage in the segments that are compacted first, so at every step these
+    /// take less to compact than is left.
+    fn carry_out_tightly(
+        &self,
+        moves: &[Move],
+        tensors: &[Looked],
+        now: u64,
+        report: &mut TickReport,
+    ) -> Result<(), StoreError> {
+        let place = |planned: &Move| {
+            self.index.with(&tensors[planned.index].key, |entry| {
+                let header = entry.place.segment.header;
+                (entry.place.segment.is_log(), header.base_sequence, header.number, entry.place.offset)
+            })
+        };
+        let mut moves = moves.to_vec();
+        moves.sort_by_cached_key(place);
+        for some in moves.chunks(TOGETHER / 8) {
+            match self.carry_out(some, tensors, now, Purpose::Shrink, report) {
+                Err(error) if error.is_no_space() => {
+                    self.make_room()?;
+                    self.carry_out(some, tensors, now, Purpose::Shrink, report)?;
+                }
+                done => done?,
+            }
+        }
+        Ok(())
     }
 
     /// Encodes some tensors anew.
@@ -175,10 +226,11 @@ impl Core {
         moves: &[Move],
         tensors: &[Looked],
         now: u64,
+        purpose: Purpose,
         report: &mut TickReport,
     ) -> Result<(), StoreError> {
         let retier = |planned: &Move| Retier { id: tensors[planned.index].id(), tier: planned.tier };
-        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>(), now)?;
+        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>(), now, purpose)?;
         for (planned, outcome) in moves.iter().zip(outcomes) {
             match outcome {
                 Outcome::Done { before, after } => {

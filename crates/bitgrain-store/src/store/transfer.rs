@@ -73,7 +73,11 @@ impl TensorStore {
 
 /// Copies frames up to the first that is damaged; returns how many these are.
 fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, StoreError> {
-    let (mut records, mut bytes, mut copied) = (Vec::new(), 0, 0);
+    let (mut records, mut bytes, mut copied, mut written) = (Vec::new(), 0, 0, 0);
+    let stopped = |written: u64| {
+        let done = usize::try_from(written).unwrap_or(usize::MAX);
+        move |error: StoreError| error.after("copy", done, frames.len(), "frames")
+    };
     let mut buffer = Vec::new();
     for place in frames {
         let whole = match read::copied_record(place, Some(id), Check::Alone, &mut buffer) {
@@ -87,11 +91,11 @@ fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, Sto
         copied += 1;
         records.push(Record { draft, content: Content::Frame(id.as_id(), head), time });
         if bytes >= TOGETHER {
-            there.commit(&mut std::mem::take(&mut records))?;
-            bytes = 0;
+            there.commit(&mut std::mem::take(&mut records)).map_err(stopped(written))?;
+            (bytes, written) = (0, copied);
         }
     }
-    there.commit(&mut records)?;
+    there.commit(&mut records).map_err(stopped(written))?;
     Ok(copied)
 }
 

@@ -2,7 +2,7 @@
 
 use bitgrain_formats::segment::{Entry, Index as SegmentIndex, RecordView, Records, SegmentHeader, Trailer};
 
-use super::TensorStore;
+use super::{Core, TensorStore};
 use crate::manifest::{self, Stored};
 use crate::names::FileName;
 use crate::read::Check;
@@ -49,7 +49,10 @@ impl TensorStore {
             Ok(Stored::Whole(_)) => {}
             Ok(Stored::Torn(what)) => report.note(name, 0, None, what),
             Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                report.note(name, 0, None, "the manifest is missing".into());
+                // For a reader it may be gone by right: a writer writes a new one and removes the old one.
+                if core.log.is_some() || !core.is_replaced(number)? {
+                    report.note(name, 0, None, "the manifest is missing".into());
+                }
             }
             Err(error) => return Err(error),
         }
@@ -64,6 +67,25 @@ impl TensorStore {
         let more: Vec<Damage> = core.report.damages.iter().filter(|known| !found(known)).cloned().collect();
         report.damages.extend(more);
         Ok(report)
+    }
+}
+
+impl Core {
+    /// True if a manifest of the same store has taken the place of the one with this number.
+    fn is_replaced(&self, number: u64) -> Result<bool, StoreError> {
+        let store = self.manifest().store;
+        // That one may be replaced as well before it is read; the next list has the one after it.
+        for _ in 0..1000 {
+            let newest = manifest::numbers(&*self.backend)?.into_iter().max().filter(|newest| *newest > number);
+            let Some(newest) = newest else { return Ok(false) };
+            match manifest::read(&*self.backend, newest) {
+                Ok(Stored::Whole(manifest)) => return Ok(manifest.store == store),
+                Ok(Stored::Torn(_)) => {} // being written
+                Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::Core;
 use crate::id::Key;
 use crate::index::{Change, Traits};
-use crate::log::Record;
+use crate::log::{Purpose, Record};
 use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier};
 
@@ -19,13 +19,22 @@ impl Core {
         self.commit_at(records, self.now())
     }
 
+    /// As [`commit`](Self::commit), for records that may use the room that is kept for compaction or not.
+    pub(super) fn commit_for(&self, records: &mut [Record<'_>], purpose: Purpose) -> Result<(), StoreError> {
+        self.commit_with(records, self.now(), purpose)
+    }
+
     /// As [`commit`](Self::commit), for whoever knows what time it is.
     pub(super) fn commit_at(&self, records: &mut [Record<'_>], now: u64) -> Result<(), StoreError> {
+        self.commit_with(records, now, Purpose::Grow)
+    }
+
+    fn commit_with(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
         let log = self.log()?;
-        let places = log.append(records, now)?;
+        let places = log.append(records, now, purpose)?;
         if let Some(last) = places.last() {
             log.acknowledge(last)?;
         }

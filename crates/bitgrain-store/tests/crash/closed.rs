@@ -31,7 +31,8 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
         session.run_all(&script(seed, SCRIPT))?;
         // Opening alone does not write: what is there is what was closed.
         session.run_all(&[Op::Reopen])?;
-        let image = session.disk.image();
+        let mut image = session.disk.image();
+        image.take("RESERVE"); // takes up space and says nothing
         let ever =
             session.into_steps().iter().flat_map(|step| step.after.to_vec()).fold(World::default(), |a, b| a.or(&b));
         Ok((image, ever))

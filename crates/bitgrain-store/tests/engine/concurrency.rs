@@ -149,7 +149,7 @@ fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
                 1 => _ = store.put("same", &[270_000], &values).expect("put"),
                 2 => _ = store.compact(bitgrain_store::CompactOptions { garbage: 0.0, all: true }).expect("compacts"),
                 3 => _ = store.verify().expect("reads"),
-                4 => _ = store.tick(1).expect("ticks"),
+                4 => _ = store.tick(store.now()).expect("ticks"),
                 _ => {
                     store.append("frames", &[270_000], &values, i as u64).expect("appended");
                     store.frames("frames", 0..1).expect("readable");

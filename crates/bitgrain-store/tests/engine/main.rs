@@ -2,16 +2,20 @@
 
 mod absent;
 mod batches;
+mod clocks;
 mod compaction;
 mod concurrency;
 mod copies;
 mod durability;
 mod forged;
+mod full_disk;
 mod ids;
 mod limits;
 mod mapped;
 mod partial;
 mod pins;
+mod places;
+mod readers;
 mod temporal;
 mod tiers;
 mod wishes;

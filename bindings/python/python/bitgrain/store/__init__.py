@@ -16,6 +16,7 @@ Every read can say how far its values can be from what was put, and what was ack
 """
 
 from bitgrain.store.batch import StoreBatch
+from bitgrain.store.moment import SimulatedClock
 from bitgrain.store.policy import TierPolicy
 from bitgrain.store.provenance import FrameInfo, Provenance
 from bitgrain.store.recipe import Delta, Factor
@@ -28,7 +29,9 @@ from bitgrain.store.report import (
     TickPlan,
     TickReport,
     TierMove,
+    TierMoves,
     TierStats,
+    TierWishes,
     VerifyReport,
 )
 from bitgrain.store.snapshot import StoreSnapshot
@@ -43,6 +46,7 @@ __all__ = [
     "FrameInfo",
     "Provenance",
     "RecoveryReport",
+    "SimulatedClock",
     "StoreBatch",
     "StoreSnapshot",
     "StoreStats",
@@ -52,7 +56,9 @@ __all__ = [
     "TickReport",
     "Tier",
     "TierMove",
+    "TierMoves",
     "TierPolicy",
     "TierStats",
+    "TierWishes",
     "VerifyReport",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from bitgrain import _native as native
 from bitgrain.errors import DTypeError, InputError
+from bitgrain.store.array import whole
+
+__all__ = ["SimulatedClock"]
 
 #: The last millisecond that a datetime has.
 _LAST = int(datetime.max.replace(tzinfo=UTC).timestamp() * 1000) - 1
@@ -17,14 +19,69 @@ def moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(min(milliseconds, _LAST) / 1000, UTC)
 
 
-def milliseconds(now: datetime | float | None) -> int:
-    """As the store has it. Numbers are seconds since 1970, as of ``time.time()``; ``None`` is now."""
+def milliseconds(now: datetime | None, now_ms: int | None = None) -> int | None:
+    """As the store has it; ``None`` is the time of its clock."""
+    if now is not None and now_ms is not None:
+        raise InputError("now and now_ms are both given; give one of them")
+    if now_ms is not None:
+        return whole("now_ms", now_ms)
     if now is None:
-        return time.time_ns() // 1_000_000
-    try:
-        seconds = now.timestamp() if isinstance(now, datetime) else float(now)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{now!r} is no time: give seconds since 1970, or a datetime") from None
-    if not 0 <= seconds * 1000 < 1 << 64 or not math.isfinite(seconds):
-        raise InputError(f"{now!r} is no time: seconds since 1970, or a datetime after that")
-    return int(seconds * 1000)
+        return None
+    if not isinstance(now, datetime):
+        raise DTypeError(f"now is {now!r}: give a datetime, or milliseconds since 1970 as now_ms")
+    since = now.timestamp() * 1000
+    if since < 0:
+        raise InputError(f"now is {now}, it must be after 1970")
+    return int(since)
+
+
+class SimulatedClock:
+    """A clock that stands still until it is set: for tests and simulations of a :class:`TensorStore`.
+
+    A store that is opened with such a clock takes any time for :meth:`TensorStore.tick`.
+
+    Parameters
+    ----------
+    now
+        The time that it shows. Without a time zone, it is local time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime, timedelta
+    >>> from bitgrain import SimulatedClock, TensorStore
+    >>> clock = SimulatedClock(datetime(2030, 1, 1, tzinfo=UTC))
+    >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder, clock=clock) as store:
+    ...     store["a"] = [1.0, 2.0]
+    ...     clock.advance(timedelta(hours=3))
+    ...     report = store.tick()
+    ...     store.stat("a").created.isoformat(), clock.now.isoformat()
+    ('2030-01-01T00:00:00+00:00', '2030-01-01T03:00:00+00:00')
+
+    """
+
+    def __init__(self, now: datetime) -> None:
+        self._native = native.StoreClock(_of_clock(now))
+
+    @property
+    def now(self) -> datetime:
+        """The time that it shows, in UTC."""
+        return moment(self._native.now())
+
+    def set(self, now: datetime) -> None:
+        """Set the clock, forward or backward."""
+        self._native.set(_of_clock(now))
+
+    def advance(self, by: timedelta) -> None:
+        """Move the clock on; back, if the difference is negative."""
+        self.set(self.now + by)
+
+    def __repr__(self) -> str:
+        return f"SimulatedClock({self.now!r})"
+
+
+def _of_clock(now: datetime) -> int:
+    since = milliseconds(now)
+    if since is None:
+        raise DTypeError("now is None, it must be a datetime")
+    return since

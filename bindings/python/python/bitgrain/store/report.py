@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
+from bitgrain import _native as native
 from bitgrain.store.array import TensorId
 from bitgrain.store.moment import moment
 from bitgrain.store.provenance import Provenance, provenance
@@ -20,7 +22,9 @@ __all__ = [
     "TickPlan",
     "TickReport",
     "TierMove",
+    "TierMoves",
     "TierStats",
+    "TierWishes",
     "VerifyReport",
 ]
 
@@ -154,16 +158,59 @@ class TierMove:
     """Bytes of its record before."""
 
 
-def _moves(moves: list[tuple[TensorId, str, str, str, int]]) -> list[TierMove]:
-    return [TierMove(id, Tier(before), Tier(after), reason, size) for id, before, after, reason, size in moves]
+class TierMoves(Sequence[TierMove]):
+    """Moves of a tick. Each becomes an object when it is looked at: a tick may move a million tensors."""
+
+    def __init__(self, made: native.StoreMoves) -> None:
+        self._native = made
+
+    def __len__(self) -> int:
+        return self._native.count()
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> TierMove: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TierMove]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> TierMove | list[TierMove]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        return _move(self._native.part(at, at + 1)[0])
+
+    def __iter__(self) -> Iterator[TierMove]:
+        for start in range(0, len(self), _PART):
+            yield from map(_move, self._native.part(start, min(start + _PART, len(self))))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} moves>"
+
+    def totals(self) -> dict[tuple[Tier, Tier], int]:
+        """Count the moves from each tier to each other, without looking at them one by one."""
+        return {(Tier(before), Tier(after)): count for before, after, count in self._native.totals()}
+
+
+#: Moves that are made into objects at once.
+_PART = 1024
+
+
+def _move(move: tuple[TensorId, str, str, str, int]) -> TierMove:
+    id, before, after, reason, size = move
+    return TierMove(id, Tier(before), Tier(after), reason, size)
 
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
     """What a tick did."""
 
-    moves: list[TierMove]
-    """Tensors that got fewer bits."""
+    moves: TierMoves
+    """Tensors that got fewer bits: a sequence of :class:`TierMove`."""
     skipped: int
     """Moves that were not made, as somebody used the tensor meanwhile or others need its data."""
     wishes: int
@@ -176,17 +223,44 @@ class TickReport:
 
 def tick_report(ticked: dict[str, Any]) -> TickReport:
     """From what the native half hands over."""
-    return TickReport(moves=_moves(ticked.pop("moves")), **ticked)
+    return TickReport(moves=TierMoves(ticked.pop("moves")), **ticked)
+
+
+class TierWishes(Mapping[TensorId, Tier]):
+    """Tensors with the tier of their next write. They become objects when one of them is looked at."""
+
+    def __init__(self, made: native.StoreWishes) -> None:
+        self._native = made
+        self._tiers: dict[TensorId, Tier] | None = None
+
+    def _all(self) -> dict[TensorId, Tier]:
+        if self._tiers is None:
+            parts = range(0, len(self), _PART)
+            pairs = (pair for start in parts for pair in self._native.part(start, min(start + _PART, len(self))))
+            self._tiers = {id: Tier(tier) for id, tier in pairs}
+        return self._tiers
+
+    def __len__(self) -> int:
+        return self._native.count()
+
+    def __getitem__(self, id: TensorId) -> Tier:
+        return self._all()[id]
+
+    def __iter__(self) -> Iterator[TensorId]:
+        return iter(self._all())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} wishes>"
 
 
 @dataclass(frozen=True, slots=True)
 class TickPlan:
     """What a tick would do."""
 
-    moves: list[TierMove]
-    """Tensors that would get fewer bits."""
-    wishes: dict[TensorId, Tier]
-    """Tensors whose use asks for another tier than at the last tick, and that tier."""
+    moves: TierMoves
+    """Tensors that would get fewer bits: a sequence of :class:`TierMove`."""
+    wishes: TierWishes
+    """Tensors whose use asks for another tier than at the last tick: a mapping from ids to tiers."""
     warm_bytes_before: int
     """Bytes of warm tensors before."""
     warm_bytes_after: int
@@ -195,8 +269,7 @@ class TickPlan:
 
 def tick_plan(planned: dict[str, Any]) -> TickPlan:
     """From what the native half hands over."""
-    wishes = {id: Tier(tier) for id, tier in planned.pop("wishes")}
-    return TickPlan(moves=_moves(planned.pop("moves")), wishes=wishes, **planned)
+    return TickPlan(moves=TierMoves(planned.pop("moves")), wishes=TierWishes(planned.pop("wishes")), **planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +336,16 @@ class RecoveryReport:
 
     created: bool
     """True if the store was made just now."""
+    read_only: bool
+    """True if it was opened for reading only, so that nothing was repaired."""
     segments: int
     """Segments that count."""
     tensors: int
     """Tensors that are there."""
     scanned: list[str]
     """Segments that were read from end to end, as they have no index or a bad one."""
+    bad_indexes: int
+    """Segments among these that were sealed, and so have a bad index."""
     torn_bytes: int
     """Bytes of a write that a crash cut short; they were never acknowledged."""
     torn_records: int
@@ -280,8 +357,12 @@ class RecoveryReport:
 
     @property
     def is_clean(self) -> bool:
-        """True if there was nothing to repair."""
-        return not (self.scanned or self.torn_bytes or self.leftovers or self.damages)
+        """True if there was nothing to repair; for a reader, if everything that was acknowledged is readable.
+
+        A reader cannot tell the log and the files of a writer at work from those that a crash left.
+        """
+        unsettled = bool(self.scanned or self.torn_bytes or self.leftovers)
+        return not (self.damages or self.bad_indexes or (unsettled and not self.read_only))
 
 
 def recovery_report(recovered: dict[str, Any]) -> RecoveryReport:

@@ -16,7 +16,7 @@ from bitgrain import _native as native
 from bitgrain.errors import InputError
 from bitgrain.store.array import Array, TensorId, float32, number, whole
 from bitgrain.store.batch import StoreBatch
-from bitgrain.store.moment import milliseconds
+from bitgrain.store.moment import SimulatedClock, milliseconds
 from bitgrain.store.policy import TierPolicy
 from bitgrain.store.provenance import FrameInfo, frame_info
 from bitgrain.store.reading import Reading
@@ -60,7 +60,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         the end of the process, however sudden; a loss of power may take what was written since the last
         :meth:`flush`.
     segment_bytes
-        Bytes after which a file of the store is sealed and the next begun.
+        Bytes after which a file of the store is sealed and the next begun, at least 512.
     block_len
         Values that share a scale, in tensors put from now on: a multiple of 8.
     two_level
@@ -75,7 +75,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         Result of reading a tensor whose data was evicted and that cannot be reconstructed: ``"refuse"`` raises a
         :class:`NotFoundError`, ``"zeros"`` returns zeros with an infinite bound.
     policy
-        How :meth:`tick` chooses tiers. None of these settings is kept in the store.
+        How :meth:`tick` chooses tiers. None of the settings is kept in the store.
+    clock
+        A :class:`SimulatedClock` for tests and simulations; the machine's if nothing is given.
 
     Raises
     ------
@@ -86,7 +88,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     FormatError
         If it was written by a later version, or is not a store.
     FileError
-        If there is no store, or the system refuses.
+        If there is no store, the folder of a new one has other files in it, or the system refuses.
     InputError
         If a setting is out of range.
 
@@ -127,9 +129,12 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         on_damage: Literal["refuse", "salvage"] = "refuse",
         absent_reads: Literal["zeros", "refuse"] = "refuse",
         policy: TierPolicy | None = None,
+        clock: SimulatedClock | None = None,
     ) -> None:
         if policy is not None and not isinstance(policy, TierPolicy):
             raise InputError(f"policy is {policy!r}, it must be a TierPolicy")
+        if clock is not None and not isinstance(clock, SimulatedClock):
+            raise InputError(f"clock is {clock!r}, it must be a SimulatedClock")
         settings = {
             "sync": str(sync),
             "segment_bytes": whole("segment_bytes", segment_bytes),
@@ -139,6 +144,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             "on_damage": str(on_damage),
             "absent_reads": str(absent_reads),
             "policy": policy,
+            "clock": None if clock is None else clock._native,
         }
         if not os.fspath(path):
             raise InputError("path is empty: name the folder, such as './store'")
@@ -248,7 +254,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
 
     # ---------------------------------------------------------------------------------------------------------- frames
 
-    def append(self, id: TensorId, frame: npt.ArrayLike, *, time: int | None = None) -> FrameInfo:
+    def append(
+        self, id: TensorId, frame: npt.ArrayLike, *, time: int | None = None, max_error: float | None = None
+    ) -> FrameInfo:
         """Append a frame to a temporal tensor, or make one with this frame.
 
         Frames share scales with the ones before, or are differences to them, where that is smaller and the bound not
@@ -262,21 +270,30 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             Real, finite numbers, of the shape that the frames before have.
         time
             Time of the frame: a whole number in whatever unit; milliseconds since 1970 if nothing is given.
+        max_error
+            Largest error of this frame and all later ones. More bits are taken where the tier's are too few.
 
         Raises
         ------
         InputError
-            If the id was put as a whole, or the frames before have another shape.
+            If the id was put as a whole, the frames before have another shape, or the largest error cannot be kept.
 
         """
+        most = None if max_error is None else number("max_error", max_error)
         values = float32(frame)
         try:
-            return frame_info(self._native.append(id, values, frame_time(time)))
+            return frame_info(self._native.append(id, values, frame_time(time), most))
         except InputError:
-            if id in self and tuple(self._native.shape(id)) != values.shape:
-                before = tuple(self._native.shape(id))
+            before = self._frame_shape(id)
+            if before is not None and before != values.shape:
                 raise InputError(f"the frame has the shape {values.shape}, those before have {before}") from None
             raise
+
+    def _frame_shape(self, id: TensorId) -> tuple[int, ...] | None:
+        """Shape of a tensor's frames; none if it has no frames."""
+        if id not in self or self.stat(id).frames is None:
+            return None
+        return tuple(self._native.shape(id))
 
     # --------------------------------------------------------------------------------------------------- reconstruction
 
@@ -345,7 +362,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
 
     # ---------------------------------------------------------------------------------------------------- upkeep
 
-    def tick(self, now: datetime | float | None = None) -> TickReport:
+    def tick(self, now: datetime | None = None, *, now_ms: int | None = None) -> TickReport:
         """Re-encode rarely used tensors with fewer bits, as the policy says.
 
         Call it periodically, such as every few minutes; it never runs by itself, and nothing else lowers the precision
@@ -354,14 +371,24 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         Parameters
         ----------
         now
-            The time: seconds since 1970, or a datetime; the machine's if nothing is given.
+            The time; that of the store's clock if nothing is given. At most a day from it, unless the store was opened
+            with a :class:`SimulatedClock`.
+        now_ms
+            The same in milliseconds since 1970.
+
+        Raises
+        ------
+        InputError
+            If the time is more than a day from the clock.
+        FileError
+            If the disk refused; says how many tensors were moved before.
 
         """
-        return tick_report(self._native.tick(milliseconds(now)))
+        return tick_report(self._native.tick(milliseconds(now, now_ms)))
 
-    def plan(self, now: datetime | float | None = None) -> TickPlan:
-        """What :meth:`tick` would do, without doing it."""
-        return tick_plan(self._native.plan(milliseconds(now)))
+    def plan(self, now: datetime | None = None, *, now_ms: int | None = None) -> TickPlan:
+        """What :meth:`tick` would do, without doing it. The time may lie in the future."""
+        return tick_plan(self._native.plan(milliseconds(now, now_ms)))
 
     def stats(self) -> StoreStats:
         """Count what is there: tensors, bytes, compression and errors of each tier."""

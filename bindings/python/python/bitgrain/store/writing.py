@@ -10,7 +10,6 @@ import numpy.typing as npt
 from bitgrain import _native as native
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.store.array import TensorId, float32, number, whole
-from bitgrain.store.moment import milliseconds
 from bitgrain.store.provenance import Provenance, provenance
 from bitgrain.store.tier import Tier
 
@@ -23,6 +22,7 @@ class Writing:
     _native: native.Store | native.StoreBatch
 
     def __setitem__(self, id: TensorId, array: npt.ArrayLike) -> None:
+        # Refuses to take the place of frames, as `put` does.
         self._native.put(id, float32(array))
 
     def put(
@@ -37,6 +37,7 @@ class Writing:
         user: Mapping[str, str] | None = None,
         non_finite: Literal["reject", "zero", "clamp"] = "reject",
         two_level: bool = False,
+        replace: bool = False,
     ) -> Provenance:
         """Put a tensor, in place of what had the id.
 
@@ -65,6 +66,8 @@ class Writing:
             infinities to the largest finite magnitude nearby, and NaN to 0.
         two_level
             Whether 3-bit blocks may have a second scale for outliers.
+        replace
+            Whether a tensor with frames may be replaced, which drops all of them.
 
         Returns
         -------
@@ -77,12 +80,13 @@ class Writing:
             If the array is of objects, complex numbers or text; or is to be lossless and has values that float32 does
             not.
         InputError
-            If values are not finite, the largest error cannot be kept, or others are reconstructed from what is there.
+            If values are not finite, the largest error cannot be kept, others are reconstructed from what is there, or
+            the id has frames and ``replace`` is false.
         FileError
             If the store is open for reading only, or the disk refused.
 
         """
-        settings = _put_settings(tier, pin, max_error, lossless, user, non_finite, two_level)
+        settings = _put_settings(tier, pin, max_error, lossless, user, non_finite, two_level, replace)
         return provenance(self._native.put(id, float32(array, exact=lossless), settings))
 
 
@@ -94,12 +98,13 @@ def _put_settings(
     user: Mapping[str, str] | None,
     non_finite: str,
     two_level: bool,
+    replace: bool,
 ) -> dict[str, Any] | None:
     """As the native half takes them; none if there is nothing to say."""
     for what, given in (("tier", tier), ("pin", pin)):
         if lossless and given is not None and str(given) != Tier.LOSSLESS:
             raise InputError(f"lossless=True keeps 32 bits, {what}={str(given)!r} fewer: give one of them")
-    said = (tier, pin, max_error, user) != (None, None, None, None) or lossless or two_level
+    said = (tier, pin, max_error, user) != (None, None, None, None) or lossless or two_level or replace
     if not said and non_finite == "reject":
         return None
     return {
@@ -110,6 +115,7 @@ def _put_settings(
         "user": None if user is None else user_pairs(user),
         "non_finite": str(non_finite),
         "two_level": bool(two_level),
+        "replace": bool(replace),
     }
 
 
@@ -124,6 +130,6 @@ def user_pairs(user: Mapping[str, str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def frame_time(time: int | None) -> int:
-    """Time of a frame; now, in milliseconds since 1970, if nobody said."""
-    return milliseconds(None) if time is None else whole("time", time)
+def frame_time(time: int | None) -> int | None:
+    """Time of a frame; ``None`` is that of the store's clock, in milliseconds since 1970."""
+    return None if time is None else whole("time", time)

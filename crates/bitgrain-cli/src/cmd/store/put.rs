@@ -110,6 +110,7 @@ impl How {
             max_error: self.limits.max_error,
             lossless: self.lossless,
             non_finite: self.limits.non_finite(),
+            keep_frames: !self.replace,
             ..PutOptions::default()
         }
     }

@@ -63,7 +63,9 @@ pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
 /// to the store, or not now, has read all the same.
 pub(super) fn note_use(path: &Path, about: &TensorMeta) {
     let period = PolicyConfig::default().period.as_millis().max(1);
-    if u128::from(about.accessed) / period >= u128::from(SystemClock.now()) / period {
+    let (accessed, now) = (u128::from(about.accessed), u128::from(SystemClock.now()));
+    // A date in a later period was written while the clock was ahead, and says nothing.
+    if accessed / period == now / period {
         return;
     }
     let Ok(store) = open(path) else { return };

@@ -84,9 +84,11 @@ impl Named {
     pub(super) fn refused(&self, path: &Path, store: &Path, source: StoreError) -> CliError {
         match source {
             StoreError::NonFinite { index } => self.not_finite(path, index),
-            StoreError::NoSpace { .. } | StoreError::Io { .. } | StoreError::Poisoned | StoreError::Damaged { .. } => {
-                CliError::store(store)(source)
-            }
+            StoreError::NoSpace { .. }
+            | StoreError::LittleSpace { .. }
+            | StoreError::Io { .. }
+            | StoreError::Poisoned
+            | StoreError::Damaged { .. } => CliError::store(store)(source),
             source => {
                 let (path, name) = (path.to_owned(), shortened(&self.name, 60));
                 CliError::OfTensor { path, name, source: Box::new(source) }

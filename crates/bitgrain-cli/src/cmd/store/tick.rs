@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bitgrain::nn::Size;
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
-use bitgrain::store::{Clock, StoreConfig, SystemClock, TensorStore, TierMove};
+use bitgrain::store::{Clock, SimulatedClock, StoreConfig, SystemClock, TensorStore, TierMove};
 use serde_json::json;
 
 use super::id::{shown, with_id};
@@ -34,9 +35,12 @@ pub(crate) struct Args {
     /// Maximum size of all warm tensors together, such as 64MiB.
     #[arg(long, value_name = "SIZE")]
     warm_cap: Option<Bytes>,
-    /// The time, in milliseconds since 1970; now if not given.
-    #[arg(long, value_name = "MS")]
-    now: Option<u64>,
+    /// Time in milliseconds since 1970, at most a day from the system clock [default: the system clock]
+    #[arg(long, value_name = "MS", alias = "now")]
+    now_ms: Option<u64>,
+    /// Accept any time with --now-ms, and write it down as the time of the moves
+    #[arg(long, requires = "now_ms", conflicts_with = "dry_run")]
+    simulate: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -52,9 +56,6 @@ enum Absent {
     Any,
 }
 
-/// Milliseconds.
-const DAY: u64 = 24 * 3_600_000;
-
 /// Moves that are listed.
 const LISTED: usize = 20;
 
@@ -69,12 +70,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         warm_byte_cap: args.warm_cap.map_or(defaults.warm_byte_cap, |size| size.0),
         ..defaults
     };
-    let now = args.now.unwrap_or_else(|| SystemClock.now());
-    // A store never goes back in time: what lies far ahead would be its present for good.
-    if !args.dry_run && now > SystemClock.now().saturating_add(DAY) {
-        return Err(CliError::FarAhead { now });
-    }
-    let config = StoreConfig { create: false, policy, ..StoreConfig::default() };
+    let now = args.now_ms.unwrap_or_else(|| SystemClock.now());
+    let clock: Arc<dyn Clock> = if args.simulate { Arc::new(SimulatedClock::new(now)) } else { Arc::new(SystemClock) };
+    let config = StoreConfig { create: false, policy, clock, ..StoreConfig::default() };
     let failed = || CliError::store(&args.path);
     let (moves, wishes, skipped, saved) = if args.dry_run {
         let store = TensorStore::open_read_only_with(&args.path, config).map_err(failed())?;

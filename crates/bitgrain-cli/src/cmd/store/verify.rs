@@ -56,8 +56,8 @@ fn write_text(found: &Examined, out: &mut impl Write) -> Result<(), CliError> {
     if found.recovery.torn_bytes > 0 {
         writeln!(
             out,
-            "{} bytes at the end ({} whole records) are of a write that was cut short and never acknowledged; the next one \
-             that opens the store for writing cuts them off",
+            "{} bytes at the end ({} whole records) are not acknowledged: a write under way, or one that was cut short, \
+             which the next process that opens the store for writing removes",
             found.recovery.torn_bytes, found.recovery.torn_records
         )?;
     }

@@ -73,6 +73,8 @@ struct Disk {
     lies: bool,
     /// How long a sync of a file takes.
     slow: Duration,
+    /// Bytes that fit.
+    capacity: Option<u64>,
     dice: Option<Dice>,
 }
 
@@ -119,6 +121,17 @@ impl SimulatedDisk {
     /// From now on syncs of files take some time, as they do: threads that wait for the disk wait together.
     pub fn slow(&self, sync: Duration) {
         self.locked().slow = sync;
+    }
+
+    /// From now on only so many bytes fit; `None` is as many as there are. Files without a name take none.
+    pub fn limit(&self, capacity: Option<u64>) {
+        self.locked().capacity = capacity;
+    }
+
+    /// Bytes of all files.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.locked().used()
     }
 
     /// Operations so far that were counted, those that failed included.
@@ -181,6 +194,17 @@ impl SimulatedDisk {
 }
 
 impl Disk {
+    fn used(&self) -> u64 {
+        self.names.values().map(|file| self.files[*file].len() as u64).sum()
+    }
+
+    /// Bytes of a write to `file` at `offset` that fit.
+    fn fitting(&self, file: usize, offset: usize, len: usize) -> usize {
+        let Some(capacity) = self.capacity else { return len };
+        let left = usize::try_from(capacity.saturating_sub(self.used())).unwrap_or(usize::MAX);
+        len.min(self.files[file].len().saturating_sub(offset).saturating_add(left))
+    }
+
     fn hit(&mut self, fault: Fault) -> io::Error {
         self.hits += 1;
         fault.error()
@@ -235,6 +259,11 @@ impl Backend for SimulatedDisk {
         Ok(())
     }
 
+    fn available(&self) -> Option<u64> {
+        let disk = self.locked();
+        disk.capacity.map(|capacity| capacity.saturating_sub(disk.used()))
+    }
+
     fn sync_folder(&self) -> io::Result<()> {
         let (mut disk, fault) = self.operation(Counted::Changes)?;
         let fault = fault.filter(|fault| *fault == Fault::Device);
@@ -262,12 +291,13 @@ impl BackendFile for SimulatedFile {
         let (mut disk, fault) = self.disk.operation(Counted::Changes)?;
         let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let written = match fault {
-            None => bytes.len(),
+            None => disk.fitting(self.file, offset, bytes.len()),
             Some(_) => disk.dice.get_or_insert(Dice::new(0)).below(bytes.len() + 1),
         };
         if written > 0 {
             disk.change(self.file, Change::Write { offset, bytes: bytes[..written].into() });
         }
+        let fault = fault.or_else(|| (written < bytes.len()).then_some(Fault::NoSpace));
         fault.map_or(Ok(()), |fault| Err(disk.hit(fault)))
     }
 
