@@ -89,7 +89,7 @@ fn a_store_that_is_written_to_verifies_without_an_alarm() {
                 round += 1;
                 let values: Vec<f32> = (0..2000).map(|i| (i * round % 977) as f32).collect();
                 store.put(u128::from(round % 16), &[2000], &values).expect("put");
-                store.compact(CompactOptions { all: round % 5 == 0, garbage: 0.2 }).expect("compacts");
+                store.compact(CompactOptions { all: round.is_multiple_of(5), garbage: 0.2 }).expect("compacts");
             }
         });
         let outputs: Vec<_> = (0..20).map(|_| bitgrain(folder, &["verify", "s"])).collect();
