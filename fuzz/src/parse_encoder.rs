@@ -7,7 +7,7 @@ use std::fs;
 
 use bitgrain::nn::embed::{SentenceEncoder, WordPiece};
 
-use crate::folder::folder;
+use crate::folder::Folder;
 
 const FILES: [&str; 6] = [
     "vocab.txt",
@@ -25,13 +25,13 @@ const LONGEST: usize = 16;
 pub fn run(input: &[u8]) {
     let mut parts = input.splitn(1 + FILES.len(), |byte| *byte == 0xff);
     let text = String::from_utf8_lossy(parts.next().unwrap_or_default());
-    let folder = folder();
+    let folder = Folder::new();
     fs::create_dir(folder.path().join("1_Pooling")).expect("space for a folder");
     for (name, bytes) in FILES.into_iter().zip(parts) {
         let json = name == "vocab.txt" && bytes.starts_with(b"{");
         let name = if json { "tokenizer.json" } else { name };
         if !bytes.is_empty() {
-            fs::write(folder.path().join(name), bytes).expect("space for the input");
+            folder.write(name, bytes);
         }
     }
     if let Ok(tokenizer) = WordPiece::open(folder.path()) {

@@ -3,15 +3,13 @@
 //! Input: a GGUF, safetensors, npy or npz file; or, if it begins with a brace, the index of a sharded model, the byte
 //! 0xff, and the only shard. Spec: `spec/weights.md`.
 
-use std::fs;
-
 use bitgrain::nn::{Importance, Model};
 
-use crate::folder::{folder, holding};
+use crate::folder::Folder;
 
 /// Runs the target on one input; a panic is a finding.
 pub fn run(input: &[u8]) {
-    let folder = if input.starts_with(b"{") { sharded(input) } else { holding("model", input) };
+    let folder = if input.starts_with(b"{") { sharded(input) } else { Folder::holding("model", input) };
     let path = if input.starts_with(b"{") { folder.path().to_owned() } else { folder.path().join("model") };
     let Ok(model) = Model::open(&path) else { return };
     for tensor in model.tensors() {
@@ -27,11 +25,11 @@ pub fn run(input: &[u8]) {
     }
 }
 
-fn sharded(input: &[u8]) -> tempfile::TempDir {
-    let folder = folder();
+fn sharded(input: &[u8]) -> Folder {
+    let folder = Folder::new();
     let mut parts = input.splitn(2, |byte| *byte == 0xff);
     for name in ["model.safetensors.index.json", "a.safetensors"] {
-        fs::write(folder.path().join(name), parts.next().unwrap_or_default()).expect("space for the input");
+        folder.write(name, parts.next().unwrap_or_default());
     }
     folder
 }

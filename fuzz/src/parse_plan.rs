@@ -5,11 +5,11 @@
 use bitgrain::nn::plan::Plan;
 use bitgrain::nn::save::{layers_from_json, layers_to_json};
 
-use crate::folder::holding;
+use crate::folder::Folder;
 
 /// Runs the target on one input; a panic is a finding.
 pub fn run(input: &[u8]) {
-    let folder = holding("plan.json", input);
+    let folder = Folder::holding("plan.json", input);
     let path = folder.path().join("plan.json");
     if let Ok(plan) = Plan::load(&path) {
         plan.save(&path).expect("space for the plan");

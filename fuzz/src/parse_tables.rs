@@ -6,7 +6,7 @@ use bitgrain::formats::csv::Records;
 use bitgrain::formats::libsvm::Rows;
 use bitgrain::gbdt::table::{ReadOptions, Table};
 
-use crate::folder::holding;
+use crate::folder::Folder;
 
 /// The first bytes of gzip.
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -14,7 +14,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Runs the target on one input; a panic is a finding.
 pub fn run(input: &[u8]) {
     let table = if input.starts_with(GZIP) {
-        Table::read(holding("table", input).path().join("table"))
+        Table::read(Folder::holding("table", input).path().join("table"))
     } else {
         Table::from_csv(input, "table.csv".as_ref(), &ReadOptions::default())
     };
