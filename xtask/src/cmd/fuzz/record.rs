@@ -13,24 +13,26 @@ use crate::error::TaskError;
 pub(super) struct Record;
 
 impl Record {
-    /// Replaces the numbers of a target and keeps everything else in the file, such as notes about its findings.
+    /// Replaces the numbers of a target by those of its latest run, adds its findings to those of earlier runs, and keeps
+    /// everything else in the file, such as notes.
     pub(super) fn update(path: &Path, target: &str, outcome: &Outcome, command: &str) -> Result<(), TaskError> {
         let unreadable = |source| TaskError::Unreadable { path: path.to_owned(), source };
         let mut record: Map<String, Value> = match path.is_file() {
             true => serde_json::from_slice(&fs::read(path).map_err(unreadable)?).map_err(|e| unreadable(e.into()))?,
             false => Map::new(),
         };
+        let entry = record.entry(target).or_insert_with(|| json!({}));
+        let before = entry["findings"].as_u64().unwrap_or(0);
         let numbers = json!({
             "seconds": outcome.seconds,
             "executions": outcome.executions,
             "edges": outcome.edges,
             "features": outcome.features,
             "corpus_files": outcome.corpus_files,
-            "findings": outcome.findings,
+            "findings": before + outcome.findings as u64,
             "date": today(),
             "command": command,
         });
-        let entry = record.entry(target).or_insert_with(|| json!({}));
         if let (Some(entry), Value::Object(numbers)) = (entry.as_object_mut(), numbers) {
             entry.extend(numbers);
         }
@@ -77,15 +79,16 @@ mod tests {
     }
 
     #[test]
-    fn an_update_keeps_other_targets_and_notes() {
+    fn an_update_keeps_other_targets_notes_and_earlier_findings() {
         let path = std::env::temp_dir().join(format!("bitgrain-fuzz-record-{}.json", std::process::id()));
-        fs::write(&path, r#"{"other": {"edges": 7}, "this": {"edges": 1, "fixed": ["a note"]}}"#).expect("written");
-        let outcome = Outcome { edges: 2, ..Outcome::default() };
+        fs::write(&path, r#"{"other": {"edges": 7}, "this": {"edges": 1, "findings": 3, "fixed": "a note"}}"#)
+            .expect("written");
+        let outcome = Outcome { edges: 2, findings: 1, ..Outcome::default() };
         let updated = Record::update(&path, "this", &outcome, "cargo xtask fuzz this");
         let record: Value = serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
         fs::remove_file(&path).expect("removed");
         updated.expect("updated");
         assert_eq!((&record["other"]["edges"], &record["this"]["edges"]), (&json!(7), &json!(2)));
-        assert_eq!(record["this"]["fixed"], json!(["a note"]));
+        assert_eq!((&record["this"]["findings"], &record["this"]["fixed"]), (&json!(4), &json!("a note")));
     }
 }
