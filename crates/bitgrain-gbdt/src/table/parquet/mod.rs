@@ -2,6 +2,7 @@
 
 mod chunk;
 mod kind;
+mod pages;
 mod thrift;
 
 use std::fs::File;
