@@ -1,14 +1,4 @@
-//! Any bytes as the text of a LightGBM model: a typed error, or a model that walks and that our own file can hold.
-//!
-//! Input: the file. Spec: `spec/model.md#lightgbm`.
+//! libFuzzer on `src/parse_lightgbm.rs`.
 #![no_main]
 
-use bitgrain::gbdt::model::Model;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|input: &[u8]| {
-    let Ok(model) = Model::from_lightgbm(input) else { return };
-    assert_eq!(model.raw_scores_of(&[0.0, f64::NAN, 1.5]).len(), model.n_groups());
-    let bytes = model.to_bytes().expect("imports are checked");
-    assert_eq!(Model::from_bytes(&bytes).as_ref(), Ok(&model));
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bitgrain_fuzz::parse_lightgbm::run(input));

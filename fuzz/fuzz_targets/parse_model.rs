@@ -1,25 +1,4 @@
-//! Any bytes as a model's file: a typed error, or a model that walks and is written as it was.
-//!
-//! Input: the file without its length and checksum, which are put right, so that what lies behind them is reached. Spec:
-//! `spec/model.md`.
+//! libFuzzer on `src/parse_model.rs`.
 #![no_main]
 
-use bitgrain::formats::crc32c;
-use bitgrain::gbdt::model::Model;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|input: &[u8]| {
-    let _ = Model::from_bytes(input);
-    if input.len() < 28 {
-        return;
-    }
-    let mut bytes = input.to_vec();
-    let end = bytes.len() - 4;
-    bytes[16..24].copy_from_slice(&(input.len() as u64).to_le_bytes());
-    let sum = crc32c(&bytes[..end]);
-    bytes[end..].copy_from_slice(&sum.to_le_bytes());
-    let Ok(model) = Model::from_bytes(&bytes) else { return };
-    assert_eq!(model.raw_scores_of(&[0.0, f64::NAN, 1.5]).len(), model.n_groups());
-    let again = model.to_bytes().expect("what was read can be written");
-    assert_eq!(Model::from_bytes(&again).as_ref(), Ok(&model));
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bitgrain_fuzz::parse_model::run(input));

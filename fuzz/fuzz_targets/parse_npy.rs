@@ -1,32 +1,4 @@
-//! Any bytes as an npy file and as an npz archive of them: a typed error or ranges that lie in the input.
-//!
-//! Input: the file, or the archive. Spec: `spec/containers.md#npy`.
+//! libFuzzer on `src/parse_npy.rs`.
 #![no_main]
 
-use bitgrain::formats::npy::Header;
-use bitgrain::formats::npz::Archive;
-use libfuzzer_sys::fuzz_target;
-
-/// What a member may inflate to.
-const LIMIT: u64 = 1 << 16;
-
-fuzz_target!(|input: &[u8]| {
-    check_array(input);
-    let Ok(archive) = Archive::parse(input) else { return };
-    for member in &archive.members {
-        let held = &input[member.range()];
-        if let Some(stored) = member.stored() {
-            assert_eq!(held, stored);
-        }
-        if let Ok(content) = member.read(LIMIT) {
-            assert_eq!(content.len() as u64, member.size, "{}", member.name);
-            check_array(&content);
-        }
-    }
-});
-
-fn check_array(bytes: &[u8]) {
-    if let Ok(header) = Header::parse(bytes) {
-        assert_eq!(bytes[header.range()].len() as u64, header.elements() * header.dtype.element.bytes());
-    }
-}
+libfuzzer_sys::fuzz_target!(|input: &[u8]| bitgrain_fuzz::parse_npy::run(input));

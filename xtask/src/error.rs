@@ -24,6 +24,8 @@ pub(crate) enum TaskError {
     NoOracles { source: Box<TaskError> },
     #[error("no fuzz target is called `{asked}`; there are: {}", known.join(", "))]
     UnknownTarget { asked: String, known: Vec<String> },
+    #[error("fuzzing found inputs that fail: {}; they are in fuzz/artifacts/", targets.join(", "))]
+    FuzzFindings { targets: Vec<String> },
     #[error("{} could not be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {cause}; see `cargo xtask testing --help`", path.display())]
@@ -33,10 +35,10 @@ pub(crate) enum TaskError {
 }
 
 impl TaskError {
-    /// 1 if a command said no, 2 if the task could not be carried out.
+    /// 1 if a command failed or fuzzing found something, 2 if the task could not be carried out.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Failed { .. } => 1,
+            Self::Failed { .. } | Self::FuzzFindings { .. } => 1,
             _ => 2,
         }
     }

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -50,6 +51,29 @@ impl Step {
         let command = self.to_string();
         eprintln!("$ {command}");
         match self.0.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(TaskError::Failed { command, status }),
+            Err(source) => Err(TaskError::NotStarted { command, source }),
+        }
+    }
+
+    /// As [`run`](Self::run), and hands each line of the standard error stream to `take` as well as to the terminal.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_with_errors(mut self, mut take: impl FnMut(&str)) -> Result<(), TaskError> {
+        let command = self.to_string();
+        eprintln!("$ {command}");
+        let ended = self.0.stderr(Stdio::piped()).spawn().and_then(|mut child| {
+            let lines = child.stderr.take().map(BufReader::new).into_iter().flat_map(|pipe| pipe.split(b'\n'));
+            for line in lines.map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line);
+                eprintln!("{line}");
+                take(&line);
+            }
+            child.wait()
+        });
+        match ended {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(TaskError::Failed { command, status }),
             Err(source) => Err(TaskError::NotStarted { command, source }),

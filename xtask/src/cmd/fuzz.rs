@@ -1,62 +1,120 @@
-//! `cargo xtask fuzz`: one fuzz target for a limited time, on a stable toolchain.
+//! `cargo xtask fuzz`: fuzz targets for a limited time each, on a stable toolchain.
+
+mod outcome;
+mod record;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use self::outcome::Outcome;
+use self::record::Record;
 use crate::error::TaskError;
 use crate::step::{Step, root};
 
-/// Fuzz one target for a while, under the address sanitizer
+/// Fuzz targets one after another, under the address sanitizer
 ///
-/// Installs cargo-fuzz if it is not there. Starts from fuzz/seeds/<TARGET>/, if there are any. What crashes is kept in
-/// fuzz/artifacts/<TARGET>/, what was learnt in fuzz/corpus/<TARGET>/, from where the next run goes on.
+/// Installs cargo-fuzz if it is missing. A target starts from the inputs in fuzz/seeds/<TARGET>/ and in
+/// fuzz/corpus/<TARGET>/, where it also keeps new ones. Inputs that crash a target, take longer than 10 seconds or
+/// allocate more than 256 MiB are kept in fuzz/artifacts/<TARGET>/; the exit code is then 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Target: the name of a file in fuzz/fuzz_targets/
-    #[arg(default_value = "decode_blocks")]
-    target: String,
-    /// Seconds to fuzz for, after the build
+    /// Targets: names of files in fuzz/fuzz_targets/ [default: decode_blocks]
+    targets: Vec<String>,
+    /// Fuzz every target
+    #[arg(long, conflicts_with = "targets")]
+    all: bool,
+    /// Seconds per target, after the build
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+    /// JSON file whose entries of the fuzzed targets are updated
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
-    known_target(&args.target)?;
+    let targets = chosen(args)?;
     if !Step::cargo().args(["fuzz", "--version"]).succeeds() {
         Step::cargo().args(["install", "--locked", "cargo-fuzz"]).run()?;
     }
-    let corpus = corpus(&args.target)?;
+    // Built before the first one runs: a target that does not compile is known at once.
+    for target in &targets {
+        cargo_fuzz("build").args([target]).run()?;
+    }
+    let mut findings = Vec::new();
+    for target in targets {
+        let outcome = fuzz(&target, args.seconds)?;
+        if let Some(path) = &args.record {
+            let command = format!("cargo xtask fuzz {target} --seconds {}", args.seconds);
+            Record::update(path, &target, &outcome, &command)?;
+        }
+        if outcome.findings > 0 {
+            findings.push(target);
+        }
+    }
+    if findings.is_empty() { Ok(()) } else { Err(TaskError::FuzzFindings { targets: findings }) }
+}
+
+/// Runs one target that was built.
+fn fuzz(target: &str, seconds: u32) -> Result<Outcome, TaskError> {
+    let artifacts = root().join("fuzz/artifacts").join(target);
+    let before = count(&artifacts);
+    let mut outcome = Outcome::default();
+    let step = cargo_fuzz("run")
+        .args([target])
+        .args(corpus(target)?)
+        .args(["--", "-print_final_stats=1", "-timeout=10", "-malloc_limit_mb=256"])
+        .args([format!("-max_total_time={seconds}")]);
+    let ended = step.run_with_errors(|line| outcome.take(line));
+    outcome.findings = count(&artifacts).saturating_sub(before);
+    outcome.corpus_files = count(&root().join("fuzz/corpus").join(target));
+    match ended {
+        // The exit code of a finding; without an input to show for it, the fuzzer itself failed.
+        Err(TaskError::Failed { .. }) if outcome.findings > 0 => Ok(outcome),
+        ended => ended.map(|()| outcome),
+    }
+}
+
+fn cargo_fuzz(command: &str) -> Step {
     Step::cargo()
         // Sanitizers are unstable flags: this lets a stable compiler take them.
         .env("RUSTC_BOOTSTRAP", "1")
-        .args(["fuzz", "run", args.target.as_str()])
-        .args(corpus)
-        .args(["--"])
-        .args([format!("-max_total_time={}", args.seconds)])
-        .run()
+        // Link-time optimization of every target takes longer than it saves.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
+        .args(["fuzz", command])
 }
 
 /// # Errors
-/// [`TaskError::UnknownTarget`] with the names there are, because cargo-fuzz would only say that the build failed.
-fn known_target(asked: &str) -> Result<(), TaskError> {
+/// [`TaskError::UnknownTarget`] with the known names, because cargo-fuzz would only say that the build failed.
+fn chosen(args: &Args) -> Result<Vec<String>, TaskError> {
     let folder = root().join("fuzz/fuzz_targets");
     let known = targets(&folder).map_err(|source| TaskError::Unreadable { path: folder, source })?;
-    if known.iter().any(|name| name == asked) {
-        Ok(())
-    } else {
-        Err(TaskError::UnknownTarget { asked: asked.into(), known })
+    if args.all {
+        return Ok(known);
+    }
+    if args.targets.is_empty() {
+        return Ok(vec!["decode_blocks".to_owned()]);
+    }
+    match args.targets.iter().find(|asked| !known.contains(asked)) {
+        Some(asked) => Err(TaskError::UnknownTarget { asked: asked.clone(), known }),
+        None => Ok(args.targets.clone()),
     }
 }
 
 /// Folders of inputs, from the root: the one that new inputs are put into, and the one that is kept with the sources.
-fn corpus(target: &str) -> Result<Vec<String>, TaskError> {
-    let learnt = format!("fuzz/corpus/{target}");
-    let path = root().join(&learnt);
-    fs::create_dir_all(&path).map_err(|source| TaskError::Unreadable { path, source })?;
-    let seeds = format!("fuzz/seeds/{target}");
-    let kept = root().join(&seeds).is_dir().then_some(seeds);
-    Ok([learnt].into_iter().chain(kept).collect())
+fn corpus(target: &str) -> Result<[String; 2], TaskError> {
+    let folders = ["corpus", "seeds"].map(|kind| format!("fuzz/{kind}/{target}"));
+    for folder in &folders {
+        let path = root().join(folder);
+        fs::create_dir_all(&path).map_err(|source| TaskError::Unreadable { path, source })?;
+    }
+    Ok(folders)
+}
+
+/// Files in a folder; 0 if it does not exist.
+fn count(folder: &Path) -> usize {
+    fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
 /// The stems of the Rust files in `folder`, sorted.
@@ -76,14 +134,21 @@ fn targets(folder: &Path) -> io::Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_default_target_exists() {
-        assert!(known_target("decode_blocks").is_ok());
+    fn asked(targets: &[&str], all: bool) -> Result<Vec<String>, TaskError> {
+        let targets = targets.iter().map(|target| (*target).to_owned()).collect();
+        chosen(&Args { targets, all, seconds: 1, record: None })
     }
 
     #[test]
-    fn an_unknown_target_is_answered_with_those_there_are() {
-        let message = known_target("../nothing").expect_err("no such file").to_string();
+    fn the_default_target_is_one_of_all() {
+        let default = asked(&[], false).expect("a default");
+        assert!(asked(&[], true).expect("all").contains(&default[0]));
+        assert_eq!(asked(&["decode_blocks"], false).expect("known"), default);
+    }
+
+    #[test]
+    fn an_unknown_target_is_answered_with_the_known_ones() {
+        let message = asked(&["parse_gguf", "../nothing"], false).expect_err("no such file").to_string();
         assert!(message.contains("`../nothing`") && message.contains("decode_blocks"), "{message}");
     }
 }

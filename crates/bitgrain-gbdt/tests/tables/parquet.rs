@@ -105,3 +105,20 @@ fn what_is_no_parquet_says_so() {
     std::fs::write(&path, "").expect("written");
     assert!(message(Table::read(&path)).ends_with("t.parquet holds nothing"));
 }
+
+/// An unknown field of the footer with 2³¹ - 1 booleans, which take no bytes: stepping over them takes seconds.
+#[test]
+fn a_footer_with_a_list_of_booleans_is_refused() {
+    const FIELD: [u8; 9] = [0x09, 0xc8, 0x01, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.parquet");
+    sample().write(&path).expect("written");
+    let mut bytes = std::fs::read(&path).expect("readable");
+    let end = bytes.len() - 8;
+    let size = u32::from_le_bytes(*bytes[end..].first_chunk().expect("the size of the footer"));
+    bytes[end..end + 4].copy_from_slice(&(size + 9).to_le_bytes());
+    bytes.splice(end - 1..end - 1, FIELD); // before the byte that ends the footer
+    std::fs::write(&path, bytes).expect("written");
+    let message = message(Table::read(&path));
+    assert!(message.contains("damaged footer") && message.contains("a list of booleans"), "{message}");
+}

@@ -33,6 +33,9 @@ use crate::read::Check;
 use crate::segment::Place;
 use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, read};
 
+/// The highest sequence number of a record: no store gets there, and the next records can always be counted on.
+const LAST_SEQUENCE: u64 = u64::MAX / 2;
+
 /// A store as it was found.
 pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
@@ -77,7 +80,11 @@ pub(crate) fn recover(
     let mut needs = Vec::new();
     let (mut uses, mut deleted) = (Vec::new(), HashMap::new());
     for one in loaded {
-        tip.sequence = tip.sequence.max(one.last_sequence).max(one.segment.header.base_sequence.saturating_sub(1));
+        let sequence = one.last_sequence.max(one.segment.header.base_sequence.saturating_sub(1));
+        if writable && sequence > LAST_SEQUENCE {
+            return Err(beyond_last(&one.segment.name(), sequence));
+        }
+        tip.sequence = tip.sequence.max(sequence);
         report.torn_bytes += one.torn_bytes;
         report.torn_records += one.torn_records;
         report.damages.extend(one.damages);
@@ -105,6 +112,12 @@ pub(crate) fn recover(
         settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
     }
     Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
+}
+
+/// New records would be counted from 0 again and be older than those there: such a store can only be read.
+fn beyond_last(segment: &str, sequence: u64) -> StoreError {
+    let what = format!("sequence number {sequence} is above {LAST_SEQUENCE}");
+    StoreError::Damaged { segment: segment.to_owned(), offset: 0, id: None, what }
 }
 
 /// Makes a new store: a manifest without segments.

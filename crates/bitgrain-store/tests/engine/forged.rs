@@ -12,13 +12,18 @@ use bitgrain_store::{AbsentReads, OnDamage, StoreConfig, StoreError, TensorStore
 
 /// A store in `folder` whose log holds these records, as a crash would leave it.
 fn forge(folder: &Path, records: &[(Content<'_>, Vec<u8>)]) {
+    forge_from(folder, 1, records);
+}
+
+/// The same, with sequence numbers from `first` on.
+fn forge_from(folder: &Path, first: u64, records: &[(Content<'_>, Vec<u8>)]) {
     let store = [7; 16];
     let manifest = Manifest { store, number: 1, log_from: 2, log_end: LogEnd::Open, compacted: Vec::new() };
     fs::write(folder.join("manifest-0000000000000001"), manifest.encode().expect("a short list")).expect("written");
     let kind = SegmentKind::Log;
-    let header = SegmentHeader { kind, store, number: 2, previous: 0, base_sequence: 1, base_time: 1000 };
+    let header = SegmentHeader { kind, store, number: 2, previous: 0, base_sequence: first, base_time: 1000 };
     let mut bytes = header.encode().to_vec();
-    for ((content, body), sequence) in records.iter().zip(1..) {
+    for ((content, body), sequence) in records.iter().zip(first..) {
         let stamp = Stamp { sequence, batch_left: 0, pending: None, time: 1000 };
         write_record(&mut bytes, &header, &Head { stamp, content: content.clone() }, body).expect("a good record");
     }
@@ -108,4 +113,22 @@ fn frames_that_lack_another_record_are_lost_by_name() {
     let expected = [("series".into(), segment), (9_u128.into(), segment), ("series".into(), segment)];
     assert_eq!(lost, expected.map(|(id, segment)| (Some(id), segment)));
     assert!(store.recovery().damages[0].what.contains("frame 2"), "{:?}", store.recovery().damages);
+}
+
+#[test]
+fn a_store_without_sequence_numbers_for_new_records_can_only_be_read() {
+    let record = (Content::Tensor(IdRef::Name("last"), tensor(&[3], 5, Encoding::Absent)), vec![]);
+    for (first, records) in [(u64::MAX - 1, &[record][..]), (u64::MAX, &[])] {
+        let folder = tempfile::tempdir().expect("a folder");
+        forge_from(folder.path(), first, records);
+        for on_damage in [OnDamage::Refuse, OnDamage::Salvage] {
+            let config = StoreConfig { on_damage, ..StoreConfig::default() };
+            let opened = TensorStore::open(folder.path(), config);
+            let Err(StoreError::Damaged { segment, what, .. }) = opened else { panic!("{first} is taken") };
+            assert_eq!(segment, "segment-0000000000000002");
+            assert!(what.starts_with("sequence number 18446744073709551614"), "{what}");
+        }
+        let store = TensorStore::open_read_only(folder.path()).expect("reading counts nothing");
+        assert_eq!(store.len(), records.len());
+    }
 }

@@ -11,6 +11,8 @@ use ::parquet::file::metadata::ParquetMetaData;
 use ::parquet::file::serialized_reader::SerializedPageReader;
 
 use super::Kind;
+use super::pages::CheckedPages;
+use super::thrift::check_pages;
 use crate::table::piece::narrowed;
 use crate::table::words::Words;
 use crate::table::{ColumnData, Numbers};
@@ -31,9 +33,13 @@ pub(super) fn read_chunk(
     let rows =
         usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("a negative number of rows".into()))?;
     // Opened anew: threads that share a file would also share its position.
-    let pages = SerializedPageReader::new(Arc::new(File::open(path)?), chunk, rows, None)?;
-    let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
+    let file = File::open(path)?;
+    let (start, len) = chunk.byte_range();
+    check_pages(&file, start..start.saturating_add(len))?;
+    let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
     let nullable = chunk.column_descr().max_def_level();
+    let pages = CheckedPages { pages, max_level: nullable };
+    let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
     let data = match reader {
         ColumnReader::FloatColumnReader(reader) => {
             let mut values = Vec::new();

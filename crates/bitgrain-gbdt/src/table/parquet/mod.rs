@@ -2,6 +2,8 @@
 
 mod chunk;
 mod kind;
+mod pages;
+mod thrift;
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +29,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
     if bytes == 0 {
         return Err(TableError::Empty { path: path.to_owned() });
     }
+    thrift::check_footer(&file, bytes).map_err(TableError::parquet(path, None))?;
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(TableError::parquet(path, None))?;
     check_places(path, &metadata, bytes)?;
     let columns = chosen(path, &metadata, options)?;

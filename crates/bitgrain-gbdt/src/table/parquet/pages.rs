@@ -1,0 +1,150 @@
+//! `CheckedPages`: pages whose counts fit their contents.
+//!
+//! Parquet's decoders of dictionaries and of delta-encoded strings allocate as many values as a page says it has, which
+//! ends the process if that is more than there is memory for.
+
+use ::parquet::basic::Encoding;
+use ::parquet::column::page::{Page, PageMetadata, PageReader};
+use ::parquet::errors::{ParquetError, Result};
+
+/// A reader that refuses pages which say that they have more values than they can.
+pub(super) struct CheckedPages<R> {
+    pub(super) pages: R,
+    /// The level of values that are not null; a page begins with levels if it is not 0.
+    pub(super) max_level: i16,
+}
+
+impl<R: PageReader> Iterator for CheckedPages<R> {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl<R: PageReader> PageReader for CheckedPages<R> {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        let page = self.pages.get_next_page()?;
+        page.iter().try_for_each(|page| check(page, self.max_level))?;
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.pages.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.pages.skip_next_page()
+    }
+}
+
+fn check(page: &Page, max_level: i16) -> Result<()> {
+    let damaged = |what: &str| ParquetError::General(format!("damaged page: {what}"));
+    let count = page.num_values() as usize;
+    let start = match page {
+        // A value takes a bit at least.
+        Page::DictionaryPage { buf, .. } if count / 8 > buf.len() => {
+            return Err(damaged("more values in the dictionary than it has bytes for"));
+        }
+        Page::DictionaryPage { .. } => return Ok(()),
+        Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
+            u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len)
+        }
+        Page::DataPage { .. } if max_level == 0 => 0,
+        Page::DataPage { buf, def_level_encoding: Encoding::RLE, .. } => {
+            let len = buf.first_chunk().ok_or_else(|| damaged("no levels"))?;
+            4 + u64::from(u32::from_le_bytes(*len))
+        }
+        Page::DataPage { .. } => {
+            let bits = i16::BITS - max_level.leading_zeros();
+            (u64::from(page.num_values()) * u64::from(bits)).div_ceil(8)
+        }
+    };
+    let lists = match page.encoding() {
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+        Encoding::DELTA_BYTE_ARRAY => 2,
+        _ => return Ok(()),
+    };
+    let bytes = usize::try_from(start).ok().and_then(|start| page.buffer().get(start..));
+    let mut rest = bytes.ok_or_else(|| damaged("levels beyond its end"))?;
+    for _ in 0..lists {
+        let len = delta_len(rest, count).ok_or_else(|| damaged("its lengths are more than its values"))?;
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Bytes of a list of delta-encoded integers; `None` if it has more than `limit` or is damaged.
+fn delta_len(bytes: &[u8], limit: usize) -> Option<usize> {
+    let mut at = 0;
+    let varint = |at: &mut usize| {
+        let (mut value, mut shift) = (0_u64, 0_u32);
+        loop {
+            let byte = *bytes.get(*at)?;
+            *at += 1;
+            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+    };
+    let (block, minis) = (varint(&mut at)?, varint(&mut at)?);
+    let total = usize::try_from(varint(&mut at)?).ok().filter(|total| *total <= limit)?;
+    varint(&mut at)?; // the first value
+    let each = usize::try_from(block.checked_div(minis)?).ok().filter(|each| *each > 0)?;
+    let minis = usize::try_from(minis).ok()?;
+    let mut left = total.saturating_sub(1);
+    while left > 0 {
+        varint(&mut at)?; // the smallest difference
+        let widths = bytes.get(at..)?.get(..minis)?;
+        at += minis;
+        for width in widths {
+            // Widths after the last value may be anything.
+            at = at.checked_add(if left > 0 { usize::from(*width).checked_mul(each)? / 8 } else { 0 })?;
+            left = left.saturating_sub(each);
+        }
+    }
+    Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 values in blocks of 128 with 4 parts: the first is 5, then 7 differences of 3 bits each in the first part.
+    fn list() -> Vec<u8> {
+        let mut bytes = vec![0x80, 1, 4, 8, 10, 0, 3, 99, 99, 99];
+        bytes.extend([0; 12]);
+        bytes
+    }
+
+    #[test]
+    fn a_list_ends_after_the_part_with_its_last_value() {
+        let bytes = list();
+        assert_eq!(delta_len(&bytes, 8), Some(bytes.len()));
+        assert_eq!(delta_len(&[0x80, 1, 4, 1, 10], 8), Some(5), "one value needs no block");
+        assert_eq!(delta_len(&[0x80, 1, 4, 0, 0], 8), Some(5));
+    }
+
+    #[test]
+    fn a_dictionary_has_a_bit_for_each_value() {
+        let page = |num_values| Page::DictionaryPage {
+            buf: vec![0; 4].into(),
+            num_values,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        assert!(check(&page(32), 0).is_ok());
+        assert!(check(&page(40), 0).is_err());
+        assert!(check(&page(u32::MAX), 0).is_err());
+    }
+
+    #[test]
+    fn more_values_than_the_page_has_are_refused() {
+        assert_eq!(delta_len(&list(), 7), None);
+        assert_eq!(delta_len(&[0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 0], 1 << 20), None);
+        assert_eq!(delta_len(&[0x80, 1, 0, 8, 0], 8), None);
+        assert_eq!(delta_len(&list()[..9], 8), None);
+    }
+}

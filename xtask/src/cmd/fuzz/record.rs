@@ -1,0 +1,94 @@
+//! `Record`: the file that says when each target ran, for how long and with what result.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+
+use super::Outcome;
+use crate::error::TaskError;
+
+/// A JSON object with an entry for each target.
+pub(super) struct Record;
+
+impl Record {
+    /// Replaces the numbers of a target by those of its latest run, adds its findings to those of earlier runs, and keeps
+    /// everything else in the file, such as notes.
+    pub(super) fn update(path: &Path, target: &str, outcome: &Outcome, command: &str) -> Result<(), TaskError> {
+        let unreadable = |source| TaskError::Unreadable { path: path.to_owned(), source };
+        let mut record: Map<String, Value> = match path.is_file() {
+            true => serde_json::from_slice(&fs::read(path).map_err(unreadable)?).map_err(|e| unreadable(e.into()))?,
+            false => Map::new(),
+        };
+        let entry = record.entry(target).or_insert_with(|| json!({}));
+        let before = entry["findings"].as_u64().unwrap_or(0);
+        let numbers = json!({
+            "seconds": outcome.seconds,
+            "executions": outcome.executions,
+            "edges": outcome.edges,
+            "features": outcome.features,
+            "corpus_files": outcome.corpus_files,
+            "findings": before + outcome.findings as u64,
+            "date": today(),
+            "command": command,
+        });
+        if let (Some(entry), Value::Object(numbers)) = (entry.as_object_mut(), numbers) {
+            entry.extend(numbers);
+        }
+        let text = serde_json::to_string_pretty(&record).map_err(|e| unreadable(e.into()))?;
+        Ok(fs::write(path, text + "\n")?)
+    }
+}
+
+/// The day in UTC as `2026-03-02`.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a number of days since 1970.
+fn civil(mut days: u64) -> (u64, usize, u64) {
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 0;
+    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    (year, month + 1, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_dates_across_leap_years() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(20_453), (2025, 12, 31));
+        assert_eq!(civil(20_454), (2026, 1, 1));
+    }
+
+    #[test]
+    fn an_update_keeps_other_targets_notes_and_earlier_findings() {
+        let path = std::env::temp_dir().join(format!("bitgrain-fuzz-record-{}.json", std::process::id()));
+        fs::write(&path, r#"{"other": {"edges": 7}, "this": {"edges": 1, "findings": 3, "fixed": "a note"}}"#)
+            .expect("written");
+        let outcome = Outcome { edges: 2, findings: 1, ..Outcome::default() };
+        let updated = Record::update(&path, "this", &outcome, "cargo xtask fuzz this");
+        let record: Value = serde_json::from_slice(&fs::read(&path).expect("readable")).expect("JSON");
+        fs::remove_file(&path).expect("removed");
+        updated.expect("updated");
+        assert_eq!((&record["other"]["edges"], &record["this"]["edges"]), (&json!(7), &json!(2)));
+        assert_eq!((&record["this"]["findings"], &record["this"]["fixed"]), (&json!(4), &json!("a note")));
+    }
+}
