@@ -206,7 +206,8 @@ def seen(feature, value, wide):
     """A value as the trees see it: None is missing, -1 is no category."""
     if value is None:
         return None
-    if not wide:
+    listed = feature["kind"] != "numeric" and feature["known"] is not None
+    if not wide or (listed and abs(value) < 1 << 24):
         try:
             value = struct.unpack("<f", struct.pack("<f", value))[0]
         except OverflowError:
@@ -216,7 +217,7 @@ def seen(feature, value, wide):
     fits = value < 1 << 31 and (value > -1 if wide else value >= 0)
     code = math.trunc(value) if fits else -1
     known = feature["known"]
-    if known is not None and (code < 0 or known[bisect.bisect_left(known, code) :][:1] != [code]):
+    if known is not None and (code != value or known[bisect.bisect_left(known, code) :][:1] != [code]):
         return None
     return code
 

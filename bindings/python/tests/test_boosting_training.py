@@ -293,3 +293,50 @@ def test_cross_validation_measures_every_fold(table):
     for folds in (1, 2001):
         with pytest.raises(bitgrain.InputError, match="folds"):
             bitgrain.cross_validate(data, folds=folds)
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e9 + 0.1, -123_456_789.3])
+def test_targets_far_from_zero_are_fitted_as_well_as_shifted_ones(offset):
+    rng = np.random.default_rng(3)
+    X = rng.random((600, 3))
+    small = np.floor(8 * X[:, 0]) + rng.integers(0, 2, 600)
+    y = offset + small
+    assert np.any(y.astype(np.float32) != y)
+    train, valid = slice(0, 400), slice(400, None)
+
+    def fit(target):
+        model = BitgrainRegressor(n_estimators=40, num_leaves=15)
+        seen = []
+
+        def dtype(y_true, y_pred):
+            seen.append((y_true.dtype, float(y_true[0])))
+            return 0.0
+
+        model.fit(X[train], target[train], eval_set=(X[valid], target[valid]), eval_metric=["rmse", dtype])
+        assert set(seen) == {(np.dtype(np.float64), target[400])}
+        (history,) = model.evals_result_.values()
+        return model.predict(X[valid]) - target[valid], history["rmse"]
+
+    want, want_history = fit(small)
+    got, got_history = fit(y)
+    np.testing.assert_allclose(got, want, atol=1e-4)
+    np.testing.assert_allclose(got_history, want_history, rtol=1e-4)
+    assert got_history[-1] < 0.7
+
+    data = bitgrain.Dataset(X[train], y[train])
+    model = bitgrain.train(data, valid=data.like(X[valid], y[valid]), n_estimators=40, num_leaves=15)
+    np.testing.assert_allclose(model.predict(X[valid]) - y[valid], want, atol=1e-4)
+
+
+def test_targets_are_float64_only_where_float32_would_change_them():
+    X = np.arange(4.0).reshape(4, 1)
+
+    def dtype(y):
+        return bitgrain.Dataset(X, y).target.values.dtype
+
+    for y in ([0, 1, 2, 3], [0.5, 1.0, 2.0, 4.0], np.arange(4), np.arange(4, dtype=np.float32) / 3, ["a", "b", "a", "b"]):
+        assert dtype(y) == np.float32
+    for y in ([0.1, 1.0, 2.0, 3.0], 10**9 + np.arange(4), [1e9 + 1, 0, 0, 0]):
+        assert dtype(y) == np.float64
+    y = 1e9 + np.arange(4.0)
+    assert bitgrain.Dataset(X, y).target.values is y

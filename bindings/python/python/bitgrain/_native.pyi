@@ -41,7 +41,7 @@ class BinnedData:
     def __new__(
         cls,
         features: _Features,
-        targets: NDArray[np.float32],
+        targets: NDArray[np.float32] | NDArray[np.float64],
         weights: NDArray[np.float32] | None = None,
         *,
         names: list[str] | None = None,

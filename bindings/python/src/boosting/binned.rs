@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bitgrain::gbdt::feature::{Features, Quantizer};
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective::{ClassWeights, class_weights};
-use bitgrain::gbdt::train::Dataset;
+use bitgrain::gbdt::train::{Dataset, Targets};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 
@@ -43,7 +43,7 @@ impl BinnedData {
     fn new(
         py: Python<'_>,
         features: Source<'_>,
-        targets: PyReadonlyArray1<'_, f32>,
+        targets: TargetArray<'_>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         names: Option<Vec<String>>,
         categories: Option<Categories>,
@@ -57,10 +57,11 @@ impl BinnedData {
     ) -> Result<Self> {
         let mut raw = features.features()?;
         let n_rows = raw.n_rows();
-        let targets = targets.as_slice().map_err(PyErr::from)?.to_vec();
+        let targets = targets.copy()?;
         let weights =
             weights.map(|weights| weights.as_slice().map(<[f32]>::to_vec)).transpose().map_err(PyErr::from)?;
-        let weights = class_weights.map_or(Ok(weights.clone()), |of_classes| of_classes.weigh(&targets, weights))?;
+        let weights =
+            class_weights.map_or(Ok(weights.clone()), |of_classes| of_classes.weigh(&targets.rounded(), weights))?;
         let base =
             base.map(|base| Arc::clone(&base.get().model)).or_else(|| like.and_then(|like| like.get().base.clone()));
         let quantizer = Quantizer::default().with_max_bin(max_bin)?.with_sample_rows(sample_rows)?.with_seed(seed);
@@ -115,6 +116,7 @@ impl BinnedData {
         Ok(self.shared()?.cuts().map().total_bins())
     }
 
+    /// The target of each row, rounded to the nearest float32.
     #[getter]
     fn targets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
         Ok(self.shared()?.targets().to_pyarray(py))
@@ -163,6 +165,22 @@ impl Facts {
         }
         let categorical: Vec<usize> = (0..expected).filter(|&at| self.categories[at].is_some()).collect();
         Ok(features.with_names(self.names.clone())?.with_categorical(&categorical)?)
+    }
+}
+
+/// Targets as Python has them.
+#[derive(FromPyObject)]
+enum TargetArray<'py> {
+    F32(PyReadonlyArray1<'py, f32>),
+    F64(PyReadonlyArray1<'py, f64>),
+}
+
+impl TargetArray<'_> {
+    fn copy(&self) -> Result<Targets> {
+        match self {
+            Self::F32(array) => Ok(array.as_slice().map_err(PyErr::from)?.to_vec().into()),
+            Self::F64(array) => Ok(array.as_slice().map_err(PyErr::from)?.to_vec().into()),
+        }
     }
 }
 

@@ -55,6 +55,8 @@ impl Input {
         if value.is_nan() {
             return value;
         }
+        // Training reads codes as f32, which holds all integers up to here.
+        let value = if known.is_some() && value.abs() < 16_777_216.0 { to_f32(value) } else { value };
         let code = code_of(value).filter(|_| comparison == Comparison::F64 || value >= 0.0);
         match (code, known) {
             (None, None) => NO_CATEGORY,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::question::{category, goes_left, is_zero};
+use super::question::{as_code, category, goes_left, is_zero};
 use crate::model::{Comparison, Rule, Split};
 
 /// Categories of no set; any number that is no category, too.
@@ -91,6 +91,7 @@ impl Classes {
 
     /// The class of a value, rounded if the model's comparison rounds.
     pub(super) fn of(&self, value: f64) -> u8 {
+        let value = if self.closed { as_code(value) } else { value };
         let code = match category(value).filter(|_| !(self.no_negative && value < 0.0)) {
             Some(code) if !self.closed || f64::from(code) == value => code,
             None if value.is_nan() => return MISSING,

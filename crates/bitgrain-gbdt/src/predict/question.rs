@@ -28,17 +28,26 @@ pub(super) fn goes_left(split: &Split, value: f64) -> bool {
     }
 }
 
-/// A value as splits take it: rounded if the model compares in f32; categories that the model does not know are missing.
+/// A value as splits take it: rounded if the model compares in f32 or lists its categories; categories that are not listed
+/// are missing.
 pub(super) fn comparable(value: f64, comparison: Comparison, kind: &InputKind) -> f64 {
     let value = match comparison {
         Comparison::F32 => f64::from(rounded(value)),
         Comparison::F64 => value,
     };
     match kind {
-        InputKind::Categorical { known: Some(known), .. } if !is_known(known, value) => f64::NAN,
+        InputKind::Categorical { known: Some(known), .. } => {
+            let value = as_code(value);
+            if is_known(known, value) { value } else { f64::NAN }
+        }
         InputKind::Categorical { known: None, .. } if comparison == Comparison::F32 && value < 0.0 => NO_CATEGORY,
         _ => value,
     }
+}
+
+/// A value of a feature that lists its categories: rounded to f32, as training does, as far as f32 holds all codes.
+pub(super) fn as_code(value: f64) -> f64 {
+    if value.abs() < 16_777_216.0 { f64::from(rounded(value)) } else { value }
 }
 
 /// Whether a value is one of some codes, which ascend.

@@ -94,7 +94,7 @@ class Measure:
         self._call = in_context(call)
 
     def __call__(
-        self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
+        self, targets: NDArray[np.float64], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
     ) -> tuple[str, float, bool]:
         """Measure all rows; arrays are flat, one score after the other."""
         if self._groups > 1:

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
-__all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like", "numbers", "weights"]
+__all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like", "exact_numbers", "numbers", "weights"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Target:
     """What is to be learned."""
 
-    values: NDArray[np.float32]
-    """A number for each row; of classes, their places."""
+    values: NDArray[np.float32] | NDArray[np.float64]
+    """A number for each row; of classes, their places. Float64 if float32 would change any of them."""
     classes: NDArray[Any] | None
     """The classes, ascending, if there are any."""
 
@@ -39,8 +39,7 @@ def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
     return array
 
 
-def numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32]:
-    """Give a column of numbers as float32."""
+def _real(values: ArrayLike, n_rows: int, what: str) -> NDArray[Any]:
     array = _column(values, n_rows, what)
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, it must be real numbers")
@@ -49,8 +48,31 @@ def numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32]:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise DTypeError(f"{what} is of dtype {array.dtype}, it must be numbers: {error}") from None
+    return array
+
+
+def numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32]:
+    """Return a column of numbers as float32."""
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(array, dtype=np.float32)
+        return np.ascontiguousarray(_real(values, n_rows, what), dtype=np.float32)
+
+
+def exact_numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32] | NDArray[np.float64]:
+    """Return a column of numbers as float32 if that changes none of them, else as float64.
+
+    Examples
+    --------
+    >>> exact_numbers([0.5, np.nan], 2, "y").dtype, exact_numbers([0.5, 1e9 + 1], 2, "y").dtype
+    (dtype('float32'), dtype('float64'))
+
+    """
+    array = _real(values, n_rows, what)
+    with np.errstate(over="ignore"):
+        single: NDArray[np.float32] = np.ascontiguousarray(array, dtype=np.float32)
+    if array.dtype in (np.float16, np.float32) or array.dtype.itemsize == 1:
+        return single
+    double: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64)
+    return single if np.array_equal(single, double, equal_nan=True) else double
 
 
 def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> Target:
@@ -63,9 +85,9 @@ def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> T
         raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, texts or booleans")
     if classes is None and array.dtype.kind in "biufc":
         if array.dtype.kind != "b":
-            return Target(numbers(array, n_rows, "y"), None)
+            return Target(exact_numbers(array, n_rows, "y"), None)
     elif array.dtype.kind == "O" and classes is None and _all_numbers(array):
-        return Target(numbers(array, n_rows, "y"), None)
+        return Target(exact_numbers(array, n_rows, "y"), None)
     try:
         known = np.unique(array) if classes is None else classes
         places = np.searchsorted(known, array).clip(0, max(len(known) - 1, 0))
@@ -83,7 +105,7 @@ def encoded_like(y: ArrayLike, n_rows: int, other: Target) -> Target:
     if other.classes is not None or y is None:
         return encoded(y, n_rows, other.classes)
     try:
-        return Target(numbers(y, n_rows, "y"), None)
+        return Target(exact_numbers(y, n_rows, "y"), None)
     except DTypeError as error:
         raise DTypeError(f"{error}; the training data has numbers there") from None
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use bitgrain_kernels::{Backend, flag_rows, swap_rows};
 use rayon::prelude::*;
 
+use super::Sum;
 use crate::feature::BinMap;
 use crate::train::along::{Along, swap_items, taken};
 use crate::train::slots::{Place, Plan, Slots, TilePlan, Wide, WideMut};
@@ -21,6 +22,16 @@ pub(crate) struct Sides {
     pub(crate) feature: usize,
     /// For each bin of the feature.
     pub(crate) left: Vec<bool>,
+}
+
+impl Sides {
+    /// Makes the bins of one side of a node's histogram those of no rows; returns whether any was not. Bins that are
+    /// the difference of two sums of floats keep a rounding error where no rows are left.
+    pub(crate) fn clear<S: Sum>(&self, is_left: bool, map: &BinMap, histogram: &mut [S]) -> bool {
+        let bins = histogram[map.feature_offsets()[self.feature] as usize..].iter_mut();
+        let errors = bins.zip(&self.left).filter(|(bin, left)| **left == is_left && **bin != S::default());
+        errors.map(|(bin, _)| *bin = S::default()).count() > 0
+    }
 }
 
 /// Records of rows, and which row each is: all of them, or those of a node.

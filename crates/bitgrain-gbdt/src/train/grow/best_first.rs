@@ -124,23 +124,33 @@ impl<S: super::Sum> Leaves<S> {
     }
 }
 
-/// Moves the rows of a leaf to where its children will be, and looks for the splits of these. `None` if all rows went
-/// one way.
+/// Moves the rows of a leaf to where its children will be, and looks for the splits of these. A split that sends all rows
+/// one way was found for a rounding error, and gives way to the next best; `None` if no other is left.
 fn part_leaf<N: Numbers>(
     growing: &Growing<'_, N>,
     leaf: usize,
-    Open { found, state }: Open<N::Sum>,
+    Open { mut found, state }: Open<N::Sum>,
     rows: &mut Arrangement<'_, N::Pair>,
     spares: &mut Vec<Histogram<N::Sum>>,
 ) -> Option<Open<N::Sum>> {
     let State::Whole(mut large) = state else { return Some(Open { found, state }) };
-    let middle = rows.split(&found.sides, growing.grower.search.map);
-    let n_rows = rows.order.len();
-    if middle == 0 || middle == n_rows {
-        spares.push(large);
-        return None;
-    }
     let node = &growing.grown.leaves[leaf];
+    let (n_rows, search) = (rows.order.len(), &growing.grower.search);
+    let middle = loop {
+        let middle = rows.split(&found.sides, search.map);
+        if middle > 0 && middle < n_rows {
+            break middle;
+        }
+        let features = || growing.grower.features_of(node.way);
+        let cleared = found.sides.clear(middle == 0, search.map, &mut large);
+        match cleared.then(|| search.best(&large, &node.totals, &features())).flatten() {
+            Some(next) => found = next,
+            None => {
+                spares.push(large);
+                return None;
+            }
+        }
+    };
     let [left, right] = children::<N>(&node.totals, found.left, rows.pairs, middle);
     let ways = [true, false].map(|is_left| (node.depth + 1, way_on(node.way, is_left)));
     // The last split of a tree needs nothing of its children.

@@ -21,15 +21,15 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
     let all = growing.grown.leaves[0].rows.clone();
     let mut histograms = vec![growing.histogram(rows, all, Vec::new())];
     for level in 0..depth {
-        let Some(question) = ask(growing, &histograms) else { break };
+        let Some((question, middles)) = divide(growing, &mut histograms, rows) else { break };
         let last = level + 1 == depth;
         let mut nodes: Vec<(usize, Histogram<N::Sum>)> = histograms.into_iter().enumerate().collect();
-        let place = |(leaf, _): &(usize, _)| growing.grown.leaves[*leaf].rows.clone();
-        nodes.sort_by_key(|node| (place(node).start, place(node).end));
-        let places: Vec<Range<usize>> = nodes.iter().map(place).collect();
+        nodes.sort_by_key(|(leaf, _)| place(growing, *leaf));
+        let places: Vec<Range<usize>> =
+            nodes.iter().map(|(leaf, _)| growing.grown.leaves[*leaf].rows.clone()).collect();
         let tasks: Vec<_> = nodes.into_iter().zip(rows.parts(&places)).collect();
-        let part = |((leaf, histogram), mut rows): ((usize, _), Arrangement<'_, N::Pair>)| {
-            (leaf, part(growing, leaf, histogram, &mut rows, &question, last))
+        let part = |((leaf, histogram), rows): ((usize, _), Arrangement<'_, N::Pair>)| {
+            (leaf, part(growing, leaf, histogram, (&rows, middles[leaf]), &question, last))
         };
         let mut parted: Vec<_> = tasks.into_par_iter().map(part).collect();
         parted.sort_unstable_by_key(|(leaf, _)| *leaf);
@@ -44,6 +44,46 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
     }
 }
 
+/// Where the rows of a leaf are, to sort by.
+fn place<N: Numbers>(growing: &Growing<'_, N>, leaf: usize) -> (usize, usize) {
+    let rows = &growing.grown.leaves[leaf].rows;
+    (rows.start, rows.end)
+}
+
+/// Finds the question of a level, and moves the rows of its nodes to where their children will be; returns how many go
+/// left in each node. A question that gained by a child without rows, which is a rounding error, is asked no more.
+fn divide<N: Numbers>(
+    growing: &Growing<'_, N>,
+    histograms: &mut [Histogram<N::Sum>],
+    rows: &mut Arrangement<'_, N::Pair>,
+) -> Option<(Question, Vec<usize>)> {
+    let map = growing.grower.search.map;
+    let mut leaves: Vec<usize> = (0..histograms.len()).collect();
+    leaves.sort_by_key(|&leaf| place(growing, leaf));
+    let places: Vec<Range<usize>> = leaves.iter().map(|&leaf| growing.grown.leaves[leaf].rows.clone()).collect();
+    loop {
+        let question = ask(growing, histograms)?;
+        let split = |(leaf, mut rows): (usize, Arrangement<'_, N::Pair>)| {
+            (leaf, if rows.order.is_empty() { 0 } else { rows.split(&question.sides, map) })
+        };
+        let nodes: Vec<_> = leaves.iter().copied().zip(rows.parts(&places)).collect();
+        let mut counts: Vec<(usize, usize)> = nodes.into_par_iter().map(split).collect();
+        counts.sort_unstable();
+        let mut gained = false;
+        for (&(leaf, middle), histogram) in counts.iter().zip(&mut *histograms) {
+            let node = &growing.grown.leaves[leaf];
+            if middle == 0 || middle == node.rows.len() {
+                let left = left_sum(histogram, &question.sides, map.feature_offsets());
+                let gain = gain_of(growing, &node.totals, left);
+                gained |= question.sides.clear(middle == 0, map, histogram) && gain != 0.0;
+            }
+        }
+        if !gained {
+            return Some((question, counts.into_iter().map(|(_, middle)| middle).collect()));
+        }
+    }
+}
+
 /// Both children of a node.
 struct Parted<S> {
     found: Found<S>,
@@ -51,12 +91,13 @@ struct Parted<S> {
     histograms: [Histogram<S>; 2],
 }
 
-/// Moves the rows of a node to where its children will be. Those of the last level need no histograms.
+/// The children of a node, whose rows are already where they belong, those of the left one first. Those of the last level
+/// need no histograms.
 fn part<N: Numbers>(
     growing: &Growing<'_, N>,
     leaf: usize,
     mut large: Histogram<N::Sum>,
-    rows: &mut Arrangement<'_, N::Pair>,
+    (rows, middle): (&Arrangement<'_, N::Pair>, usize),
     question: &Question,
     last: bool,
 ) -> Parted<N::Sum> {
@@ -64,7 +105,6 @@ fn part<N: Numbers>(
     let map = growing.grower.search.map;
     let left = left_sum(&large, &question.sides, map.feature_offsets());
     let n_rows = rows.order.len();
-    let middle = if n_rows == 0 { 0 } else { rows.split(&question.sides, map) };
     let (sides, how) = (question.sides.clone(), question.how.clone());
     let found = Found { gain: gain_of(growing, node, left), sides, how, left };
     let totals = super::children::<N>(node, left, rows.pairs, middle);
@@ -110,11 +150,18 @@ fn of_feature<N: Numbers>(
     for (leaf, histogram) in growing.grown.leaves.iter().zip(histograms) {
         let bins = &histogram[start..end];
         let absent = missing.map_or_else(N::Sum::default, |bin| bins[bin]);
-        let mut left = N::Sum::default();
-        for (gain, &bin) in gains.iter_mut().zip(&bins[..values]) {
-            left = if categorical { bin } else { left.plus(bin) };
-            gain[0] += gain_of(growing, &leaf.totals, left);
-            if missing.is_some() && !categorical {
+        let is_populated = |sum: &N::Sum| *sum != N::Sum::default();
+        // A leaf whose rows all go one way gains nothing: its sum is not that of its bins to the last bit.
+        let misses = usize::from(is_populated(&absent));
+        let populated = bins[..values].iter().filter(|bin| is_populated(bin)).count();
+        let (mut left, mut n_left) = (N::Sum::default(), 0);
+        for (gain, bin) in gains.iter_mut().zip(&bins[..values]) {
+            let n_bin = usize::from(is_populated(bin));
+            (left, n_left) = if categorical { (*bin, n_bin) } else { (left.plus(*bin), n_left + n_bin) };
+            if n_left > 0 && n_left < populated + misses {
+                gain[0] += gain_of(growing, &leaf.totals, left);
+            }
+            if missing.is_some() && !categorical && n_left + misses > 0 && n_left < populated {
                 gain[1] += gain_of(growing, &leaf.totals, left.plus(absent));
             }
         }
@@ -163,11 +210,14 @@ fn gain_of<N: Numbers>(growing: &Growing<'_, N>, node: &Totals<N::Sum>, left: N:
     let (left_grad, left_hess) = real(left);
     let (right_grad, right_hess) = (grad - left_grad, hess - left_hess);
     let min_rows = (rules.min_child_samples - 0.5) * hess / node.rows.max(1) as f64;
-    let min_hess = min_rows.max(rules.min_child_weight);
+    let min_hess = min_rows.max(rules.min_child_weight).max(f64::MIN_POSITIVE);
     if left_hess < min_hess || right_hess < min_hess {
         return 0.0;
     }
-    rules.worth(left_grad, left_hess, 0.0) + rules.worth(right_grad, right_hess, 0.0) - rules.worth(grad, hess, 0.0)
+    let whole = rules.worth(grad, hess, 0.0);
+    let gain = rules.worth(left_grad, left_hess, 0.0) + rules.worth(right_grad, right_hess, 0.0) - whole;
+    // Within the rounding error of the sums, and as much a loss.
+    if gain.abs() <= 1e-12 * whole { 0.0 } else { gain }
 }
 
 fn left_sum<S: Sum>(histogram: &[S], sides: &Sides, offsets: &[u32]) -> S {

@@ -11,14 +11,23 @@ pub(crate) struct Choice<S> {
     pub(crate) left: S,
 }
 
-/// The best set, if any is allowed. `bins` are those of known categories.
+/// The best set, if any is allowed. `bins` are those of known categories, `missing` what the bin of all others holds.
+/// Both sides have a bin with rows.
 ///
 /// Of few categories, one against the rest. Of many, they are ordered by what they would predict alone, smoothed, and
 /// sets are taken from either end: the best of all sets is among these for squared loss.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
-pub(crate) fn best_choice<S: Sum>(bins: &[S], node: &Totals<S>, rules: &Rules) -> Option<Choice<S>> {
+pub(crate) fn best_choice<S: Sum>(
+    bins: &[S],
+    missing: Option<S>,
+    node: &Totals<S>,
+    rules: &Rules,
+) -> Option<Choice<S>> {
+    let is_populated = |sum: &&S| **sum != S::default();
+    let populated = bins.iter().chain(&missing).filter(is_populated).count();
     let (grad, hess) = real(node.sum, rules);
-    let min_hess = ((rules.min_child_samples - 0.5) * hess / node.rows as f64).max(rules.min_child_weight);
+    let min_hess =
+        ((rules.min_child_samples - 0.5) * hess / node.rows as f64).max(rules.min_child_weight).max(f64::MIN_POSITIVE);
     let rows_of = |hess_of: f64| hess_of / hess * node.rows as f64;
     let l2 = if bins.len() <= rules.max_cat_to_onehot { 0.0 } else { rules.cat_l2 };
     let worth = |left: S| -> Option<f64> {
@@ -28,15 +37,17 @@ pub(crate) fn best_choice<S: Sum>(bins: &[S], node: &Totals<S>, rules: &Rules) -
         allowed.then(|| rules.worth(left_grad, left_hess, l2) + rules.worth(grad - left_grad, right_hess, l2))
     };
     let mut best: Option<Choice<S>> = None;
-    let mut offer = |left: S, bins: &dyn Fn() -> Vec<usize>| {
-        if let Some(worth) = worth(left)
+    let mut offer = |left: S, n_bins: usize, bins: &dyn Fn() -> Vec<usize>| {
+        if n_bins < populated
+            && let Some(worth) = worth(left)
             && best.as_ref().is_none_or(|best| worth > best.worth)
         {
             best = Some(Choice { worth, bins: bins(), left });
         }
     };
     if bins.len() <= rules.max_cat_to_onehot {
-        bins.iter().enumerate().for_each(|(bin, &sum)| offer(sum, &|| vec![bin]));
+        let some = bins.iter().enumerate().filter(|(_, sum)| is_populated(sum));
+        some.for_each(|(bin, &sum)| offer(sum, 1, &|| vec![bin]));
         return best;
     }
     // Too rare to be ordered, or not there at all: they stay on the right.
@@ -54,7 +65,7 @@ pub(crate) fn best_choice<S: Sum>(bins: &[S], node: &Totals<S>, rules: &Rules) -
         let mut left = S::default();
         for taken in 0..at_most {
             left = left.plus(bins[nth(taken)]);
-            offer(left, &|| (0..=taken).map(nth).collect());
+            offer(left, taken + 1, &|| (0..=taken).map(nth).collect());
         }
     }
     best

@@ -69,3 +69,51 @@ pub(crate) struct Totals<S> {
     pub(crate) sum: S,
     pub(crate) rows: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use bitgrain_kernels::PairF32;
+
+    use super::category::best_choice;
+    use super::numeric::{Prefixes, best_cut};
+    use super::*;
+    use crate::train::grow::{Floats, Numbers, Sum};
+
+    const RULES: Rules = Rules {
+        grad_step: 1.0,
+        hess_step: 1.0,
+        lambda_l1: 0.0,
+        lambda_l2: 0.0,
+        min_child_samples: 0.0,
+        min_child_weight: 0.0,
+        min_split_gain: 0.0,
+        max_cat_to_onehot: 4,
+        cat_l2: 10.0,
+        cat_smooth: 10.0,
+        max_cat_threshold: 32,
+    };
+
+    fn sum(pairs: &[(f32, f32)]) -> <Floats as Numbers>::Sum {
+        let mut sum = <Floats as Numbers>::Sum::default();
+        pairs.iter().for_each(|&(grad, hess)| Floats::flush(PairF32 { grad, hess }, &mut sum));
+        sum
+    }
+
+    #[test]
+    fn rows_of_one_bin_are_not_split_though_their_sums_differ_in_the_last_bit() {
+        let (none, all) = (sum(&[]), sum(&[(1.0, 2.0)]));
+        let node = Totals { sum: all.plus(sum(&[(1e-3, 1e-9)])), rows: 9 };
+        let cut = |bins: &[_], missing| best_cut(bins, missing, &node, &RULES, &mut Prefixes::default());
+        let choice = |bins: &[_], missing| best_choice(bins, missing, &node, &RULES);
+        for few in [&[all][..], &[none, all], &[all, none], &[none, all, none]] {
+            assert_eq!((cut(few, None), cut(few, Some(none))), (None, None), "{few:?}");
+            assert_eq!((choice(few, None), choice(few, Some(none))), (None, None), "{few:?}");
+        }
+        assert_eq!((cut(&[none], Some(all)), cut(&[none, none], Some(all))), (None, None));
+        assert_eq!((choice(&[none], Some(all)), choice(&[none, none], Some(all))), (None, None));
+        let half = sum(&[(0.5, 1.0)]);
+        assert!(cut(&[none, half, half], None).is_some_and(|cut| cut.bin == 1));
+        assert!(cut(&[half, none], Some(half)).is_some_and(|cut| cut.bin == 0 && !cut.missing_left));
+        assert!(choice(&[none, half], Some(half)).is_some_and(|choice| choice.bins == [1]));
+    }
+}

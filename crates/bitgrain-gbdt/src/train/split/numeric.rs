@@ -49,8 +49,11 @@ pub(crate) fn best_cut<S: Sum>(
     rules: &Rules,
     prefixes: &mut Prefixes,
 ) -> Option<Cut<S>> {
-    prefixes.fill(bins);
-    let missing = missing.filter(|missing| *missing != S::default());
+    let is_populated = |sum: &S| *sum != S::default();
+    // The sum of all bins is not that of the node to the last bit: a cut behind all rows would divide by what is left.
+    let last = bins.iter().rposition(is_populated)?;
+    let missing = missing.filter(is_populated);
+    prefixes.fill(&bins[..=last]);
     let (grad, hess) = node.sum.parts();
     // Rows are told from hessians: their share of the node's.
     let min_rows = (rules.min_child_samples - 0.5) * hess / node.rows as f64;
@@ -67,10 +70,10 @@ pub(crate) fn best_cut<S: Sum>(
     let best =
         |terms: &CutTerms, cuts: usize| search(Backend::best(), terms, &prefixes.grads[..cuts], &prefixes.hess[..cuts]);
     // With the missing ones on the right, all values may go left.
-    let right = best(&terms, bins.len() - usize::from(missing.is_none()));
+    let right = best(&terms, last + usize::from(missing.is_some()));
     let left = missing.and_then(|missing| {
         let (grad_beside, hess_beside) = missing.parts();
-        best(&CutTerms { grad_beside, hess_beside, ..terms }, bins.len() - 1)
+        best(&CutTerms { grad_beside, hess_beside, ..terms }, last)
     });
     let (missing_left, (bin, worth)) = match (right, left) {
         (Some(right), Some(left)) if left.1 > right.1 => (true, left),

@@ -95,7 +95,7 @@ impl Search<'_> {
             return None;
         }
         if self.categorical[feature] {
-            let choice = best_choice(values, node, self.rules)?;
+            let choice = best_choice(values, missing, node, self.rules)?;
             let how = How::Choice { bins: choice.bins };
             return Some(Offer { feature, worth: choice.worth, how, left: choice.left });
         }
