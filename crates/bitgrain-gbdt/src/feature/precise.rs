@@ -14,24 +14,21 @@ const PROBES: usize = 4096;
 /// Values of a probe that are one f32: as many as tell that it is no accident.
 const MERGED: usize = 3;
 
-/// Those of some features that need f64, if any value is not an f32 number: all values are integers, or the distinct
-/// values have a bin each and f32 merges some, or one f32 stands for several values of at least half a bin of a probe of
-/// rows. Of other features no cut would move by more than a rounding error or half a bin.
+/// Those of some features that need f64: all values of a feature are integers and some are not f32 numbers, or one f32
+/// stands for several values of at least half a bin of rows. Of other features no cut would move by more than a rounding
+/// error.
 pub(super) fn in_need_of_f64(
     dense: &Dense<'_>,
     features: &[usize],
     n_rows: usize,
-    bins: impl Fn(usize) -> usize + Sync,
+    bins: impl Fn(usize) -> usize,
 ) -> Vec<usize> {
     let digits = Digits::of(dense, features, n_rows);
     let needs = |(at, &feature): (usize, &usize)| {
         let Digits { rounds, fractions } = digits[at];
-        let bins = bins(feature);
-        let merges =
-            || merges_any_of_few(dense, feature, n_rows, bins).unwrap_or_else(|| merges(dense, feature, n_rows, bins));
-        (rounds && (!fractions || merges())).then_some(feature)
+        (rounds && (!fractions || merges(dense, feature, n_rows, bins(feature)))).then_some(feature)
     };
-    features.par_iter().enumerate().filter_map(needs).collect()
+    features.iter().enumerate().filter_map(needs).collect()
 }
 
 /// What the values of a feature have beside infinities and NaN.
@@ -64,12 +61,6 @@ impl Digits {
         let merge = |a: Vec<Self>, b: Vec<Self>| a.into_iter().zip(b).map(|(a, b)| both(a, b)).collect();
         starts.par_iter().fold(none, add).reduce(none, merge)
     }
-}
-
-/// Whether one f32 stands for several of the distinct values of all rows, if these are few enough for a bin each.
-fn merges_any_of_few(dense: &Dense<'_>, feature: usize, n_rows: usize, bins: usize) -> Option<bool> {
-    let values = (0..n_rows).map(|row| dense.value_f64(row, feature) + 0.0).filter(|value| value.is_finite());
-    Some(few(values, bins)?.windows(2).any(|pair| rounded(pair[0]) == rounded(pair[1])))
 }
 
 /// Whether one f32 stands for several values of at least half a bin of rows.

@@ -122,19 +122,20 @@ fn training_goes_on_from_either_comparison_to_the_other() {
 }
 
 #[test]
-fn rare_values_that_f32_merges_keep_their_bins_if_all_values_have_one() {
-    // Two rows of 20,000: a probe of some rows misses them.
-    let mut column: Vec<f64> = (0..20_000).map(|row| f64::from(row % 50) + 0.5).collect();
-    (column[7777], column[12_345]) = (1e9 + 0.25, 1e9 + 0.75);
-    let cuts = |column: &[f64]| {
-        let features = Features::column_major(column, column.len(), 1).expect("a column");
-        Quantizer::default().compute_cuts(&features, None).expect("good data")
+fn fractions_that_f32_merges_need_half_a_bin_of_rows_to_be_kept_apart() {
+    let is_precise = |rare: usize| {
+        let close = |row: usize| 1e9 + if row.is_multiple_of(2) { 0.25 } else { 0.75 };
+        let value = |row: usize| if row < rare { close(row) } else { (row % 50) as f64 + 0.5 };
+        let column: Vec<f64> = (0..ROWS).map(value).collect();
+        let features = Features::column_major(&column[..], ROWS, 1).expect("a column");
+        Quantizer::default().compute_cuts(&features, None).expect("good data").precise_cuts(0).is_some()
     };
-    let found = cuts(&column);
-    assert_eq!(found.precise_cuts(0).map(<[f64]>::len), Some(51));
-    // One value of them alone is merged with none.
-    column[12_345] = column[7777];
-    assert!(cuts(&column).precise_cuts(0).is_none());
+    // Half a bin of 256 is 5.9 of 3,000 rows.
+    assert_eq!([2, 5, 6, 100].map(is_precise), [false, false, true, true]);
+}
+
+fn with_codes(values: &[f64]) -> Features<'_> {
+    Features::column_major(values, ROWS, 2).and_then(|features| features.with_categorical(&[0])).expect("columns")
 }
 
 #[test]
@@ -150,16 +151,15 @@ fn category_codes_are_rounded_to_f32_in_training_and_prediction_of_every_model()
         let others: Vec<f64> = (0..ROWS).map(|row| beside + if beside > 0.0 { row as f64 } else { 0.0 }).collect();
         let columns = |codes: &[f64]| [codes, &others].concat();
         let (exact, close) = (columns(&exact), columns(&close));
-        let features = |values| Features::column_major(values, ROWS, 2).and_then(|f| f.with_categorical(&[0]));
         let predictions = |trained: &[f64], asked: &[f64]| {
-            let data = Dataset::new(&features(trained).expect("columns"), targets.clone(), None, &Quantizer::default());
+            let data = Dataset::new(&with_codes(trained), targets.clone(), None, &Quantizer::default());
             let trainer = Trainer::new(small(), by_name("squared").expect("ours"));
             let model = trainer.train(&mut data.expect("codes")).expect("good data").model;
             assert_eq!(model.comparison, comparison);
             let by_row: Vec<f64> =
                 (0..ROWS).map(|row| model.raw_scores_of(&[asked[row], asked[ROWS + row]])[0]).collect();
             let predictor = Predictor::new(&model).expect("our own model");
-            let all = predictor.predict(&features(asked).expect("columns")).expect("the same features");
+            let all = predictor.predict(&with_codes(asked)).expect("the same features");
             assert!(all == by_row, "{comparison:?}: as the definition says");
             all
         };
