@@ -154,7 +154,7 @@ def test_it_is_not_pickled_or_copied_and_says_what_to_do(store: TensorStore) -> 
 
 def test_what_is_known_can_be_pickled(store: TensorStore) -> None:
     store.put("a", [1.0], user={"unit": "m"})
-    for known in (store.stat("a"), store.stats(), store.recovery, store.plan(), bitgrain.TierPolicy()):
+    for known in (store.stat("a"), store.stats(), store.recovery, store.plan(), store.tick(), bitgrain.TierPolicy()):
         assert pickle.loads(pickle.dumps(known)) == known
 
 

@@ -249,7 +249,7 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
         store.append("whole", [1.0])
     with pytest.raises(bitgrain.InputError):
         store.append("room", frames[0], time=-1)
-    store["room"] = [1.0]  # in place of all frames
+    store.put("room", [1.0], replace=True)  # in place of all frames
     assert store.stat("room").frames is None
 
 
@@ -375,8 +375,8 @@ def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> No
             (lambda: store.put("a", [1.0], max_error="x"), bitgrain.DTypeError, "max_error is 'x'"),
             (lambda: store.put("a", [1.0], max_error=1e300), bitgrain.InputError, "beyond float32"),
             (lambda: store.put("a", [1.0], user="x"), bitgrain.DTypeError, "user is 'x'"),
-            (lambda: store.plan("x"), bitgrain.DTypeError, "'x' is no time"),
-            (lambda: store.plan(np.datetime64("now")), bitgrain.DTypeError, "is no time"),
+            (lambda: store.plan("x"), bitgrain.DTypeError, "now is 'x': give a datetime"),
+            (lambda: store.plan(np.datetime64("now")), bitgrain.DTypeError, "give a datetime"),
             (lambda: store.compact(garbage=np.nan), bitgrain.InputError, "garbage is nan"),
             (lambda: store.compact(garbage=5), bitgrain.InputError, "garbage is 5"),
         ):

@@ -146,19 +146,18 @@ impl Log {
     /// [`acknowledge`](Self::acknowledge) returned; once they are in the index, their segment is to be told with
     /// [`finish`](Segment::finish).
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<Places, StoreError> {
-        if purpose == Purpose::Shrink {
-            return self.append_to(&mut self.tip(), records, now);
-        }
         // What takes something away may use the room that is kept for that.
         if records.iter().all(|record| matches!(record.content, Content::Delete(_) | Content::Usage)) {
             return self.freeing(|| self.append_to(&mut self.tip(), records, now));
         }
         let size: u64 = records.iter().map(|record| record.draft.body().len() as u64).sum();
         let mut tip = self.tip();
-        self.room.check(size, || {
-            let active = tip.active.as_ref().map_or(0, |active| active.index.end());
-            self.segments.largest().max(active.saturating_add(size)).min(self.segment_bytes)
-        })?;
+        let written = tip.active.as_ref().map_or(0, |active| active.index.end()).saturating_add(size);
+        if purpose == Purpose::Shrink {
+            self.room.check_tight(size, written)?;
+        } else if self.room.check(size, || self.segments.largest().max(written).min(self.segment_bytes))? {
+            self.room.reserve(self.segments.bytes());
+        }
         self.append_to(&mut tip, records, now)
     }
 

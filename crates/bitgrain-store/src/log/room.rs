@@ -41,16 +41,17 @@ impl Room {
         Self { backend, budget: AtomicU64::new(0), reserve: Mutex::default() }
     }
 
-    /// Checks that `size` more bytes leave room for a compaction, which takes as many as `largest` says.
+    /// Checks that `size` more bytes leave room for a compaction, which takes as many as `largest` says. True if the system was
+    /// asked.
     ///
     /// # Errors
     /// [`StoreError::LittleSpace`].
-    pub(super) fn check(&self, size: u64, largest: impl FnOnce() -> u64) -> Result<(), StoreError> {
+    pub(super) fn check(&self, size: u64, largest: impl FnOnce() -> u64) -> Result<bool, StoreError> {
         if let Some(left) = self.budget.load(Relaxed).checked_sub(size) {
             self.budget.store(left, Relaxed); // called under the lock of the log
-            return Ok(());
+            return Ok(false);
         }
-        let Some(available) = self.backend.available() else { return Ok(()) };
+        let Some(available) = self.backend.available() else { return Ok(false) };
         let records = largest();
         // An index takes less than a sixteenth of all but the smallest records.
         let kept = records.saturating_add(records / 16).saturating_add(MARGIN);
@@ -58,10 +59,25 @@ impl Room {
             // A quarter: others write to the disk as well.
             Some(free) => {
                 self.budget.store((free / 4).min(ASK), Relaxed);
-                Ok(())
+                Ok(true)
             }
             None => Err(StoreError::LittleSpace { needed: size, available, kept }),
         }
+    }
+
+    /// Checks that `size` more bytes leave room to seal a segment of `written` bytes: for records that shrink the store once it
+    /// is compacted.
+    ///
+    /// # Errors
+    /// [`StoreError::LittleSpace`].
+    pub(super) fn check_tight(&self, size: u64, written: u64) -> Result<(), StoreError> {
+        self.budget.store(0, Relaxed); // the system is asked again before the store grows
+        let Some(available) = self.backend.available() else { return Ok(()) };
+        let kept = (written / 16).saturating_add(MARGIN);
+        if available >= size.saturating_add(kept) {
+            return Ok(());
+        }
+        Err(StoreError::LittleSpace { needed: size, available, kept })
     }
 
     /// Takes up space for a store of so many bytes, if there is some. Without it the store works as well.
@@ -75,8 +91,11 @@ impl Room {
         }
         let (Some(file), bytes) = (&reserve.file, reserve.bytes) else { return };
         let missing = wanted.saturating_sub(bytes);
-        let fits = self.backend.available().is_none_or(|available| available / 4 >= missing);
-        if missing == 0 || !fits {
+        // Not for a few bytes more: a store grows with every tensor.
+        if missing == 0 || missing < wanted / 4 {
+            return;
+        }
+        if self.backend.available().is_some_and(|available| available / 4 < missing) {
             return;
         }
         // Not synced: after a loss of power it is made again.

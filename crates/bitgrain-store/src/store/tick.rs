@@ -191,8 +191,8 @@ impl Core {
     }
 
     /// As [`carry_out_all`](Self::carry_out_all), on a disk that is full but for the room that is kept for compaction. The
-    /// order is that of the records: what is moved is garbage in the segments that are compacted first, so at every step these
-    /// take less to compact than is left.
+    /// order is that of the records, and they go to a segment of their own: what is moved is garbage in the segments that are
+    /// compacted first, so at every step these take less to compact than is left.
     fn carry_out_tightly(
         &self,
         moves: &[Move],
@@ -206,6 +206,7 @@ impl Core {
                 (entry.place.segment.is_log(), header.base_sequence, header.number, entry.place.offset)
             })
         };
+        self.log()?.seal(now)?;
         let mut moves = moves.to_vec();
         moves.sort_by_cached_key(place);
         for some in moves.chunks(TOGETHER / 8) {

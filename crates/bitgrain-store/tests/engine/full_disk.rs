@@ -114,6 +114,22 @@ fn a_compaction_that_finds_no_room_keeps_the_reserve_and_copies_nothing_for_noth
 }
 
 #[test]
+fn the_reserve_grows_with_the_store_so_that_all_of_it_can_be_deleted() {
+    let disk = SimulatedDisk::default();
+    disk.limit(Some(40_000_000));
+    let store = TensorStore::open_on(Arc::new(disk.clone()), config(64 << 20).1).expect("opens");
+    for i in 0..1_000_u32 {
+        store.put(u128::from(i), &[10_000], &wave(i as usize, 10_000)).expect("put");
+    }
+    disk.limit(Some(disk.used())); // others filled the rest
+    for i in 0..1_000_u32 {
+        store.delete(u128::from(i), Dependents::Refuse).expect("the reserve is for that");
+    }
+    store.compact(ALL).expect("compacts");
+    assert!(disk.used() < 1_000_000, "{}", disk.used());
+}
+
+#[test]
 fn a_close_that_cannot_even_write_an_index_leaves_everything_durable() {
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config(64 << 20).1).expect("opens");
@@ -129,20 +145,23 @@ fn a_close_that_cannot_even_write_an_index_leaves_everything_durable() {
 
 #[test]
 fn a_tick_on_a_full_disk_makes_room_for_itself() {
-    let disk = SimulatedDisk::default();
-    disk.limit(Some(2_000_000));
-    let (clock, settings) = config(100_000);
-    let (store, count) = filled(&disk, settings);
-    let mut moved = 0;
-    for hour in 1..=48 {
-        clock.set(START + hour * HOUR);
-        moved += store.tick(START + hour * HOUR).expect("ticks").moves.len();
+    // In many segments, and in one.
+    for segment_bytes in [100_000, 64 << 20] {
+        let disk = SimulatedDisk::default();
+        disk.limit(Some(2_000_000));
+        let (clock, settings) = config(segment_bytes);
+        let (store, count) = filled(&disk, settings);
+        let mut moved = 0;
+        for hour in 1..=48 {
+            clock.set(START + hour * HOUR);
+            moved += store.tick(START + hour * HOUR).expect("ticks").moves.len();
+        }
+        assert!(moved >= count as usize, "{moved} moves of {count} tensors");
+        let before = disk.used();
+        store.compact(ALL).expect("compacts");
+        assert!(disk.used() < before);
+        store.put("more", &[1000], &wave(1, 1000)).expect("there is room again");
     }
-    assert!(moved >= count as usize, "{moved} moves of {count} tensors");
-    let before = disk.used();
-    store.compact(ALL).expect("compacts");
-    assert!(disk.used() < before);
-    store.put("more", &[1000], &wave(1, 1000)).expect("there is room again");
 }
 
 #[test]

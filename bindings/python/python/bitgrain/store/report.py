@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -158,10 +159,27 @@ class TierMove:
     """Bytes of its record before."""
 
 
+class _Kept:
+    """What the native half hands over, of a report that was pickled."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def part(self, start: int, stop: int) -> list[Any]:
+        return self.rows[start:stop]
+
+    def totals(self) -> list[tuple[str, str, int]]:
+        counts = Counter((before, after) for _, before, after, _, _ in self.rows)
+        return [(before, after, count) for (before, after), count in counts.items()]
+
+
 class TierMoves(Sequence[TierMove]):
     """Moves of a tick. Each becomes an object when it is looked at: a tick may move a million tensors."""
 
-    def __init__(self, made: native.StoreMoves) -> None:
+    def __init__(self, made: native.StoreMoves | _Kept) -> None:
         self._native = made
 
     def __len__(self) -> int:
@@ -190,6 +208,9 @@ class TierMoves(Sequence[TierMove]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} moves>"
+
+    def __reduce__(self) -> tuple[type[TierMoves], tuple[_Kept]]:
+        return TierMoves, (_Kept(self._native.part(0, len(self))),)
 
     def totals(self) -> dict[tuple[Tier, Tier], int]:
         """Count the moves from each tier to each other, without looking at them one by one."""
@@ -229,7 +250,7 @@ def tick_report(ticked: dict[str, Any]) -> TickReport:
 class TierWishes(Mapping[TensorId, Tier]):
     """Tensors with the tier of their next write. They become objects when one of them is looked at."""
 
-    def __init__(self, made: native.StoreWishes) -> None:
+    def __init__(self, made: native.StoreWishes | _Kept) -> None:
         self._native = made
         self._tiers: dict[TensorId, Tier] | None = None
 
@@ -251,6 +272,9 @@ class TierWishes(Mapping[TensorId, Tier]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} wishes>"
+
+    def __reduce__(self) -> tuple[type[TierWishes], tuple[_Kept]]:
+        return TierWishes, (_Kept(self._native.part(0, len(self))),)
 
 
 @dataclass(frozen=True, slots=True)
