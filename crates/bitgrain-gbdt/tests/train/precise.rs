@@ -142,7 +142,7 @@ fn with_codes(values: &[f64]) -> Features<'_> {
 fn category_codes_are_rounded_to_f32_in_training_and_prediction_of_every_model() {
     let mut random = Random(5);
     let near = |code: u32, at: usize| f64::from(code) * (1.0 + [0.0, 1e-9, -1e-9][at % 3]);
-    let codes: Vec<u32> = (0..ROWS).map(|_| (random.next() >> 20) as u32 % 6).collect();
+    let codes: Vec<u32> = (0..ROWS).map(|_| u32::try_from((random.next() >> 20) % 6).expect("small")).collect();
     let exact: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
     let close: Vec<f64> = codes.iter().enumerate().map(|(at, &code)| near(code, at)).collect();
     let targets: Vec<f64> = codes.iter().map(|&code| f64::from(code * 7 % 4)).collect();
