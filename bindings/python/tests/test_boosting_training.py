@@ -334,7 +334,8 @@ def test_targets_are_float64_only_where_float32_would_change_them():
     def dtype(y):
         return bitgrain.Dataset(X, y).target.values.dtype
 
-    for y in ([0, 1, 2, 3], [0.5, 1.0, 2.0, 4.0], np.arange(4), np.arange(4, dtype=np.float32) / 3, ["a", "b", "a", "b"]):
+    thirds = np.arange(4, dtype=np.float32) / 3
+    for y in ([0, 1, 2, 3], [0.5, 1.0, 2.0, 4.0], np.arange(4), thirds, ["a", "b", "a", "b"]):
         assert dtype(y) == np.float32
     for y in ([0.1, 1.0, 2.0, 3.0], 10**9 + np.arange(4), [1e9 + 1, 0, 0, 0]):
         assert dtype(y) == np.float64

@@ -116,7 +116,7 @@ pub enum OnDamage {
 pub enum AbsentReads {
     /// Zeros, with an infinite bound.
     Zeros,
-    /// [`StoreError::TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
+    /// [`TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
     #[default]
     Refuse,
 }

@@ -366,7 +366,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         """Re-encode rarely used tensors with fewer bits, as the policy says.
 
         Call it periodically, such as every few minutes; it never runs by itself, and nothing else lowers the precision
-        of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be reconstructed.
+        of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be
+        reconstructed.
 
         Parameters
         ----------

@@ -203,7 +203,8 @@ def quantize_file(
         raise InputError("candidates= has no effect without budget= or max_rmse=; leave it out or give a goal")
     if shard_size is not None and not os.fspath(target).endswith(".safetensors.index.json"):
         raise InputError("shard_size= has no effect unless the target ends in .safetensors.index.json; leave it out")
-    if (group, scale, calibrate) != (None, None, None) and to is None and not candidates and not isinstance(keep, Mapping):
+    refined = to is not None or candidates or isinstance(keep, Mapping)
+    if (group, scale, calibrate) != (None, None, None) and not refined:
         raise InputError("group=, scale= and calibrate= refine to=, candidates= or formats in keep=: give one of those")
 
     def named(one: str | DTypeInfo) -> str:
