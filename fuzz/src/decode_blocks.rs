@@ -4,10 +4,9 @@
 //! values; the rest is what is decoded. The number does not depend on how many bytes there are, so blocks come
 //! truncated, exact and with bytes left over. Spec: `spec/blocks.md`.
 
-use bitgrain::kernels::{
-    Backend, BitWidth, BlockLen, KernelError, UnsignedWidth, blocks_len, decode_blocks, dot_blocks, unpack_i8,
-    unpack_u8, unpack_u16,
-};
+use bitgrain::kernels::blocks::{blocks_len, decode_blocks, dot_blocks};
+use bitgrain::kernels::codes::{unpack_i8, unpack_u8, unpack_u16};
+use bitgrain::kernels::{Backend, BitWidth, BlockLen, KernelError, UnsignedWidth};
 
 const MAX_COUNT: u16 = 4096;
 

@@ -1,9 +1,10 @@
 //! Conversions between f32 and the short floats, in cache.
 
-use bitgrain::kernels::{
-    Backend, KernelError, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32,
-    e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32,
+use bitgrain::kernels::floats::{
+    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+    f16_from_f32, f16_to_f32,
 };
+use bitgrain::kernels::{Backend, KernelError};
 
 use super::{IN_CACHE, progress};
 use crate::buffer::Buffer;

@@ -1,6 +1,8 @@
 //! Dot products on codes, in cache.
 
-use bitgrain::kernels::{Backend, BitWidth, blocks_len, dot_blocks, dot_i8, encode_blocks};
+use bitgrain::kernels::blocks::{blocks_len, dot_blocks, encode_blocks};
+use bitgrain::kernels::codes::dot_i8;
+use bitgrain::kernels::{Backend, BitWidth};
 
 use super::{BLOCK, IN_CACHE, progress};
 use crate::buffer::Buffer;

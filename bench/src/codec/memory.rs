@@ -1,6 +1,7 @@
 //! Values, their blocks and room for the values back: shared by the contestants, so that all get the same pages.
 
-use bitgrain::kernels::{Backend, BitWidth, blocks_len, decode_blocks, encode_blocks};
+use bitgrain::kernels::blocks::{blocks_len, decode_blocks, encode_blocks};
+use bitgrain::kernels::{Backend, BitWidth};
 
 use super::BLOCK;
 use crate::buffer::Buffer;

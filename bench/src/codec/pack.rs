@@ -1,6 +1,7 @@
 //! Bit packing of byte codes alone, in cache, beside `bitpacking` and `fastlanes`.
 
-use bitgrain::kernels::{Backend, BitWidth, KernelError, UnsignedWidth, pack_i8, pack_u8, unpack_i8, unpack_u8};
+use bitgrain::kernels::codes::{pack_i8, pack_u8, unpack_i8, unpack_u8};
+use bitgrain::kernels::{Backend, BitWidth, KernelError, UnsignedWidth};
 use bitpacking::{BitPacker4x, BitPacker8x};
 
 use super::{best, progress};

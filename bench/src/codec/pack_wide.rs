@@ -1,6 +1,7 @@
 //! Bit packing of 16-bit codes, in cache.
 
-use bitgrain::kernels::{Backend, UnsignedWidth, pack_u16, unpack_u16};
+use bitgrain::kernels::codes::{pack_u16, unpack_u16};
+use bitgrain::kernels::{Backend, UnsignedWidth};
 
 use super::progress;
 use crate::buffer::Buffer;

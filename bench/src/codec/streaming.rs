@@ -1,6 +1,7 @@
 //! Where writing past the caches pays: decoding at 8 bits to ever larger outputs, beside `memcpy` of the same size.
 
-use bitgrain::kernels::{BitWidth, decode_blocks};
+use bitgrain::kernels::BitWidth;
+use bitgrain::kernels::blocks::decode_blocks;
 
 use super::memory::Memory;
 use super::{BLOCK, best, progress};

@@ -1,6 +1,6 @@
 //! Quantizing to block formats and back, beside `memcpy`, ggml and candle.
 
-use bitgrain::kernels::GgmlBlock;
+use bitgrain::kernels::ggml::GgmlBlock;
 
 use super::memory::Memory;
 use super::{ROW, progress};

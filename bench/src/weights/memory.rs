@@ -1,6 +1,7 @@
 //! Weights, their blocks and room for the weights back: shared by the contestants, so that all get the same pages.
 
-use bitgrain::kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain::kernels::Backend;
+use bitgrain::kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 
 use super::ROW;
 use crate::buffer::Buffer;

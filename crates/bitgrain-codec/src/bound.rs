@@ -1,6 +1,7 @@
 //! How far a decoded value can be from the original: half a step, plus what float arithmetic rounds away.
 
-use bitgrain_kernels::{BitWidth, block_scale};
+use bitgrain_kernels::BitWidth;
+use bitgrain_kernels::blocks::block_scale;
 
 use crate::CodecErr;
 

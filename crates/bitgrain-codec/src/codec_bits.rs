@@ -1,6 +1,7 @@
 //! Signed codes to a contiguous bit stream and back: one packer for every width. Spec: `spec/blocks.md#packed-codes`.
 
-use bitgrain_kernels::{Backend, BitWidth, pack_i8, unpack_i8};
+use bitgrain_kernels::codes::{pack_i8, unpack_i8};
+use bitgrain_kernels::{Backend, BitWidth};
 
 use crate::CodecErr;
 

@@ -1,6 +1,7 @@
 //! Codes of blocks whose scales are kept elsewhere, for frames that share them. Spec: `spec/blocks.md#scales-apart`.
 
-use bitgrain_kernels::{Backend, BitWidth, BlockLen, max_abs, quantize_pack, unpack_dequantize};
+use bitgrain_kernels::blocks::{quantize_pack, unpack_dequantize};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, max_abs};
 
 use crate::CodecErr;
 

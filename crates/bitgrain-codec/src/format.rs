@@ -4,7 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use bitgrain_kernels::{Backend, BitWidth, BlockLen, SCALE_LEN, blocks_len, decode_blocks, encode_blocks};
+use bitgrain_kernels::blocks::{SCALE_LEN, blocks_len, decode_blocks, encode_blocks};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen};
 
 use crate::bound::usable_scale;
 use crate::two_level::{self, DEFAULT_OUTLIER_FRACTION, Levels, Scratch};

@@ -34,7 +34,8 @@ mod scale_type;
 mod two_level;
 pub mod weight;
 
-pub use bitgrain_kernels::{BitWidth, BlockLen, block_scale};
+pub use bitgrain_kernels::blocks::block_scale;
+pub use bitgrain_kernels::{BitWidth, BlockLen};
 pub use bound::{Drift, bound, bound_of_scale, bound_with_drift, scale_fits};
 pub use codec_bits::{BitCodec, StandardBitCodec, pack_bits, unpack_bits};
 pub use codes::{block_maxima, decode_codes, encode_codes};

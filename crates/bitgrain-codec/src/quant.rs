@@ -4,7 +4,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use bitgrain_kernels::{Backend, BitWidth, BlockLen, SCALE_LEN, block_scale, pack_i8, quantize};
+use bitgrain_kernels::blocks::{SCALE_LEN, block_scale};
+use bitgrain_kernels::codes::{pack_i8, quantize};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen};
 
 use crate::bound::usable_scale;
 use crate::two_level::{self, Levels};

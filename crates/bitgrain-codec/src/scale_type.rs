@@ -1,6 +1,7 @@
 //! Scales apart from their codes: as f32, or as f16 where a half has full precision. Spec: `spec/blocks.md#scales-apart`.
 
-use bitgrain_kernels::{Backend, BitWidth, f16_from_f32, f16_to_f32};
+use bitgrain_kernels::floats::{f16_from_f32, f16_to_f32};
+use bitgrain_kernels::{Backend, BitWidth};
 
 use crate::CodecErr;
 use crate::bound::usable_scale;

@@ -3,7 +3,9 @@
 
 use alloc::vec::Vec;
 
-use bitgrain_kernels::{Backend, BitWidth, SCALE_LEN, block_scale, pack_i8, quantize, unpack_dequantize};
+use bitgrain_kernels::blocks::{SCALE_LEN, block_scale, unpack_dequantize};
+use bitgrain_kernels::codes::{pack_i8, quantize};
+use bitgrain_kernels::{Backend, BitWidth};
 
 use crate::CodecErr;
 use crate::bound::usable_scale;

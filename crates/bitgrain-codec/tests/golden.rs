@@ -6,7 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use bitgrain_codec::{BitWidth, BlockFormat, BlockLen, CodecErr, pack_bits, unpack_bits};
-use bitgrain_kernels::{Backend, UnsignedWidth, pack_u16, unpack_u16};
+use bitgrain_kernels::codes::{pack_u16, unpack_u16};
+use bitgrain_kernels::{Backend, UnsignedWidth};
 use serde_json::{Value, json};
 
 fn folder() -> PathBuf {

@@ -4,7 +4,9 @@ use bitgrain_codec::{
     BitWidth, BlockFormat, BlockLen, CodecErr, Drift, EncodeOptions, NonFinite, QuantConfig, TwoLevel, bound,
     bound_of_scale, bound_with_drift, dequantize, max_abs, pack_bits, quantize_bits, scale_fits, unpack_bits,
 };
-use bitgrain_kernels::{Backend, block_scale, dequantize as decode_codes, quantize};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::blocks::block_scale;
+use bitgrain_kernels::codes::{dequantize as decode_codes, quantize};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

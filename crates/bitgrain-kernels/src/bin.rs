@@ -41,7 +41,8 @@ bin_code!(u8 u16 u32);
 /// NaN gives `nan`.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, bin_f32};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::bins::bin_f32;
 /// let mut bins = [0_u8; 5];
 /// bin_f32(Backend::best(), &[0.0, 1.5], &[-7.0, -0.0, 1.5, f32::INFINITY, f32::NAN], 3, &mut bins)?;
 /// assert_eq!(bins, [0, 0, 1, 2, 3]);

@@ -4,12 +4,16 @@
 //! kernels inline into them.
 
 use crate::backend::on;
-use crate::{Backend, BitWidth, BlockLen, KernelError, SCALE_LEN, blocks_len};
+use crate::{Backend, BitWidth, BlockLen, KernelError};
+
+pub use crate::dot::dot_blocks;
+pub use crate::scale::block_scale;
+pub use crate::width::{SCALE_LEN, blocks_len};
 
 /// Quantizes `values` at one scale and packs the codes. Returns the bytes written.
 ///
 /// Codes are biased and bit-packed below 8 bits and plain `i8` at 8 bits, as in a block. Values are treated as by
-/// [`quantize`](crate::quantize()).
+/// [`quantize`](crate::codes::quantize).
 ///
 /// # Errors
 /// [`KernelError::OutputTooSmall`].
@@ -171,7 +175,7 @@ macro_rules! encode_walk {
                 return Err(i * $block + block.iter().position(|v| !v.is_finite()).unwrap_or(0));
             }
             let scale = $crate::scale::scale_of(f32::from_bits(max_bits), qmax);
-            let (head, codes) = rest.split_at_mut($crate::SCALE_LEN);
+            let (head, codes) = rest.split_at_mut($crate::width::SCALE_LEN);
             head.copy_from_slice(&scale.to_le_bytes());
             // The kernel may write zeros past its codes: the next block overwrites them.
             quantize_pack_run::<$w, false>(block, scale, codes);
@@ -190,7 +194,7 @@ macro_rules! decode_walk {
         $crate::blocks::for_blocks!($block, as_chunks_mut, chunks_mut, $out, |block| {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
-            let codes = &rest[$crate::SCALE_LEN..];
+            let codes = &rest[$crate::width::SCALE_LEN..];
             good &= unpack_dequantize_run::<$w>(codes, scale, block);
             rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
         });

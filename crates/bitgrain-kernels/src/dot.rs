@@ -1,12 +1,14 @@
 //! Dot products on codes.
 
 use crate::backend::on;
-use crate::{Backend, BitWidth, BlockLen, KernelError, blocks_len};
+use crate::width::blocks_len;
+use crate::{Backend, BitWidth, BlockLen, KernelError};
 
 /// `sum(a[i] * b[i])`, exact for slices of any length that fits in memory.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, dot_i8};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::codes::dot_i8;
 /// assert_eq!(dot_i8(Backend::best(), &[1, -2, 3], &[4, 5, -6])?, 4 - 10 - 18);
 /// # Ok::<(), bitgrain_kernels::KernelError>(())
 /// ```
@@ -27,7 +29,7 @@ pub fn dot_i8(backend: Backend, a: &[i8], b: &[i8]) -> Result<i64, KernelError> 
 /// fused. So every backend returns the same bits, but for the payload of a NaN.
 ///
 /// # Errors
-/// As [`decode_blocks`](crate::decode_blocks).
+/// As [`decode_blocks`](crate::blocks::decode_blocks).
 pub fn dot_blocks(
     backend: Backend,
     width: BitWidth,
@@ -51,7 +53,7 @@ macro_rules! dot_walk {
         $crate::blocks::for_blocks!($block, as_chunks, chunks, $values, |block| {
             let scale = $crate::blocks::read_scale(rest);
             good &= $crate::blocks::usable_scale(scale, qmax);
-            let codes = &rest[$crate::SCALE_LEN..];
+            let codes = &rest[$crate::width::SCALE_LEN..];
             good &= dot_run::<$w>(block, codes, scale, &mut $totals);
             rest = &codes[(block.len() * $w as usize).div_ceil(8)..];
         });

@@ -101,7 +101,7 @@ impl fmt::Display for KernelError {
             Self::UnknownPlace { step, places } => write!(f, "step {step} names a result beyond the {places} places"),
             Self::UnsortedCuts { index } => write!(f, "cut at index {index} is not above the one before"),
             Self::SlotCount { slots } => {
-                write!(f, "{slots} slots are not a multiple of 4 from 4 to {}", crate::MAX_SLOTS)
+                write!(f, "{slots} slots are not a multiple of 4 from 4 to {}", crate::histogram::MAX_SLOTS)
             }
             Self::RowCount { bytes, expected } => write!(f, "rows of {expected} bytes in all were given {bytes}"),
         }

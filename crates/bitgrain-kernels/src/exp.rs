@@ -8,7 +8,8 @@ use crate::{Backend, KernelError};
 /// Above 88.72 the result is infinite, below -103.97 it is 0, and in between it may be subnormal. NaN gives NaN.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, exp};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::floats::exp;
 /// let mut out = [0.0; 3];
 /// exp(Backend::best(), &[0.0, 1.0, -1000.0], &mut out)?;
 /// assert_eq!(out, [1.0, core::f32::consts::E, 0.0]);
@@ -29,7 +30,8 @@ pub fn exp(backend: Backend, values: &[f32], out: &mut [f32]) -> Result<usize, K
 /// Never 0 and never subnormal: values below -87 give what -87 gives, `1.6e-38`. NaN gives NaN.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, sigmoid};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::floats::sigmoid;
 /// let mut out = [0.0; 3];
 /// sigmoid(Backend::best(), &[0.0, 1000.0, -1000.0], &mut out)?;
 /// assert_eq!(out[..2], [0.5, 1.0]);

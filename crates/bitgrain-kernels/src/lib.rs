@@ -1,11 +1,12 @@
-//! Slice primitives for quantization: the only crate of the workspace with `unsafe`.
+//! Slice primitives for quantization and boosting; nearly all `unsafe` code of the workspace is here.
 //!
 //! `scalar` defines every result; the AVX2, AVX-512 and AMX backends return the same bits. A [`Backend`] is the proof that
 //! the running CPU has an instruction set, so each function takes one and detection happens once per process.
 //! No std, no heap, no dependencies but the feature lists of `bitgrain-isa`. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
 //!
 //! ```
-//! use bitgrain_kernels::{Backend, BitWidth, BlockLen, blocks_len, decode_blocks, encode_blocks};
+//! use bitgrain_kernels::{Backend, BitWidth, BlockLen};
+//! use bitgrain_kernels::blocks::{blocks_len, decode_blocks, encode_blocks};
 //! let values = [0.5_f32, -1.0, 0.25, 1.0, 0.0, -0.5, 0.75, -0.25];
 //! let (width, block) = (BitWidth::W8, BlockLen::new(8)?);
 //! let mut bytes = [0; 12];
@@ -21,7 +22,7 @@
 mod backend;
 mod best_cut;
 mod bin;
-mod blocks;
+pub mod blocks;
 mod cast;
 mod convert;
 mod crc32c;
@@ -29,7 +30,7 @@ mod dot;
 mod error;
 mod error_sums;
 mod exp;
-mod ggml;
+pub mod ggml;
 mod histogram;
 mod logistic;
 mod max_abs;
@@ -38,7 +39,7 @@ mod minifloat;
 mod pack;
 mod portable;
 mod prefetch;
-mod product;
+pub mod product;
 mod quantize;
 mod round_pairs;
 mod rows;
@@ -52,36 +53,60 @@ mod width;
 mod x86_64;
 
 pub use backend::Backend;
-pub use best_cut::{CutTerms, best_cut};
-pub use bin::{BinCode, bin_f32};
-pub use blocks::{decode_blocks, encode_blocks, quantize_pack, unpack_dequantize};
-pub use convert::{
-    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
-    f16_from_f32, f16_to_f32,
-};
 pub use crc32c::crc32c;
-pub use dot::{dot_blocks, dot_i8};
 pub use error::KernelError;
 pub use error_sums::{ErrorSums, error_sums};
-pub use exp::{exp, sigmoid};
-pub use ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
-pub use histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
-pub use logistic::logistic_gradients;
 pub use max_abs::max_abs;
 pub use max_difference::max_difference;
-pub use pack::{pack_i8, pack_u8, pack_u16};
 pub use prefetch::prefetch;
-pub use product::{
-    CodeLine, FloatLine, FloatTile, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, Tile,
-    multiply_floats, multiply_strips, pack_floats, pack_strip_row, quantize_activations,
-};
-pub use quantize::{dequantize, quantize};
-pub use round_pairs::{PairSteps, round_pairs};
-pub use rows::{flag_rows, swap_rows};
-pub use scale::block_scale;
-pub use softmax::softmax_gradients;
-pub use tree::{
-    Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
-};
-pub use unpack::{unpack_i8, unpack_u8, unpack_u16};
-pub use width::{BitWidth, BlockLen, SCALE_LEN, UnsignedWidth, blocks_len};
+pub use width::{BitWidth, BlockLen, UnsignedWidth};
+
+pub mod codes {
+    //! Codes without a container: rounding to a scale, packing to 1 to 16 bits each, integer dot products.
+
+    pub use crate::dot::dot_i8;
+    pub use crate::pack::{pack_i8, pack_u8, pack_u16};
+    pub use crate::quantize::{dequantize, quantize};
+    pub use crate::unpack::{unpack_i8, unpack_u8, unpack_u16};
+}
+
+pub mod floats {
+    //! Element-wise float functions: conversions to 16, 8 and 4 bits and back, exponential and logistic sigmoid.
+
+    pub use crate::convert::{
+        bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+        f16_from_f32, f16_to_f32,
+    };
+    pub use crate::exp::{exp, sigmoid};
+}
+
+pub mod bins {
+    //! Bin codes of feature values, for gradient boosting.
+
+    pub use crate::bin::{BinCode, bin_f32};
+}
+
+pub mod gradients {
+    //! Gradients and Hessians of losses, and their rounding to pairs of small integers.
+
+    pub use crate::logistic::logistic_gradients;
+    pub use crate::round_pairs::{PairSteps, round_pairs};
+    pub use crate::softmax::softmax_gradients;
+}
+
+pub mod histograms {
+    //! Growing one tree: partitioned rows, sums of gradient pairs per bin, the best cut of a feature.
+
+    pub use crate::best_cut::{CutTerms, best_cut};
+    pub use crate::histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
+    pub use crate::rows::{flag_rows, swap_rows};
+}
+
+pub mod trees {
+    //! Evaluating trees on bin codes, many rows per instruction.
+
+    pub use crate::tree::{
+        Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves,
+        tree_leaves,
+    };
+}

@@ -10,7 +10,8 @@ use crate::{Backend, KernelError};
 /// perfectly has a gradient that is small, not 0. Scores beyond 87 count as 87. A score of NaN gives NaN.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, logistic_gradients};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::gradients::logistic_gradients;
 /// let (mut grads, mut hess) = ([0.0; 3], [0.0; 3]);
 /// logistic_gradients(Backend::best(), &[0.0, 0.0, 50.0], &[1.0, 0.0, 1.0], &mut grads, &mut hess)?;
 /// assert_eq!((grads[0], hess[0]), (-0.5, 0.25));

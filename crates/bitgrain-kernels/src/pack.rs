@@ -7,7 +7,8 @@ use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 /// Packs signed codes, each biased by `qmax` to be unsigned. Returns the bytes written.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, BitWidth, pack_i8};
+/// use bitgrain_kernels::{Backend, BitWidth};
+/// use bitgrain_kernels::codes::pack_i8;
 /// let mut out = [0; 3];
 /// assert_eq!(pack_i8(Backend::best(), BitWidth::W3, &[-3, -2, -1], &mut out)?, 2);
 /// assert_eq!(out, [0b10_001_000, 0, 0]); // 0, 1, 2 from the lowest bit up

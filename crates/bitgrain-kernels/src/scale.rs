@@ -9,7 +9,8 @@ use crate::BitWidth;
 /// for a `max_abs` of zero; a `max_abs` that is negative or not finite has no scale and gives zero too.
 ///
 /// ```
-/// use bitgrain_kernels::{BitWidth, block_scale};
+/// use bitgrain_kernels::BitWidth;
+/// use bitgrain_kernels::blocks::block_scale;
 /// assert_eq!(block_scale(BitWidth::W8, 1.27), 0.01);
 /// assert_eq!(block_scale(BitWidth::W8, 1e-45), 1e-45); // not zero: the value stays
 /// assert!((127.0 * block_scale(BitWidth::W8, f32::MAX)).is_finite());

@@ -11,7 +11,8 @@ use crate::{Backend, KernelError};
 /// so no share is 0. Scores must be finite.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, softmax_gradients};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::gradients::softmax_gradients;
 /// let (mut grads, mut hess) = ([[0.0; 1]; 2], [[0.0; 1]; 2]);
 /// let [grads_0, grads_1] = &mut grads;
 /// let [hess_0, hess_1] = &mut hess;

@@ -121,7 +121,8 @@ impl<'a> CodeColumns<'a> {
 /// The leaf of each row: the result of the last step. `leaves.len()` rows are looked at, from the first on.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, Choice, CodeColumns, TREE_ROWS, TreeStep, tree_leaves};
+/// use bitgrain_kernels::Backend;
+/// use bitgrain_kernels::trees::{Choice, CodeColumns, TREE_ROWS, TreeStep, tree_leaves};
 /// let mut codes = [7; TREE_ROWS]; // one column
 /// codes[1] = 3;
 /// let step = TreeStep { column: 0, at_most: 5, out: 0, left: Choice::leaf(1), right: Choice::leaf(0) };

@@ -10,7 +10,8 @@ use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 /// The pattern with every bit set stands for `qmax + 1`, which no writer makes: it is refused, not wrapped.
 ///
 /// ```
-/// use bitgrain_kernels::{Backend, BitWidth, KernelError, unpack_i8};
+/// use bitgrain_kernels::{Backend, BitWidth, KernelError};
+/// use bitgrain_kernels::codes::unpack_i8;
 /// let mut codes = [0; 2];
 /// assert_eq!(unpack_i8(Backend::best(), BitWidth::W3, &[0b00_110_000], &mut codes)?, 1);
 /// assert_eq!(codes, [-3, 3]);

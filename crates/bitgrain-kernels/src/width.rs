@@ -142,7 +142,8 @@ pub const SCALE_LEN: usize = 4;
 /// `usize::MAX` if that many do not fit in memory.
 ///
 /// ```
-/// use bitgrain_kernels::{BitWidth, BlockLen, blocks_len};
+/// use bitgrain_kernels::{BitWidth, BlockLen};
+/// use bitgrain_kernels::blocks::blocks_len;
 /// assert_eq!(blocks_len(BitWidth::W5, BlockLen::DEFAULT, 64), 44);
 /// assert_eq!(blocks_len(BitWidth::W5, BlockLen::DEFAULT, 65), 44 + 4 + 1);
 /// ```

@@ -1,6 +1,13 @@
 //! Wrong sizes are typed errors that carry the size that would do; empty slices are fine.
 
-use bitgrain_kernels::*;
+use bitgrain_kernels::bins::bin_f32;
+use bitgrain_kernels::blocks::{decode_blocks, dot_blocks, encode_blocks, quantize_pack, unpack_dequantize};
+use bitgrain_kernels::codes::{
+    dequantize, dot_i8, pack_i8, pack_u8, pack_u16, quantize, unpack_i8, unpack_u8, unpack_u16,
+};
+use bitgrain_kernels::floats::{e2m1_to_f32, e4m3_from_f32, exp, f16_from_f32, f16_to_f32, sigmoid};
+use bitgrain_kernels::gradients::{logistic_gradients, softmax_gradients};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, KernelError, UnsignedWidth, max_abs};
 
 const WIDTH: BitWidth = BitWidth::W5;
 const BLOCK: BlockLen = BlockLen::DEFAULT;

@@ -1,9 +1,8 @@
 //! Histograms, flags and trades of rows, against the plain way.
 #![expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "made-up data")]
 
-use bitgrain_kernels::{
-    Backend, CodeSum, KernelError, Pair4, Pair8, PairF32, SLOT_CELLS, add_pairs, flag_rows, swap_rows,
-};
+use bitgrain_kernels::histograms::{CodeSum, Pair4, Pair8, PairF32, SLOT_CELLS, add_pairs, flag_rows, swap_rows};
+use bitgrain_kernels::{Backend, KernelError};
 
 fn bytes(len: usize) -> Vec<u8> {
     let mut state = 0x1234_5678_9ABC_DEF0_u64;

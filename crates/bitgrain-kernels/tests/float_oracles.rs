@@ -1,10 +1,11 @@
 //! The float conversions against other people's: the crates `half` and `float8`.
 #![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
-use bitgrain_kernels::{
-    Backend, KernelError, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32,
-    e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32,
+use bitgrain_kernels::floats::{
+    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+    f16_from_f32, f16_to_f32,
 };
+use bitgrain_kernels::{Backend, KernelError};
 
 type From<C> = fn(Backend, &[f32], &mut [C]) -> Result<usize, KernelError>;
 type To<C> = fn(Backend, &[C], &mut [f32]) -> Result<usize, KernelError>;

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use bitgrain_kernels::{Backend, GgmlBlock, KernelError, quantize_ggml};
+use bitgrain_kernels::ggml::{GgmlBlock, quantize_ggml};
+use bitgrain_kernels::{Backend, KernelError};
 
 /// Columns of the golden vectors.
 const COLUMNS: usize = 512;

@@ -3,7 +3,24 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use bitgrain_kernels::*;
+use bitgrain_kernels::bins::bin_f32;
+use bitgrain_kernels::blocks::{decode_blocks, dot_blocks, encode_blocks, quantize_pack, unpack_dequantize};
+use bitgrain_kernels::codes::{
+    dequantize, dot_i8, pack_i8, pack_u8, pack_u16, quantize, unpack_i8, unpack_u8, unpack_u16,
+};
+use bitgrain_kernels::floats::{
+    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+    exp, f16_from_f32, f16_to_f32, sigmoid,
+};
+use bitgrain_kernels::gradients::{logistic_gradients, softmax_gradients};
+use bitgrain_kernels::product::{
+    FloatLine, FloatTile, StripBits, StripScales, Strips, Tile, multiply_floats, multiply_strips, pack_floats,
+    quantize_activations,
+};
+use bitgrain_kernels::trees::{
+    Choice, CodeColumns, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
+};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, UnsignedWidth, max_abs};
 
 struct Counting;
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use bitgrain::kernels::GgmlBlock;
+use bitgrain::kernels::ggml::GgmlBlock;
 use candle_core::quantized::gguf_file::Content;
 use candle_core::quantized::k_quants::{
     BlockQ2K, BlockQ3K, BlockQ4_0, BlockQ4K, BlockQ5K, BlockQ6K, BlockQ8_0, GgmlType,

@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
 
-use bitgrain::kernels::GgmlBlock;
+use bitgrain::kernels::ggml::GgmlBlock;
 use libloading::Library;
 
 use super::fetch::{self, FetchError};

@@ -6,7 +6,7 @@ mod fetch;
 use std::ffi::c_void;
 use std::path::PathBuf;
 
-use bitgrain::kernels::GgmlBlock;
+use bitgrain::kernels::ggml::GgmlBlock;
 use libloading::Library;
 
 pub(crate) use cpu::{Cpu, Layout};

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use bitgrain_kernels::{Backend, BitWidth, block_scale, max_abs};
+use bitgrain_kernels::blocks::block_scale;
+use bitgrain_kernels::{Backend, BitWidth, max_abs};
 
 use super::dtype::{DType, Kind};
 use super::grid::{CHUNK, Grid};

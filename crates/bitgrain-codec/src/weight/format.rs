@@ -4,7 +4,8 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 
 use super::grid::Grid;
 use super::scaled::{check_finite, whole_rows};

@@ -2,10 +2,12 @@
 //!
 //! Work goes through small stack buffers, so nothing is allocated and every dtype shares one packer.
 
-use bitgrain_kernels::{
-    Backend, BitWidth, UnsignedWidth, bf16_from_f32, bf16_to_f32, dequantize, e2m1_from_f32, e2m1_to_f32,
-    e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32, pack_u8, quantize, unpack_u8,
+use bitgrain_kernels::codes::{dequantize, pack_u8, quantize, unpack_u8};
+use bitgrain_kernels::floats::{
+    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+    f16_from_f32, f16_to_f32,
 };
+use bitgrain_kernels::{Backend, BitWidth, UnsignedWidth};
 
 use super::dtype::{DType, Kind};
 use crate::CodecErr;

@@ -17,7 +17,8 @@ mod scaled;
 mod scaling;
 mod tensor;
 
-pub use bitgrain_kernels::{BlockLen, GgmlBlock};
+pub use bitgrain_kernels::BlockLen;
+pub use bitgrain_kernels::ggml::GgmlBlock;
 pub use calibrate::Calibration;
 pub use dtype::DType;
 pub use format::WeightFormat;

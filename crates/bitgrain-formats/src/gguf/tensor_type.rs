@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bitgrain_kernels::GgmlBlock;
+use bitgrain_kernels::ggml::GgmlBlock;
 
 /// A type of tensor, named as llama.cpp names it. The discriminant is the number in the file.
 ///

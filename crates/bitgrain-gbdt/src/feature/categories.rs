@@ -1,6 +1,6 @@
 //! The categories of a feature that have a bin of their own.
 
-use bitgrain_kernels::BinCode;
+use bitgrain_kernels::bins::BinCode;
 
 /// Codes of categories are below this: every whole number up to it is an f32.
 const CODES: u32 = 1 << 24;

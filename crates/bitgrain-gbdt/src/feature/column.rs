@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, BinCode, UnsignedWidth, pack_u8};
+use bitgrain_kernels::bins::BinCode;
+use bitgrain_kernels::codes::pack_u8;
+use bitgrain_kernels::{Backend, UnsignedWidth};
 
 use super::BinBits;
 use super::codes::CodesMut;

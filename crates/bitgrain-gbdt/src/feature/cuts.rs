@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use bitgrain_kernels::{Backend, BinCode, bin_f32};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::bins::{BinCode, bin_f32};
 
 use super::categories::Categories;
 use super::source::RawBins;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bitgrain_kernels::BinCode;
+use bitgrain_kernels::bins::BinCode;
 use rayon::prelude::*;
 
 use super::source::scatter;

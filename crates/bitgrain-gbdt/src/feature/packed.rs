@@ -38,7 +38,8 @@ pub(super) fn get(bytes: &[u8], bits: u32, at: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use bitgrain_kernels::{Backend, UnsignedWidth, pack_u16};
+    use bitgrain_kernels::codes::pack_u16;
+    use bitgrain_kernels::{Backend, UnsignedWidth};
 
     use super::*;
 

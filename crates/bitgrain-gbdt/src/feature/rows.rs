@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::BinCode;
+use bitgrain_kernels::bins::BinCode;
 use rayon::prelude::*;
 
 use super::tile::{Tile, TileBin, blocks};

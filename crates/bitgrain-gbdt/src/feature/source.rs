@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::BinCode;
+use bitgrain_kernels::bins::BinCode;
 
 use super::input::Matrix;
 use super::sparse::Sparse;

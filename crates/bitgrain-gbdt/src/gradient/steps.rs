@@ -1,6 +1,8 @@
 //! The steps between codes of gradients and of hessians.
 
-use bitgrain_kernels::{Backend, Pair8, PairSteps, round_pairs};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::gradients::{PairSteps, round_pairs};
+use bitgrain_kernels::histograms::Pair8;
 
 /// The largest codes of a gradient and of a hessian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

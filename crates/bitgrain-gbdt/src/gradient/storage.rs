@@ -1,6 +1,6 @@
 //! Gradients of all rows, at the precision they are kept at.
 
-use bitgrain_kernels::{Pair4, Pair8};
+use bitgrain_kernels::histograms::{Pair4, Pair8};
 
 use super::GradientPrecision;
 use super::steps::{Codes, Steps};

@@ -1,6 +1,7 @@
 //! The logistic loss: learns probabilities of two classes.
 
-use bitgrain_kernels::{Backend, logistic_gradients};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::gradients::logistic_gradients;
 
 use super::constant::{LEAST_SHARE, mean};
 use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};

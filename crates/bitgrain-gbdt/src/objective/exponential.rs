@@ -1,6 +1,7 @@
 //! Exponentials of scores that stay finite whatever they are multiplied with.
 
-use bitgrain_kernels::{Backend, exp};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::floats::exp;
 
 /// Rows worked on at once: buffers of them stay in the first cache.
 pub(super) const BLOCK: usize = 1024;

@@ -1,6 +1,7 @@
 //! The softmax loss: learns probabilities of several classes.
 
-use bitgrain_kernels::{Backend, softmax_gradients};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::gradients::softmax_gradients;
 
 use super::constant::{LEAST_SHARE, weight_of};
 use super::targets::{MAX_CLASSES, class_of};

@@ -3,7 +3,8 @@
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, CodeColumns, KernelError, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves};
+use bitgrain_kernels::trees::{CodeColumns, TREE_ROWS, add_leaf_values, symmetric_leaves, tree_leaves};
+use bitgrain_kernels::{Backend, KernelError};
 
 use super::code_tree::{CodeTree, Shape, WalkNode};
 use super::columns::{Columns, Raw};

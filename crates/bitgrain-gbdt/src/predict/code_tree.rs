@@ -1,6 +1,6 @@
 //! One tree on codes, in the form that suits its shape.
 
-use bitgrain_kernels::{Choice, TreeLevel, TreeStep};
+use bitgrain_kernels::trees::{Choice, TreeLevel, TreeStep};
 
 use super::columns::CodeQuestion;
 use crate::model::{Child, Split, Tree};

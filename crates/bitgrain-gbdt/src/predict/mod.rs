@@ -2,7 +2,7 @@
 //!
 //! A [`Predictor`] is a model made ready for speed. Each feature's values become codes of a byte, counted between the
 //! thresholds that the model really compares it with; then all splits of a tree are answered for hundreds of rows at
-//! once ([`tree_leaves`](bitgrain_kernels::tree_leaves)), with nothing to wait for and no way to guess. Trees of more
+//! once ([`tree_leaves`](bitgrain_kernels::trees::tree_leaves)), with nothing to wait for and no way to guess. Trees of more
 //! than 256 leaves are walked, on the same codes.
 //!
 //! ```

@@ -1,6 +1,7 @@
 //! Codes of a numeric feature: how many of the model's thresholds are below a value.
 
-use bitgrain_kernels::{Backend, bin_f32};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::bins::bin_f32;
 
 use super::columns::NONE;
 use super::question::{is_known, is_zero, rounded, rounded_down};

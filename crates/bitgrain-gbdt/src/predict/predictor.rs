@@ -1,6 +1,7 @@
 //! `Predictor`: a model made ready for speed.
 
-use bitgrain_kernels::{Backend, TREE_ROWS};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::trees::TREE_ROWS;
 use rayon::prelude::*;
 
 use super::block::{Block, block_rows};

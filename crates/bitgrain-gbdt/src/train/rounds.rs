@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::PairF32;
+use bitgrain_kernels::histograms::PairF32;
 use rayon::prelude::*;
 
 use super::binned::BinnedTree;

@@ -1,6 +1,6 @@
 //! Random choices that depend on a seed and on nothing else.
 
-use bitgrain_kernels::PairF32;
+use bitgrain_kernels::histograms::PairF32;
 
 use super::{Bagging, Goss, Params};
 use crate::random::{mixed, share};

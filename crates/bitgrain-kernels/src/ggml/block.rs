@@ -3,7 +3,7 @@
 /// A block format of llama.cpp.
 ///
 /// ```
-/// use bitgrain_kernels::GgmlBlock;
+/// use bitgrain_kernels::ggml::GgmlBlock;
 /// assert_eq!((GgmlBlock::Q4_0.weights(), GgmlBlock::Q4_0.bytes()), (32, 18)); // 4.5 bits a weight
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,7 +114,7 @@ impl GgmlBlock {
         if weights.is_multiple_of(self.weights()) { (weights / self.weights()).checked_mul(self.bytes()) } else { None }
     }
 
-    /// Whether [`quantize_ggml`](crate::quantize_ggml) makes use of an importance per column.
+    /// Whether [`quantize_ggml`](crate::ggml::quantize_ggml) makes use of an importance per column.
     #[must_use]
     pub const fn takes_importance(self) -> bool {
         !matches!(self, Self::Q8_0 | Self::TQ1_0 | Self::TQ2_0 | Self::MXFP4)

@@ -1,7 +1,8 @@
 //! Blocks to f32.
 
 use crate::backend::on;
-use crate::{Backend, GgmlBlock, KernelError};
+use crate::ggml::GgmlBlock;
+use crate::{Backend, KernelError};
 
 /// Dequantizes blocks into `out`. Returns the bytes read.
 ///

@@ -3,7 +3,8 @@
 use super::rounded::Rounded;
 use super::search::{self, Rows};
 use crate::backend::on;
-use crate::{Backend, GgmlBlock, KernelError};
+use crate::ggml::GgmlBlock;
+use crate::{Backend, KernelError};
 
 /// Quantizes rows of `row_len` weights. Returns the bytes written.
 ///

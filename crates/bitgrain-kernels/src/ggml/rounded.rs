@@ -1,6 +1,6 @@
 //! `Rounded`: the formats whose scale follows from the extremes of a block, so that quantizing them needs no search.
 
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 /// A format that is quantized by rounding alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

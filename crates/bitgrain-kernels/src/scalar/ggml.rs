@@ -1,6 +1,6 @@
 //! llama.cpp's blocks, one after the other: the portable layouts are the definition.
 
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 use crate::ggml::layout;
 use crate::ggml::rounded::Rounded;
 

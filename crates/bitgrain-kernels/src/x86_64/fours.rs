@@ -38,7 +38,7 @@ pub(super) fn divisors(max_bits: __m128i, qmax: u8) -> Option<[Divisor; 4]> {
 /// `encode_block` may write past its block.
 macro_rules! encode_fours {
     ($w:ident, $block:expr, $values:expr, $out:expr, $slack:expr) => {{
-        let stride = $crate::SCALE_LEN + 8 * $w as usize;
+        let stride = $crate::width::SCALE_LEN + 8 * $w as usize;
         let mut done = 0;
         if $block == 64 {
             for four in $values.as_chunks::<64>().0.as_chunks::<4>().0 {
@@ -53,7 +53,7 @@ macro_rules! encode_fours {
                 match $crate::x86_64::fours::divisors(max_bits_of_four(four), qmax) {
                     Some(divisors) => {
                         for (i, (block, divisor)) in four.iter().zip(divisors).enumerate() {
-                            let (head, codes) = out[i * stride..].split_at_mut($crate::SCALE_LEN);
+                            let (head, codes) = out[i * stride..].split_at_mut($crate::width::SCALE_LEN);
                             head.copy_from_slice(&divisor.scale.to_le_bytes());
                             encode_block::<$w>(block, divisor, codes);
                         }

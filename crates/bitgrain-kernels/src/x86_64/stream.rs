@@ -91,7 +91,7 @@ macro_rules! stream_walk {
         }
         let mut stage = stream::Stage::new();
         let blocks = stream::STAGE / $block;
-        let stride = blocks * ($crate::SCALE_LEN + $block / 8 * $w as usize);
+        let stride = blocks * ($crate::width::SCALE_LEN + $block / 8 * $w as usize);
         let mut good = true;
         for (i, out) in $out.chunks_mut(blocks * $block).enumerate() {
             let bytes = &$bytes[i * stride..];

@@ -1,6 +1,7 @@
 //! The best cut of a line of bins against trying each.
 
-use bitgrain_kernels::{Backend, CutTerms, best_cut};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::histograms::{CutTerms, best_cut};
 
 use crate::{Bits, lengths};
 

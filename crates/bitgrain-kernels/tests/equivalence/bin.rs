@@ -1,6 +1,7 @@
 //! Binning against `partition_point`: every number of cuts around the tables, every neighbour of every cut.
 
-use bitgrain_kernels::{Backend, BinCode, bin_f32};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::bins::{BinCode, bin_f32};
 
 use crate::{Bits, HOSTILE, lengths, ramp, ramp_with};
 

@@ -1,9 +1,10 @@
 //! Fused block kernels against `scalar`, and `scalar` against its separate steps.
 
-use bitgrain_kernels::{
-    Backend, BitWidth, BlockLen, KernelError, block_scale, blocks_len, decode_blocks, encode_blocks, max_abs, pack_i8,
-    quantize, quantize_pack, unpack_dequantize,
+use bitgrain_kernels::blocks::{
+    block_scale, blocks_len, decode_blocks, encode_blocks, quantize_pack, unpack_dequantize,
 };
+use bitgrain_kernels::codes::{pack_i8, quantize};
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, KernelError, max_abs};
 
 use crate::{Bits, HOSTILE, for_hostile, lengths, ramp_with};
 

@@ -1,9 +1,10 @@
 //! Float conversions, over every code and every rounding decision.
 
-use bitgrain_kernels::{
-    Backend, KernelError, bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32,
-    e5m2_from_f32, e5m2_to_f32, f16_from_f32, f16_to_f32,
+use bitgrain_kernels::floats::{
+    bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
+    f16_from_f32, f16_to_f32,
 };
+use bitgrain_kernels::{Backend, KernelError};
 
 use crate::for_hostile;
 

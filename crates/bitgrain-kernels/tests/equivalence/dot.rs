@@ -1,8 +1,8 @@
 //! Dot products: exact for integers, one order of summation for floats.
 
-use bitgrain_kernels::{
-    Backend, BitWidth, BlockLen, KernelError, blocks_len, decode_blocks, dot_blocks, dot_i8, encode_blocks,
-};
+use bitgrain_kernels::blocks::{blocks_len, decode_blocks, dot_blocks, encode_blocks};
+use bitgrain_kernels::codes::dot_i8;
+use bitgrain_kernels::{Backend, BitWidth, BlockLen, KernelError};
 
 use crate::{Bits, for_hostile, lengths};
 

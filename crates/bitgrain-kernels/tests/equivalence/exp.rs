@@ -1,6 +1,8 @@
 //! Exponentials and what is made of them: the same bits everywhere, and as close to the truth as promised.
 
-use bitgrain_kernels::{Backend, KernelError, exp, logistic_gradients, sigmoid, softmax_gradients};
+use bitgrain_kernels::floats::{exp, sigmoid};
+use bitgrain_kernels::gradients::{logistic_gradients, softmax_gradients};
+use bitgrain_kernels::{Backend, KernelError};
 
 use crate::for_hostile;
 

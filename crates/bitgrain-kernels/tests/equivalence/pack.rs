@@ -1,8 +1,7 @@
 //! Packing against a bit-by-bit writer made from the words of the specification.
 
-use bitgrain_kernels::{
-    Backend, BitWidth, KernelError, UnsignedWidth, pack_i8, pack_u8, pack_u16, unpack_i8, unpack_u8, unpack_u16,
-};
+use bitgrain_kernels::codes::{pack_i8, pack_u8, pack_u16, unpack_i8, unpack_u8, unpack_u16};
+use bitgrain_kernels::{Backend, BitWidth, KernelError, UnsignedWidth};
 
 use crate::{Bits, lengths};
 

@@ -1,9 +1,11 @@
 //! Products of codes and of floats: every backend gives the bits of `scalar`, and `scalar` the exact sums.
 
-use bitgrain_kernels::{
-    Backend, CodeLine, FloatLine, FloatTile, HalfLine, KernelError, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales,
-    Strips, Tile, f16_to_f32, multiply_floats, multiply_strips, pack_floats, pack_strip_row, quantize_activations,
+use bitgrain_kernels::floats::f16_to_f32;
+use bitgrain_kernels::product::{
+    CodeLine, FloatLine, FloatTile, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, Tile,
+    multiply_floats, multiply_strips, pack_floats, pack_strip_row, quantize_activations,
 };
+use bitgrain_kernels::{Backend, KernelError};
 
 use crate::{Bits, HOSTILE, for_hostile, lengths, ramp};
 

@@ -1,6 +1,7 @@
 //! Maximum, quantize and dequantize, hostile values and near ties included.
 
-use bitgrain_kernels::{Backend, BitWidth, dequantize, max_abs, max_difference, quantize};
+use bitgrain_kernels::codes::{dequantize, quantize};
+use bitgrain_kernels::{Backend, BitWidth, max_abs, max_difference};
 
 use crate::{Bits, for_hostile, lengths};
 

@@ -1,6 +1,8 @@
 //! Codes of gradients: every backend the same, no code beyond its range, and sums that keep their expectation.
 
-use bitgrain_kernels::{Backend, Pair8, PairSteps, round_pairs};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::gradients::{PairSteps, round_pairs};
+use bitgrain_kernels::histograms::Pair8;
 
 use crate::{Bits, for_hostile, lengths};
 

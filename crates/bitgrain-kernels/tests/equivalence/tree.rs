@@ -1,9 +1,9 @@
 //! Rows through trees against a walk of one row at a time: every backend, every code, every number of leaves.
 
-use bitgrain_kernels::{
-    Backend, Choice, CodeColumns, KernelError, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values,
-    symmetric_leaves, tree_leaves,
+use bitgrain_kernels::trees::{
+    Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
 };
+use bitgrain_kernels::{Backend, KernelError};
 
 use crate::{Bits, lengths};
 

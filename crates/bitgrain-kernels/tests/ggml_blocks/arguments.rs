@@ -1,6 +1,7 @@
 //! Wrong sizes are typed errors that carry the size that would do.
 
-use bitgrain_kernels::{Backend, GgmlBlock, KernelError, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::{Backend, KernelError};
 
 #[test]
 fn sizes_that_do_not_fit_are_refused() {

@@ -1,6 +1,7 @@
 //! Corners of the reference, each with the answer written out.
 
-use bitgrain_kernels::{Backend, GgmlBlock};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::GgmlBlock;
 
 use super::{dequantized, quantized};
 

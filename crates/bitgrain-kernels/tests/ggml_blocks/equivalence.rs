@@ -1,6 +1,7 @@
 //! Every backend returns the bits of `scalar`.
 
-use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml};
 
 use super::{Bits, ROUNDED, bits, dequantized, quantized};
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use bitgrain_kernels::{Backend, GgmlBlock};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::GgmlBlock;
 
 use super::{ROUNDED, bits, dequantized, quantized};
 

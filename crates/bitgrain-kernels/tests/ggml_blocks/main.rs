@@ -14,7 +14,8 @@ mod golden;
 mod naive;
 mod spec;
 
-use bitgrain_kernels::{Backend, GgmlBlock, dequantize_ggml, quantize_ggml};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 
 /// The formats that are quantized by rounding alone.
 const ROUNDED: [GgmlBlock; 8] = [

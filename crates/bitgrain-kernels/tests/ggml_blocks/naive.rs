@@ -1,7 +1,8 @@
 //! The reference's rules once more, as plainly as they can be written: one value after the other, halves by another
 //! crate, rounding by the standard library, a logarithm for the exponent, a search for the nearest FP4.
 
-use bitgrain_kernels::{Backend, GgmlBlock};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::ggml::GgmlBlock;
 use half::f16;
 
 use super::{Bits, ROUNDED, quantized};

@@ -1,6 +1,6 @@
 //! The table of `spec/ggml.md` says what `GgmlBlock` does.
 
-use bitgrain_kernels::GgmlBlock;
+use bitgrain_kernels::ggml::GgmlBlock;
 
 #[test]
 fn the_table_of_the_specification_lists_every_format() {

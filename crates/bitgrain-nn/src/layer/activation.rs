@@ -2,7 +2,8 @@
 
 use std::f32::consts::{FRAC_1_SQRT_2, PI};
 
-use bitgrain_kernels::{Backend, sigmoid as sigmoid_each};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::floats::sigmoid as sigmoid_each;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

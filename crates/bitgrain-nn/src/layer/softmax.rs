@@ -1,6 +1,7 @@
 //! `Softmax`: numbers of the last dimension to shares of one.
 
-use bitgrain_kernels::{Backend, exp};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::floats::exp;
 
 use crate::network::step::{Back, Run, Step};
 use crate::network::{Batch, NetworkError};

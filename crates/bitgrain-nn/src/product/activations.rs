@@ -1,6 +1,7 @@
 //! Activations as tiles: quantized for codes, interleaved for floats.
 
-use bitgrain_kernels::{Backend, FloatTile, KernelError, STRIP_BLOCK, StripBits, Tile, quantize_activations};
+use bitgrain_kernels::product::{FloatTile, STRIP_BLOCK, StripBits, Tile, quantize_activations};
+use bitgrain_kernels::{Backend, KernelError};
 use rayon::prelude::*;
 
 use super::{FEW_ROWS, FEW_VALUES, ProductError, View};

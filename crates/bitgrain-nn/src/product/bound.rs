@@ -1,6 +1,6 @@
 //! How far products may be from exact ones.
 
-use bitgrain_kernels::STRIP_BLOCK;
+use bitgrain_kernels::product::STRIP_BLOCK;
 
 use super::{PackedMatrix, ProductError};
 

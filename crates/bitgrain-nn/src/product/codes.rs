@@ -2,7 +2,7 @@
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
-use bitgrain_kernels::{
+use bitgrain_kernels::product::{
     CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
     pack_strip_row,
 };

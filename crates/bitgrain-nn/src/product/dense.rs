@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, FloatLine, FloatTile, STRIP_ROWS, multiply_floats};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::product::{FloatLine, FloatTile, STRIP_ROWS, multiply_floats};
 use rayon::prelude::*;
 
 use super::activations::{Floats, lines, widths};

@@ -1,6 +1,7 @@
 //! `FloatMatrix`: f32 weights in strips.
 
-use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};

@@ -1,6 +1,6 @@
 //! Strips of outputs, computed on every core, and their way to the rows of a batch.
 
-use bitgrain_kernels::{FloatLine, STRIP_ROWS};
+use bitgrain_kernels::product::{FloatLine, STRIP_ROWS};
 use rayon::prelude::*;
 
 use super::{FEW_PRODUCTS, FEW_VALUES, ProductError};

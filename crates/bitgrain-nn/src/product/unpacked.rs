@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{QuantizedTensor, check_finite};
-use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, multiply_floats, pack_floats};
 
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};

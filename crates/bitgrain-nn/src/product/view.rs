@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, FloatLine, STRIP_ROWS, pack_floats};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, pack_floats};
 
 use super::ProductError;
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Backend, flag_rows, swap_rows};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::histograms::{flag_rows, swap_rows};
 use rayon::prelude::*;
 
 use super::Sum;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bitgrain_kernels::{Slot, add_pairs};
+use bitgrain_kernels::histograms::{Slot, add_pairs};
 use rayon::prelude::*;
 
 use super::numbers::Sum;
@@ -109,7 +109,7 @@ fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [
 
 /// A feature of many bins: straight to its sums.
 fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
-    use bitgrain_kernels::GradientPair;
+    use bitgrain_kernels::histograms::GradientPair;
     let mut pairs = pairs[rows.clone()].iter();
     bins.for_each(rows, |bin| {
         if let Some(pair) = pairs.next() {

@@ -175,7 +175,7 @@ fn way_on(way: u64, is_left: bool) -> u64 {
 
 /// The sum of some rows, in parts that do not depend on the threads.
 fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
-    use bitgrain_kernels::GradientPair;
+    use bitgrain_kernels::histograms::GradientPair;
     const PART: usize = 1 << 15;
     // Four sums at a time: each waits for the one before.
     let of_part = |pairs: &[N::Pair]| {

@@ -1,7 +1,7 @@
 //! What gradients are kept and added as while a tree is grown: one type for each precision.
 
 use crate::gradient::{Codes, GradientPrecision, Steps};
-use bitgrain_kernels::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
+use bitgrain_kernels::histograms::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
 
 /// A precision: how a row carries its gradient, and what histograms add up.
 pub(crate) trait Numbers: Send + Sync {

@@ -1,6 +1,6 @@
 //! Where the bins of each feature are kept: a byte of a row's record, shared with others if they are few, or a column.
 
-use bitgrain_kernels::MAX_SLOTS;
+use bitgrain_kernels::histograms::MAX_SLOTS;
 
 use super::Wide;
 use crate::feature::BinMap;

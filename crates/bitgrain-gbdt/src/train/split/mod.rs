@@ -72,7 +72,7 @@ pub(crate) struct Totals<S> {
 
 #[cfg(test)]
 mod tests {
-    use bitgrain_kernels::PairF32;
+    use bitgrain_kernels::histograms::PairF32;
 
     use super::category::best_choice;
     use super::numeric::{Prefixes, best_cut};

@@ -1,6 +1,7 @@
 //! Splits between two bins of numbers.
 
-use bitgrain_kernels::{Backend, CutTerms, best_cut as search};
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::histograms::{CutTerms, best_cut as search};
 
 use super::{Rules, Totals};
 use crate::train::grow::Sum;

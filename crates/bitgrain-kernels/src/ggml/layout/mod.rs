@@ -23,7 +23,7 @@ pub(crate) mod tq1_0;
 pub(crate) mod tq2_0;
 
 use super::rounded::Rounded;
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 use crate::scalar::{f16_of, f32_of};
 
 #[cfg(target_arch = "x86_64")]

@@ -6,7 +6,7 @@ use super::batch::{Batch, BlockSearch};
 use super::fit::{Affine, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 /// A format of this kind.
 pub(crate) trait AffineFormat {

@@ -1,7 +1,7 @@
 //! `Batch`: as many blocks as there are lanes, and the walk over rows that fills one after the other.
 
 use super::fit::sum_of_squares;
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 use crate::ggml::search::lanes::{Isa, Lanes, MAX_LANES};
 
 /// Rows of weights, and an importance for every column or none at all.

@@ -5,7 +5,7 @@ use super::fit::{extreme, weigh};
 use super::half::half;
 use super::lanes::{Isa, LEVELS, Lanes, MAX_LANES, Mask, nearest_level_code};
 use super::weighted::pack_halves;
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Iq4Nl<const WEIGHTED: bool>;

@@ -28,8 +28,9 @@ use self::q4_k::Q4K;
 use self::q5_k::Q5K;
 use self::q6_k::Q6K;
 use self::weighted::{WeightedAffine, WeightedScale};
+use crate::Backend;
 use crate::backend::on;
-use crate::{Backend, GgmlBlock};
+use crate::ggml::GgmlBlock;
 
 /// Quantizes rows if the format searches; false if it does not, and nothing is written.
 ///

@@ -5,7 +5,7 @@ use super::fit::{Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 /// The quantizer without importance.
 pub(crate) struct Q3K;

@@ -3,7 +3,7 @@
 use super::affine_k::AffineFormat;
 use super::fit::Plan;
 use super::lanes::{Isa, Lanes};
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 pub(crate) struct Q4K;
 

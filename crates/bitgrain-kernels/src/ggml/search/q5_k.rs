@@ -4,7 +4,7 @@ use super::affine_k::AffineFormat;
 use super::fit::Plan;
 use super::lanes::Isa;
 use super::q4_k::{pack_sixes, unpack_six, weights_of_mean};
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 pub(crate) struct Q5K;
 

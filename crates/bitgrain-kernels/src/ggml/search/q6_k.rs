@@ -4,7 +4,7 @@ use super::batch::{Batch, BlockSearch};
 use super::fit::{NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use super::half::half;
 use super::lanes::{Isa, Lanes, MAX_LANES};
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Q6K<const WEIGHTED: bool>;

@@ -13,7 +13,7 @@ mod rows;
 mod scales;
 mod ternary;
 
-use crate::GgmlBlock;
+use crate::ggml::GgmlBlock;
 use crate::ggml::layout::{self, q2_k, q3_k, q4_k, q5_k, q6_k, tq1_0, tq2_0};
 use crate::ggml::rounded::Rounded;
 use crate::x86_64::stream;
