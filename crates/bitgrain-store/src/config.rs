@@ -36,9 +36,6 @@ pub struct StoreConfig {
     pub policy: PolicyConfig,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
-    /// A fault to build in, so that tests can show that they would notice.
-    #[doc(hidden)]
-    pub mutant: Option<Mutant>,
 }
 
 /// Durable writes, segments of 64 MiB, blocks of 128 values, damage is an error.
@@ -56,7 +53,6 @@ impl Default for StoreConfig {
             absent_reads: AbsentReads::default(),
             policy: PolicyConfig::default(),
             clock: Arc::new(SystemClock),
-            mutant: None,
         }
     }
 }
@@ -119,20 +115,4 @@ pub enum AbsentReads {
     /// [`TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
     #[default]
     Refuse,
-}
-
-/// A fault that a test of crashes must notice.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mutant {
-    /// Files are not made durable.
-    SkipFsync,
-    /// Names are not made durable.
-    SkipFolderFsync,
-    /// Writes are acknowledged before they are durable.
-    EarlyAcknowledgement,
-    /// Checksums are not compared when tensors are read.
-    ChecksumOff,
-    /// A manifest counts segments that are not durable yet, and what they replace is removed before.
-    ManifestFirst,
 }

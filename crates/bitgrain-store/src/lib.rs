@@ -29,8 +29,6 @@ pub mod temporal;
 mod tier;
 
 pub use clock::{Clock, SimulatedClock, SystemClock};
-#[doc(hidden)]
-pub use config::Mutant;
 pub use config::{AbsentReads, OnDamage, StoreConfig, SyncMode};
 pub use error::StoreError;
 pub use id::TensorId;

@@ -4,7 +4,6 @@ use bitgrain_formats::segment::{Manifest, SegmentError};
 
 use crate::StoreError;
 use crate::backend::Backend;
-use crate::config::Mutant;
 use crate::log::unwritable;
 use crate::names::FileName;
 
@@ -12,7 +11,7 @@ use crate::names::FileName;
 const MAX_LEN: u64 = 1 << 31;
 
 /// Writes a manifest; it is durable and counts when this returns. After [`StoreError::NoSpace`] it certainly does not.
-pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest, mutant: Option<Mutant>) -> Result<(), StoreError> {
+pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest) -> Result<(), StoreError> {
     let name = FileName::Manifest(manifest.number).to_string();
     let bytes = manifest.encode().map_err(unwritable)?;
     let file = backend.create_new(&name).map_err(StoreError::io(&*name))?;
@@ -23,16 +22,8 @@ pub(crate) fn write(backend: &dyn Backend, manifest: &Manifest, mutant: Option<M
             Err(_) => StoreError::Io { name, source },
         });
     }
-    let synced = match mutant {
-        Some(Mutant::SkipFsync) => Ok(()),
-        _ => file.sync_data(),
-    };
-    let synced = synced.and_then(|()| match mutant {
-        Some(Mutant::SkipFolderFsync) => Ok(()),
-        _ => backend.sync_folder(),
-    });
     // Whatever the reason, it is in doubt whether it counts.
-    synced.map_err(|source| StoreError::Io { name, source })
+    file.sync_data().and_then(|()| backend.sync_folder()).map_err(|source| StoreError::Io { name, source })
 }
 
 /// What the file of a manifest holds.

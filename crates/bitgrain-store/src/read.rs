@@ -48,8 +48,6 @@ pub(crate) struct Whole<'a> {
 /// Whether the checksums of a body are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// They are not.
-    Off,
     /// By this thread alone: it may hold locks. (Whoever waits for other threads may get their work to do, which may want
     /// the same locks.)
     Alone,
@@ -73,11 +71,10 @@ pub(crate) fn record<'b>(
 pub(crate) fn copied_record<'b>(
     place: &Place,
     id: Option<&TensorId>,
-    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Whole<'b>, StoreError> {
     let bytes = copy(place, 0, usize::try_from(place.len).unwrap_or(usize::MAX), buffer)?;
-    whole(place, id, check, bytes)
+    whole(place, id, Check::Alone, bytes)
 }
 
 /// A record in the bytes at its place.
@@ -87,7 +84,6 @@ fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]
         RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)?;
     let body = view.body(bytes).map_err(damaged)?;
     match check {
-        Check::Off => {}
         Check::Alone => view.check_body(body).map_err(damaged)?,
         Check::Together => check_body(&view, body).map_err(damaged)?,
     }
@@ -98,14 +94,13 @@ fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]
 pub(crate) fn values<'b>(
     place: &'b Place,
     id: &TensorId,
-    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Option<ValuesView<'b>>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, Some(id), &error);
     let Some(len) = usize::try_from(place.len).ok().filter(|len| *len < PARALLEL) else { return Ok(None) };
     let bytes = look(place, 0, len, buffer)?;
     let values = ValuesView::parse(bytes, place.offset, place.segment.salt, id.as_id()).map_err(damaged)?;
-    if let Some(values) = values.filter(|_| check != Check::Off) {
+    if let Some(values) = values {
         values.check().map_err(damaged)?;
     }
     Ok(values)
@@ -138,13 +133,12 @@ const AT_ONCE: u64 = CHUNK as u64;
 pub(crate) fn head_or_all<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
-    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<(RecordView<'b>, Option<&'b [u8]>), StoreError> {
     if place.len > AT_ONCE {
         return Ok((head(place, id, buffer)?, None));
     }
-    let Whole { view, body } = record(place, id, check, buffer)?;
+    let Whole { view, body } = record(place, id, Check::Alone, buffer)?;
     Ok((view, Some(body)))
 }
 
@@ -154,15 +148,12 @@ pub(crate) fn part<'b>(
     view: &RecordView<'_>,
     id: &TensorId,
     part: Range<usize>,
-    check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<(usize, &'b [u8]), StoreError> {
     let chunks = view.chunks_of(part);
     let bytes = look(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
-    if check != Check::Off {
-        let checked = view.check_chunks(chunks.start, bytes);
-        checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
-    }
+    let checked = view.check_chunks(chunks.start, bytes);
+    checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
     Ok((chunks.start, bytes))
 }
 

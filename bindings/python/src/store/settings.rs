@@ -69,7 +69,6 @@ impl OpenSettings {
             absent_reads: choice("absent_reads", &self.absent_reads, &ABSENT_READS)?,
             policy: self.policy.map_or_else(|| Ok(PolicyConfig::default()), PolicySettings::config)?,
             frames: defaults.frames,
-            mutant: defaults.mutant,
         })
     }
 }

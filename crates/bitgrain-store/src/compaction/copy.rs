@@ -13,7 +13,6 @@ use crate::backend::Backend;
 use crate::id::Key;
 use crate::index::Index;
 use crate::log::{Log, Record, Use, seal, unwritable, usage_of};
-use crate::read::Check;
 use crate::recovery::for_each_record;
 use crate::segment::{Place, Segment};
 use crate::{StoreError, TensorId, read};
@@ -86,7 +85,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Writes down the use of tensors that the run had, and seals what is open.
-    pub(crate) fn finish(&mut self, now: u64, sync: bool) -> Result<(), StoreError> {
+    pub(crate) fn finish(&mut self, now: u64) -> Result<(), StoreError> {
         let used = std::mem::take(&mut self.used).into_iter();
         let used = used.filter_map(|key| self.index.with(&key, Use::of));
         for record in usage_of(used.collect(), self.index.cap(), now)? {
@@ -95,13 +94,13 @@ impl<'a> Copier<'a> {
             let place = self.write(&Head { stamp, content }, draft.body())?;
             place.count_in(); // it counts for as long as the segment does
         }
-        self.seal(sync)
+        self.seal()
     }
 
     fn copy(&mut self, kind: EntryKind, key: Option<Key>, from: Place) -> Result<(), StoreError> {
         let id = key.as_deref().map(TensorId::of_key);
         read::with_buffer(|buffer| {
-            let whole = read::copied_record(&from, id.as_ref(), Check::Alone, buffer)?;
+            let whole = read::copied_record(&from, id.as_ref(), buffer)?;
             let stamp = Stamp { batch_left: 0, pending: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
@@ -117,7 +116,7 @@ impl<'a> Copier<'a> {
     fn write(&mut self, head: &Head<'_>, body: &[u8]) -> Result<Place, StoreError> {
         let full = |output: &Output| output.index.end() + body.len() as u64 > self.segment_bytes;
         if self.open.as_ref().is_some_and(full) {
-            self.seal(true)?;
+            self.seal()?;
         }
         if self.open.is_none() {
             let header = SegmentHeader {
@@ -142,15 +141,13 @@ impl<'a> Copier<'a> {
         Ok(Place { segment: Arc::clone(&output.segment), offset, len, sequence: head.stamp.sequence })
     }
 
-    fn seal(&mut self, sync: bool) -> Result<(), StoreError> {
+    fn seal(&mut self) -> Result<(), StoreError> {
         let Some(output) = &mut self.open else { return Ok(()) };
         output.flush()?;
         let segment = Arc::clone(&output.segment);
         segment.end.store(output.index.end(), Relaxed);
         seal(&segment, &output.index).map_err(StoreError::io(segment.name()))?;
-        if sync {
-            self.log.sync_segment(&segment)?;
-        }
+        self.log.sync_segment(&segment)?;
         self.open = None;
         self.done.push(segment);
         Ok(())
@@ -159,7 +156,7 @@ impl<'a> Copier<'a> {
     /// Notes whose use is written down in a list. It is not copied: there will be a new one.
     fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
         read::with_buffer(|buffer| {
-            let whole = read::copied_record(place, None, Check::Alone, buffer)?;
+            let whole = read::copied_record(place, None, buffer)?;
             let mut entries = UsageEntries::new(whole.body);
             while let Ok(Some(entry)) = entries.next() {
                 self.used.insert(TensorId::from(entry.id).key());

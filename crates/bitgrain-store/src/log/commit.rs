@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::StoreError;
-use crate::config::Mutant;
 use crate::segment::Segment;
 
 /// A place in the log: number of a segment and bytes of it.
@@ -17,7 +16,6 @@ pub(super) struct Commit {
     changed: Condvar,
     /// Set for good when nobody knows what the disk holds.
     poisoned: AtomicBool,
-    mutant: Option<Mutant>,
 }
 
 #[derive(Debug, Default)]
@@ -29,12 +27,11 @@ struct State {
 }
 
 impl Commit {
-    pub(super) fn new(durable: Mark, mutant: Option<Mutant>) -> Self {
+    pub(super) fn new(durable: Mark) -> Self {
         Self {
             state: Mutex::new(State { durable, leading: false }),
             changed: Condvar::new(),
             poisoned: AtomicBool::new(false),
-            mutant,
         }
     }
 
@@ -63,9 +60,6 @@ impl Commit {
 
     /// Makes a segment durable. A failure poisons the store: a second try might succeed without the bytes being there.
     pub(super) fn sync(&self, segment: &Segment) -> Result<(), StoreError> {
-        if self.mutant == Some(Mutant::SkipFsync) {
-            return Ok(());
-        }
         segment.file.sync_data().map_err(|source| {
             self.poison();
             StoreError::Io { name: segment.name(), source }
@@ -150,7 +144,7 @@ mod tests {
     #[test]
     fn those_who_wait_together_share_a_sync() {
         let file = Arc::new(Slow::default());
-        let (segment, commit, end) = (segment(Arc::clone(&file)), Commit::new((3, 64), None), AtomicU64::new(64));
+        let (segment, commit, end) = (segment(Arc::clone(&file)), Commit::new((3, 64)), AtomicU64::new(64));
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
@@ -169,7 +163,7 @@ mod tests {
     fn a_sync_that_fails_refuses_everybody_from_then_on() {
         let file = Arc::new(Slow::default());
         file.fails.store(true, Relaxed);
-        let (segment, commit) = (segment(Arc::clone(&file)), Commit::new((3, 64), None));
+        let (segment, commit) = (segment(Arc::clone(&file)), Commit::new((3, 64)));
         let wait = |end| commit.wait((3, end), || Some((Arc::clone(&segment), end)));
         assert!(matches!(wait(70), Err(StoreError::Io { .. })));
         file.fails.store(false, Relaxed);

@@ -25,7 +25,6 @@ use self::room::Room;
 pub(crate) use self::segments::Segments;
 pub(crate) use self::uses::{Use, usage_of, usage_records};
 use crate::backend::Backend;
-use crate::config::Mutant;
 use crate::index::Index;
 use crate::names::FileName;
 use crate::segment::{Place, Sealed, Segment};
@@ -96,7 +95,6 @@ pub(crate) struct Log {
     manifest: Arc<Mutex<Manifest>>,
     sync: SyncMode,
     segment_bytes: u64,
-    mutant: Option<Mutant>,
     /// The next number of a file.
     numbers: AtomicU64,
     index: Arc<Index>,
@@ -128,12 +126,11 @@ impl Log {
             manifest,
             sync: config.sync,
             segment_bytes: config.segment_bytes,
-            mutant: config.mutant,
             numbers: AtomicU64::new(next_number),
             index,
             segments,
             tip: Mutex::new(tip),
-            commit: Commit::new(durable, config.mutant),
+            commit: Commit::new(durable),
         }
     }
 
@@ -178,7 +175,7 @@ impl Log {
 
     /// Waits until a batch that ends with `last` may be acknowledged.
     pub(crate) fn acknowledge(&self, last: &Place) -> Result<(), StoreError> {
-        if self.sync == SyncMode::OnSeal || self.mutant == Some(Mutant::EarlyAcknowledgement) {
+        if self.sync == SyncMode::OnSeal {
             return Ok(());
         }
         self.commit.wait((last.segment.number(), last.offset + last.len), || self.written())
@@ -265,7 +262,7 @@ impl Log {
     fn replace_manifest(&self, log_end: LogEnd) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock().unwrap_or_else(PoisonError::into_inner);
         let new = Manifest { number: self.next_number(), log_end, ..manifest.clone() };
-        manifest::write(&*self.backend, &new, self.mutant).inspect_err(|error| {
+        manifest::write(&*self.backend, &new).inspect_err(|error| {
             if !matches!(error, StoreError::NoSpace { .. }) {
                 self.poison();
             }
@@ -312,9 +309,6 @@ impl Log {
 
     /// Makes names durable.
     pub(crate) fn sync_folder(&self) -> Result<(), StoreError> {
-        if self.mutant == Some(Mutant::SkipFolderFsync) {
-            return Ok(());
-        }
         self.backend.sync_folder().map_err(|source| {
             self.poison();
             StoreError::Io { name: ".".into(), source }

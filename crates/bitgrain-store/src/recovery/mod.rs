@@ -23,13 +23,11 @@ use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
 pub(crate) use self::scan::for_each_record;
 use crate::backend::{Backend, BackendFile};
-use crate::config::Mutant;
 use crate::id::Key;
 use crate::index::{Entry, Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
 use crate::names::FileName;
 use crate::policy::{CapState, PolicyConfig, Usage};
-use crate::read::Check;
 use crate::segment::Place;
 use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, read};
 
@@ -109,7 +107,7 @@ pub(crate) fn recover(
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
     if writable {
-        settle(backend, config.mutant, &manifest, &tip, segments, &report)?;
+        settle(backend, &manifest, &tip, segments, &report)?;
     }
     Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
 }
@@ -130,7 +128,7 @@ fn create(backend: &dyn Backend, files: &mut Files, config: &StoreConfig) -> Res
         log_end: LogEnd::Open,
         compacted: Vec::new(),
     };
-    manifest::write(backend, &new, config.mutant)?;
+    manifest::write(backend, &new)?;
     files.manifests.insert(number);
     Ok(new)
 }
@@ -180,7 +178,7 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
 fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
-        let record = match read::copied_record(place, None, Check::Alone, &mut buffer) {
+        let record = match read::copied_record(place, None, &mut buffer) {
             Ok(record) => record,
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
@@ -223,34 +221,28 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
 /// what the disk does not.
 fn settle(
     backend: &dyn Backend,
-    mutant: Option<Mutant>,
     manifest: &Manifest,
     tip: &Tip,
     segments: &Segments,
     report: &RecoveryReport,
 ) -> Result<(), StoreError> {
-    let sync = mutant != Some(Mutant::SkipFsync);
     if let Some(active) = &tip.active {
         let (file, end, failed) = (&active.segment.file, active.index.end(), StoreError::io(active.segment.name()));
         let cut = file.len().and_then(|len| if len > end { file.set_len(end) } else { Ok(()) });
         let again = cut.and_then(|()| rewrite(&**file, 0..end));
-        again.and_then(|()| if sync { file.sync_data() } else { Ok(()) }).map_err(failed)?;
+        again.and_then(|()| file.sync_data()).map_err(failed)?;
     } else if let Some(last) = segments.all().last().filter(|last| last.is_log() && !tip.closed) {
         // Its records were durable before its index was written.
         let again = rewrite(&*last.file, last.end.load(Relaxed)..last.len());
-        again.and_then(|()| if sync { last.file.sync_data() } else { Ok(()) }).map_err(StoreError::io(last.name()))?;
+        again.and_then(|()| last.file.sync_data()).map_err(StoreError::io(last.name()))?;
     }
     // One that was made just now is durable.
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = backend.open(&name).map_err(StoreError::io(&*name))?;
         file.len().and_then(|len| rewrite(&*file, 0..len)).map_err(StoreError::io(&*name))?;
-        if sync {
-            file.sync_data().map_err(StoreError::io(name))?;
-        }
-        if mutant != Some(Mutant::SkipFolderFsync) {
-            backend.sync_folder().map_err(StoreError::io("."))?;
-        }
+        file.sync_data().map_err(StoreError::io(name))?;
+        backend.sync_folder().map_err(StoreError::io("."))?;
     }
     for name in &report.leftovers {
         backend.remove(name).map_err(StoreError::io(&**name))?;

@@ -48,7 +48,7 @@ impl TensorStore {
         // Open only if whoever reads the store found it as a crash left it.
         let log_end = end_of(&segments);
         // Last: without it there is no store.
-        manifest::write(&folder, &Manifest { number, log_end, ..manifest }, None)
+        manifest::write(&folder, &Manifest { number, log_end, ..manifest })
     }
 }
 

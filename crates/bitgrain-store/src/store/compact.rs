@@ -6,7 +6,6 @@ use bitgrain_formats::segment::{LogEnd, Manifest, SealedSegment};
 
 use super::{Core, TensorStore};
 use crate::compaction::{Copier, runs};
-use crate::config::Mutant;
 use crate::names::FileName;
 use crate::segment::Segment;
 use crate::{StoreError, manifest};
@@ -137,18 +136,17 @@ impl Core {
     /// Replaces segments that follow each other by what counts of them.
     fn compact_run(&self, run: &[Arc<Segment>], first: bool, report: &mut CompactReport) -> Result<(), StoreError> {
         let log = self.log()?;
-        let early = self.config.mutant == Some(Mutant::ManifestFirst);
         let mut manifest = self.manifest();
         let mut copier = Copier::new(log, &self.index, manifest.store, self.config.segment_bytes, first);
         let copied = run.iter().try_for_each(|segment| copier.segment(segment));
-        if let Err(error) = copied.and_then(|()| copier.finish(self.now(), !early)) {
+        if let Err(error) = copied.and_then(|()| copier.finish(self.now())) {
             copier.discard(&*self.backend);
             return Err(error);
         }
         // What replaced the records that are not copied has to be as durable as they were.
         log.flush()?;
         let new = self.next_manifest(&manifest, run, &copier.done)?;
-        if let Err(error) = manifest::write(&*self.backend, &new, self.config.mutant) {
+        if let Err(error) = manifest::write(&*self.backend, &new) {
             if error.is_no_space() {
                 copier.discard(&*self.backend);
             } else {
@@ -171,9 +169,6 @@ impl Core {
         let names = run.iter().map(|segment| FileName::Segment(segment.number()));
         for name in names.chain([FileName::Manifest(old.number)]) {
             let _ = self.backend.remove(&name.to_string()); // or whoever opens the store next does it
-        }
-        if early {
-            copier.done.iter().try_for_each(|segment| log.sync_segment(segment))?;
         }
         Ok(())
     }

@@ -8,7 +8,6 @@ use super::Core;
 use super::encode::provenance;
 use super::get::Tensor;
 use super::view::Found;
-use crate::config::Mutant;
 use crate::read::Check;
 use crate::segment::Place;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
@@ -18,8 +17,6 @@ use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
 pub(super) struct Reader<'a> {
     /// Finds the tensors that others are reconstructed from.
     pub(super) find: &'a dyn Lookup,
-    /// Whether checksums are compared.
-    pub(super) check: Check,
     pub(super) absent: AbsentReads,
 }
 
@@ -36,8 +33,7 @@ impl Lookup for Core {
 
 impl Core {
     pub(super) fn reader(&self) -> Reader<'_> {
-        let check = if self.config.mutant == Some(Mutant::ChecksumOff) { Check::Off } else { Check::Alone };
-        Reader { find: self, check, absent: self.config.absent_reads }
+        Reader { find: self, absent: self.config.absent_reads }
     }
 }
 
@@ -90,7 +86,7 @@ impl Reader<'_> {
     ) -> Result<Option<Provenance>, StoreError> {
         let got = out.len();
         read::with_buffer(|buffer| {
-            let Some(values) = read::values(place, id, self.check, buffer)? else { return Ok(None) };
+            let Some(values) = read::values(place, id, buffer)? else { return Ok(None) };
             let expected = values.count;
             if expected != got {
                 return Err(StoreError::ShapeMismatch { expected, got });
@@ -108,9 +104,8 @@ impl Reader<'_> {
         id: &TensorId,
         room: impl FnOnce(usize) -> Result<M, StoreError>,
     ) -> Result<Option<(Vec<usize>, M, Provenance)>, StoreError> {
-        let check = if self.check == Check::Alone { Check::Together } else { self.check };
         read::with_buffer(|buffer| {
-            let read::Whole { view, body } = read::record(place, Some(id), check, buffer)?;
+            let read::Whole { view, body } = read::record(place, Some(id), Check::Together, buffer)?;
             let head = read::into_tensor(view, place, id)?;
             // Only values say that there are as many of them as the shape has.
             if !has_data(&head) {
@@ -127,7 +122,7 @@ impl Reader<'_> {
     pub(super) fn get_rows(&self, found: &Found, id: &TensorId, rows: Range<usize>) -> Result<Tensor, StoreError> {
         let place = &found.place;
         let part = read::with_buffer(|buffer| {
-            let (view, body) = read::head_or_all(place, Some(id), self.check, buffer)?;
+            let (view, body) = read::head_or_all(place, Some(id), buffer)?;
             let head = read::tensor_of(&view, place, id)?;
             let (values, shape) = values_of_rows(&head.shape, &rows)?;
             let mut out = vec![0.0; if has_data(head) { values.len() } else { 0 }];
@@ -161,7 +156,7 @@ impl Reader<'_> {
                 let bytes = 4 * range.start..4 * range.end;
                 let (start, read) = match body {
                     Some(body) => (0, body),
-                    None => read::part(place, view, id, bytes.clone(), self.check, chunks)?,
+                    None => read::part(place, view, id, bytes.clone(), chunks)?,
                 };
                 body::unraw(&read[bytes.start - start..], out);
                 Ok::<_, StoreError>(())
@@ -174,7 +169,7 @@ impl Reader<'_> {
                 let bytes = first * stride..first * stride + format.encoded_len(values.len());
                 let (start, read) = match body {
                     Some(body) => (0, body),
-                    None => read::part(place, view, id, bytes.clone(), self.check, chunks)?,
+                    None => read::part(place, view, id, bytes.clone(), chunks)?,
                 };
                 let range = range.start - values.start..range.end - values.start;
                 let blocks = &read[bytes.start - start..];

@@ -5,6 +5,7 @@ use bitgrain_formats::segment::{Encoding, Reconstruct as StoredPolicy, TensorHea
 use super::limits::elements;
 use super::reader::{Reader, decode_data, provenance_of};
 use super::view::Found;
+use crate::read::Check;
 use crate::reconstruct::{Approximate, Factor, MAX_DEPTH, Projection, apply_delta, apply_factor};
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, body, read};
 
@@ -111,7 +112,7 @@ impl Reader<'_> {
             return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
         }
         let mut buffer = Vec::new();
-        let whole = read::record(&found.place, Some(id), self.check, &mut buffer)?;
+        let whole = read::record(&found.place, Some(id), Check::Alone, &mut buffer)?;
         let head = read::tensor_of(&whole.view, &found.place, id)?;
         let (base, step) = step_of(head, whole.body, id)?;
         let there = self.find.lookup(&base).ok_or_else(|| StoreError::NotFound { id: base.clone() })?;
@@ -131,7 +132,7 @@ impl Reader<'_> {
     /// The tensor that another is made of: its data, or put together itself.
     fn source(&self, found: &Found, id: &TensorId, depth: u8) -> Result<Rebuilt, StoreError> {
         let mut buffer = Vec::new();
-        let whole = read::record(&found.place, Some(id), self.check, &mut buffer)?;
+        let whole = read::record(&found.place, Some(id), Check::Alone, &mut buffer)?;
         let head = read::tensor_of(&whole.view, &found.place, id)?;
         match head.encoding {
             Encoding::Absent if head.reconstruct.is_some() => self.rebuild(found, id, depth + 1),

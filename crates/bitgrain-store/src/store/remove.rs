@@ -8,7 +8,6 @@ use super::view::Found;
 use super::{Core, TensorStore};
 use crate::id::Key;
 use crate::log::Record;
-use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
 /// What to do about tensors that would be reconstructed from the one that goes.
@@ -73,7 +72,7 @@ impl Core {
     fn freed<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
-        let whole = read::copied_record(&seen.place, Some(id), Check::Alone, buffer)?;
+        let whole = read::copied_record(&seen.place, Some(id), buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?.clone();
         let (head, draft, time) = match rebuilt {
             Some(tensor) => {

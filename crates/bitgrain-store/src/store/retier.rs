@@ -12,7 +12,6 @@ use super::reader::decode_data;
 use super::view::Found;
 use crate::id::Key;
 use crate::log::{Purpose, Record};
-use crate::read::Check;
 use crate::{StoreError, TensorId, Tier, read};
 
 /// A tensor to be encoded anew.
@@ -96,7 +95,7 @@ impl Core {
             return Ok(None);
         }
         let mut buffer = Vec::new();
-        let whole = read::copied_record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
+        let whole = read::copied_record(&seen.place, Some(id), &mut buffer)?;
         let head = read::tensor_of(&whole.view, &seen.place, id)?;
         if matches!(head.encoding, Encoding::Absent | Encoding::Frames) || Some(*tier) == Tier::of_code(head.tier) {
             return Ok(None);

@@ -8,6 +8,7 @@ use super::frame_head::{coded_head, tier_of};
 use super::frames::Frame;
 use super::reader::Reader;
 use super::view::Found;
+use crate::read::Check;
 use crate::segment::Place;
 use crate::temporal::{FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
 use crate::{Provenance, StoreError, TensorId, Tier, body, read};
@@ -19,7 +20,7 @@ impl Reader<'_> {
         if range.start > range.end || range.end > frames {
             return Err(StoreError::FramesOutOfRange { start: range.start, end: range.end, frames });
         }
-        let mut run = Frames { reader: self, found, id, decoder: None };
+        let mut run = Frames { found, id, decoder: None };
         range.map(|index| run.read(index)).collect()
     }
 
@@ -38,7 +39,7 @@ impl Reader<'_> {
         settings: FrameSettings,
     ) -> Result<FrameEncoder, StoreError> {
         let next = found.frame_count(id)?;
-        let mut run = Frames { reader: self, found, id, decoder: None };
+        let mut run = Frames { found, id, decoder: None };
         let Some(last) = next.checked_sub(1) else {
             let count = super::limits::elements(&self.shape(found, id)?)?;
             return Ok(FrameEncoder::new(settings, count));
@@ -61,7 +62,6 @@ impl Reader<'_> {
 
 /// Frames of one tensor, read one after another.
 struct Frames<'a> {
-    reader: &'a Reader<'a>,
     found: &'a Found,
     id: &'a TensorId,
     /// Of the run of the frame that was read last.
@@ -100,14 +100,14 @@ impl Frames<'_> {
         let scales = coded.scales_index(head.index);
         let Some(decoder) = &mut self.decoder else { return Ok(()) };
         if coded.role == FrameRole::DifferenceShared && decoder.scales_index() != Some(scales) {
-            let (head, body) = record(self.reader, self.found, self.id, scales)?;
+            let (head, body) = record(self.found, self.id, scales)?;
             decoder.load_scales(scales, &needed_head(&head, scales)?, &body)?;
         }
         Ok(())
     }
 
     fn record(&self, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
-        record(self.reader, self.found, self.id, index)
+        record(self.found, self.id, index)
     }
 }
 
@@ -117,7 +117,7 @@ fn needed_head(head: &StoredHead, needed: u64) -> Result<FrameHead, StoreError> 
 }
 
 /// Head and body of a frame.
-fn record(reader: &Reader<'_>, found: &Found, id: &TensorId, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
+fn record(found: &Found, id: &TensorId, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
     let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
     let count = frames.len() as u64;
     let place: &Place = usize::try_from(index)
@@ -125,7 +125,7 @@ fn record(reader: &Reader<'_>, found: &Found, id: &TensorId, index: u64) -> Resu
         .and_then(|at| frames.get(at))
         .ok_or(StoreError::FramesOutOfRange { start: index, end: index + 1, frames: count })?;
     read::with_buffer(|buffer| {
-        let whole = read::record(place, Some(id), reader.check, buffer)?;
+        let whole = read::record(place, Some(id), Check::Alone, buffer)?;
         let head = read::frame_of(&whole.view, place, id)?;
         Ok((head.clone(), whole.body.to_vec()))
     })

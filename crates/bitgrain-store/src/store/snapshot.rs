@@ -10,14 +10,12 @@ use super::reader::{Lookup, Reader};
 use super::view::Found;
 use crate::id::Key;
 use crate::policy::PolicyConfig;
-use crate::read::Check;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
 
 /// A store as it was at one moment, for reading. It sees none of what is written later, and what it sees stays readable
 /// whatever is deleted or compacted. Reading from it does not count as use.
 pub struct Snapshot {
     tensors: HashMap<Key, Found>,
-    check: Check,
     absent: AbsentReads,
     policy: PolicyConfig,
     time: u64,
@@ -33,8 +31,7 @@ impl TensorStore {
         let entries = shards.iter().flat_map(|shard| shard.entries());
         let tensors = entries.map(|entry| (entry.key.clone(), Found::of(entry))).collect();
         drop(shards);
-        let Reader { check, absent, .. } = core.reader();
-        Snapshot { tensors, check, absent, policy: core.config.policy.clone(), time: core.now() }
+        Snapshot { tensors, absent: core.config.absent_reads, policy: core.config.policy.clone(), time: core.now() }
     }
 }
 
@@ -132,7 +129,7 @@ impl Snapshot {
     }
 
     fn reader(&self) -> Reader<'_> {
-        Reader { find: self, check: self.check, absent: self.absent }
+        Reader { find: self, absent: self.absent }
     }
 }
 

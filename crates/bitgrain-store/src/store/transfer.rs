@@ -5,7 +5,6 @@ use bitgrain_formats::segment::{Content, Draft, TensorHead};
 use super::remove::deletion;
 use super::{Core, TensorStore};
 use crate::log::Record;
-use crate::read::Check;
 use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier, read};
 
@@ -40,7 +39,7 @@ impl TensorStore {
         let key = id.key();
         let found = core.found(&id, &key)?;
         let mut buffer = Vec::new();
-        let whole = read::copied_record(&found.place, Some(&id), Check::Alone, &mut buffer)?;
+        let whole = read::copied_record(&found.place, Some(&id), &mut buffer)?;
         let mut head: TensorHead<'_> = read::tensor_of(&whole.view, &found.place, &id)?.clone();
         let mut body = whole.body;
         if let Some(base) = head.reconstruct.map(|policy| TensorId::from(policy.needs()))
@@ -80,7 +79,7 @@ fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, Sto
     };
     let mut buffer = Vec::new();
     for place in frames {
-        let whole = match read::copied_record(place, Some(id), Check::Alone, &mut buffer) {
+        let whole = match read::copied_record(place, Some(id), &mut buffer) {
             Ok(whole) => whole,
             Err(StoreError::Damaged { .. }) => break,
             Err(error) => return Err(error),

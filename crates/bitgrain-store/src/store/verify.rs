@@ -5,7 +5,6 @@ use bitgrain_formats::segment::{Entry, Index as SegmentIndex, RecordView, Record
 use super::{Core, TensorStore};
 use crate::manifest::{self, Stored};
 use crate::names::FileName;
-use crate::read::Check;
 use crate::recovery::Damage;
 use crate::segment::{Place, Segment};
 use crate::{StoreError, TensorId, read};
@@ -154,7 +153,7 @@ fn verify_record(
         len: entry.length,
         sequence: entry.sequence,
     };
-    match read::copied_record(&place, id.as_ref(), Check::Alone, buffer) {
+    match read::copied_record(&place, id.as_ref(), buffer) {
         Ok(whole) if whole.view.head.stamp.sequence != entry.sequence || whole.view.head.content.id() != entry.id => {
             report.note(segment.name(), entry.offset, id, "the index says something else than the record".into());
         }

@@ -12,7 +12,8 @@
 //! | `closed` | parts taken away from a store that was closed |
 //! | `lies` | a disk that says it synced and did not |
 //! | `rot` | bits that flip |
-//! | `mutants` | faults built in on purpose, each of which must be found |
+//! | `mutant` | a storage with a fault built in |
+//! | `mutants` | each of these faults must be found |
 //! | `writers` | several threads at once |
 //! | `kill` | real processes, killed |
 //! | `soak` | more of everything |
@@ -22,6 +23,7 @@ mod execute;
 mod faults;
 mod kill;
 mod lies;
+mod mutant;
 mod mutants;
 mod points;
 mod rot;
@@ -36,7 +38,7 @@ use points::Tally;
 
 #[test]
 fn nothing_acknowledged_is_lost_in_a_crash() {
-    let tally = soak::simulate(1, 5_000, None).unwrap_or_else(|why| panic!("{why}"));
+    let tally = soak::simulate(1, 5_000).unwrap_or_else(|why| panic!("{why}"));
     println!("{tally:?}");
 }
 

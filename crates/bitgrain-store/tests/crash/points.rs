@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use bitgrain_store::SyncMode;
 use bitgrain_store::backend::simulated::{Dice, Image, Journal, Loss, SimulatedDisk};
-use bitgrain_store::{Mutant, SyncMode};
 
+use crate::mutant::Mutant;
 use crate::script::{Op, script};
 use crate::session::{Session, Settings, Step};
 use crate::world::World;

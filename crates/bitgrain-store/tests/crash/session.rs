@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bitgrain_store::backend::Backend;
 use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
-use bitgrain_store::{Clock, Mutant, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
+use bitgrain_store::{Clock, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
 
 use crate::execute::{brief, execute};
+use crate::mutant::{Mutant, MutantDisk};
 use crate::script::Op;
 use crate::view::View;
 use crate::world::{Version, World};
@@ -219,20 +221,30 @@ impl Session {
     }
 
     fn config(&self) -> StoreConfig {
+        let early = self.settings.mutant == Some(Mutant::EarlyAcknowledgement);
+        let sync = if early { SyncMode::OnSeal } else { self.settings.sync };
         StoreConfig {
-            sync: self.settings.sync,
+            sync,
             segment_bytes: self.settings.segment_bytes,
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
-            mutant: self.settings.mutant,
             // Evicting data is a step that a crash must not catch in the middle.
             policy: PolicyConfig { absent: AbsentRule::Any, ..PolicyConfig::default() },
             ..StoreConfig::default()
         }
     }
 
+    /// The disk, with the fault built in if there is one.
+    fn backend(&self) -> Arc<dyn Backend> {
+        let disk = self.disk.clone();
+        match self.settings.mutant {
+            Some(mutant) => Arc::new(MutantDisk::new(disk, mutant)),
+            None => Arc::new(disk),
+        }
+    }
+
     fn start(&mut self) -> Result<(), StoreError> {
         let from = self.disk.done();
-        let opened = TensorStore::open_on(Arc::new(self.disk.clone()), self.config());
+        let opened = TensorStore::open_on(self.backend(), self.config());
         let (to, worlds) = (self.disk.done(), &self.worlds);
         let (during, after) = (Arc::clone(worlds), Arc::clone(worlds));
         self.steps.push(Step { what: "open".into(), from, to, during, after, durable: false });
