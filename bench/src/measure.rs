@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bitgrain::kernels::Backend;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{SEED, SplitMix};
+use crate::data::{Random, SEED};
 
 /// Shorter samples would measure the clock and the interrupts.
 const SHORTEST_SAMPLE: Duration = Duration::from_micros(200);
@@ -150,7 +150,7 @@ pub(crate) fn race<C>(
     let calls: Vec<u32> = contestants.iter_mut().map(|c| c.calls(context)).collect();
     let mut samples = vec![Vec::new(); contestants.len()];
     let mut order: Vec<usize> = (0..contestants.len()).collect();
-    let mut random = SplitMix::new(SEED);
+    let mut random = Random::new(SEED);
     let mut round = 0;
     let start = Instant::now();
     while round < effort.rounds || start.elapsed() < effort.budget {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::array;
 use super::contender::{CONTENDERS, Contender, SYMMETRIC_RIVAL, Side, Starter, YARDSTICK};
 use super::job::{Answer, Job, Objective, Seconds};
-use crate::data::{SEED, SplitMix};
+use crate::data::{Random, SEED};
 
 /// Rivals that need so many times the seconds of the fastest do not run again.
 const FAR_BEHIND: f64 = 1.5;
@@ -110,7 +110,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
     let start = Instant::now();
     let (mut answers, mut quality) = (BTreeMap::<&str, Vec<Answer>>::new(), BTreeMap::<&str, Vec<f64>>::new());
     let mut order = CONTENDERS.to_vec();
-    let mut random = SplitMix::new(SEED);
+    let mut random = Random::new(SEED);
     for repetition in 0..effort.repetitions.max(1) {
         if repetition > 0 && start.elapsed() > effort.budget {
             break;

@@ -5,7 +5,7 @@ use super::keeper::{FLOOR_OF_GET, Keeper, OURS, SEED, filled, keepers};
 use super::tensors::{Tensors, thousands};
 use super::{LARGE, SMALL, pool, progress};
 use crate::buffer::Buffer;
-use crate::data::{self, SplitMix};
+use crate::data::{self, Random};
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::Shelf;
@@ -19,14 +19,14 @@ const NEAR_THE_FLOOR: f64 = 0.77;
 
 /// Which tensor is next, and room for it.
 struct Draw {
-    random: SplitMix,
+    random: Random,
     count: usize,
     out: Buffer<f32>,
 }
 
 impl Draw {
     fn new(tensors: &Tensors, count: usize) -> Self {
-        Self { random: SplitMix::new(data::SEED), count, out: Buffer::new(tensors.len()) }
+        Self { random: Random::new(data::SEED), count, out: Buffer::new(tensors.len()) }
     }
 
     fn below(&mut self, limit: usize) -> usize {

@@ -7,7 +7,7 @@ use super::arrays::Arrays;
 use super::keeper::{FLOOR_OF_PUT, Keeper, OURS, SEED, empty, fill, keepers};
 use super::tensors::{Tensors, thousands};
 use super::{LARGE, SMALL, pool, progress};
-use crate::data::{self, SplitMix};
+use crate::data::{self, Random};
 use crate::measure::{Pace, Timing};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::Plan;
@@ -82,7 +82,7 @@ fn race(pace: Pace, scratch: &Scratch, case: &Case, tensors: &Tensors, contestan
     let rounds = if pace == Pace::Full { 9 } else { 3 };
     let mut samples = vec![Vec::new(); contestants.len()];
     let mut order: Vec<usize> = (0..contestants.len()).collect();
-    let mut random = SplitMix::new(data::SEED);
+    let mut random = Random::new(data::SEED);
     // The first round is not timed: it warms up, and what it put is checked.
     for round in 0..=rounds {
         order.sort_by_cached_key(|_| random.next());

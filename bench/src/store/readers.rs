@@ -8,7 +8,7 @@ use super::keeper::{FLOOR_OF_GET, OURS, filled, keepers};
 use super::tensors::Tensors;
 use super::{LARGE, SMALL, pool, progress};
 use crate::buffer::Buffer;
-use crate::data::{SEED, SplitMix};
+use crate::data::{Random, SEED};
 use crate::measure::{Contestant, Pace, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::store::Reads;
@@ -59,7 +59,7 @@ fn read_all(shelf: &dyn Reads, pools: &[ThreadPool], buffers: &mut [Buffer<f32>]
     thread::scope(|scope| {
         for (i, (pool, out)) in pools.iter().zip(buffers).enumerate() {
             let read = move || {
-                let mut random = SplitMix::new(SEED + i as u64);
+                let mut random = Random::new(SEED + i as u64);
                 (0..gets).for_each(|_| shelf.read(u128::from(random.next() % count as u64), out));
             };
             scope.spawn(move || pool.install(read));

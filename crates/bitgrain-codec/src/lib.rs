@@ -30,6 +30,7 @@ mod fidelity;
 mod format;
 mod non_finite;
 mod quant;
+pub mod random;
 mod scale_type;
 mod two_level;
 pub mod weight;

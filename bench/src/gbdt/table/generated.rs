@@ -1,7 +1,7 @@
 //! Seeded tables with something to learn: interactions, curves, steps, noise.
 
 use super::{Objective, Rows, Table};
-use crate::data::{SEED, SplitMix};
+use crate::data::{Random, SEED};
 use crate::measure::Pace;
 
 /// How a table is generated.
@@ -14,7 +14,7 @@ pub(crate) struct Recipe {
     rows: usize,
     predict_training_rows: bool,
     /// Fills a row and gives its target.
-    row: fn(&mut SplitMix, &mut [f32]) -> f32,
+    row: fn(&mut Random, &mut [f32]) -> f32,
 }
 
 /// The generated tables.
@@ -53,7 +53,7 @@ impl Recipe {
     /// The same numbers in every run; a tenth of the rows in a quick one.
     pub(crate) fn make(&self, pace: Pace) -> Table {
         let rows = if pace == Pace::Quick { self.rows / 10 } else { self.rows };
-        let mut random = SplitMix::new(SEED ^ self.columns as u64);
+        let mut random = Random::new(SEED ^ self.columns as u64);
         let mut some = |count: usize| {
             let mut features = vec![0.0; count * self.columns];
             let targets = features.chunks_mut(self.columns).map(|row| (self.row)(&mut random, row)).collect();
@@ -74,7 +74,7 @@ impl Recipe {
     }
 }
 
-fn binary(random: &mut SplitMix, x: &mut [f32]) -> f32 {
+fn binary(random: &mut Random, x: &mut [f32]) -> f32 {
     x.fill_with(|| random.normal());
     x[20..24].iter_mut().for_each(|value| *value = (*value * 2.0).round() / 2.0);
     x[24..26].iter_mut().for_each(|value| *value = f32::from(u8::from(*value > 0.3)));
@@ -89,13 +89,13 @@ fn binary(random: &mut SplitMix, x: &mut [f32]) -> f32 {
     drawn(random, score)
 }
 
-fn regression(random: &mut SplitMix, x: &mut [f32]) -> f32 {
+fn regression(random: &mut Random, x: &mut [f32]) -> f32 {
     x.fill_with(|| random.normal());
     let curved = 5.0 * (x[0] * x[1]).sin() + 3.0 * (x[2] - 0.3) * (x[2] - 0.3);
     curved + 4.0 * x[3] + 2.0 * x[4] * x[5] + x[6..20].iter().sum::<f32>() + random.normal()
 }
 
-fn wide(random: &mut SplitMix, x: &mut [f32]) -> f32 {
+fn wide(random: &mut Random, x: &mut [f32]) -> f32 {
     x.fill_with(|| random.normal());
     for (i, value) in x.iter_mut().enumerate().skip(250) {
         let (stretched, values) = (value.abs() * (1 + i % 5) as f32, (2 + i % 13) as f32);
@@ -106,12 +106,12 @@ fn wide(random: &mut SplitMix, x: &mut [f32]) -> f32 {
 }
 
 /// From 0 to 1.
-fn uniform(random: &mut SplitMix) -> f32 {
+fn uniform(random: &mut Random) -> f32 {
     (random.next() >> 40) as f32 / (1_u32 << 24) as f32
 }
 
 /// 1 with the probability that a logistic score means.
-fn drawn(random: &mut SplitMix, score: f32) -> f32 {
+fn drawn(random: &mut Random, score: f32) -> f32 {
     f32::from(u8::from(uniform(random) < 1.0 / (1.0 + (-score).exp())))
 }
 

@@ -1,5 +1,7 @@
 //! Which rows are held back for validation.
 
+use crate::random::mixed;
+
 /// Rows to train on, and rows to measure on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
@@ -55,12 +57,4 @@ fn class(classes: Option<&[f32]>, row: usize) -> u32 {
 #[expect(clippy::cast_precision_loss, reason = "a row more or less")]
 fn part_of(count: usize, share: f64) -> usize {
     ((count as f64 * share.clamp(0.0, 1.0)).round() as usize).min(count)
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): neighbours become strangers.
-fn mixed(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ x >> 31
 }

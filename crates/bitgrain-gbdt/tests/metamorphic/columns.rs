@@ -24,7 +24,7 @@ fn stretched(column: &[f32], random: &mut Random) -> Vec<f32> {
 }
 
 fn add_constant_and_repeated_columns(seed: u64, which: usize) -> Result<(), TestCaseError> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let objective = OBJECTIVES[which];
     let (table, params) = (Table::new(&mut random, objective), any_precision(&mut random));
     let mut more = table.clone();
@@ -43,7 +43,7 @@ fn add_constant_and_repeated_columns(seed: u64, which: usize) -> Result<(), Test
 }
 
 fn reorder_columns(seed: u64) -> Result<(), TestCaseError> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut table = Table::new(&mut random, "squared");
     // Noise has no ties but those of columns that part the rows alike.
     table.targets.iter_mut().for_each(|target| *target += random.unit() as f32);
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn the_order_of_values_is_all_that_counts(seed: u64, which in 0_usize..9, power in -20_i32..20) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (mut table, params) = (Table::new(&mut random, OBJECTIVES[which]), any_precision(&mut random));
         // Values of rows without weight are between cuts that do not know them: they may change sides.
         table.weights.iter_mut().flatten().for_each(|weight| *weight += 0.5);

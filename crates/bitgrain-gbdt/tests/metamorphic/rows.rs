@@ -17,7 +17,7 @@ proptest! {
 
     #[test]
     fn the_order_of_rows_does_not_matter_where_sums_are_exact(seed: u64, squared: bool) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut table = Table::of_integers(&mut random);
         let mut params = params(&mut random);
         if squared {
@@ -42,7 +42,7 @@ proptest! {
 
     #[test]
     fn a_weight_is_a_number_of_rows(seed: u64) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut table = Table::of_integers(&mut random);
         let params = params(&mut random);
         // Categories are smoothed by estimates of their rows. Rows that weigh nothing tell whether a feature misses
@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn threads_change_no_bit(seed: u64, which in 0_usize..9) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (table, params) = (Table::new(&mut random, OBJECTIVES[which]), any_precision(&mut random));
         let trained = |threads: usize| on_threads(threads, || table.trained(&params, OBJECTIVES[which]));
         prop_assert!(trained(1) == trained(3), "{}, {params:?}", OBJECTIVES[which]);

@@ -18,7 +18,7 @@ proptest! {
         which in 0_usize..4,
         offset in prop_oneof![Just(1.0_f32), Just(-16.0), Just(64.0)],
     ) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (mut table, params) = (Table::new(&mut random, "squared"), params(&mut random));
         // Fifteen bits of fraction: the shifted targets are f32 numbers, too, and few sums of them tie.
         table.targets.iter_mut().for_each(|target| *target = (*target * 32_768.0).round() / 32_768.0);
@@ -34,7 +34,7 @@ proptest! {
 
     #[test]
     fn targets_times_a_power_of_two_scale_predictions_to_the_bit(seed: u64, which in 0_usize..4, power in -60_i32..60) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let factor = 2.0_f32.powi(power);
         let table = Table::new(&mut random, "squared");
         let params = Params { lambda_l2: 0.0, ..params(&mut random) };
@@ -49,7 +49,7 @@ proptest! {
 
     #[test]
     fn targets_of_any_size_are_learned_without_overflow(seed: u64, which in 0_usize..9, power in -100_i32..100) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let objective = OBJECTIVES[which];
         let (mut table, params) = (Table::new(&mut random, objective), any_precision(&mut random));
         if !["binary", "multiclass:3"].contains(&objective) {

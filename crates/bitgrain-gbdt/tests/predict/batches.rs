@@ -11,7 +11,7 @@ const MOST: usize = 2000;
 
 /// Models of trees with so many leaves each.
 fn model(leaves: &[usize]) -> Model {
-    let mut random = Random(leaves.len() as u64);
+    let mut random = Random::new(leaves.len() as u64);
     let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 1, 0);
     model.trees =
         leaves.iter().map(|&leaves| random::grown(&mut random, Kind::Plain, &model, leaves, Random::below)).collect();
@@ -26,7 +26,7 @@ fn every_batch_size_predicts_as_its_rows_do() {
         let model = model(leaves);
         let predictor = Predictor::new(&model).expect("a model");
         let n_features = model.inputs.len();
-        let rows = random::rows(&mut Random(7), &model, MOST);
+        let rows = random::rows(&mut Random::new(7), &model, MOST);
         let one = |row: &[f64]| {
             let mut out = [0.0];
             predictor.row_raw(row, &mut out).expect("as many features");

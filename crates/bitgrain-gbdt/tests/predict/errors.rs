@@ -7,7 +7,7 @@ use bitgrain_gbdt::predict::{PredictError, Predictor, TreeProblem};
 use crate::random::{self, Kind, Random};
 
 fn model() -> Model {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 2, 0);
     model.trees = (0..4).map(|_| random::grown(&mut random, Kind::Plain, &model, 9, Random::below)).collect();
     model

@@ -110,7 +110,7 @@ proptest! {
         rounds in 1_usize..5,
         n_rows in prop_oneof![Just(1_usize), Just(23), Just(24), 25..700_usize],
     ) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let kind = if mixed { Kind::Mixed } else { Kind::Plain };
         let model = random::model(&mut random, kind, COMPARISONS[usize::from(f64_comparison)], groups, groups * rounds);
         assert_all(&model, &mut random, n_rows);
@@ -120,7 +120,7 @@ proptest! {
 #[test]
 fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
     for comparison in COMPARISONS {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let model = random::model(&mut random, Kind::Mixed, comparison, 1, 90);
         let threshold = |split: &Split| match split.rule {
             Rule::AtMost(threshold) if split.feature == 0 => Some(threshold.to_bits()),
@@ -134,7 +134,7 @@ fn features_of_more_thresholds_than_a_byte_counts_predict_what_the_rules_say() {
 
 #[test]
 fn categories_of_more_classes_than_a_byte_tells_apart_predict_what_the_rules_say() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for known in [None, Some((0..3000).filter(|code| code % 7 > 0).collect())] {
         let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 1, 12);
         model.inputs[0].kind = InputKind::Categorical { known, labels: vec![] };
@@ -152,7 +152,7 @@ fn categories_of_more_classes_than_a_byte_tells_apart_predict_what_the_rules_say
 
 #[test]
 fn threads_and_batches_change_no_bit() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let model = random::model(&mut random, Kind::Mixed, Comparison::F64, 2, 20);
     let (n_rows, n_features) = (9001, model.inputs.len());
     let rows = random::rows(&mut random, &model, n_rows);

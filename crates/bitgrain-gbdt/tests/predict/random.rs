@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use bitgrain_codec::random::SplitMix64;
 use bitgrain_gbdt::model::{
     Child, Comparison, Input, InputKind, Leaf, Link, Missing, Model, Output, Rule, Split, Tree,
 };
 
 /// A reproducible stream of numbers.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
+    }
+
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ mixed >> 31) >> 8) as usize % end
+        (self.0.next_u64() >> 8) as usize % end
     }
 
     fn unit(&mut self) -> f64 {

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use bitgrain_codec::random::SplitMix64;
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::convert::{Choice, Recipe};
 use bitgrain_nn::layer::{Conv, Layer, Output};
@@ -16,20 +17,11 @@ use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
 
 use crate::{all_formats, numbers};
 
-/// SplitMix64.
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).expect("below a usize")
+        usize::try_from(self.0.next_u64() % end as u64).expect("below a usize")
     }
 }
 
@@ -154,7 +146,7 @@ fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, Batch) {
     let count = 4 * input.iter().product::<usize>();
     let values = match layers[0].kind() {
         "embedding" => (0..count).map(|_| f32::from(u8::try_from(random.below(9)).expect("small"))).collect(),
-        _ => numbers(count, random.next()),
+        _ => numbers(count, random.0.next_u64()),
     };
     let x = Batch::new(values, &input).expect("whole samples");
     (input, layers, x)
@@ -179,7 +171,7 @@ fn step(network: &mut Network, x: &Batch, held_back: bool) {
 }
 
 fn run(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::new(seed));
     let (input, layers, x) = start(&mut random);
     let mut network = Network::new(Shape::new(&input), layers.clone(), seed).expect("layers that fit");
     let masters: Vec<Vec<f32>> = network.parameters().iter().map(|p| p.store().master().to_vec()).collect();
@@ -268,7 +260,7 @@ fn run(seed: u64) {
                 let index = random.below(count);
                 let name = network.parameters()[index].name().to_owned();
                 history.push(format!("set weights of {name}"));
-                let weights = numbers(model.masters[index].len(), random.next());
+                let weights = numbers(model.masters[index].len(), random.0.next_u64());
                 network.set_weights(&name, weights.clone()).expect("as many");
                 model.masters[index] = weights;
                 (model.pins[index], model.frozen) = (None, None);

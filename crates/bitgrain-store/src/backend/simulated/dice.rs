@@ -1,35 +1,34 @@
 //! Seeded chance: the same seed rolls the same numbers on every machine.
 
-/// A sequence of numbers that depends on its seed alone (`SplitMix64`).
+use bitgrain_codec::random::SplitMix64;
+
+/// A sequence of numbers that depends on its seed alone ([`SplitMix64`]).
 ///
 /// ```
 /// use bitgrain_store::backend::simulated::Dice;
 /// assert_eq!(Dice::new(7).below(1000), Dice::new(7).below(1000));
 /// ```
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct Dice(SplitMix64);
 
 impl Dice {
     /// Dice that start at `seed`.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     /// Dice of their own for a part of the work: what one part rolls does not move the other.
     #[must_use]
     pub fn part(seed: u64, part: u64) -> Self {
-        let mut dice = Self(seed ^ part.wrapping_mul(0xd1b5_4a32_d192_ed03));
+        let mut dice = Self::new(seed ^ part.wrapping_mul(0xd1b5_4a32_d192_ed03));
         dice.roll();
         dice
     }
 
     /// Any number of 64 bits.
     pub fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `end`; 0 if `end` is 0.
