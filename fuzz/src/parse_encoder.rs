@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use bitgrain::nn::embed::{SentenceEncoder, WordPiece};
+use bitgrain::nn::network::embed::{SentenceEncoder, WordPiece};
 
 use crate::folder::Folder;
 

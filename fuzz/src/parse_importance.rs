@@ -3,7 +3,7 @@
 //! Input: a GGUF, safetensors, npy or npz file; or, if it begins with a brace, the index of a sharded model, the byte
 //! 0xff, and the only shard. Spec: `spec/weights.md`.
 
-use bitgrain::nn::{Importance, Model};
+use bitgrain::nn::{ImportanceMatrix, ModelFile};
 
 use crate::folder::Folder;
 
@@ -11,13 +11,13 @@ use crate::folder::Folder;
 pub fn run(input: &[u8]) {
     let folder = if input.starts_with(b"{") { sharded(input) } else { Folder::holding("model", input) };
     let path = if input.starts_with(b"{") { folder.path().to_owned() } else { folder.path().join("model") };
-    let Ok(model) = Model::open(&path) else { return };
+    let Ok(model) = ModelFile::open(&path) else { return };
     for tensor in model.tensors() {
         if let Ok(values) = tensor.values() {
             assert_eq!(values.len() as u64, tensor.elements(), "{}", tensor.name);
         }
     }
-    let Ok(importance) = Importance::open(&path) else { return };
+    let Ok(importance) = ImportanceMatrix::open(&path) else { return };
     for tensor in model.tensors() {
         if let Ok(Some(values)) = importance.of(tensor) {
             assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0), "{}", tensor.name);

@@ -6,8 +6,8 @@
 use bitgrain::formats::crc32c;
 use bitgrain::formats::safetensors::{Header, TensorInfo, TensorSpec, Writer};
 use bitgrain::nn::Network;
-use bitgrain::nn::network::Batch;
-use bitgrain::nn::save::{Contents, FileError};
+use bitgrain::nn::network::InputBatch;
+use bitgrain::nn::network::save::{Contents, NetworkFileError};
 
 /// Entries of the metadata.
 const NETWORK: &str = "bitgrain.network";
@@ -28,9 +28,9 @@ pub fn run(input: &[u8]) {
 }
 
 fn check(
-    found: Result<Network, FileError>,
-    write: impl Fn(&Network) -> Result<Vec<u8>, FileError>,
-    read: fn(&[u8]) -> Result<Network, FileError>,
+    found: Result<Network, NetworkFileError>,
+    write: impl Fn(&Network) -> Result<Vec<u8>, NetworkFileError>,
+    read: fn(&[u8]) -> Result<Network, NetworkFileError>,
 ) {
     let Ok(network) = found else { return };
     run_once(&network);
@@ -45,7 +45,7 @@ fn run_once(network: &Network) {
     let dims: Vec<usize> = network.input().dims().iter().map(|dim| dim.unwrap_or(2)).collect();
     let len = dims.iter().try_fold(1_usize, |all, dim| all.checked_mul(*dim));
     let Some(len) = len.filter(|len| *len <= MAX_INPUT) else { return };
-    if let Ok(output) = Batch::new(vec![0.0; len], &dims).and_then(|batch| network.forward(&batch)) {
+    if let Ok(output) = InputBatch::new(vec![0.0; len], &dims).and_then(|batch| network.forward(&batch)) {
         assert_eq!(output.values().len(), output.dims().iter().product::<usize>());
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Input: the JSON text of either.
 
-use bitgrain::nn::plan::Plan;
-use bitgrain::nn::save::{layers_from_json, layers_to_json};
+use bitgrain::nn::model::plan::PrecisionPlan;
+use bitgrain::nn::network::save::{layers_from_json, layers_to_json};
 
 use crate::folder::Folder;
 
@@ -11,9 +11,9 @@ use crate::folder::Folder;
 pub fn run(input: &[u8]) {
     let folder = Folder::holding("plan.json", input);
     let path = folder.path().join("plan.json");
-    if let Ok(plan) = Plan::load(&path) {
+    if let Ok(plan) = PrecisionPlan::load(&path) {
         plan.save(&path).expect("space for the plan");
-        assert_eq!(Plan::load(&path).expect("just written"), plan);
+        assert_eq!(PrecisionPlan::load(&path).expect("just written"), plan);
     }
     let Ok(text) = std::str::from_utf8(input) else { return };
     if let Ok(layers) = layers_from_json(text) {

@@ -67,7 +67,7 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
     };
     format!(
         "Products of a batch of f32 activations with a matrix of 4096 × 4096 quantized weights, results in f32, through \
-         `bitgrain::nn::product` in a rayon pool of as many threads as the row says. {ggml}; {candle}. int8 (a scale per \
+         `bitgrain::nn::network::product` in a rayon pool of as many threads as the row says. {ggml}; {candle}. int8 (a scale per \
          row) and int4 (a scale for 64 weights) are held against the others' Q8_0 and Q4_0, which have as many bits. All \
          of them round activations to 8 bits, and that counts. Results were compared before anything was timed. \
          Contestants of a row took turns in one process, which has as many threads as the row says for every one of them: \

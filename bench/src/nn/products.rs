@@ -1,7 +1,7 @@
 //! Products with a matrix of 4096 × 4096 weights: a vector, and a batch of 32.
 
 use bitgrain::codec::weight::{DType, GgmlBlock, QuantizedTensor, ScaledFormat, WeightFormat};
-use bitgrain::nn::product::PackedMatrix;
+use bitgrain::nn::network::product::PackedMatrix;
 use rayon::prelude::*;
 
 use super::{on, progress};

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain::nn::embed::{SentenceEncoder, cosine};
+use bitgrain::nn::network::embed::{SentenceEncoder, cosine};
 
 use super::{on, progress};
 use crate::measure::{Contestant, Pace, Timing, race};

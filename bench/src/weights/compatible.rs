@@ -6,7 +6,7 @@ use crate::scratch::Scratch;
 /// Panics unless candle reads our files as we do. Without candle there is nothing to check.
 #[cfg(feature = "candle")]
 pub(super) fn check(scratch: &Scratch, source: &Source) {
-    use bitgrain::nn::Model;
+    use bitgrain::nn::ModelFile;
 
     use super::files::{convert, tensor_name};
     use crate::rival::candle::{gguf_values, safetensors_values};
@@ -23,7 +23,7 @@ pub(super) fn check(scratch: &Scratch, source: &Source) {
             let name = tensor_name(1);
             let read = if ending == "gguf" { gguf_values } else { safetensors_values };
             let theirs = read(&path, &name).expect("candle opens what we wrote");
-            let model = Model::open(&path).expect("a model");
+            let model = ModelFile::open(&path).expect("a model");
             let ours = model.tensor(&name).and_then(|tensor| tensor.values()).expect("values");
             let same = ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| a.to_bits() == b.to_bits());
             assert!(same, "{format} in {ending}: candle reads other values than we do");

@@ -1,4 +1,4 @@
-//! Whole files: a safetensors model through `bitgrain::nn::convert::quantize`, beside copying it.
+//! Whole files: a safetensors model through `bitgrain::nn::model::convert::quantize`, beside copying it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use bitgrain::codec::weight::WeightFormat;
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::nn::Model;
-use bitgrain::nn::convert::{Choice, Recipe, quantize};
+use bitgrain::nn::ModelFile;
+use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::progress;
@@ -55,8 +55,8 @@ pub(super) fn tensor_name(index: usize) -> String {
 /// Converts a file on the threads of the pool it is called in.
 pub(super) fn convert(from: &Path, to: &Path, format: &str) {
     let format: WeightFormat = format.parse().expect("the name of a format");
-    let model = Model::open(from).expect("a model");
-    quantize(&model, to, &Recipe::new(Choice::To(format)), &()).expect("finite weights in whole blocks");
+    let model = ModelFile::open(from).expect("a model");
+    quantize(&model, to, &Recipe::new(FormatChoice::To(format)), &()).expect("finite weights in whole blocks");
 }
 
 /// Every target, on one and two threads.

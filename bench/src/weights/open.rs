@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bitgrain::formats::Layout;
 use bitgrain::formats::gguf::{self, Array, TensorType, Value};
 use bitgrain::formats::safetensors::{self, Dtype};
-use bitgrain::nn::Model;
+use bitgrain::nn::ModelFile;
 
 use super::files::Source;
 use super::progress;
@@ -32,7 +32,7 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Resul
     for (kind, path) in files {
         let bytes = path.metadata()?.len();
         progress(&format!("opening {kind} of {bytes} bytes"));
-        let tensors = Model::open(path).expect("a model").tensors().len();
+        let tensors = ModelFile::open(path).expect("a model").tensors().len();
         let mut contestants = vec![Contestant::new("bitgrain", |_: &mut ()| inspect(path))];
         contestants.extend(candle(kind, path));
         let timings = race(pace.in_cache(), &mut (), 1, contestants);
@@ -48,7 +48,7 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Resul
 
 /// What `bitgrain inspect` looks at.
 fn inspect(path: &Path) -> u64 {
-    let model = Model::open(path).expect("a model");
+    let model = ModelFile::open(path).expect("a model");
     model.tensors().iter().map(|tensor| tensor.name.len() as u64 + tensor.elements() + tensor.bytes()).sum()
 }
 

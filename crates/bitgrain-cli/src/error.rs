@@ -59,16 +59,16 @@ pub(crate) enum CliError {
     },
     /// A model could not be read, converted or compared.
     #[error("{0}")]
-    Model(#[from] bitgrain::nn::ModelError),
+    Model(#[from] bitgrain::nn::ModelFileError),
     /// A network could not be trained, morphed or run.
     #[error("{0}")]
     Network(#[from] bitgrain::nn::network::NetworkError),
     /// The file of a network could not be written or read.
     #[error("{0}")]
-    NetworkFile(#[from] bitgrain::nn::save::FileError),
+    NetworkFile(#[from] bitgrain::nn::network::save::NetworkFileError),
     /// Sentences could not be embedded.
     #[error("{0}")]
-    Embed(#[from] bitgrain::nn::embed::EmbedError),
+    Embed(#[from] bitgrain::nn::network::embed::EmbedError),
     /// Vectors under a name that says something else.
     #[error("{}: vectors are written as .npy: name the output so", path.display())]
     NotNpy {

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bitgrain_codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
-use bitgrain_nn::convert::Choice;
-use bitgrain_nn::observe::{Observer, observe_products};
+use bitgrain_nn::model::convert::FormatChoice;
+use bitgrain_nn::network::observe::{Observer, observe_products};
+use bitgrain_nn::network::train::{LossFunction, evaluate};
 use bitgrain_nn::sample::{Classifier, classifier};
-use bitgrain_nn::train::{Loss, evaluate};
 use bitgrain_nn::trial::{gain, trial};
 
 fn main() -> ExitCode {
@@ -34,7 +34,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let digits = classifier(20)?;
     let seconds = start.elapsed().as_secs_f64();
-    let score = evaluate(&digits.network, &digits.unknown, Loss::CrossEntropy)?;
+    let score = evaluate(&digits.network, &digits.unknown, LossFunction::CrossEntropy)?;
     let last = digits.history.epochs.last().ok_or("no epochs")?;
     let weights: usize = digits.network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
     writeln!(
@@ -64,7 +64,7 @@ fn morphed(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Erro
         [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
     let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(searched.map(WeightFormat::from));
     for format in formats.chain(blocks.map(WeightFormat::from)) {
-        let row = trial(&digits.network, format, &digits.unknown, Loss::CrossEntropy, &file)?;
+        let row = trial(&digits.network, format, &digits.unknown, LossFunction::CrossEntropy, &file)?;
         if !row.same_after_loading {
             return Err(format!("{format}: the loaded network is another one").into());
         }
@@ -102,8 +102,8 @@ fn calibrated(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn E
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for name in ["int4", "int4@mse", "fp4", "q4_0", "q4_k", "q3_k", "int2", "int2@mse", "ternary", "binary"] {
-        let Choice::To(format) = name.parse()? else { continue };
-        let row = gain(&digits.network, format, &seen, &digits.unknown, Loss::CrossEntropy)?;
+        let FormatChoice::To(format) = name.parse()? else { continue };
+        let row = gain(&digits.network, format, &seen, &digits.unknown, LossFunction::CrossEntropy)?;
         let all = [row.plain, row.importance, row.feedback];
         let errors = all.map(|outcome| format!("{:.4}", outcome.error)).join(" | ");
         let shares = all.map(|outcome| format!("{:.1} %", percent(outcome.accuracy))).join(" | ");

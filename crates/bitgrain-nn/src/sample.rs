@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use bitgrain_formats::npy::Header;
 use bitgrain_formats::npz::Archive;
 
-use crate::layer::Layer;
-use crate::network::{Batch, Network, NetworkError, Shape};
-use crate::train::{Dataset, History, Loss, Schedule, Targets, TrainConfig, train};
+use crate::network::layer::Layer;
+use crate::network::train::{History, LossFunction, Schedule, TrainConfig, TrainingSet, TrainingTargets, train};
+use crate::network::{InputBatch, Network, NetworkError, Shape};
 
 static DIGITS: &[u8] = include_bytes!("../data/digits.npz");
 
@@ -21,9 +21,9 @@ pub struct Classifier {
     /// Two hidden layers of 256, trained at f32.
     pub network: Network,
     /// The images it learned from.
-    pub known: Dataset,
+    pub known: TrainingSet,
     /// Images by people whose hands it has not seen.
-    pub unknown: Dataset,
+    pub unknown: TrainingSet,
     /// How it learned.
     pub history: History,
 }
@@ -36,7 +36,8 @@ pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
     let (known, unknown) = digits()?.split(LEARNED)?;
     let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
     let mut network = Network::new(Shape::new(&[64]), layers, 1)?;
-    let config = TrainConfig { epochs, schedule: Schedule::Cosine, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+    let config =
+        TrainConfig { epochs, schedule: Schedule::Cosine, ..TrainConfig::adam(2e-3, LossFunction::CrossEntropy) };
     let history = train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(()))?;
     Ok(Classifier { network, known, unknown, history })
 }
@@ -52,7 +53,7 @@ pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
 ///
 /// # Errors
 /// None, unless the data in the crate was changed.
-pub fn digits() -> Result<Dataset, NetworkError> {
+pub fn digits() -> Result<TrainingSet, NetworkError> {
     let lacking = NetworkError::Nothing { what: "the digits it was built with" };
     let read = |name: &str| -> Option<Vec<u8>> {
         let archive = Archive::parse(DIGITS).ok()?;
@@ -61,6 +62,6 @@ pub fn digits() -> Result<Dataset, NetworkError> {
         Some(bytes[range].to_vec())
     };
     let (images, labels) = read("images.npy").zip(read("labels.npy")).ok_or(lacking)?;
-    let inputs = Batch::new(images.into_iter().map(|pixel| f32::from(pixel) / 16.0).collect(), &[64])?;
-    Dataset::new(inputs, Targets::Classes(labels.into_iter().map(usize::from).collect()))
+    let inputs = InputBatch::new(images.into_iter().map(|pixel| f32::from(pixel) / 16.0).collect(), &[64])?;
+    TrainingSet::new(inputs, TrainingTargets::Classes(labels.into_iter().map(usize::from).collect()))
 }

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain::nn::convert::Choice;
-use bitgrain::nn::embed::{EmbedError, SentenceEncoder, cosine};
+use bitgrain::nn::model::convert::FormatChoice;
+use bitgrain::nn::network::embed::{EmbedError, SentenceEncoder, cosine};
 
 const USAGE: &str =
     "usage: cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [--calibrate N] [FORMAT…]";
@@ -41,8 +41,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         every_format()
     } else {
         let format = |name: &String| match name.parse()? {
-            Choice::To(format) => Ok(format),
-            Choice::Keep => Err(Box::from(format!("`{name}` is no format"))),
+            FormatChoice::To(format) => Ok(format),
+            FormatChoice::Keep => Err(Box::from(format!("`{name}` is no format"))),
         };
         formats.iter().map(format).collect::<Result<_, Box<dyn Error>>>()?
     };
@@ -60,7 +60,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let calibrated = calibrated(&encoder, &apart)?;
     full.row("float32", &full, &mut out)?;
     for format in formats {
-        let name = Choice::To(format).to_string();
+        let name = FormatChoice::To(format).to_string();
         measure(&encoder, format, &pairs)?.row(&name, &full, &mut out)?;
         for (how, encoder) in &calibrated {
             measure(encoder, format, &pairs)?.row(&format!("{name}, {how}"), &full, &mut out)?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bitgrain::codec::{BitWidth, BlockFormat, Fidelity};
-use bitgrain::nn::Model;
+use bitgrain::nn::ModelFile;
 
 fn main() -> ExitCode {
     match run() {
@@ -32,7 +32,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     let mut out = io::stdout().lock();
     for file in &files {
-        let model = Model::open(file)?;
+        let model = ModelFile::open(file)?;
         let values = model.tensors().first().ok_or_else(|| format!("{file} holds no array"))?.values()?;
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
         writeln!(out, "## {name}\n\n{} values\n", values.len())?;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat, optimum};
-use bitgrain::nn::Model;
-use bitgrain::nn::convert::{Choice, Recipe, quantize};
+use bitgrain::nn::ModelFile;
+use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
 
 fn main() -> ExitCode {
     match run() {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("usage: cargo run --release --example weight_quality -- MODEL")?;
-    let model = Model::open(&file)?;
+    let model = ModelFile::open(&file)?;
     let folder = tempfile::tempdir()?;
     let mut out = io::stdout().lock();
     writeln!(
@@ -63,14 +63,14 @@ fn formats() -> Vec<(WeightFormat, &'static str)> {
 }
 
 fn row(
-    model: &Model,
+    model: &ModelFile,
     format: WeightFormat,
     how: &str,
     folder: &Path,
     out: &mut impl Write,
 ) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
-    let done = quantize(model, &folder.join("out.safetensors"), &Recipe::new(Choice::To(format)), &())?;
+    let done = quantize(model, &folder.join("out.safetensors"), &Recipe::new(FormatChoice::To(format)), &())?;
     let seconds = start.elapsed().as_secs_f64();
     // Only tensors that really have the format count: rows of other lengths get another one.
     let counted: Vec<_> = done.tensors.iter().filter(|t| t.figures.is_some() && t.remark.is_none()).collect();

@@ -151,7 +151,7 @@ fn the_lints_of_the_kernels_are_those_of_the_workspace_but_for_unsafe_code() {
 /// Where else the word stands, and why: see `docs/decisions/008-mapped-files.md`.
 const OTHER_UNSAFE: [&str; 4] = [
     // The one call that maps a file.
-    "crates/bitgrain-nn/src/model/mapped.rs",
+    "crates/bitgrain-nn/src/model/file/mapped.rs",
     // The one that maps a segment.
     "crates/bitgrain-store/src/backend/map.rs",
     // A rival's library, called through its C functions.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use bitgrain::nn::Model;
-use bitgrain::nn::compare::{self, Comparison};
-use bitgrain::nn::convert::{Choice, Recipe};
+use bitgrain::nn::ModelFile;
+use bitgrain::nn::model::compare::{self, ModelComparison};
+use bitgrain::nn::model::convert::{FormatChoice, Recipe};
+use bitgrain::nn::model::plan::{Goal, candidates, plan, work};
+use bitgrain::nn::model::report::{Report, TradeOff, html};
 use bitgrain::nn::network::NetworkComparison;
-use bitgrain::nn::plan::{Goal, candidates, plan, work};
-use bitgrain::nn::report::{Curve, Report, html};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -19,15 +19,15 @@ use crate::error::{Raised, Result};
 /// Two models, compared.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightComparison {
-    first: Arc<Model>,
-    second: Arc<Model>,
-    comparison: Comparison,
+    first: Arc<ModelFile>,
+    second: Arc<ModelFile>,
+    comparison: ModelComparison,
 }
 
 pub(super) fn compare(
     py: Python<'_>,
-    first: &Arc<Model>,
-    second: &Arc<Model>,
+    first: &Arc<ModelFile>,
+    second: &Arc<ModelFile>,
     notify: Option<&Bound<'_, PyAny>>,
 ) -> Result<WeightComparison> {
     let total = compare::work(first, second);
@@ -42,7 +42,7 @@ pub(super) fn compare(
 impl WeightComparison {
     /// Everything, as a dictionary.
     fn as_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let Comparison { tensors, overall, only_in_first, only_in_second, skipped, first_bytes, second_bytes } =
+        let ModelComparison { tensors, overall, only_in_first, only_in_second, skipped, first_bytes, second_bytes } =
             &self.comparison;
         let rows = PyList::empty(py);
         for tensor in tensors {
@@ -81,15 +81,15 @@ impl WeightComparison {
         trade_off: bool,
         notify: Option<&Bound<'_, PyAny>>,
     ) -> Result<String> {
-        let (formats, recipe) = (candidates(self.second.container()), Recipe::new(Choice::Keep));
+        let (formats, recipe) = (candidates(self.second.container()), Recipe::new(FormatChoice::Keep));
         let total = if trade_off { work(&self.first, &formats, &recipe) } else { 0 };
         watched(py, total, notify, |watch| {
             let goal = Goal::Budget(u64::MAX);
             let plan = trade_off.then(|| plan(&self.first, self.second.container(), &formats, goal, &recipe, watch));
             let plan = plan.transpose()?;
             let curve = match &plan {
-                Some(plan) => Curve::Measured { plan, candidates: &formats },
-                None => Curve::Missing("it was not asked for"),
+                Some(plan) => TradeOff::Measured { plan, candidates: &formats },
+                None => TradeOff::Missing("it was not asked for"),
             };
             Ok(html(&Report { first, second, comparison: &self.comparison, curve }))
         })

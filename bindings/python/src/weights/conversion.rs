@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use bitgrain::codec::weight::WeightFormat;
-use bitgrain::nn::convert::{Choice, Conversion, Recipe, quantize};
-use bitgrain::nn::plan::{self, Goal, Plan, candidates};
-use bitgrain::nn::{Container, Importance, Model};
+use bitgrain::nn::model::convert::{Conversion, FormatChoice, Recipe, quantize};
+use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan, candidates};
+use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -39,7 +39,7 @@ impl Orders {
         self.budget.map(Goal::Budget).or(self.max_rmse.map(Goal::MaxError))
     }
 
-    fn recipe(&self, model: &Model) -> Result<Recipe> {
+    fn recipe(&self, model: &ModelFile) -> Result<Recipe> {
         let mut recipe = Recipe::new(parse_choice(&self.to)?);
         for (pattern, choice) in &self.rules {
             model.matching(pattern)?;
@@ -55,7 +55,7 @@ impl Orders {
 
 pub(super) fn convert<'py>(
     py: Python<'py>,
-    model: &Model,
+    model: &ModelFile,
     path: PathBuf,
     orders: &Orders,
     notify: Option<&Bound<'py, PyAny>>,
@@ -82,8 +82,8 @@ pub(super) fn convert<'py>(
     Ok(as_dict(py, planned.as_ref(), &done)?)
 }
 
-fn importance(file: &Path, model: &Model) -> Result<Importance> {
-    let importance = Importance::open(file)?;
+fn importance(file: &Path, model: &ModelFile) -> Result<ImportanceMatrix> {
+    let importance = ImportanceMatrix::open(file)?;
     if importance.covers(model) == 0 {
         let file = file.display();
         return Err(Raised::input(format!("{file} has importances for none of the model's tensors")));
@@ -93,16 +93,16 @@ fn importance(file: &Path, model: &Model) -> Result<Importance> {
 
 /// The plan that was asked for: made and saved, or loaded.
 fn planned(
-    model: &Model,
+    model: &ModelFile,
     container: Container,
     formats: &[WeightFormat],
     orders: &Orders,
     recipe: &Recipe,
     watch: &Watch,
-) -> Result<Option<Plan>> {
+) -> Result<Option<PrecisionPlan>> {
     let made = match (orders.goal(), &orders.plan) {
         (Some(goal), _) => plan::plan(model, container, formats, goal, recipe, watch)?,
-        (None, Some(file)) => return Ok(Some(Plan::load(file)?)),
+        (None, Some(file)) => return Ok(Some(PrecisionPlan::load(file)?)),
         (None, None) => return Ok(None),
     };
     if let Some(file) = &orders.plan {
@@ -111,7 +111,7 @@ fn planned(
     Ok(Some(made))
 }
 
-fn as_dict<'py>(py: Python<'py>, plan: Option<&Plan>, done: &Conversion) -> PyResult<Bound<'py, PyDict>> {
+fn as_dict<'py>(py: Python<'py>, plan: Option<&PrecisionPlan>, done: &Conversion) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyList::empty(py);
     for tensor in &done.tensors {
         rows.append(record!(py, {
@@ -136,10 +136,10 @@ fn as_dict<'py>(py: Python<'py>, plan: Option<&Plan>, done: &Conversion) -> PyRe
     }))
 }
 
-fn plan_dict<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
+fn plan_dict<'py>(py: Python<'py>, plan: &PrecisionPlan) -> PyResult<Bound<'py, PyDict>> {
     let formats = PyDict::new(py);
     for (name, choice) in plan.formats.iter().chain(&plan.others) {
-        formats.set_item(name, Choice::to_string(choice))?;
+        formats.set_item(name, FormatChoice::to_string(choice))?;
     }
     let curve: Vec<(u64, f64)> = plan.curve.iter().map(|point| (point.bytes, point.relative_rmse)).collect();
     Ok(record!(py, {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-use bitgrain::nn::embed::SentenceEncoder;
+use bitgrain::nn::network::embed::SentenceEncoder;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use bitgrain::codec::CodecErr;
 use bitgrain::formats::WriteError;
-use bitgrain::nn::ModelError;
-use bitgrain::nn::embed::EmbedError;
+use bitgrain::nn::ModelFileError;
 use bitgrain::nn::network::NetworkError;
-use bitgrain::nn::product::ProductError;
-use bitgrain::nn::save::FileError as SavedError;
-use bitgrain::nn::store::StoreError;
+use bitgrain::nn::network::embed::EmbedError;
+use bitgrain::nn::network::product::ProductError;
+use bitgrain::nn::network::save::NetworkFileError as SavedError;
+use bitgrain::nn::network::weights::WeightsError;
 
 use crate::error::{DTypeError, DamagedError, FormatError, NotFoundError, Raised};
 
@@ -39,14 +39,14 @@ impl From<CodecErr> for Raised {
     }
 }
 
-impl From<StoreError> for Raised {
-    fn from(error: StoreError) -> Self {
+impl From<WeightsError> for Raised {
+    fn from(error: WeightsError) -> Self {
         match error {
             // There is nothing to choose here.
-            StoreError::Codec(CodecErr::NonFinite { index }) => {
+            WeightsError::Codec(CodecErr::NonFinite { index }) => {
                 Self::input(format!("the weight at index {index} is not finite"))
             }
-            StoreError::Codec(source) => source.into(),
+            WeightsError::Codec(source) => source.into(),
             other => Self::input(other),
         }
     }
@@ -67,28 +67,28 @@ impl From<NetworkError> for Raised {
     }
 }
 
-impl From<ModelError> for Raised {
-    fn from(error: ModelError) -> Self {
+impl From<ModelFileError> for Raised {
+    fn from(error: ModelFileError) -> Self {
         match &error {
-            ModelError::Io { path, source } => file(path, source),
-            ModelError::Write { path, source: WriteError::Io(source) } => file(path, source),
-            ModelError::NotAModel { .. }
-            | ModelError::NoWeights { .. }
-            | ModelError::NotInShard { .. }
-            | ModelError::Gguf { .. }
-            | ModelError::Safetensors { .. }
-            | ModelError::Npy { .. }
-            | ModelError::Npz { .. }
-            | ModelError::Note { .. }
-            | ModelError::Plan { .. } => Self::new::<FormatError>(error),
-            ModelError::NoTensor { .. } => Self::new::<NotFoundError>(error),
-            ModelError::Unreadable { .. } => Self::new::<DTypeError>(error),
-            ModelError::Codec { tensor, source: CodecErr::NonFinite { index } } => Self::input(format!(
+            ModelFileError::Io { path, source } => file(path, source),
+            ModelFileError::Write { path, source: WriteError::Io(source) } => file(path, source),
+            ModelFileError::NotAModel { .. }
+            | ModelFileError::NoWeights { .. }
+            | ModelFileError::NotInShard { .. }
+            | ModelFileError::Gguf { .. }
+            | ModelFileError::Safetensors { .. }
+            | ModelFileError::Npy { .. }
+            | ModelFileError::Npz { .. }
+            | ModelFileError::Note { .. }
+            | ModelFileError::Plan { .. } => Self::new::<FormatError>(error),
+            ModelFileError::NoTensor { .. } => Self::new::<NotFoundError>(error),
+            ModelFileError::Unreadable { .. } => Self::new::<DTypeError>(error),
+            ModelFileError::Codec { tensor, source: CodecErr::NonFinite { index } } => Self::input(format!(
                 "tensor `{tensor}`: value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" replaces it"
             )),
-            ModelError::Codec { source: CodecErr::InvalidScale { .. } | CodecErr::CodeOutOfRange { .. }, .. } => {
-                Self::new::<FormatError>(error)
-            }
+            ModelFileError::Codec {
+                source: CodecErr::InvalidScale { .. } | CodecErr::CodeOutOfRange { .. }, ..
+            } => Self::new::<FormatError>(error),
             _ => Self::input(error),
         }
     }

@@ -1,6 +1,6 @@
 //! How far two arrays are apart, as a dictionary.
 
-use bitgrain::nn::compare::Figures;
+use bitgrain::nn::model::compare::Figures;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,7 +2,7 @@
 
 use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
 use bitgrain::codec::{CodecErr, NonFinite};
-use bitgrain::nn::convert::{Choice, FormatSettings, Granularity, SettingsError};
+use bitgrain::nn::model::convert::{FormatChoice, FormatOptions, FormatOptionsError, Granularity};
 use pyo3::prelude::*;
 
 use crate::error::{Raised, Result};
@@ -48,7 +48,7 @@ pub(crate) fn weight_format(
             return Err(Raised::input(format!("scale cannot be \"{other}\"; choose none, tensor, channel or group")));
         }
     };
-    let settings = FormatSettings { scale, group, calibration: calibrate.map(str::parse).transpose()? };
+    let settings = FormatOptions { scale, group, calibration: calibrate.map(str::parse).transpose()? };
     let resolved = if strict { settings.resolve(name) } else { settings.resolve_override(name) };
     let resolved = resolved.map_err(refused)?;
     if strict {
@@ -57,30 +57,30 @@ pub(crate) fn weight_format(
     Ok(full_name(resolved.format))
 }
 
-fn refused(error: SettingsError) -> Raised {
+fn refused(error: FormatOptionsError) -> Raised {
     match error {
-        SettingsError::Codec(source) => source.into(),
+        FormatOptionsError::Codec(source) => source.into(),
         other => Raised::input(other.to_string()),
     }
 }
 
 /// A format by its full name.
 pub(super) fn parse(name: &str) -> Result<WeightFormat> {
-    match name.parse::<Choice>() {
-        Ok(Choice::To(format)) => Ok(format),
-        Ok(Choice::Keep) | Err(CodecErr::UnknownFormat) => Err(unknown(name)),
+    match name.parse::<FormatChoice>() {
+        Ok(FormatChoice::To(format)) => Ok(format),
+        Ok(FormatChoice::Keep) | Err(CodecErr::UnknownFormat) => Err(unknown(name)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// What becomes of a tensor: `keep` or a format by its full name.
-pub(super) fn parse_choice(name: &str) -> Result<Choice> {
-    if name == "keep" { Ok(Choice::Keep) } else { parse(name).map(Choice::To) }
+pub(super) fn parse_choice(name: &str) -> Result<FormatChoice> {
+    if name == "keep" { Ok(FormatChoice::Keep) } else { parse(name).map(FormatChoice::To) }
 }
 
 /// A format with all that is to be known of it.
 pub(super) fn full_name(format: WeightFormat) -> String {
-    Choice::To(format).to_string()
+    FormatChoice::To(format).to_string()
 }
 
 /// What to do with NaN and infinities.

@@ -1,14 +1,14 @@
 //! What a model's file says about itself, as Python values and back.
 
 use bitgrain::formats::gguf::{Array, Value};
-use bitgrain::nn::Metadata;
+use bitgrain::nn::model::ModelMetadata;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::error::{Raised, Result};
 
 /// Every entry, in the order of the file.
-pub(super) fn entries<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn entries<'py>(py: Python<'py>, metadata: &ModelMetadata) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (key, value) in metadata.gguf.iter() {
         out.set_item(key, object(py, value)?)?;
@@ -55,8 +55,8 @@ fn list<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyList>> {
 }
 
 /// Metadata of a file in the making: typed keys for GGUF, texts for safetensors.
-pub(super) fn metadata(given: &Bound<'_, PyDict>, gguf: bool) -> Result<Metadata> {
-    let mut metadata = Metadata::default();
+pub(super) fn metadata(given: &Bound<'_, PyDict>, gguf: bool) -> Result<ModelMetadata> {
+    let mut metadata = ModelMetadata::default();
     for (key, value) in given.iter() {
         let key: String = key.extract().map_err(|_| Raised::dtype("keys of metadata are texts"))?;
         if gguf {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bitgrain::codec::weight::{DType, PartsBuf};
-use bitgrain::nn::stats::stats;
-use bitgrain::nn::{Model, Storage, Tensor};
+use bitgrain::nn::model::stats::stats;
+use bitgrain::nn::{ModelFile, ModelTensor, TensorEncoding};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +23,7 @@ use crate::process;
 /// A model that was opened. No values are read yet.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightModel {
-    model: Arc<Model>,
+    model: Arc<ModelFile>,
 }
 
 /// A tensor in memory: name, shape, storage, whether it is integers, codes, scales, zero points.
@@ -34,7 +34,7 @@ type Given<'py> =
 type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<u8>>);
 
 impl WeightModel {
-    fn tensor(&self, name: &str) -> Result<&Tensor> {
+    fn tensor(&self, name: &str) -> Result<&ModelTensor> {
         Ok(self.model.tensor(name)?)
     }
 }
@@ -44,7 +44,7 @@ impl WeightModel {
     /// Opens a file, the index of a sharded model, or a folder with either.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
-        Ok(Self { model: Arc::new(process::detached(py, || Model::open(path))?) })
+        Ok(Self { model: Arc::new(process::detached(py, || ModelFile::open(path))?) })
     }
 
     /// A model of tensors in memory, with metadata for a GGUF or a safetensors file.
@@ -56,11 +56,11 @@ impl WeightModel {
                 scales: elements(&scales)?.to_vec(),
                 zeros: elements(&zeros)?.to_vec(),
             };
-            let storage = if integers { whole_numbers(&storage)? } else { Storage::Weights(parse(&storage)?) };
-            Ok(Tensor::new(name, shape, storage, parts)?)
+            let storage = if integers { whole_numbers(&storage)? } else { TensorEncoding::Weights(parse(&storage)?) };
+            Ok(ModelTensor::new(name, shape, storage, parts)?)
         };
         let tensors = tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?;
-        Ok(Self { model: Arc::new(Model::of(tensors, self::metadata(metadata, gguf)?)) })
+        Ok(Self { model: Arc::new(ModelFile::of(tensors, self::metadata(metadata, gguf)?)) })
     }
 
     /// The names of its tensors, in the order of the file.
@@ -179,10 +179,10 @@ impl WeightModel {
 }
 
 /// Whole numbers that are no weights, by the name NumPy has for them.
-fn whole_numbers(name: &str) -> Result<Storage> {
+fn whole_numbers(name: &str) -> Result<TensorEncoding> {
     if name == "bool" {
-        return Ok(Storage::Integers { dtype: DType::Uint8, name: "BOOL" });
+        return Ok(TensorEncoding::Integers { dtype: DType::Uint8, name: "BOOL" });
     }
     let dtype: DType = name.parse()?;
-    Storage::integers(dtype).ok_or_else(|| Raised::dtype(format!("{name} are no whole numbers")))
+    TensorEncoding::integers(dtype).ok_or_else(|| Raised::dtype(format!("{name} are no whole numbers")))
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
-use bitgrain::nn::convert::Recipe;
-use bitgrain::nn::network::{Batch, Network, NetworkError, Shape, compare_networks};
-use bitgrain::nn::observe::{Observer, observe, observe_products};
-use bitgrain::nn::save::{Contents, layers_from_json, layers_to_json};
+use bitgrain::nn::model::convert::Recipe;
+use bitgrain::nn::network::observe::{Observer, observe, observe_products};
+use bitgrain::nn::network::save::{Contents, layers_from_json, layers_to_json};
+use bitgrain::nn::network::{InputBatch, Network, NetworkError, Shape, compare_networks};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -232,7 +232,7 @@ impl WeightNetwork {
     ) -> Result<(f64, Option<f64>)> {
         let (network, loss) = (self.current(), training::parse_loss(loss)?);
         let data = training::dataset(&x, &targets, &mask)?;
-        let score = process::detached(py, || bitgrain::nn::train::evaluate(&network, &data, loss))?;
+        let score = process::detached(py, || bitgrain::nn::network::train::evaluate(&network, &data, loss))?;
         Ok((score.loss, score.accuracy))
     }
 
@@ -288,10 +288,10 @@ impl WeightNetwork {
 }
 
 /// Samples of an array whose first axis counts them.
-pub(super) fn batch(x: &Floats<'_>, mask: &Mask<'_>) -> Result<Batch> {
+pub(super) fn batch(x: &Floats<'_>, mask: &Mask<'_>) -> Result<InputBatch> {
     let values = elements(x)?.to_vec();
     let dims = x.shape().split_first().map_or(&[][..], |(_, dims)| dims);
-    let batch = Batch::new(values, dims)?;
+    let batch = InputBatch::new(values, dims)?;
     match mask {
         Some(mask) => Ok(batch.with_mask(elements(mask)?.to_vec())?),
         None => Ok(batch),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bitgrain::codec::CodecErr;
 use bitgrain::codec::weight::{PartsBuf, QuantizedTensor, WeightFormat};
-use bitgrain::nn::matrix as whole;
-use bitgrain::nn::store::Version;
+use bitgrain::nn::network::matrix as whole;
+use bitgrain::nn::network::weights::Version;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use bitgrain::nn::train::{self, Dataset, Epoch, History, Loss, Optimizer, Schedule, TrainConfig};
+use bitgrain::nn::network::train::{self, Epoch, History, LossFunction, Optimizer, Schedule, TrainConfig, TrainingSet};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -65,16 +65,16 @@ impl Settings {
     }
 }
 
-pub(super) fn parse_loss(name: &str) -> Result<Loss> {
+pub(super) fn parse_loss(name: &str) -> Result<LossFunction> {
     match name {
-        "cross_entropy" => Ok(Loss::CrossEntropy),
-        "mean_square" => Ok(Loss::MeanSquare),
+        "cross_entropy" => Ok(LossFunction::CrossEntropy),
+        "mean_square" => Ok(LossFunction::MeanSquare),
         other => Err(Raised::input(format!("loss cannot be \"{other}\"; choose cross_entropy or mean_square"))),
     }
 }
 
 /// Samples with their targets.
-pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) -> Result<Dataset> {
+pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) -> Result<TrainingSet> {
     let targets = match targets {
         Targets::Classes(classes) => {
             let class = |(index, class): (usize, &i64)| {
@@ -82,19 +82,19 @@ pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) ->
                     .map_err(|_| Raised::input(format!("y[{index}] is {class}: classes are numbered from 0")))
             };
             let classes = elements(classes)?.iter().enumerate().map(class).collect::<Result<Vec<_>>>()?;
-            train::Targets::Classes(classes)
+            train::TrainingTargets::Classes(classes)
         }
-        Targets::Values(values) => train::Targets::Values(elements(values)?.to_vec()),
+        Targets::Values(values) => train::TrainingTargets::Values(elements(values)?.to_vec()),
     };
-    Ok(Dataset::new(batch(x, mask)?, targets)?)
+    Ok(TrainingSet::new(batch(x, mask)?, targets)?)
 }
 
 /// Trains, and tells `notify` of each epoch; it ends the training by returning true or raising.
 pub(super) fn train<'py>(
     network: &WeightNetwork,
     py: Python<'py>,
-    data: &Dataset,
-    held_back: Option<&Dataset>,
+    data: &TrainingSet,
+    held_back: Option<&TrainingSet>,
     settings: &Settings,
     notify: Option<&Py<PyAny>>,
 ) -> Result<Bound<'py, PyDict>> {

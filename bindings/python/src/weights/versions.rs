@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bitgrain::nn::WeightStore;
-use bitgrain::nn::product::{Shape, multiply_f32};
-use bitgrain::nn::store::Active;
+use bitgrain::nn::network::product::{ProductShape, multiply_f32};
+use bitgrain::nn::network::weights::Active;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -131,7 +131,7 @@ impl WeightVersions {
             let store = self.read();
             let mut out = vec![0.0; batch * rows];
             match store.fresh(format)? {
-                Active::Master(weights) => multiply_f32(x, weights, Shape { batch, rows, cols }, &mut out)?,
+                Active::Master(weights) => multiply_f32(x, weights, ProductShape { batch, rows, cols }, &mut out)?,
                 Active::Version(version) => version.multiply(x, &mut out)?,
             }
             Ok(out)

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use bitgrain::nn::compare::{Comparison, Row, compare, work};
-use bitgrain::nn::convert::{Choice, Recipe};
-use bitgrain::nn::plan::{self, Goal, Plan};
-use bitgrain::nn::report::{Curve, Report, html, save};
-use bitgrain::nn::{Model, Size, digits};
+use bitgrain::nn::model::compare::{ModelComparison, Row, compare, work};
+use bitgrain::nn::model::convert::{FormatChoice, Recipe};
+use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan};
+use bitgrain::nn::model::report::{Report, TradeOff, html, save};
+use bitgrain::nn::{ModelFile, Size, digits};
 
 use crate::error::CliError;
 use crate::printable::printable;
@@ -54,7 +54,7 @@ enum Sort {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
-    let (first, second) = (Model::open(&args.first)?, Model::open(&args.second)?);
+    let (first, second) = (ModelFile::open(&args.first)?, ModelFile::open(&args.second)?);
     if let Some(report) = &args.report {
         check_report(report, &[&first, &second])?;
     }
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     Ok(())
 }
 
-fn compared(first: &Model, second: &Model) -> Result<Comparison, CliError> {
+fn compared(first: &ModelFile, second: &ModelFile) -> Result<ModelComparison, CliError> {
     let bar = Bar::new(work(first, second), "comparing");
     let comparison = compare(first, second, &bar)?;
     bar.finish();
@@ -92,7 +92,7 @@ fn compared(first: &Model, second: &Model) -> Result<Comparison, CliError> {
 }
 
 /// Refuses a report that cannot be written, before the work and not after it.
-fn check_report(report: &Path, models: &[&Model]) -> Result<(), CliError> {
+fn check_report(report: &Path, models: &[&ModelFile]) -> Result<(), CliError> {
     let same = |file: &Path| report.canonicalize().is_ok_and(|report| file.canonicalize().is_ok_and(|f| f == report));
     if models.iter().any(|model| same(model.path()) || model.files().into_iter().any(same)) {
         return Err(CliError::ReportOverModel { path: report.to_owned() });
@@ -116,12 +116,12 @@ fn sort(rows: &mut [Row], by: Sort) {
 }
 
 /// The HTML page, with the sizes that the first model could have in a file like the second.
-fn page(args: &Args, first: &Model, second: &Model, comparison: &Comparison) -> String {
+fn page(args: &Args, first: &ModelFile, second: &ModelFile, comparison: &ModelComparison) -> String {
     let candidates = plan::candidates(second.container());
     let planned = trade_off(first, second, &candidates);
     let curve = match &planned {
-        Ok(plan) => Curve::Measured { plan, candidates: &candidates },
-        Err(reason) => Curve::Missing(reason),
+        Ok(plan) => TradeOff::Measured { plan, candidates: &candidates },
+        Err(reason) => TradeOff::Missing(reason),
     };
     let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let (mut one, mut other) = (name(&args.first), name(&args.second));
@@ -133,10 +133,10 @@ fn page(args: &Args, first: &Model, second: &Model, comparison: &Comparison) -> 
 
 /// The trade-offs of the first model, or why there are none: a page without them is still worth having.
 fn trade_off(
-    first: &Model,
-    second: &Model,
+    first: &ModelFile,
+    second: &ModelFile,
     candidates: &[bitgrain::codec::weight::WeightFormat],
-) -> Result<Plan, String> {
+) -> Result<PrecisionPlan, String> {
     let quantized =
         first.tensors().iter().find(|tensor| tensor.storage.format().is_some() && !tensor.storage.is_float());
     if let Some(tensor) = quantized {
@@ -146,12 +146,12 @@ fn trade_off(
             tensor.name
         ));
     }
-    let recipe = Recipe::new(Choice::Keep);
+    let recipe = Recipe::new(FormatChoice::Keep);
     let bar = Bar::new(plan::work(first, candidates, &recipe), "measuring");
     plan::plan(first, second.container(), candidates, Goal::Budget(u64::MAX), &recipe, &bar).map_err(|e| e.to_string())
 }
 
-fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliError> {
+fn write_text(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), CliError> {
     let mut table = Table::new(
         &["tensor", "stored as", "bytes", "max error", "RMSE", "relative", "cosine", "SNR dB", "optimum", "limit"],
         2,
@@ -182,7 +182,7 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
     }
     left_out(comparison, out)?;
     let (all, equal) = (comparison.tensors.len(), comparison.tensors.iter().filter(|row| row.is_equal()).count());
-    let Comparison { overall, first_bytes, second_bytes, .. } = comparison;
+    let ModelComparison { overall, first_bytes, second_bytes, .. } = comparison;
     let (ratio, change) = comparison.size_change();
     writeln!(out, "tensors   {all} compared, {equal} of them the same in both")?;
     writeln!(out, "size      {} > {}, {ratio:.2} times {change}", Size(*first_bytes), Size(*second_bytes))?;
@@ -201,7 +201,7 @@ fn write_text(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliEr
 }
 
 /// Tensors without figures, or with infinite ones.
-fn left_out(comparison: &Comparison, out: &mut impl Write) -> Result<(), CliError> {
+fn left_out(comparison: &ModelComparison, out: &mut impl Write) -> Result<(), CliError> {
     for (title, names) in [("first", &comparison.only_in_first), ("second", &comparison.only_in_second)] {
         for name in names {
             writeln!(out, "only in the {title} model: {}", printable(name))?;

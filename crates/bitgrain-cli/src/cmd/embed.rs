@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bitgrain::codec::weight::{DType, WeightFormat};
-use bitgrain::nn::convert::Choice;
-use bitgrain::nn::embed::{SentenceEncoder, most_alike, save_npy};
+use bitgrain::nn::model::convert::FormatChoice;
+use bitgrain::nn::network::embed::{SentenceEncoder, most_alike, save_npy};
 use serde::Serialize;
 
 use super::predict::{check_place, refuse_over};
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 
 fn format(text: &str) -> Result<WeightFormat, CliError> {
     match text.parse() {
-        Ok(Choice::To(format)) => Ok(format),
+        Ok(FormatChoice::To(format)) => Ok(format),
         _ => Err(CliError::UnknownFormat { name: text.to_owned() }),
     }
 }
@@ -150,7 +150,7 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     }
     bar.finish();
     let seconds = start.elapsed().as_secs_f64();
-    let (dims, bytes, format) = (encoder.dims(), encoder.bytes()?, Choice::To(args.to).to_string());
+    let (dims, bytes, format) = (encoder.dims(), encoder.bytes()?, FormatChoice::To(args.to).to_string());
     Ok((Embedded { texts: texts.len(), dims, format, bytes, seconds, vectors: None }, vectors))
 }
 

@@ -113,7 +113,7 @@ fn held_back(args: &Args, all: Prepared) -> Result<(Prepared, Option<Prepared>),
 /// A model as its own file, or as JSON.
 pub(super) fn save(model: &Model, path: &Path) -> Result<(), CliError> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-        return Ok(bitgrain::nn::report::save(&model.to_json(), path)?);
+        return Ok(bitgrain::nn::model::report::save(&model.to_json(), path)?);
     }
     Ok(model.save(path)?)
 }

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
-use bitgrain::nn::convert::Choice;
 use bitgrain::nn::digits;
-use bitgrain::nn::observe::{Observer, observe_products};
+use bitgrain::nn::model::convert::FormatChoice;
+use bitgrain::nn::network::observe::{Observer, observe_products};
+use bitgrain::nn::network::train::{LossFunction, evaluate};
 use bitgrain::nn::sample::classifier;
-use bitgrain::nn::train::{Loss, evaluate};
 use bitgrain::nn::trial::{Gain, Trial, gain, trial};
 use serde::Serialize;
 use serde_json::Value;
@@ -46,12 +46,12 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let seconds = start.elapsed().as_secs_f64();
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("digits.json");
-    let row = |format| trial(&learned.network, format, &learned.unknown, Loss::CrossEntropy, &file);
+    let row = |format| trial(&learned.network, format, &learned.unknown, LossFunction::CrossEntropy, &file);
     let seen = observe_products(&learned.network, &[learned.known.inputs().clone()], Observer::MinMax)?;
     let mut calibration = Vec::new();
     for name in CALIBRATED {
-        if let Choice::To(format) = name.parse()? {
-            calibration.push(gain(&learned.network, format, &seen, &learned.unknown, Loss::CrossEntropy)?);
+        if let FormatChoice::To(format) = name.parse()? {
+            calibration.push(gain(&learned.network, format, &seen, &learned.unknown, LossFunction::CrossEntropy)?);
         }
     }
     Ok(Box::new(Networks {
@@ -60,7 +60,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         unknown: learned.unknown.count(),
         epochs: EPOCHS,
         seconds,
-        accuracy: evaluate(&learned.network, &learned.unknown, Loss::CrossEntropy)?.accuracy,
+        accuracy: evaluate(&learned.network, &learned.unknown, LossFunction::CrossEntropy)?.accuracy,
         formats: formats().map(row).collect::<Result<_, _>>()?,
         calibration,
     }))

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use bitgrain::codec::weight::{WeightFormat, optimum};
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::nn::compare::compare;
-use bitgrain::nn::convert::{Choice, Recipe, quantize};
-use bitgrain::nn::plan::{Goal, candidates, plan};
-use bitgrain::nn::{Model, Size, digits};
+use bitgrain::nn::model::compare::compare;
+use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
+use bitgrain::nn::model::plan::{Goal, candidates, plan};
+use bitgrain::nn::{ModelFile, Size, digits};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -71,11 +71,11 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let folder = tempfile::tempdir()?;
     let original = folder.path().join("model.safetensors");
     write_model(&original)?;
-    let model = Model::open(&original)?;
+    let model = ModelFile::open(&original)?;
     let formats = FORMATS.iter().map(|(format, container)| row(&model, folder.path(), format, container));
     let formats = formats.collect::<Result<Vec<_>, _>>()?;
     Ok(Box::new(Weights {
-        weights: model.tensors().iter().map(bitgrain::nn::Tensor::elements).sum(),
+        weights: model.tensors().iter().map(bitgrain::nn::ModelTensor::elements).sum(),
         f32_bytes: model.bytes(),
         formats,
         plan: planned(&model)?,
@@ -106,15 +106,15 @@ fn write_model(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-fn row(model: &Model, folder: &Path, format: &'static str, container: &'static str) -> Result<Row, CliError> {
+fn row(model: &ModelFile, folder: &Path, format: &'static str, container: &'static str) -> Result<Row, CliError> {
     let weight_format: WeightFormat = format.parse()?;
     let out = folder.join(format!("out.{container}"));
-    let recipe = Recipe::new(Choice::To(weight_format));
+    let recipe = Recipe::new(FormatChoice::To(weight_format));
     let start = Instant::now();
     quantize(model, &out, &recipe, &())?;
     let seconds = start.elapsed().as_secs_f64();
     // Not what the conversion says it lost, but what the file gives back.
-    let back = Model::open(&out)?;
+    let back = ModelFile::open(&out)?;
     let compared = compare(model, &back, &())?;
     #[expect(clippy::cast_precision_loss, reason = "bytes of a small model")]
     let gigabytes = model.bytes() as f64 / 1e9;
@@ -131,10 +131,11 @@ fn row(model: &Model, folder: &Path, format: &'static str, container: &'static s
 }
 
 /// A format per tensor, in four bits a weight: between q3_k and q4_k, where one format for all cannot go.
-fn planned(model: &Model) -> Result<Planned, CliError> {
+fn planned(model: &ModelFile) -> Result<Planned, CliError> {
     let container = bitgrain::nn::Container::Gguf;
     let budget = model.bytes() / 8;
-    let plan = plan(model, container, &candidates(container), Goal::Budget(budget), &Recipe::new(Choice::Keep), &())?;
+    let plan =
+        plan(model, container, &candidates(container), Goal::Budget(budget), &Recipe::new(FormatChoice::Keep), &())?;
     let formats = plan.formats.into_iter().map(|(name, choice)| (name, choice.to_string())).collect();
     Ok(Planned { budget, bytes: plan.bytes, relative_rmse: plan.relative_rmse, formats })
 }

@@ -52,7 +52,7 @@ fn lines_of_a_file_become_rows_of_an_array() {
     let said = json(&["embed", &model, "--file", &lines, "--to", "q8_0", "-o", &out, "--json"]);
     assert_eq!((&said["texts"], &said["dims"], &said["format"]), (&3.into(), &SIZE.into(), &"q8_0".into()));
     assert!(said.get("vectors").is_none());
-    let array = bitgrain::nn::Model::open(&out).expect("an array");
+    let array = bitgrain::nn::ModelFile::open(&out).expect("an array");
     assert_eq!(array.tensors()[0].shape, [3, SIZE as u64]);
     let direct = json(&["embed", &model, "a dog", "", "run.", "--to", "q8_0", "--json", "--threads", "1"]);
     let numbers = direct["vectors"].as_array().expect("vectors").iter().flat_map(|row| row.as_array().expect("a row"));

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use bitgrain::formats::{gguf, safetensors};
-use bitgrain::nn::Model;
-use bitgrain::nn::convert::{Choice, Recipe, quantize};
+use bitgrain::nn::ModelFile;
+use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
 
 pub(crate) fn bitgrain(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_bitgrain")).args(arguments).output().expect("the binary runs")
@@ -106,7 +106,7 @@ pub(crate) fn gguf(path: &str) {
 
 /// Writes the model at `from` to `to` in another format.
 pub(crate) fn quantized(from: &str, to: &str, format: &str) {
-    let model = Model::open(from).expect("a model");
-    let recipe = Recipe::new(Choice::To(format.parse().expect("a format")));
+    let model = ModelFile::open(from).expect("a model");
+    let recipe = Recipe::new(FormatChoice::To(format.parse().expect("a format")));
     quantize(&model, Path::new(to), &recipe, &()).expect("quantized");
 }

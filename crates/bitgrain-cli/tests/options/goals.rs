@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bitgrain::nn::Model;
+use bitgrain::nn::ModelFile;
 
 use crate::model::folder;
 use crate::{bitgrain, refusal, sampled};
@@ -135,7 +135,7 @@ fn every_combination_of_goals_candidates_and_rules_is_honored_or_refused() {
         let said = refusal(&bitgrain(folder.path(), &words), &words);
         match (expected(goal, candidates, settings, rules, imatrix, output), said) {
             (Ok(formats), None) => {
-                let model = Model::open(folder.path().join(&name)).expect("written");
+                let model = ModelFile::open(folder.path().join(&name)).expect("written");
                 let found = model.tensor("w").expect("there").storage.to_string();
                 // The default candidates are more than the few that stand for them here.
                 let named = goal.contains(&"--to") || candidates.is_some() || goal.contains(&"--plan");

@@ -1,8 +1,8 @@
 //! `--to` with scale, group, calibration, importances, containers and shards.
 
 use bitgrain::codec::weight::{QuantizedTensor, WeightFormat};
-use bitgrain::nn::Model;
-use bitgrain::nn::convert::Choice;
+use bitgrain::nn::ModelFile;
+use bitgrain::nn::model::convert::FormatChoice;
 
 use crate::model::{COLS, folder, importance, weights};
 use crate::{bitgrain, refusal, sampled};
@@ -108,8 +108,8 @@ fn arguments(o: Options, output: &str) -> Vec<String> {
 
 /// Holds what was written against the format, the calibration and the importances that were asked for.
 fn check_written(path: &std::path::Path, full: &str, o: Options) {
-    let model = Model::open(path).unwrap_or_else(|error| panic!("{o:?}: {error}"));
-    let Ok(Choice::To(format)) = full.parse() else { panic!("{full} is a format") };
+    let model = ModelFile::open(path).unwrap_or_else(|error| panic!("{o:?}: {error}"));
+    let Ok(FormatChoice::To(format)) = full.parse() else { panic!("{full} is a format") };
     let tensor = model.tensor("w").expect("kept under its name");
     let stored: WeightFormat = tensor.storage.format().unwrap_or_else(|| panic!("{o:?}: {}", tensor.storage));
     assert_eq!(stored.to_string(), format.to_string(), "{o:?}");
@@ -160,6 +160,6 @@ fn a_group_length_in_the_name_is_kept_when_groups_are_asked_for() {
     let folder = folder();
     let options = ["model.safetensors", "out.safetensors", "--to", "int4/32", "--scale", "group"].map(str::to_owned);
     assert_eq!(refusal(&bitgrain(folder.path(), &options), &options), None);
-    let model = Model::open(folder.path().join("out.safetensors")).expect("written");
+    let model = ModelFile::open(folder.path().join("out.safetensors")).expect("written");
     assert_eq!(model.tensor("w").expect("there").storage.to_string(), "int4/32");
 }

@@ -1,27 +1,27 @@
-//! `Importance`: how much the error of each column of a tensor matters.
+//! `ImportanceMatrix`: how much the error of each column of a tensor matters.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Model, Tensor};
-use crate::ModelError;
+use super::{ModelFile, ModelTensor};
+use crate::model::ModelFileError;
 
 /// Numbers per column for some tensors of a model, as an importance matrix of llama.cpp has them.
 #[derive(Debug, Default)]
-pub struct Importance(HashMap<String, Vec<f32>>);
+pub struct ImportanceMatrix(HashMap<String, Vec<f32>>);
 
 /// How llama.cpp's files name the sums of squared activations, and how many went into them.
 const SUMS: &str = ".in_sum2";
 const COUNTS: &str = ".counts";
 
-impl Importance {
+impl ImportanceMatrix {
     /// Reads importances from a model file: `NAME.in_sum2` with `NAME.counts` as llama.cpp's `imatrix.gguf` has them, or
     /// plainly a vector `NAME`, in GGUF, safetensors or npz.
     ///
     /// # Errors
-    /// [`ModelError::ImportanceValue`] for numbers that are negative or not finite, and what opening and reading brings.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let model = Model::open(path)?;
+    /// [`ModelFileError::ImportanceValue`] for numbers that are negative or not finite, and what opening and reading brings.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
+        let model = ModelFile::open(path)?;
         let mut all = HashMap::new();
         for tensor in model.tensors().iter().filter(|tensor| !tensor.name.ends_with(COUNTS)) {
             let mut values = tensor.values()?;
@@ -43,12 +43,12 @@ impl Importance {
     /// as the experts of a layer have them.
     ///
     /// # Errors
-    /// [`ModelError::Importance`] if there are neither.
-    pub fn of(&self, tensor: &Tensor) -> Result<Option<&[f32]>, ModelError> {
+    /// [`ModelFileError::Importance`] if there are neither.
+    pub fn of(&self, tensor: &ModelTensor) -> Result<Option<&[f32]>, ModelFileError> {
         let matrices = tensor.shape.iter().rev().skip(2).fold(1_u64, |product, dim| product.saturating_mul(*dim));
         let fits = |len: u64| len == tensor.cols() || Some(len) == tensor.cols().checked_mul(matrices);
         match self.0.get(&tensor.name) {
-            Some(values) if !fits(values.len() as u64) => Err(ModelError::Importance {
+            Some(values) if !fits(values.len() as u64) => Err(ModelFileError::Importance {
                 tensor: tensor.name.clone(),
                 found: values.len() as u64,
                 cols: tensor.cols(),
@@ -59,7 +59,7 @@ impl Importance {
 
     /// How many of a model's tensors it has numbers for.
     #[must_use]
-    pub fn covers(&self, model: &Model) -> usize {
+    pub fn covers(&self, model: &ModelFile) -> usize {
         model.tensors().iter().filter(|tensor| self.0.contains_key(&tensor.name)).count()
     }
 
@@ -77,9 +77,9 @@ impl Importance {
 }
 
 /// Refuses what weighs nothing or less. A row of zeros says nothing, and becomes a row of equals.
-fn usable(values: &mut [f32], tensor: &Tensor) -> Result<(), ModelError> {
+fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError> {
     if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
-        return Err(ModelError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
+        return Err(ModelFileError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
     }
     let cols = usize::try_from(tensor.cols()).unwrap_or(usize::MAX).max(1);
     for row in values.chunks_mut(cols).filter(|row| row.iter().all(|value| *value == 0.0)) {
@@ -89,7 +89,7 @@ fn usable(values: &mut [f32], tensor: &Tensor) -> Result<(), ModelError> {
 }
 
 /// Sums to means. A matrix of experts that nothing was counted for keeps equal importances.
-fn average(values: &mut [f32], sums: &Tensor, counts: &Tensor) -> Result<(), ModelError> {
+fn average(values: &mut [f32], sums: &ModelTensor, counts: &ModelTensor) -> Result<(), ModelFileError> {
     let counts = counts.values()?;
     let cols = usize::try_from(sums.cols()).unwrap_or(usize::MAX).max(1);
     for (row, count) in values.chunks_mut(cols).zip(counts) {

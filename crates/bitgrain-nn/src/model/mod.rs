@@ -1,28 +1,29 @@
-//! `Model`: whatever holds tensors, opened: a file, the shards of one, or a folder.
+//! Model files: open, inspect, quantize, plan mixed precision, compare and report.
+//!
+//! [`ModelFile`] opens GGUF, safetensors (one file, shards, or a Hugging Face folder), npy and npz, and decodes rows of any tensor
+//! to f32. The other modules read tensors through it in pieces of half a megabyte on every core, so peak memory is close to the
+//! size of the largest tensor.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`convert`] | quantizes a model into a new file and measures the error |
+//! | [`plan`] | chooses a format per tensor from measured errors, for a size budget or an error target |
+//! | [`compare`] | differences between two models, tensor by tensor |
+//! | [`report`] | a comparison as one HTML page |
+//! | [`stats`] | moments and a histogram of a tensor's values |
 
-mod bytes;
-mod folder;
-mod gguf;
+pub mod compare;
+pub mod convert;
+mod error;
+mod file;
 mod importance;
-mod mapped;
-mod memory;
-mod metadata;
-mod note;
-mod numpy;
-mod open;
-mod rows;
-mod safetensors;
-mod storage;
-mod tensor;
-mod typed;
+mod pieces;
+pub mod plan;
+pub mod report;
+pub mod stats;
 
-pub(crate) use gguf::tensor_type;
-pub use importance::Importance;
-pub use metadata::Metadata;
-pub(crate) use note::{Entry, NOTE_KEY, Note, SCALES, ZEROS};
-pub(crate) use open::INDEX_ENDING;
-pub use open::{Container, Model};
-pub(crate) use rows::Rows;
-pub(crate) use safetensors::dtype_of;
-pub use storage::Storage;
-pub use tensor::{Tensor, bits_per_weight};
+pub use error::ModelFileError;
+pub use file::{Container, ModelFile, ModelMetadata, ModelTensor, TensorEncoding, bits_per_weight};
+pub(crate) use file::{Entry, INDEX_ENDING, NOTE_KEY, Note, Rows, SCALES, ZEROS, dtype_of, tensor_type};
+pub use importance::ImportanceMatrix;
+pub use pieces::Progress;

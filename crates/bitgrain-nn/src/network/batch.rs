@@ -1,4 +1,4 @@
-//! `Batch`: samples of one shape, one after another.
+//! `InputBatch`: samples of one shape, one after another.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use super::{NetworkError, Shape};
 /// Samples of one shape, one after another, with what may be said about the places of their sequences.
 ///
 /// ```
-/// use bitgrain_nn::network::Batch;
-/// let batch = Batch::new(vec![0.0; 12], &[2, 3])?;
+/// use bitgrain_nn::network::InputBatch;
+/// let batch = InputBatch::new(vec![0.0; 12], &[2, 3])?;
 /// assert_eq!((batch.count(), batch.dims()), (2, &[2, 3][..]));
-/// assert!(Batch::new(vec![0.0; 7], &[2, 3]).is_err());
+/// assert!(InputBatch::new(vec![0.0; 7], &[2, 3]).is_err());
 /// # Ok::<(), bitgrain_nn::network::NetworkError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Batch {
+pub struct InputBatch {
     values: Vec<f32>,
     dims: Vec<usize>,
     count: usize,
@@ -22,7 +22,7 @@ pub struct Batch {
     types: Option<Arc<[usize]>>,
 }
 
-impl Batch {
+impl InputBatch {
     /// Samples of the dimensions `dims`, outermost first.
     ///
     /// # Errors

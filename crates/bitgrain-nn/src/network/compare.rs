@@ -4,8 +4,8 @@ use bitgrain_codec::Fidelity;
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 use serde::Serialize;
 
-use super::{Batch, Network, NetworkError};
-use crate::compare::Figures;
+use super::{InputBatch, Network, NetworkError};
+use crate::model::compare::Figures;
 
 /// Two networks side by side.
 #[derive(Debug, Clone, Serialize)]
@@ -53,7 +53,7 @@ pub struct OutputAgreement {
 pub fn compare_networks(
     first: &Network,
     second: &Network,
-    inputs: Option<&Batch>,
+    inputs: Option<&InputBatch>,
 ) -> Result<NetworkComparison, NetworkError> {
     let describe = |network: &Network, i: usize| match network.parameters().get(i) {
         Some(parameter) => format!("`{}` {:?}", parameter.name(), parameter.store().shape()),
@@ -92,7 +92,7 @@ fn measured(name: &str, left: &[f32], right: &[f32]) -> Result<ErrorSums, Networ
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shares of samples")]
-fn agreement(first: &Network, second: &Network, inputs: &Batch) -> Result<OutputAgreement, NetworkError> {
+fn agreement(first: &Network, second: &Network, inputs: &InputBatch) -> Result<OutputAgreement, NetworkError> {
     let (a, b) = (first.forward(inputs)?, second.forward(inputs)?);
     let sums = measured("output", a.values(), b.values())?;
     let samples = a.values().chunks_exact(a.sample_len()).zip(b.values().chunks_exact(a.sample_len()));

@@ -3,7 +3,7 @@
 use bitgrain_codec::CodecErr;
 
 use super::Shape;
-use crate::store::StoreError;
+use crate::network::weights::WeightsError;
 
 /// Why a network could not be built, run, trained or morphed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -219,12 +219,12 @@ impl NetworkError {
     }
 
     /// Wraps what a store said about `parameter`.
-    pub(crate) fn store(parameter: &str) -> impl FnOnce(StoreError) -> Self {
+    pub(crate) fn store(parameter: &str) -> impl FnOnce(WeightsError) -> Self {
         let parameter = parameter.to_owned();
         move |error| match error {
-            StoreError::Codec(source) => Self::codec(&parameter)(source),
-            StoreError::Overflow { format, .. } => Self::Overflow { parameter, format },
-            StoreError::Activation { row, column } => Self::NonFiniteActivation { parameter, row, column },
+            WeightsError::Codec(source) => Self::codec(&parameter)(source),
+            WeightsError::Overflow { format, .. } => Self::Overflow { parameter, format },
+            WeightsError::Activation { row, column } => Self::NonFiniteActivation { parameter, row, column },
         }
     }
 }

@@ -1,21 +1,41 @@
-//! `Network`: layers with weights, that can be trained at f32 and run in any weight format.
+//! Networks: layers with weights that train at f32 and run in any weight format.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`layer`] | dense, convolution, recurrent, attention and norm layers, each with its forward and backward pass |
+//! | [`weights`] | [`WeightStore`](weights::WeightStore): a parameter at f32 with its quantized versions |
+//! | [`train`] | losses, optimizers, early stopping |
+//! | [`observe`] | calibration passes, and the importances and moments computed from them |
+//! | [`save`] | networks in JSON and safetensors files |
+//! | [`embed`] | sentence embeddings with a BERT such as all-MiniLM-L6-v2 |
+//! | [`matrix`] | encodes and decodes a matrix in memory on every core |
+//! | [`product`] | matrix products on the codes of quantized weights |
 
 mod batch;
 mod compare;
+pub mod embed;
 mod error;
+pub mod layer;
+mod matmul;
+pub mod matrix;
 mod morph;
-pub(crate) mod parameter;
-pub(crate) mod random;
+pub mod observe;
+mod parameter;
+pub mod product;
+mod random;
+pub mod save;
 mod shape;
-pub(crate) mod site;
-pub(crate) mod step;
+mod site;
+mod step;
+pub mod train;
+pub mod weights;
 
 use std::sync::Arc;
 
 use bitgrain_codec::weight::check_finite;
 
-use crate::layer::{Chain, Layer};
-pub use batch::Batch;
+use crate::network::layer::{Chain, Layer};
+pub use batch::InputBatch;
 pub use compare::{NetworkComparison, OutputAgreement, ParameterRow, compare_networks};
 pub use error::NetworkError;
 pub use morph::{Memory, morph_network};
@@ -29,13 +49,13 @@ use step::{Run, Step, Watch};
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
-/// use bitgrain_nn::layer::Layer;
-/// use bitgrain_nn::network::{Batch, Network, Shape};
+/// use bitgrain_nn::network::layer::Layer;
+/// use bitgrain_nn::network::{InputBatch, Network, Shape};
 /// let layers = vec![Layer::dense(8), Layer::relu(), Layer::dense(3)];
 /// let mut network = Network::new(Shape::new(&[4]), layers, 1)?;
 /// assert_eq!(network.output().to_string(), "[3]");
 /// assert_eq!(network.parameters()[2].name(), "2.weight");
-/// let x = Batch::new(vec![0.5, -1.0, 0.25, 2.0], &[4])?;
+/// let x = InputBatch::new(vec![0.5, -1.0, 0.25, 2.0], &[4])?;
 /// let full = network.forward(&x)?;
 /// network.morph(DType::Int8)?;
 /// let eight_bits = network.forward(&x)?;
@@ -45,13 +65,13 @@ use step::{Run, Step, Watch};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Network {
-    plan: Plan,
+    plan: LayerPlan,
     parameters: Vec<Parameter>,
 }
 
 /// A network without weights.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub(crate) struct LayerPlan {
     input: Shape,
     output: Shape,
     layers: Vec<Layer>,
@@ -59,7 +79,7 @@ pub(crate) struct Plan {
     pub(crate) parameters: Vec<ParameterSpec>,
 }
 
-impl Plan {
+impl LayerPlan {
     /// Checks that layers fit together, and lists the parameters they need. Allocates nothing for weights.
     pub(crate) fn new(input: Shape, layers: Vec<Layer>) -> Result<Self, NetworkError> {
         if layers.is_empty() {
@@ -93,7 +113,7 @@ impl Network {
     /// [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`], each with the layer that does not
     /// fit.
     pub fn new(input: Shape, layers: Vec<Layer>, seed: u64) -> Result<Self, NetworkError> {
-        let plan = Plan::new(input, layers)?;
+        let plan = LayerPlan::new(input, layers)?;
         let start = |(index, spec): (usize, &ParameterSpec)| spec.start(seed, index);
         let parameters = plan.parameters.iter().enumerate().map(start).collect::<Result<_, _>>()?;
         Ok(plan.with(parameters))
@@ -103,14 +123,14 @@ impl Network {
     /// each parameter.
     ///
     /// ```
-    /// use bitgrain_nn::layer::Layer;
-    /// use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
+    /// use bitgrain_nn::network::layer::Layer;
+    /// use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
     /// let weights = |name: &str, _: (usize, usize)| match name {
     ///     "0.weight" => Ok::<_, NetworkError>(vec![1.0, 2.0]),
     ///     _ => Ok(vec![0.5]),
     /// };
     /// let network = Network::with_weights(Shape::new(&[2]), vec![Layer::dense(1)], weights)?;
-    /// assert_eq!(network.forward(&Batch::new(vec![10.0, 100.0], &[2])?)?.values(), [210.5]);
+    /// assert_eq!(network.forward(&InputBatch::new(vec![10.0, 100.0], &[2])?)?.values(), [210.5]);
     /// # Ok::<(), NetworkError>(())
     /// ```
     ///
@@ -121,7 +141,7 @@ impl Network {
         layers: Vec<Layer>,
         mut weights: impl FnMut(&str, (usize, usize)) -> Result<Vec<f32>, E>,
     ) -> Result<Self, E> {
-        let plan = Plan::new(input, layers)?;
+        let plan = LayerPlan::new(input, layers)?;
         let mut parameters = Vec::with_capacity(plan.parameters.len());
         for spec in &plan.parameters {
             parameters.push(spec.filled(weights(&spec.name, (spec.rows, spec.cols))?)?);
@@ -195,13 +215,13 @@ impl Network {
     /// # Errors
     /// [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and what single layers
     /// cannot take: [`NetworkError::Token`], [`NetworkError::TooLong`].
-    pub fn forward(&self, x: &Batch) -> Result<Batch, NetworkError> {
+    pub fn forward(&self, x: &InputBatch) -> Result<InputBatch, NetworkError> {
         self.check(x)?;
         self.plan.chain.forward(x.clone(), &mut Run::new(&self.parameters))
     }
 
     /// The same, while `watch` sees what goes into each matrix.
-    pub(crate) fn forward_watched(&self, x: &Batch, watch: Watch<'_>) -> Result<Batch, NetworkError> {
+    pub(crate) fn forward_watched(&self, x: &InputBatch, watch: Watch<'_>) -> Result<InputBatch, NetworkError> {
         self.check(x)?;
         self.plan.chain.forward(x.clone(), &mut Run::watched(&self.parameters, watch))
     }
@@ -213,9 +233,9 @@ impl Network {
     /// As [`forward`](Self::forward), and whatever `slopes` returns.
     pub fn gradients(
         &self,
-        x: &Batch,
-        slopes: impl FnOnce(&Batch) -> Result<Vec<f32>, NetworkError>,
-    ) -> Result<Gradients, NetworkError> {
+        x: &InputBatch,
+        slopes: impl FnOnce(&InputBatch) -> Result<Vec<f32>, NetworkError>,
+    ) -> Result<NetworkGradients, NetworkError> {
         self.check(x)?;
         let mut run = Run::training(&self.parameters);
         let y = self.plan.chain.forward(x.clone(), &mut run)?;
@@ -226,10 +246,10 @@ impl Network {
         }
         let mut back = run.back();
         let input = self.plan.chain.backward(y.with_values(slopes), &mut back);
-        Ok(Gradients { output: y, input, parameters: back.into_gradients() })
+        Ok(NetworkGradients { output: y, input, parameters: back.into_gradients() })
     }
 
-    fn check(&self, x: &Batch) -> Result<(), NetworkError> {
+    fn check(&self, x: &InputBatch) -> Result<(), NetworkError> {
         if !self.plan.input.takes(x.dims()) {
             return Err(NetworkError::Input { wanted: self.plan.input.clone(), found: x.shape() });
         }
@@ -242,11 +262,11 @@ impl Network {
 
 /// What a pass forward and back gives.
 #[derive(Debug, Clone)]
-pub struct Gradients {
+pub struct NetworkGradients {
     /// What came out.
-    pub output: Batch,
+    pub output: InputBatch,
     /// Gradients of what went in.
-    pub input: Batch,
+    pub input: InputBatch,
     /// Gradients of the parameters, in their order.
     pub parameters: Vec<Vec<f32>>,
 }

@@ -4,7 +4,7 @@ use bitgrain_codec::weight::{DType, WeightFormat};
 use rayon::prelude::*;
 
 use super::{Network, NetworkError};
-use crate::convert::{Choice, Recipe};
+use crate::model::convert::{FormatChoice, Recipe};
 
 /// A parameter in memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ impl Network {
     /// As [`morph`](Self::morph).
     pub fn morph_by(&mut self, recipe: &Recipe) -> Result<(), NetworkError> {
         self.morph_with(|name, vector| match recipe.choice_of(name, vector) {
-            Choice::Keep => DType::Float32.into(),
-            Choice::To(format) => format,
+            FormatChoice::Keep => DType::Float32.into(),
+            FormatChoice::To(format) => format,
         })
     }
 
@@ -50,14 +50,14 @@ impl Network {
     }
 
     /// Drops everything that a forward pass does not read: masters of parameters that run on codes, other versions,
-    /// importances and moments. What remains is what [`Contents::Active`](crate::save::Contents::Active) saves.
+    /// importances and moments. What remains is what [`Contents::Active`](crate::network::save::Contents::Active) saves.
     ///
     /// Outputs stay the same. Masters become what the codes stand for: training or morphing the network afterwards
     /// starts from those and decodes them into memory again.
     ///
     /// ```
     /// use bitgrain_codec::weight::DType;
-    /// use bitgrain_nn::layer::Layer;
+    /// use bitgrain_nn::network::layer::Layer;
     /// use bitgrain_nn::network::{Network, Shape};
     /// let mut network = Network::new(Shape::new(&[256]), vec![Layer::dense(64)], 1)?;
     /// network.morph(DType::Int4)?;

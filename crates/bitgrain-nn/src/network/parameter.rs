@@ -4,7 +4,7 @@ use bitgrain_codec::weight::{DType, WeightFormat};
 
 use super::NetworkError;
 use super::random::Random;
-use crate::store::{Active, StoreError, WeightStore};
+use crate::network::weights::{Active, WeightStore, WeightsError};
 
 /// Weights of a layer: a matrix, or a vector as a single row.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl Parameter {
         self.format = format;
     }
 
-    pub(crate) fn error(&self, error: StoreError) -> NetworkError {
+    pub(crate) fn error(&self, error: WeightsError) -> NetworkError {
         NetworkError::store(&self.name)(error)
     }
 }

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 
 use super::site::Id;
-use super::{Batch, NetworkError, Parameter};
-use crate::matmul;
-use crate::store::Active;
+use super::{InputBatch, NetworkError, Parameter};
+use crate::network::matmul;
+use crate::network::weights::Active;
 
 /// A layer that was built. Shapes were checked then; what each batch chooses freely is checked here.
 pub(crate) trait Step: Debug + Send + Sync {
     /// Forward. In training it saves what [`backward`](Step::backward) needs.
-    fn forward(&self, x: Batch, run: &mut Run<'_>) -> Result<Batch, NetworkError>;
+    fn forward(&self, x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError>;
 
     /// From the gradients of what went out to those of what came in; adds up those of the parameters.
-    fn backward(&self, dy: Batch, back: &mut Back<'_>) -> Batch;
+    fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch;
 }
 
 /// Who watches what goes into the matrices: the parameter, and rows of its columns.
@@ -24,7 +24,7 @@ pub(crate) type Watch<'a> = &'a mut dyn FnMut(Id, &[f32]);
 pub(crate) struct Run<'a> {
     parameters: &'a [Parameter],
     /// What the way back needs; `None` if there is none, and then parameters are used in their formats.
-    tape: Option<Vec<Batch>>,
+    tape: Option<Vec<InputBatch>>,
     watch: Option<Watch<'a>>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
     }
 
     /// Keeps something for the way back.
-    pub(crate) fn save(&mut self, batch: Batch) {
+    pub(crate) fn save(&mut self, batch: InputBatch) {
         if let Some(tape) = &mut self.tape {
             tape.push(batch);
         }
@@ -109,13 +109,13 @@ impl<'a> Run<'a> {
 /// A pass back, after a forward pass that was to train.
 pub(crate) struct Back<'a> {
     parameters: &'a [Parameter],
-    tape: Vec<Batch>,
+    tape: Vec<InputBatch>,
     gradients: Vec<Vec<f32>>,
 }
 
 impl<'a> Back<'a> {
     /// What the forward pass saved last.
-    pub(crate) fn saved(&mut self) -> Batch {
+    pub(crate) fn saved(&mut self) -> InputBatch {
         self.tape.pop().expect("every layer takes back as much as it saved")
     }
 

@@ -3,10 +3,10 @@
 use bitgrain_codec::weight::WeightFormat;
 use serde::Serialize;
 
-use crate::convert::Choice;
+use crate::model::convert::FormatChoice;
+use crate::network::observe::Observations;
+use crate::network::train::{LossFunction, TrainingSet, evaluate};
 use crate::network::{Network, NetworkError, compare_networks};
-use crate::observe::Observations;
-use crate::train::{Dataset, Loss, evaluate};
 
 /// A format without and with what a calibration pass saw.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,8 +38,8 @@ pub fn gain(
     network: &Network,
     format: WeightFormat,
     seen: &Observations,
-    data: &Dataset,
-    loss: Loss,
+    data: &TrainingSet,
+    loss: LossFunction,
 ) -> Result<Gain, NetworkError> {
     let [mut plain, mut weighed, mut fed] = [(); 3].map(|()| network.clone());
     seen.apply(&mut weighed)?;
@@ -51,7 +51,7 @@ pub fn gain(
         Ok(Outcome { error, accuracy: evaluate(morphed, data, loss)?.accuracy })
     };
     Ok(Gain {
-        format: Choice::To(format).to_string(),
+        format: FormatChoice::To(format).to_string(),
         plain: outcome(&mut plain)?,
         importance: outcome(&mut weighed)?,
         feedback: outcome(&mut fed)?,

@@ -10,11 +10,11 @@ use std::time::Instant;
 use bitgrain_codec::weight::WeightFormat;
 use serde::Serialize;
 
-use crate::ModelError;
-use crate::convert::Choice;
-use crate::network::{Batch, Network, NetworkError, compare_networks};
-use crate::save::{Contents, FileError};
-use crate::train::{Dataset, Loss, evaluate};
+use crate::ModelFileError;
+use crate::model::convert::FormatChoice;
+use crate::network::save::{Contents, NetworkFileError};
+use crate::network::train::{LossFunction, TrainingSet, evaluate};
+use crate::network::{InputBatch, Network, NetworkError, compare_networks};
 pub use gain::{Gain, Outcome, gain};
 
 /// Runs of which the shortest counts.
@@ -60,11 +60,11 @@ pub struct Trial {
 /// ```
 /// use bitgrain_codec::weight::DType;
 /// use bitgrain_nn::sample::classifier;
-/// use bitgrain_nn::train::Loss;
+/// use bitgrain_nn::network::train::LossFunction;
 /// use bitgrain_nn::trial::trial;
 /// let digits = classifier(2)?; // an epoch or two will do here
 /// let file = std::env::temp_dir().join("bitgrain-trial.json");
-/// let int8 = trial(&digits.network, DType::Int8.into(), &digits.unknown, Loss::CrossEntropy, &file)?;
+/// let int8 = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &file)?;
 /// assert!(int8.same_after_loading && int8.output_cosine > 0.999);
 /// assert!(int8.bits_per_weight < 9.0 && int8.optimum > Some(0.999));
 /// # std::fs::remove_file(file)?;
@@ -76,28 +76,28 @@ pub struct Trial {
 pub fn trial(
     network: &Network,
     format: WeightFormat,
-    data: &Dataset,
-    loss: Loss,
+    data: &TrainingSet,
+    loss: LossFunction,
     file: &Path,
-) -> Result<Trial, FileError> {
+) -> Result<Trial, NetworkFileError> {
     let mut morphed = network.clone();
     morphed.morph(format)?;
     morphed.save(file, Contents::Active)?;
     let loaded = Network::open(file)?;
-    let file_bytes = fs::metadata(file).map_err(ModelError::io(file)).map_err(FileError::io)?.len();
+    let file_bytes = fs::metadata(file).map_err(ModelFileError::io(file)).map_err(NetworkFileError::io)?.len();
     let (before, after) = (morphed.forward(data.inputs())?, loaded.forward(data.inputs())?);
     let same_after_loading = before.values().iter().map(|x| x.to_bits()).eq(after.values().iter().map(|x| x.to_bits()));
     let score = evaluate(&loaded, data, loss)?;
     let compared = compare_networks(network, &loaded, Some(data.inputs()))?;
     let bytes = loaded.active_bytes()?;
     let weights: usize = network.parameters().iter().map(|parameter| parameter.store().len()).sum();
-    let alone: Vec<Batch> =
+    let alone: Vec<InputBatch> =
         (0..data.count().min(ALONE)).map(|at| data.inputs().pick(&[at])).collect::<Result<_, _>>()?;
     #[expect(clippy::cast_precision_loss, reason = "means")]
     let (bits_per_weight, samples, singles) =
         (8.0 * bytes as f64 / weights as f64, data.count() as f64, alone.len() as f64);
     Ok(Trial {
-        format: Choice::To(format).to_string(),
+        format: FormatChoice::To(format).to_string(),
         bytes,
         bits_per_weight,
         file_bytes,
@@ -119,7 +119,7 @@ fn optimum(format: WeightFormat) -> Option<f64> {
 }
 
 /// The shortest of some runs over all batches.
-fn seconds(network: &Network, batches: &[Batch]) -> Result<f64, NetworkError> {
+fn seconds(network: &Network, batches: &[InputBatch]) -> Result<f64, NetworkError> {
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
         let start = Instant::now();

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use bitgrain_nn::ModelError;
-use bitgrain_nn::embed::{EmbedError, SentenceEncoder};
+use bitgrain_nn::ModelFileError;
 use bitgrain_nn::network::NetworkError;
+use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder};
 use serde_json::json;
 
 use crate::tiny::{Tiny, write_tokenizer};
@@ -80,7 +80,7 @@ fn tensors_must_be_there_and_have_their_shape() {
     let mut tiny = Tiny::new();
     let (_, values) = tiny.tensors.remove(name).expect("it is there");
     assert!(
-        matches!(refused(tiny.write().path()), EmbedError::Model(ModelError::NoTensor { name: found, .. }) if found == name)
+        matches!(refused(tiny.write().path()), EmbedError::Model(ModelFileError::NoTensor { name: found, .. }) if found == name)
     );
     tiny.tensors.insert(name.to_owned(), (vec![64, 32], values));
     let error = refused(tiny.write().path());

@@ -1,7 +1,7 @@
 //! The same model in every weight format.
 
 use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
-use bitgrain_nn::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
+use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
 
 use crate::tiny::{HIDDEN, TEXTS, Tiny};
 
@@ -91,9 +91,9 @@ fn vectors_are_written_as_an_array() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("v.npy");
     save_npy(&path, &vectors, 2).expect("written");
-    let model = bitgrain_nn::Model::open(&path).expect("an array");
+    let model = bitgrain_nn::ModelFile::open(&path).expect("an array");
     assert_eq!(model.tensors()[0].shape, [3, 2]);
     assert_eq!(model.tensors()[0].values().expect("numbers"), vectors.concat());
     save_npy(&path, &[], HIDDEN).expect("no rows are an array too");
-    assert_eq!(bitgrain_nn::Model::open(&path).expect("an array").tensors()[0].shape, [0, HIDDEN as u64]);
+    assert_eq!(bitgrain_nn::ModelFile::open(&path).expect("an array").tensors()[0].shape, [0, HIDDEN as u64]);
 }

@@ -1,6 +1,6 @@
 //! The formulas of BERT at f64, one sentence at a time, beside the layers.
 
-use bitgrain_nn::embed::{SentenceEncoder, cosine};
+use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
 use crate::tiny::{HEADS, HIDDEN, LAYERS, POSITIONS, TEXTS, Tiny, write_tokenizer};
 

@@ -1,7 +1,7 @@
 //! all-MiniLM-L6-v2 itself, if `BITGRAIN_MINILM` names its folder; `oracles/test_embeddings.py` compares more.
 
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_nn::embed::{SentenceEncoder, cosine};
+use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
 const TEXTS: [&str; 2] = ["A man is playing a guitar.", "The quick brown fox jumps over the lazy dog!"];
 

@@ -26,11 +26,11 @@ pub(crate) const TEXTS: [&str; 5] = [
 ];
 
 /// A tensor: its shape and its numbers.
-pub(crate) type Tensor = (Vec<usize>, Vec<f32>);
+pub(crate) type ModelTensor = (Vec<usize>, Vec<f32>);
 
 /// What is in the folder, to be changed before it is written.
 pub(crate) struct Tiny {
-    pub(crate) tensors: BTreeMap<String, Tensor>,
+    pub(crate) tensors: BTreeMap<String, ModelTensor>,
     pub(crate) config: Value,
     pub(crate) vocabulary: Vec<&'static str>,
 }

@@ -2,13 +2,13 @@
 
 use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, WeightFormat};
 use bitgrain_formats::gguf;
-use bitgrain_nn::convert::{Choice, Recipe, quantize};
-use bitgrain_nn::{Container, Model, ModelError, Storage};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
+use bitgrain_nn::{Container, ModelFile, ModelFileError, TensorEncoding};
 
 use super::{Folder, small_model, weights, write_gguf};
 
 fn to(name: &str) -> Recipe {
-    Recipe::new(Choice::To(name.parse().expect("a format")))
+    Recipe::new(FormatChoice::To(name.parse().expect("a format")))
 }
 
 fn every_format() -> Vec<WeightFormat> {
@@ -26,8 +26,8 @@ fn every_format_comes_back_from_safetensors_as_it_was_quantized() {
     let model = folder.safetensors("in.safetensors", &small_model());
     for format in every_format() {
         let out = folder.path("out.safetensors");
-        quantize(&model, &out, &Recipe::new(Choice::To(format)), &()).expect("a conversion");
-        let back = Model::open(&out).expect("our own file");
+        quantize(&model, &out, &Recipe::new(FormatChoice::To(format)), &()).expect("a conversion");
+        let back = ModelFile::open(&out).expect("our own file");
         assert_eq!(back.tensors().len(), model.tensors().len(), "{format}");
         for tensor in small_model() {
             let found = back.tensor(tensor.name).expect("kept its name");
@@ -54,17 +54,17 @@ fn every_block_format_comes_back_from_gguf_and_goes_on_unchanged() {
         .chain(["f16", "bf16", "f32", "f64"].map(|n| n.parse().expect("known")))
     {
         let (once, twice, again) = (folder.path("1.gguf"), folder.path("2.safetensors"), folder.path("3.gguf"));
-        quantize(&model, &once, &Recipe::new(Choice::To(format)), &()).expect("a conversion");
-        quantize(&Model::open(&once).expect("ours"), &twice, &Recipe::new(Choice::Keep), &()).expect("kept");
-        quantize(&Model::open(&twice).expect("ours"), &again, &Recipe::new(Choice::Keep), &()).expect("kept");
-        let (first, last) = (Model::open(&once).expect("ours"), Model::open(&again).expect("ours"));
+        quantize(&model, &once, &Recipe::new(FormatChoice::To(format)), &()).expect("a conversion");
+        quantize(&ModelFile::open(&once).expect("ours"), &twice, &Recipe::new(FormatChoice::Keep), &()).expect("kept");
+        quantize(&ModelFile::open(&twice).expect("ours"), &again, &Recipe::new(FormatChoice::Keep), &()).expect("kept");
+        let (first, last) = (ModelFile::open(&once).expect("ours"), ModelFile::open(&again).expect("ours"));
         for a in first.tensors() {
             let b = last.tensor(&a.name).expect("kept its name");
             assert_eq!((&a.name, &a.shape, &a.storage), (&b.name, &b.shape, &b.storage), "{format}");
             assert_eq!(a.values().expect("readable"), b.values().expect("readable"), "{format} {}", a.name);
         }
         let matrix = first.tensor("blk.0.attn.weight").expect("there");
-        assert_eq!(matrix.storage, Storage::Weights(format));
+        assert_eq!(matrix.storage, TensorEncoding::Weights(format));
     }
 }
 
@@ -104,10 +104,10 @@ fn rules_decide_before_the_default_and_the_first_one_wins() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let recipe = to("q4_0")
-        .rule("blk.0.*", Choice::To("q8_0".parse().expect("a format")))
-        .rule("*attn*", Choice::Keep)
-        .rule("blk.1.mlp.weigh?", Choice::Keep)
-        .rule("norm.*", Choice::To("f16".parse().expect("a format")));
+        .rule("blk.0.*", FormatChoice::To("q8_0".parse().expect("a format")))
+        .rule("*attn*", FormatChoice::Keep)
+        .rule("blk.1.mlp.weigh?", FormatChoice::Keep)
+        .rule("norm.*", FormatChoice::To("f16".parse().expect("a format")));
     let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
     let found: Vec<_> = done.tensors.iter().map(|row| row.to.as_str()).collect();
     assert_eq!(found, ["q8_0", "q8_0", "float32", "float16", "float16", "float32"]);
@@ -122,16 +122,16 @@ fn metadata_of_every_kind_survives_there_and_back() {
     metadata.set("something.nobody.knows", gguf::Value::Array(gguf::Array::F32(vec![1.5, -2.0])));
     metadata.set("general.alignment", 64_u32);
     write_gguf(&folder.path("in.gguf"), &metadata, &[weights("w", &[2, 64])]);
-    let model = Model::open(folder.path("in.gguf")).expect("a model");
+    let model = ModelFile::open(folder.path("in.gguf")).expect("a model");
     quantize(&model, &folder.path("out.gguf"), &to("q8_0"), &()).expect("a conversion");
-    let back = Model::open(folder.path("out.gguf")).expect("ours");
+    let back = ModelFile::open(folder.path("out.gguf")).expect("ours");
     for (key, value) in metadata.iter() {
         assert_eq!(back.metadata().gguf.get(key), Some(value), "{key}");
     }
     assert_eq!(back.metadata().gguf.get("general.file_type").and_then(gguf::Value::as_u64), Some(7));
     assert_eq!(back.metadata().gguf.get("general.quantization_version").and_then(gguf::Value::as_u64), Some(2));
     quantize(&model, &folder.path("out.safetensors"), &to("int8"), &()).expect("a conversion");
-    let strings = Model::open(folder.path("out.safetensors")).expect("ours").metadata().strings.clone();
+    let strings = ModelFile::open(folder.path("out.safetensors")).expect("ours").metadata().strings.clone();
     assert!(
         strings.contains(&("gguf.something.nobody.knows".into(), r#"{"array":{"f32":[1.5,-2.0]}}"#.into())),
         "{strings:?}"
@@ -143,8 +143,8 @@ fn what_was_lost_is_what_the_report_says() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     let done = quantize(&model, &folder.path("out.safetensors"), &to("int4"), &()).expect("a conversion");
-    let back = Model::open(folder.path("out.safetensors")).expect("ours");
-    let compared = bitgrain_nn::compare::compare(&model, &back, &()).expect("comparable");
+    let back = ModelFile::open(folder.path("out.safetensors")).expect("ours");
+    let compared = bitgrain_nn::model::compare::compare(&model, &back, &()).expect("comparable");
     for row in &done.tensors {
         let other = compared.tensors.iter().find(|other| other.name == row.name).expect("in both");
         if let Some(figures) = row.figures {
@@ -164,13 +164,13 @@ fn containers_refuse_what_they_have_no_place_for_before_anything_is_written() {
     let model = folder.safetensors("in.safetensors", &small_model());
     let refused = quantize(&model, &folder.path("out.gguf"), &to("int8"), &()).expect_err("GGUF has no such tensors");
     assert!(
-        matches!(&refused, ModelError::Container { container: "GGUF", format, .. } if format == "int8"),
+        matches!(&refused, ModelFileError::Container { container: "GGUF", format, .. } if format == "int8"),
         "{refused}"
     );
     let refused = quantize(&model, &folder.path("out.bin"), &to("int8"), &()).expect_err("which container?");
-    assert!(matches!(refused, ModelError::OutputName { .. }));
+    assert!(matches!(refused, ModelFileError::OutputName { .. }));
     let refused = quantize(&model, &folder.path("in.safetensors"), &to("int8"), &()).expect_err("its own input");
-    assert!(matches!(refused, ModelError::SameFile { .. }));
+    assert!(matches!(refused, ModelFileError::SameFile { .. }));
     assert!(matches!(Container::of_output(&folder.path("x.GGUF")), Ok(Container::Gguf)));
     assert_eq!(folder.names(), ["in.safetensors"]);
 }
@@ -184,6 +184,6 @@ fn an_index_that_cannot_be_written_leaves_no_shards_behind() {
     let names = || std::fs::read_dir(out.parent().expect("a folder")).expect("readable").count();
     let before = names();
     let refused = quantize(&model, &out, &to("int8"), &()).expect_err("a folder");
-    assert!(matches!(refused, ModelError::Io { .. }), "{refused}");
+    assert!(matches!(refused, ModelFileError::Io { .. }), "{refused}");
     assert_eq!(names(), before);
 }

@@ -1,13 +1,13 @@
 //! Weights and files that are wrong: named, and nothing half-written.
 
 use bitgrain_codec::{CodecErr, NonFinite};
-use bitgrain_nn::convert::{Choice, Recipe, quantize};
-use bitgrain_nn::{Model, ModelError};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
+use bitgrain_nn::{ModelFile, ModelFileError};
 
 use super::{Folder, small_model, weights};
 
 fn to(name: &str) -> Recipe {
-    Recipe::new(Choice::To(name.parse().expect("a format")))
+    Recipe::new(FormatChoice::To(name.parse().expect("a format")))
 }
 
 #[test]
@@ -18,7 +18,9 @@ fn a_weight_that_is_not_finite_is_named_with_tensor_and_index() {
     let model = folder.safetensors("in.safetensors", &[w]);
     for name in ["q4_0", "q4_k", "int8", "int8/tensor", "f16", "q4f32"] {
         let refused = quantize(&model, &folder.path("out.safetensors"), &to(name), &()).expect_err("NaN");
-        let ModelError::Codec { tensor, source: CodecErr::NonFinite { index } } = refused else { panic!("{refused}") };
+        let ModelFileError::Codec { tensor, source: CodecErr::NonFinite { index } } = refused else {
+            panic!("{refused}")
+        };
         assert_eq!((tensor.as_str(), index), ("big.weight", 300_000), "{name}");
     }
     assert_eq!(folder.names(), ["in.safetensors"]);
@@ -37,7 +39,7 @@ fn policies_make_weights_finite_row_by_row() {
         let mut halves = to("f16");
         halves.non_finite = policy;
         quantize(&model, &folder.path("out.safetensors"), &halves, &()).expect("a policy for them");
-        let back = Model::open(folder.path("out.safetensors")).expect("ours").tensor("w").expect("there").values();
+        let back = ModelFile::open(folder.path("out.safetensors")).expect("ours").tensor("w").expect("there").values();
         assert_eq!(back.expect("readable")[3..5], want, "{policy:?}");
     }
 }
@@ -49,7 +51,7 @@ fn values_that_a_format_cannot_hold_are_not_written_as_infinities() {
     w.values[7] = 1e6;
     let model = folder.safetensors("in.safetensors", &[w]);
     let refused = quantize(&model, &folder.path("out.gguf"), &to("f16"), &()).expect_err("beyond 65504");
-    assert!(matches!(&refused, ModelError::Overflow { tensor, format } if tensor == "w" && format == "float16"));
+    assert!(matches!(&refused, ModelFileError::Overflow { tensor, format } if tensor == "w" && format == "float16"));
     quantize(&model, &folder.path("out.gguf"), &to("bf16"), &()).expect("bfloat16 reaches further");
     assert_eq!(folder.names(), ["in.safetensors", "out.gguf"]);
 }
@@ -64,7 +66,7 @@ fn every_cut_of_a_model_is_an_error_and_never_a_panic() {
         for len in (0..whole.len()).step_by(37) {
             std::fs::write(folder.path("cut"), &whole[..len]).expect("writable");
             // Padding behind the last GGUF tensor may be missing without harm.
-            if let Ok(cut) = Model::open(folder.path("cut")) {
+            if let Ok(cut) = ModelFile::open(folder.path("cut")) {
                 assert!(whole.len() - len < 64 && out == "out.gguf", "{out} cut to {len} of {}", whole.len());
                 drop(cut);
             }
@@ -83,7 +85,7 @@ fn flipped_bits_in_the_note_on_quantized_weights_do_not_panic() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << bit;
             std::fs::write(folder.path("flipped"), &bytes).expect("writable");
-            if let Ok(model) = Model::open(folder.path("flipped")) {
+            if let Ok(model) = ModelFile::open(folder.path("flipped")) {
                 for tensor in model.tensors() {
                     let _ = tensor.values();
                 }
@@ -100,7 +102,7 @@ fn empty_and_odd_shapes_go_through() {
     for name in ["q4_0", "int4", "int8/tensor", "float16"] {
         let out = folder.path("out.safetensors");
         quantize(&model, &out, &to(name), &()).expect("a conversion");
-        let back = Model::open(&out).expect("ours");
+        let back = ModelFile::open(&out).expect("ours");
         for tensor in back.tensors() {
             assert_eq!(tensor.values().expect("readable").len() as u64, tensor.elements(), "{name} {}", tensor.name);
         }
@@ -114,14 +116,14 @@ fn rows_of_nothing_cost_nothing_however_many_a_header_claims() {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header);
     std::fs::write(folder.path("in.safetensors"), bytes).expect("writable");
-    let model = Model::open(folder.path("in.safetensors")).expect("a valid file");
+    let model = ModelFile::open(folder.path("in.safetensors")).expect("a valid file");
     for name in ["int8", "int8/tensor", "uint4/32", "ternary", "q4_k", "float16"] {
         quantize(&model, &folder.path("out.safetensors"), &to(name), &()).expect(name);
-        let back = Model::open(folder.path("out.safetensors")).expect("ours");
+        let back = ModelFile::open(folder.path("out.safetensors")).expect("ours");
         assert!(back.tensors().iter().all(|tensor| tensor.values().is_ok_and(|values| values.is_empty())), "{name}");
-        bitgrain_nn::compare::compare(&model, &back, &()).expect("comparable");
+        bitgrain_nn::model::compare::compare(&model, &back, &()).expect("comparable");
     }
-    bitgrain_nn::stats::stats(&model.tensors()[0], &()).expect("no values");
+    bitgrain_nn::model::stats::stats(&model.tensors()[0], &()).expect("no values");
 }
 
 #[test]
@@ -139,12 +141,12 @@ fn a_fallback_holds_what_it_stands_in_for() {
 fn things_that_are_no_models_are_told_so() {
     let folder = Folder::new();
     std::fs::write(folder.path("notes.txt"), "not a model at all").expect("writable");
-    assert!(matches!(Model::open(folder.path("notes.txt")), Err(ModelError::NotAModel { .. })));
+    assert!(matches!(ModelFile::open(folder.path("notes.txt")), Err(ModelFileError::NotAModel { .. })));
     std::fs::write(folder.path("empty"), "").expect("writable");
-    assert!(matches!(Model::open(folder.path("empty")), Err(ModelError::NotAModel { .. })));
-    assert!(matches!(Model::open(folder.path("missing")), Err(ModelError::Io { .. })));
+    assert!(matches!(ModelFile::open(folder.path("empty")), Err(ModelFileError::NotAModel { .. })));
+    assert!(matches!(ModelFile::open(folder.path("missing")), Err(ModelFileError::Io { .. })));
     std::fs::create_dir(folder.path("folder")).expect("writable");
-    assert!(matches!(Model::open(folder.path("folder")), Err(ModelError::NoWeights { .. })));
+    assert!(matches!(ModelFile::open(folder.path("folder")), Err(ModelFileError::NoWeights { .. })));
     std::fs::write(folder.path("broken.safetensors"), "\u{8}").expect("writable");
-    assert!(matches!(Model::open(folder.path("broken.safetensors")), Err(ModelError::Safetensors { .. })));
+    assert!(matches!(ModelFile::open(folder.path("broken.safetensors")), Err(ModelFileError::Safetensors { .. })));
 }

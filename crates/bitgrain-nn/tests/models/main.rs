@@ -8,7 +8,7 @@ mod planning;
 use std::path::{Path, PathBuf};
 
 use bitgrain_formats::{gguf, safetensors};
-use bitgrain_nn::Model;
+use bitgrain_nn::ModelFile;
 
 /// A tensor of f32 to write.
 struct Weights {
@@ -93,8 +93,8 @@ impl Folder {
         names
     }
 
-    fn safetensors(&self, name: &str, tensors: &[Weights]) -> Model {
+    fn safetensors(&self, name: &str, tensors: &[Weights]) -> ModelFile {
         write_safetensors(&self.path(name), tensors);
-        Model::open(self.path(name)).expect("a model")
+        ModelFile::open(self.path(name)).expect("a model")
     }
 }

@@ -1,9 +1,9 @@
 //! Opening: sharded models, Hugging Face folders, npy, importances.
 
 use bitgrain_formats::{gguf, safetensors};
-use bitgrain_nn::convert::{Choice, Recipe, quantize};
-use bitgrain_nn::stats::stats;
-use bitgrain_nn::{Container, Importance, Model, ModelError};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
+use bitgrain_nn::model::stats::stats;
+use bitgrain_nn::{Container, ImportanceMatrix, ModelFile, ModelFileError};
 
 use super::{Folder, weights, write_gguf, write_safetensors};
 
@@ -37,7 +37,7 @@ fn shards_are_one_model_and_a_folder_is_found() {
     std::fs::write(folder.path("model.safetensors.index.json"), index).expect("writable");
     std::fs::write(folder.path("config.json"), r#"{"model_type":"bert"}"#).expect("writable");
     for path in [folder.path("model.safetensors.index.json"), folder.path("")] {
-        let model = Model::open(path).expect("a sharded model");
+        let model = ModelFile::open(path).expect("a sharded model");
         let names: Vec<_> = model.tensors().iter().map(|t| t.name.as_str()).collect();
         assert_eq!((names, model.container()), (vec!["first", "second"], Container::Safetensors));
         assert_eq!(model.metadata().architecture.as_deref(), Some("bert"));
@@ -47,9 +47,9 @@ fn shards_are_one_model_and_a_folder_is_found() {
         );
     }
     let out = folder.path("out.gguf");
-    let recipe = Recipe::new(Choice::To("q8_0".parse().expect("a format")));
-    quantize(&Model::open(folder.path("")).expect("a folder"), &out, &recipe, &()).expect("a conversion");
-    let keys = Model::open(&out).expect("ours").metadata().gguf.clone();
+    let recipe = Recipe::new(FormatChoice::To("q8_0".parse().expect("a format")));
+    quantize(&ModelFile::open(folder.path("")).expect("a folder"), &out, &recipe, &()).expect("a conversion");
+    let keys = ModelFile::open(&out).expect("ours").metadata().gguf.clone();
     assert_eq!(keys.get("general.architecture").and_then(|value| value.as_str()), Some("bert"));
 }
 
@@ -58,7 +58,7 @@ fn a_model_is_written_in_shards_and_read_as_one() {
     let folder = Folder::new();
     let tensors = [weights("a", &[8, 64]), weights("b", &[8, 64]), weights("c", &[9, 33]), weights("norm", &[64])];
     let model = folder.safetensors("in.safetensors", &tensors);
-    let mut recipe = Recipe::new(Choice::To("uint4/32".parse().expect("a format")));
+    let mut recipe = Recipe::new(FormatChoice::To("uint4/32".parse().expect("a format")));
     quantize(&model, &folder.path("whole.safetensors"), &recipe, &()).expect("a conversion");
     recipe.shard_bytes = 700;
     let index = folder.path("small.safetensors.index.json");
@@ -69,7 +69,7 @@ fn a_model_is_written_in_shards_and_read_as_one() {
     assert_eq!(names.len(), 5, "{names:?}");
     let sizes = shards.map(|shard| std::fs::metadata(folder.path(shard)).expect("written").len());
     assert_eq!(done.file_bytes, sizes.iter().sum::<u64>());
-    let (whole, back) = (Model::open(folder.path("whole.safetensors")), Model::open(&index));
+    let (whole, back) = (ModelFile::open(folder.path("whole.safetensors")), ModelFile::open(&index));
     let (whole, back) = (whole.expect("ours"), back.expect("ours"));
     assert_eq!((back.tensors().len(), back.bytes()), (4, whole.bytes()));
     for tensor in whole.tensors() {
@@ -79,7 +79,7 @@ fn a_model_is_written_in_shards_and_read_as_one() {
     }
     let shard = folder.path(shards[1]);
     let refused = quantize(&back, &shard, &recipe, &()).expect_err("a shard of the input");
-    assert!(matches!(refused, ModelError::SameFile { .. }), "{refused}");
+    assert!(matches!(refused, ModelFileError::SameFile { .. }), "{refused}");
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn an_index_that_lies_is_found_out() {
     write_safetensors(&folder.path("a.safetensors"), &[weights("first", &[2, 32])]);
     let index = r#"{"weight_map":{"first":"a.safetensors","second":"a.safetensors"}}"#;
     std::fs::write(folder.path("m.index.json"), index).expect("writable");
-    let refused = Model::open(folder.path("m.index.json")).expect_err("`second` is not there");
-    assert!(matches!(&refused, ModelError::NotInShard { tensor, .. } if tensor == "second"), "{refused}");
+    let refused = ModelFile::open(folder.path("m.index.json")).expect_err("`second` is not there");
+    assert!(matches!(&refused, ModelFileError::NotInShard { tensor, .. } if tensor == "second"), "{refused}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn npy_arrays_have_the_name_of_their_file() {
     let folder = Folder::new();
     let values = weights("w", &[3, 32]).values;
     std::fs::write(folder.path("embeddings.npy"), npy("(3, 32)", &values)).expect("writable");
-    let model = Model::open(folder.path("embeddings.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("embeddings.npy")).expect("an array");
     let tensor = model.tensor("embeddings").expect("named after the file");
     assert_eq!((tensor.shape.as_slice(), tensor.values().expect("readable")), (&[3, 32][..], values));
 }
@@ -110,14 +110,14 @@ fn a_flipped_bit_in_an_npz_that_is_not_compressed_is_found() {
     writer.add("w", &[3, 32], &values).expect("in memory");
     let mut file = writer.finish().expect("complete");
     std::fs::write(folder.path("in.npz"), &file).expect("writable");
-    let model = Model::open(folder.path("in.npz")).expect("an archive");
+    let model = ModelFile::open(folder.path("in.npz")).expect("an archive");
     assert_eq!(model.tensor("w").expect("there").values().expect("readable"), values);
     let first = values[0].to_le_bytes();
     let at = file.windows(4).position(|bytes| bytes == first).expect("stored as it is");
     file[at] ^= 1;
     std::fs::write(folder.path("in.npz"), &file).expect("writable");
-    let refused = Model::open(folder.path("in.npz")).expect_err("another value");
-    assert!(matches!(&refused, ModelError::Npz { .. }) && refused.to_string().contains("w.npy"), "{refused}");
+    let refused = ModelFile::open(folder.path("in.npz")).expect_err("another value");
+    assert!(matches!(&refused, ModelFileError::Npz { .. }) && refused.to_string().contains("w.npy"), "{refused}");
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn importances_change_what_is_written_and_must_fit() {
     write_safetensors(&folder.path("importance.safetensors"), &[importance]);
     let mut files = Vec::new();
     for path in [None, Some(folder.path("importance.safetensors"))] {
-        let mut recipe = Recipe::new(Choice::To("q4_k".parse().expect("a format")));
-        recipe.importance = path.map(|path| Importance::open(path).expect("importances"));
+        let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
+        recipe.importance = path.map(|path| ImportanceMatrix::open(path).expect("importances"));
         quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
         files.push(std::fs::read(folder.path("out.gguf")).expect("written"));
     }
@@ -138,10 +138,10 @@ fn importances_change_what_is_written_and_must_fit() {
     let mut short = weights("w", &[255]);
     short.values.fill(1.0);
     write_safetensors(&folder.path("short.safetensors"), &[short]);
-    let mut recipe = Recipe::new(Choice::To("q4_k".parse().expect("a format")));
-    recipe.importance = Some(Importance::open(folder.path("short.safetensors")).expect("importances"));
+    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
+    recipe.importance = Some(ImportanceMatrix::open(folder.path("short.safetensors")).expect("importances"));
     let refused = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect_err("one is missing");
-    assert!(matches!(refused, ModelError::Importance { found: 255, cols: 256, .. }), "{refused}");
+    assert!(matches!(refused, ModelFileError::Importance { found: 255, cols: 256, .. }), "{refused}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn an_imatrix_of_sums_is_divided_by_its_counts() {
     let mut counts = weights("w.counts", &[1]);
     counts.values.fill(3.0);
     write_safetensors(&folder.path("imatrix.safetensors"), &[sums, counts]);
-    let importance = Importance::open(folder.path("imatrix.safetensors")).expect("importances");
+    let importance = ImportanceMatrix::open(folder.path("imatrix.safetensors")).expect("importances");
     let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 64])]);
     let found = importance.of(model.tensor("w").expect("there")).expect("the right length").expect("there");
     assert_eq!((found.len(), found[0], importance.len()), (64, 2.0, 1));
@@ -166,16 +166,19 @@ fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
         importance.values.fill(1.0);
         importance.values[7] = odd;
         write_safetensors(&folder.path("odd.safetensors"), &[importance]);
-        let refused = Importance::open(folder.path("odd.safetensors")).expect_err("no weight");
-        assert!(matches!(&refused, ModelError::ImportanceValue { tensor, index: 7, .. } if tensor == "w"), "{refused}");
+        let refused = ImportanceMatrix::open(folder.path("odd.safetensors")).expect_err("no weight");
+        assert!(
+            matches!(&refused, ModelFileError::ImportanceValue { tensor, index: 7, .. } if tensor == "w"),
+            "{refused}"
+        );
     }
     let mut zeros = weights("w", &[256]);
     zeros.values.fill(0.0);
     write_safetensors(&folder.path("zeros.safetensors"), &[zeros]);
     let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 256])]);
-    let importance = Importance::open(folder.path("zeros.safetensors")).expect("importances");
+    let importance = ImportanceMatrix::open(folder.path("zeros.safetensors")).expect("importances");
     assert_eq!(importance.covers(&model), 1);
-    let mut recipe = Recipe::new(Choice::To("q4_k".parse().expect("a format")));
+    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
     recipe.importance = Some(importance);
     let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
     assert!(done.overall.cosine > 0.99, "{:?}", done.overall);
@@ -189,22 +192,22 @@ fn what_shards_say_about_themselves_is_all_kept_even_if_they_disagree() {
     write_bytes(&folder.path("3.safetensors"), &[("step", "10")], "c", &[4]);
     let index = r#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors","c":"3.safetensors"}}"#;
     std::fs::write(folder.path("m.safetensors.index.json"), index).expect("writable");
-    let model = Model::open(folder.path("m.safetensors.index.json")).expect("a sharded model");
+    let model = ModelFile::open(folder.path("m.safetensors.index.json")).expect("a sharded model");
     let want = [("format", "pt"), ("step", "10"), ("step.2", "taken"), ("step.2.2", "20"), ("only", "here")];
     assert_eq!(model.metadata().own_strings().collect::<Vec<_>>(), want);
-    quantize(&model, &folder.path("out.safetensors"), &Recipe::new(Choice::Keep), &()).expect("each key once");
-    let back = Model::open(folder.path("out.safetensors")).expect("ours");
+    quantize(&model, &folder.path("out.safetensors"), &Recipe::new(FormatChoice::Keep), &()).expect("each key once");
+    let back = ModelFile::open(folder.path("out.safetensors")).expect("ours");
     assert_eq!(back.metadata().own_strings().collect::<Vec<_>>(), want);
 }
 
 /// Takes a GGUF file to safetensors and back, both as they are.
 fn there_and_back(folder: &Folder) -> gguf::Metadata {
-    let keep = Recipe::new(Choice::Keep);
-    quantize(&Model::open(folder.path("in.gguf")).expect("a model"), &folder.path("mid.safetensors"), &keep, &())
+    let keep = Recipe::new(FormatChoice::Keep);
+    quantize(&ModelFile::open(folder.path("in.gguf")).expect("a model"), &folder.path("mid.safetensors"), &keep, &())
         .expect("there");
-    quantize(&Model::open(folder.path("mid.safetensors")).expect("ours"), &folder.path("out.gguf"), &keep, &())
+    quantize(&ModelFile::open(folder.path("mid.safetensors")).expect("ours"), &folder.path("out.gguf"), &keep, &())
         .expect("and back");
-    Model::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone()
+    ModelFile::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone()
 }
 
 #[test]
@@ -280,9 +283,9 @@ fn strings_that_only_look_like_keys_of_gguf_stay_strings() {
     let owned = strings.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let writer = safetensors::Writer::new(Vec::new(), &owned, &[spec]).expect("a valid file");
     std::fs::write(folder.path("in.safetensors"), writer.finish().expect("complete")).expect("writable");
-    let model = Model::open(folder.path("in.safetensors")).expect("a model");
-    quantize(&model, &folder.path("out.gguf"), &Recipe::new(Choice::Keep), &()).expect("a conversion");
-    let back = Model::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone();
+    let model = ModelFile::open(folder.path("in.safetensors")).expect("a model");
+    quantize(&model, &folder.path("out.gguf"), &Recipe::new(FormatChoice::Keep), &()).expect("a conversion");
+    let back = ModelFile::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone();
     for (key, text) in strings {
         let found = back.get(&format!("safetensors.{key}")).and_then(gguf::Value::as_str);
         assert_eq!(found, Some(text), "{key}");
@@ -296,8 +299,8 @@ fn a_zero_does_not_hide_dimensions_that_cannot_be_multiplied() {
     for shape in ["[0,8589934592,8589934592]", "[8589934592,8589934592,0]", "[8589934592,0,8589934592]"] {
         let note = format!(r#"{{"version":1,"weights":{{"w":{{"format":"int8/none","shape":{shape}}}}}}}"#);
         write_bytes(&folder.path("in.safetensors"), &[("bitgrain", &note)], "w", &[0]);
-        let refused = Model::open(folder.path("in.safetensors")).expect_err("2^66 is too much");
-        assert!(matches!(&refused, ModelError::Note { tensor, .. } if tensor == "w"), "{shape}: {refused}");
+        let refused = ModelFile::open(folder.path("in.safetensors")).expect_err("2^66 is too much");
+        assert!(matches!(&refused, ModelFileError::Note { tensor, .. } if tensor == "w"), "{shape}: {refused}");
     }
 }
 
@@ -306,7 +309,7 @@ fn a_name_is_suggested_only_if_it_is_near() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &[weights("layer.0.weight", &[2, 2]), weights("aaa", &[2])]);
     let nearest = |name: &str| match model.tensor(name) {
-        Err(ModelError::NoTensor { nearest, .. }) => nearest,
+        Err(ModelFileError::NoTensor { nearest, .. }) => nearest,
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(nearest("layer.0.wait").as_deref(), Some("layer.0.weight"));
@@ -325,12 +328,12 @@ fn the_deviation_of_values_far_from_zero_is_right() {
     let values: Vec<f32> =
         (0..1_200_000).map(|i| 10_000.0 + if i % 2 == 0 { 10.0 * step } else { -10.0 * step }).collect();
     std::fs::write(folder.path("far.npy"), npy("(1200, 1000)", &values)).expect("writable");
-    let model = Model::open(folder.path("far.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("far.npy")).expect("an array");
     let found = stats(model.tensor("far").expect("there"), &()).expect("readable");
     assert!((found.std - 10.0 * f64::from(step)).abs() < 1e-9, "{}", found.std);
     assert!((found.mean - 10_000.0).abs() < 1e-9, "{}", found.mean);
     std::fs::write(folder.path("flat.npy"), npy("(1001,)", &[0.1; 1001])).expect("writable");
-    let model = Model::open(folder.path("flat.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("flat.npy")).expect("an array");
     let flat = stats(model.tensor("flat").expect("there"), &()).expect("readable");
     assert_eq!((flat.mean, flat.std), (f64::from(0.1_f32), 0.0));
 }

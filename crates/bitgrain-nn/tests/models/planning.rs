@@ -1,14 +1,14 @@
 //! Plans: budgets that hold, errors that hold, and the same plan again.
 
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_nn::convert::{Choice, Recipe, quantize};
-use bitgrain_nn::plan::{Goal, Plan, candidates, plan};
-use bitgrain_nn::{Container, Model, ModelError};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
+use bitgrain_nn::model::plan::{Goal, PrecisionPlan, candidates, plan};
+use bitgrain_nn::{Container, ModelFile, ModelFileError};
 
 use super::{Folder, small_model};
 
-fn planned(model: &Model, container: Container, goal: Goal) -> Result<Plan, ModelError> {
-    plan(model, container, &candidates(container), goal, &Recipe::new(Choice::Keep), &())
+fn planned(model: &ModelFile, container: Container, goal: Goal) -> Result<PrecisionPlan, ModelFileError> {
+    plan(model, container, &candidates(container), goal, &Recipe::new(FormatChoice::Keep), &())
 }
 
 #[test]
@@ -24,11 +24,14 @@ fn a_budget_is_kept_and_more_bytes_never_mean_more_error() {
             let plan = planned(&model, container, Goal::Budget(budget)).expect("above the least");
             assert!(plan.bytes <= budget && plan.relative_rmse <= last, "{budget}: {plan:?}");
             last = plan.relative_rmse;
-            let recipe = plan.apply(&model, Recipe::new(Choice::Keep)).expect("for this model");
+            let recipe = plan.apply(&model, Recipe::new(FormatChoice::Keep)).expect("for this model");
             let done = quantize(&model, &folder.path(name), &recipe, &()).expect("a conversion");
             assert_eq!(done.bytes_after, plan.bytes, "what was planned is what was written");
         }
-        assert!(matches!(planned(&model, container, Goal::Budget(least - 1)), Err(ModelError::BudgetTooSmall { .. })));
+        assert!(matches!(
+            planned(&model, container, Goal::Budget(least - 1)),
+            Err(ModelFileError::BudgetTooSmall { .. })
+        ));
     }
 }
 
@@ -39,10 +42,13 @@ fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
     let limit = 0.05;
     let plan = planned(&model, Container::Gguf, Goal::MaxError(limit)).expect("reachable");
     assert!(plan.relative_rmse <= limit, "{plan:?}");
-    let all = Recipe::new(Choice::To("q8_0".parse().expect("a format")));
+    let all = Recipe::new(FormatChoice::To("q8_0".parse().expect("a format")));
     let done = quantize(&model, &folder.path("out.gguf"), &all, &()).expect("a conversion");
     assert!(plan.bytes < done.bytes_after, "{} and {}", plan.bytes, done.bytes_after);
-    assert!(matches!(planned(&model, Container::Gguf, Goal::MaxError(1e-12)), Err(ModelError::ErrorTooSmall { .. })));
+    assert!(matches!(
+        planned(&model, Container::Gguf, Goal::MaxError(1e-12)),
+        Err(ModelFileError::ErrorTooSmall { .. })
+    ));
 }
 
 #[test]
@@ -53,24 +59,24 @@ fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
     let formats: Vec<WeightFormat> = formats
         .iter()
         .map(|text| match text.parse() {
-            Ok(Choice::To(format)) => format,
+            Ok(FormatChoice::To(format)) => format,
             other => panic!("{text}: {other:?}"),
         })
         .collect();
-    let rules = || Recipe::new(Choice::Keep).rule("odd*", Choice::To("uint8".parse().expect("a format")));
+    let rules = || Recipe::new(FormatChoice::Keep).rule("odd*", FormatChoice::To("uint8".parse().expect("a format")));
     let goal = Goal::Budget(6000);
     let plan = plan(&model, Container::Safetensors, &formats, goal, &rules(), &()).expect("enough");
     plan.save(&folder.path("plan.json")).expect("writable");
     let mut files = Vec::new();
-    for recipe in [rules(), Recipe::new(Choice::Keep)] {
-        let loaded = Plan::load(&folder.path("plan.json")).expect("just saved");
+    for recipe in [rules(), Recipe::new(FormatChoice::Keep)] {
+        let loaded = PrecisionPlan::load(&folder.path("plan.json")).expect("just saved");
         let recipe = loaded.apply(&model, recipe).expect("for this model");
         let out = folder.path("out.safetensors");
         let done = quantize(&model, &out, &recipe, &()).expect("a conversion");
         assert_eq!(done.bytes_after, plan.bytes);
         let planned: Vec<_> = done.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)).collect();
         let weights = |shape: &[u64]| shape.iter().product::<u64>() as f64;
-        let square = |row: &&&bitgrain_nn::convert::Converted| {
+        let square = |row: &&&bitgrain_nn::model::convert::Converted| {
             weights(&row.shape) * row.figures.expect("quantized").relative_rmse.powi(2)
         };
         let all: f64 = planned.iter().map(|row| weights(&row.shape)).sum();
@@ -80,8 +86,8 @@ fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
     }
     assert_eq!(files[0], files[1], "the plan alone says everything");
     let wrong = ["q4_0".parse().expect("a format"), "int8".parse().expect("a format")];
-    let refused = bitgrain_nn::plan::plan(&model, Container::Gguf, &wrong, goal, &rules(), &());
-    assert!(matches!(refused, Err(ModelError::Container { .. })));
+    let refused = bitgrain_nn::model::plan::plan(&model, Container::Gguf, &wrong, goal, &rules(), &());
+    assert!(matches!(refused, Err(ModelFileError::Container { .. })));
 }
 
 #[test]
@@ -90,7 +96,7 @@ fn a_saved_plan_is_the_same_plan() {
     let model = folder.safetensors("in.safetensors", &small_model());
     let plan = planned(&model, Container::Gguf, Goal::Budget(20_000)).expect("enough");
     plan.save(&folder.path("plan.json")).expect("writable");
-    let loaded = Plan::load(&folder.path("plan.json")).expect("just saved");
+    let loaded = PrecisionPlan::load(&folder.path("plan.json")).expect("just saved");
     assert_eq!(loaded, plan);
 }
 
@@ -101,12 +107,12 @@ fn plans_that_are_none_or_for_another_model_are_refused() {
     let path = folder.path("plan.json");
     for text in ["", "{}", "[1]", r#"{"version":9,"formats":{},"bytes":0,"relative_rmse":0,"curve":[]}"#] {
         std::fs::write(&path, text).expect("writable");
-        assert!(matches!(Plan::load(&path), Err(ModelError::Plan { .. })), "{text}");
+        assert!(matches!(PrecisionPlan::load(&path), Err(ModelFileError::Plan { .. })), "{text}");
     }
     let other = r#"{"version":1,"formats":{"ghost":"q4_0"},"bytes":0,"relative_rmse":0.0,"curve":[]}"#;
     std::fs::write(&path, other).expect("writable");
-    let refused = Plan::load(&path).expect("a plan").apply(&model, Recipe::new(Choice::Keep));
-    assert!(matches!(refused, Err(ModelError::NoTensor { .. })));
+    let refused = PrecisionPlan::load(&path).expect("a plan").apply(&model, Recipe::new(FormatChoice::Keep));
+    assert!(matches!(refused, Err(ModelFileError::NoTensor { .. })));
     std::fs::write(&path, other.replace("q4_0", "q9_9")).expect("writable");
-    assert!(matches!(Plan::load(&path), Err(ModelError::Plan { .. })));
+    assert!(matches!(PrecisionPlan::load(&path), Err(ModelFileError::Plan { .. })));
 }

@@ -1,8 +1,8 @@
 //! Networks that do not fit together, and batches that do not fit networks: refused, with the layer named.
 
 use bitgrain_codec::weight::DType;
-use bitgrain_nn::layer::{Attention, Conv, Layer, LayerNorm, Output, Pairs, Positions, Rope};
-use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
+use bitgrain_nn::network::layer::{Attention, Conv, Layer, LayerNorm, Pairs, Positions, Rope, SequenceOutput};
+use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
 
 use crate::{batch, network};
 
@@ -30,8 +30,8 @@ fn settings_that_make_no_sense_are_named() {
         (vec![4, 6], Layer::attention(4)),
         (vec![4, 6], Layer::attention(0)),
         (vec![4, 6], Layer::LayerNorm(LayerNorm { epsilon: 0.0 })),
-        (vec![4, 6], Layer::rnn(0, Output::Last)),
-        (vec![4, 6], Layer::lstm(usize::MAX / 2, Output::Last)),
+        (vec![4, 6], Layer::rnn(0, SequenceOutput::Last)),
+        (vec![4, 6], Layer::lstm(usize::MAX / 2, SequenceOutput::Last)),
         (vec![4], Layer::embedding(0, 3)),
         (vec![4], Layer::embedding(1 << 25, 3)),
         (vec![4, 6], Layer::Conv1d(Conv::new(2, [9]))),
@@ -60,11 +60,11 @@ fn settings_that_make_no_sense_are_named() {
 #[test]
 fn batches_that_do_not_fit_are_refused() {
     let network = network(&[3], [Layer::dense(2)]);
-    assert_eq!(Batch::new(vec![], &[3]), Err(NetworkError::EmptyBatch));
-    assert_eq!(Batch::new(vec![1.0; 4], &[3]), Err(NetworkError::Ragged { values: 4, sample: 3 }));
+    assert_eq!(InputBatch::new(vec![], &[3]), Err(NetworkError::EmptyBatch));
+    assert_eq!(InputBatch::new(vec![1.0; 4], &[3]), Err(NetworkError::Ragged { values: 4, sample: 3 }));
     let other = network.forward(&batch(&[4], 2, 1)).expect_err("another shape");
     assert_eq!(other.to_string(), "the network takes samples of [3], these are [4]");
-    let odd = Batch::new(vec![0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0], &[3]).expect("whole samples");
+    let odd = InputBatch::new(vec![0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0], &[3]).expect("whole samples");
     assert_eq!(network.forward(&odd).expect_err("a NaN"), NetworkError::NonFiniteInput { sample: 1, index: 1 });
     assert!(batch(&[4, 2], 2, 1).with_mask(vec![true; 7]).is_err());
 }
@@ -75,7 +75,7 @@ fn tokens_that_are_no_rows_are_refused() {
     for format in [DType::Float32, DType::Int4] {
         network.morph(format).expect("finite");
         for odd in [3.0, -1.0, 0.5, 1e20] {
-            let tokens = Batch::new(vec![0.0, odd], &[2]).expect("whole samples");
+            let tokens = InputBatch::new(vec![0.0, odd], &[2]).expect("whole samples");
             let error = network.forward(&tokens).expect_err("no row");
             assert!(matches!(error, NetworkError::Token { place: 1, rows: 3, .. }), "{error}");
         }

@@ -1,16 +1,16 @@
 //! Files of networks: what is saved runs identically when it is loaded, and what is damaged is refused.
 
 use bitgrain_codec::weight::{Calibration, DType, ScaledFormat, WeightFormat};
-use bitgrain_nn::Model;
-use bitgrain_nn::convert::{Choice, Recipe};
-use bitgrain_nn::layer::{Conv, Layer, LayerNorm, Output, Positions};
-use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
-use bitgrain_nn::save::{Contents, FileError};
+use bitgrain_nn::ModelFile;
+use bitgrain_nn::model::convert::{FormatChoice, Recipe};
+use bitgrain_nn::network::layer::{Conv, Layer, LayerNorm, Positions, SequenceOutput};
+use bitgrain_nn::network::save::{Contents, NetworkFileError};
+use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
 
 use crate::{all_formats, batch, network};
 
 type Write = fn(&Network, Contents) -> Vec<u8>;
-type Read = fn(&[u8]) -> Result<Network, FileError>;
+type Read = fn(&[u8]) -> Result<Network, NetworkFileError>;
 
 /// Both kinds of files.
 fn kinds() -> [(Write, Read); 2] {
@@ -53,7 +53,11 @@ fn every_version_and_the_importances_come_back() {
     let mut network = small();
     let mse = ScaledFormat::new(DType::Int4).calibrated(Calibration::MeanSquaredError);
     let formats: [WeightFormat; 3] = [DType::Uint8.into(), mse.into(), "q4_k".parse().expect("known")];
-    let seen = bitgrain_nn::observe::observe(&network, &[batch(&[32], 8, 1)], bitgrain_nn::observe::Observer::MinMax);
+    let seen = bitgrain_nn::network::observe::observe(
+        &network,
+        &[batch(&[32], 8, 1)],
+        bitgrain_nn::network::observe::Observer::MinMax,
+    );
     seen.expect("it fits").apply(&mut network).expect("its own");
     for format in formats {
         network.morph(format).expect("finite");
@@ -73,8 +77,11 @@ fn every_version_and_the_importances_come_back() {
 #[test]
 fn every_kind_of_layer_comes_back() {
     let image = [Layer::conv2d(4, 3), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
-    let signal =
-        [Layer::Conv1d(Conv::new(3, [2]).strided([2])), Layer::rnn(4, Output::Sequence), Layer::lstm(4, Output::Last)];
+    let signal = [
+        Layer::Conv1d(Conv::new(3, [2]).strided([2])),
+        Layer::rnn(4, SequenceOutput::Sequence),
+        Layer::lstm(4, SequenceOutput::Last),
+    ];
     let volume = [Layer::Conv3d(Conv::new(2, [2, 2, 2]))];
     let tokens = [
         Layer::embedding(9, 8),
@@ -89,7 +96,7 @@ fn every_kind_of_layer_comes_back() {
     for (dims, layers) in cases {
         let network = network(dims, layers.clone());
         let x = if dims.len() == 1 {
-            Batch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], dims).expect("whole")
+            InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], dims).expect("whole")
         } else {
             batch(dims, 2, 3)
         };
@@ -120,11 +127,11 @@ fn a_file_can_be_opened_as_a_model() {
     let folder = tempfile::tempdir().expect("a folder for tests");
     let path = folder.path().join("network.safetensors");
     let mut network = small();
-    let recipe =
-        Recipe::new(Choice::To("int4".parse().expect("known"))).rule("2.*", Choice::To("q8_0".parse().expect("known")));
+    let recipe = Recipe::new(FormatChoice::To("int4".parse().expect("known")))
+        .rule("2.*", FormatChoice::To("q8_0".parse().expect("known")));
     network.morph_by(&recipe).expect("finite");
     network.save(&path, Contents::All).expect("a folder to write to");
-    let model = Model::open(&path).expect("a model");
+    let model = ModelFile::open(&path).expect("a model");
     let codes = model.tensor("0.weight:int4").expect("there").values().expect("readable");
     assert_eq!(codes, network.parameters()[0].values().expect("codes"));
     assert_eq!(
@@ -144,10 +151,10 @@ fn names_and_contents_decide_what_is_written_and_read() {
         std::fs::rename(&path, &other).expect("there");
         assert_eq!(Network::open(&other).expect("just written").parameters().len(), 4);
     }
-    assert!(matches!(network.save(folder.path().join("a.bin"), Contents::All), Err(FileError::Name { .. })));
-    assert!(matches!(Network::open(folder.path().join("none.json")), Err(FileError::Io(_))));
+    assert!(matches!(network.save(folder.path().join("a.bin"), Contents::All), Err(NetworkFileError::Name { .. })));
+    assert!(matches!(Network::open(folder.path().join("none.json")), Err(NetworkFileError::Io(_))));
     let missing = folder.path().join("none").join("a.json");
-    assert!(matches!(network.save(missing, Contents::All), Err(FileError::Io(_))));
+    assert!(matches!(network.save(missing, Contents::All), Err(NetworkFileError::Io(_))));
     assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing half-written is left");
 }
 
@@ -188,24 +195,24 @@ fn what_is_wrong_is_named() {
     Network::from_json(without_sum.as_bytes()).expect("a checksum may be left out");
     assert!(matches!(
         Network::from_json(text.replacen("\"outputs\": 6", "\"outputs\": 5", 1).as_bytes()),
-        Err(FileError::Checksum { .. })
+        Err(NetworkFileError::Checksum { .. })
     ));
-    assert!(matches!(read("bitgrain network", "something"), Err(FileError::NotANetwork { .. })));
-    assert!(matches!(read("\"version\": 1", "\"version\": 3"), Err(FileError::Version { found: 3 })));
+    assert!(matches!(read("bitgrain network", "something"), Err(NetworkFileError::NotANetwork { .. })));
+    assert!(matches!(read("\"version\": 1", "\"version\": 3"), Err(NetworkFileError::Version { found: 3 })));
     let kind = read("\"kind\": \"dense\"", "\"kind\": \"capsule\"").expect_err("unknown");
     assert_eq!(kind.to_string(), "layer 0 is of the kind `capsule`, which is not known");
-    assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(FileError::Layer { .. })));
-    assert!(matches!(read("\"outputs\": 6", "\"output\": 6"), Err(FileError::Layer { .. })));
+    assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(NetworkFileError::Layer { .. })));
+    assert!(matches!(read("\"outputs\": 6", "\"output\": 6"), Err(NetworkFileError::Layer { .. })));
     let shape = read("\"outputs\": 6", "\"outputs\": 5").expect_err("other rows");
     assert_eq!(shape.to_string(), "parameter 0 should be `0.weight`, 5 rows of 32 and is `0.weight`, 6 rows of 32");
     let huge = read("\"outputs\": 6", "\"outputs\": 1000000000000").expect_err("never allocated");
-    assert!(matches!(huge, FileError::Parameter { .. }), "{huge}");
-    assert!(matches!(read("\"active\": \"float32\"", "\"active\": \"int3\""), Err(FileError::Format { .. })));
-    assert!(matches!(read("\"count\": 192", "\"count\": 191"), Err(FileError::Length { .. })));
-    assert!(matches!(read("\"base64\": \"", "\"base64\": \"*"), Err(FileError::Base64 { .. })));
-    assert!(matches!(read("\"input\"", "\"inputs\""), Err(FileError::Json { .. })));
-    assert!(matches!(Network::from_json(b"[1]"), Err(FileError::Json { .. })));
-    assert!(matches!(Network::from_safetensors(b"short"), Err(FileError::Safetensors(_))));
+    assert!(matches!(huge, NetworkFileError::Parameter { .. }), "{huge}");
+    assert!(matches!(read("\"active\": \"float32\"", "\"active\": \"int3\""), Err(NetworkFileError::Format { .. })));
+    assert!(matches!(read("\"count\": 192", "\"count\": 191"), Err(NetworkFileError::Length { .. })));
+    assert!(matches!(read("\"base64\": \"", "\"base64\": \"*"), Err(NetworkFileError::Base64 { .. })));
+    assert!(matches!(read("\"input\"", "\"inputs\""), Err(NetworkFileError::Json { .. })));
+    assert!(matches!(Network::from_json(b"[1]"), Err(NetworkFileError::Json { .. })));
+    assert!(matches!(Network::from_safetensors(b"short"), Err(NetworkFileError::Safetensors(_))));
     let mut odd = small();
     odd.set_weights("0.bias", vec![1.5; 6]).expect("as many");
     let text = odd.to_json(Contents::All).expect("finite");
@@ -213,5 +220,5 @@ fn what_is_wrong_is_named() {
     // 1.5 is 00 00 c0 3f, six times; 7f c0 in its place is a NaN.
     let odd = format!("{body}}}").replace("AADAPwAAwD8AAMA/AADAPwAAwD8AAMA/", "AADAfwAAwD8AAMA/AADAPwAAwD8AAMA/");
     let error = Network::from_json(odd.as_bytes()).expect_err("a NaN");
-    assert!(matches!(error, FileError::Network(NetworkError::NonFiniteWeight { index: 0, .. })), "{error}");
+    assert!(matches!(error, NetworkFileError::Network(NetworkError::NonFiniteWeight { index: 0, .. })), "{error}");
 }

@@ -1,9 +1,9 @@
 //! The same network in every format: its codes compute what the weights they stand for compute.
 
 use bitgrain_codec::weight::{DType, WeightFormat};
-use bitgrain_nn::convert::{Choice, Recipe};
-use bitgrain_nn::layer::{Conv, Dense, Layer, Output, Positions};
-use bitgrain_nn::network::{Batch, Network, Shape, compare_networks};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe};
+use bitgrain_nn::network::layer::{Conv, Dense, Layer, Positions, SequenceOutput};
+use bitgrain_nn::network::{InputBatch, Network, Shape, compare_networks};
 
 use crate::{all_formats, batch, network, numbers};
 
@@ -21,7 +21,7 @@ fn round_tripped(network: &Network) -> Network {
     other
 }
 
-fn check_all(mut network: Network, x: &Batch) {
+fn check_all(mut network: Network, x: &InputBatch) {
     for format in all_formats() {
         network.morph(format).expect("finite");
         let on_codes = network.forward(x).expect("it fits");
@@ -67,7 +67,7 @@ fn convolutions_and_states_agree_with_their_round_trip() {
     );
     check_all(network(&[2, 20], [Layer::Conv1d(Conv::new(6, [5]))]), &batch(&[2, 20], 3, 2));
     // States with random weights this large would be chaotic: any rounding grows from place to place.
-    for layer in [Layer::lstm(32, Output::Last), Layer::rnn(32, Output::Sequence)] {
+    for layer in [Layer::lstm(32, SequenceOutput::Last), Layer::rnn(32, SequenceOutput::Sequence)] {
         let calm = Network::new(Shape::new(&[5, 8]), vec![layer], 1).expect("it fits");
         check_all(calm, &batch(&[5, 8], 3, 2));
     }
@@ -83,14 +83,14 @@ fn a_transformer_agrees_with_its_round_trip() {
         Layer::residual([Layer::rms_norm(), Layer::swiglu(64)]),
         Layer::mean_pool(),
     ];
-    let tokens = Batch::new((0..18).map(|i| (i * 7 % 20) as f32).collect(), &[6]).expect("whole samples");
+    let tokens = InputBatch::new((0..18).map(|i| (i * 7 % 20) as f32).collect(), &[6]).expect("whole samples");
     check_all(network(&[6], layers), &tokens);
 }
 
 #[test]
 fn an_embedding_gives_exactly_the_rows_its_codes_stand_for() {
     let mut network = network(&[4], [Layer::embedding(9, 64)]);
-    let tokens = Batch::new(vec![8.0, 0.0, 3.0, 3.0], &[4]).expect("whole samples");
+    let tokens = InputBatch::new(vec![8.0, 0.0, 3.0, 3.0], &[4]).expect("whole samples");
     for format in all_formats() {
         network.morph(format).expect("finite");
         let rows = network.parameters()[0].values().expect("codes of our own");
@@ -102,9 +102,9 @@ fn an_embedding_gives_exactly_the_rows_its_codes_stand_for() {
 #[test]
 fn a_recipe_chooses_by_name() {
     let mut network = network(&[64], [Layer::dense(32), Layer::relu(), Layer::dense(10)]);
-    let recipe = Recipe::new(Choice::To(DType::Int8.into()))
-        .rule("2.weight", Choice::To("q4_0".parse().expect("known")))
-        .rule("2.b*", Choice::To(DType::Float16.into()));
+    let recipe = Recipe::new(FormatChoice::To(DType::Int8.into()))
+        .rule("2.weight", FormatChoice::To("q4_0".parse().expect("known")))
+        .rule("2.b*", FormatChoice::To(DType::Float16.into()));
     network.morph_by(&recipe).expect("finite");
     let formats: Vec<String> = network.parameters().iter().map(|p| p.format().to_string()).collect();
     assert_eq!(formats, ["int8", "float32", "q4_0", "float16"]);
@@ -140,7 +140,7 @@ fn networks_of_other_layers_cannot_be_compared() {
 #[test]
 fn the_master_is_back_after_an_excursion() {
     let mut network = network(&[16], [Layer::dense(8)]);
-    let x = Batch::new(numbers(32, 4), &[16]).expect("whole samples");
+    let x = InputBatch::new(numbers(32, 4), &[16]).expect("whole samples");
     let before = network.forward(&x).expect("it fits");
     network.morph(DType::Binary).expect("finite");
     assert_ne!(network.forward(&x).expect("it fits"), before);

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use bitgrain_codec::weight::DType;
-use bitgrain_nn::layer::Layer;
 use bitgrain_nn::network::Network;
-use bitgrain_nn::observe::{Observer, observe_products};
-use bitgrain_nn::save::Contents;
-use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
+use bitgrain_nn::network::layer::Layer;
+use bitgrain_nn::network::observe::{Observer, observe_products};
+use bitgrain_nn::network::save::Contents;
+use bitgrain_nn::network::train::{LossFunction, TrainConfig, TrainingSet, TrainingTargets, train};
 
 use crate::{all_formats, batch, network};
 
@@ -72,8 +72,8 @@ fn a_frozen_network_is_trained_from_what_its_codes_stand_for() {
     for (name, values) in ["0.weight", "0.bias"].iter().zip(values) {
         plain.set_weights(name, values).expect("as many");
     }
-    let data = Dataset::new(batch(&[8], 6, 3), Targets::Classes(vec![0, 1, 2, 0, 1, 2])).expect("as many");
-    let config = TrainConfig { epochs: 2, ..TrainConfig::adam(0.01, Loss::CrossEntropy) };
+    let data = TrainingSet::new(batch(&[8], 6, 3), TrainingTargets::Classes(vec![0, 1, 2, 0, 1, 2])).expect("as many");
+    let config = TrainConfig { epochs: 2, ..TrainConfig::adam(0.01, LossFunction::CrossEntropy) };
     for network in [&mut frozen, &mut plain] {
         train(network, &data, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
     }

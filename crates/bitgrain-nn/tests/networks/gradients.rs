@@ -1,7 +1,9 @@
 //! Gradients by hand against finite differences, for every layer: its weights and what goes in.
 
-use bitgrain_nn::layer::{Attention, Conv, Curve, Layer, Output, Pairs, Pool, Pooling, Positions, Rope};
-use bitgrain_nn::network::{Batch, Network};
+use bitgrain_nn::network::layer::{
+    Attention, Conv, Curve, Layer, Pairs, Pool, Pooling, Positions, Rope, SequenceOutput,
+};
+use bitgrain_nn::network::{InputBatch, Network};
 
 use crate::{batch, network, numbers};
 
@@ -9,14 +11,14 @@ use crate::{batch, network, numbers};
 const H: f32 = 1e-2;
 
 /// A sum of all outputs with fixed factors, as the number whose slopes are taken.
-fn weighed(network: &Network, x: &Batch) -> f64 {
+fn weighed(network: &Network, x: &InputBatch) -> f64 {
     let y = network.forward(x).expect("it fits");
     let factors = numbers(y.values().len(), 77);
     y.values().iter().zip(factors).map(|(y, factor)| f64::from(*y) * f64::from(factor)).sum()
 }
 
 /// Every slope, measured against the one that comes out of the way back.
-fn check(network: &Network, x: &Batch, inputs: bool) {
+fn check(network: &Network, x: &InputBatch, inputs: bool) {
     let found = network.gradients(x, |y| Ok(numbers(y.values().len(), 77))).expect("it fits");
     let agree = |what: &str, slope: f32, up: f64, down: f64, scale: f32| {
         let measured = (up - down) / f64::from(2.0 * H);
@@ -43,7 +45,7 @@ fn check(network: &Network, x: &Batch, inputs: bool) {
         let moved = |by: f32| {
             let mut values = x.values().to_vec();
             values[i] += by;
-            let mut other = Batch::new(values, x.dims()).expect("as many");
+            let mut other = InputBatch::new(values, x.dims()).expect("as many");
             if let Some(mask) = x.mask() {
                 other = other.with_mask(mask.to_vec()).expect("as many");
             }
@@ -97,7 +99,7 @@ fn convolution_over_volumes() {
 
 #[test]
 fn recurrence() {
-    for output in [Output::Sequence, Output::Last] {
+    for output in [SequenceOutput::Sequence, SequenceOutput::Last] {
         check_layers(&[4, 3], [Layer::rnn(5, output)]);
         check_layers(&[4, 3], [Layer::lstm(3, output)]);
     }
@@ -107,7 +109,7 @@ fn recurrence() {
 fn recurrence_over_masked_places() {
     let mask = vec![true, true, false, false, true, false, true, true, true, true, true, false];
     let x = batch(&[4, 3], 3, 9).with_mask(mask).expect("as many");
-    for output in [Output::Sequence, Output::Last] {
+    for output in [SequenceOutput::Sequence, SequenceOutput::Last] {
         check(&network(&[4, 3], [Layer::rnn(4, output)]), &x, true);
         check(&network(&[4, 3], [Layer::lstm(3, output)]), &x, true);
     }
@@ -115,7 +117,7 @@ fn recurrence_over_masked_places() {
 
 #[test]
 fn embedding_and_positions() {
-    let tokens = Batch::new(vec![0.0, 2.0, 1.0, 2.0, 2.0, 0.0], &[3]).expect("whole samples");
+    let tokens = InputBatch::new(vec![0.0, 2.0, 1.0, 2.0, 2.0, 0.0], &[3]).expect("whole samples");
     check(&network(&[3], [Layer::embedding(3, 4)]), &tokens, false);
     let positions = Layer::Positions(Positions { length: 3, types: 2 });
     let typed = tokens.with_types(vec![0, 0, 1, 1, 0, 1]).expect("as many");

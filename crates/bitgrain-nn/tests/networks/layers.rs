@@ -1,8 +1,8 @@
 //! What layers compute, against their definitions on numbers a reader can check.
 
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_nn::layer::{Conv, Curve, Layer, Output, Positions};
-use bitgrain_nn::network::{Batch, Network, Shape};
+use bitgrain_nn::network::layer::{Conv, Curve, Layer, Positions, SequenceOutput};
+use bitgrain_nn::network::{InputBatch, Network, Shape};
 
 use crate::{batch, network};
 
@@ -20,7 +20,7 @@ fn with_weights(input: &[usize], layer: Layer, weights: &[(&str, &[f32])]) -> Ne
 }
 
 fn run(network: &Network, x: &[f32], dims: &[usize]) -> Vec<f32> {
-    network.forward(&Batch::new(x.to_vec(), dims).expect("whole samples")).expect("it fits").into_values()
+    network.forward(&InputBatch::new(x.to_vec(), dims).expect("whole samples")).expect("it fits").into_values()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn channels_of_a_convolution_add_up() {
 #[test]
 fn a_recurrent_state_goes_from_place_to_place() {
     let weights: &[(&str, &[f32])] = &[("0.weight", &[1.0]), ("0.state.weight", &[0.5]), ("0.bias", &[0.25])];
-    let network = with_weights(&[2, 1], Layer::rnn(1, Output::Sequence), weights);
+    let network = with_weights(&[2, 1], Layer::rnn(1, SequenceOutput::Sequence), weights);
     let first = (1.0_f32 + 0.25).tanh();
     near(&run(&network, &[1.0, -1.0], &[2, 1]), &[first, (-1.0 + 0.5 * first + 0.25).tanh()]);
 }
@@ -53,7 +53,7 @@ fn gates_of_a_memory_are_input_forget_cell_output() {
     // The cell gate sees 1, all others are wide open or shut by their biases.
     let weights: &[(&str, &[f32])] =
         &[("0.weight", &[0.0, 0.0, 1.0, 0.0]), ("0.state.weight", &[0.0; 4]), ("0.bias", &[50.0, -50.0, 0.0, 50.0])];
-    let network = with_weights(&[2, 1], Layer::lstm(1, Output::Sequence), weights);
+    let network = with_weights(&[2, 1], Layer::lstm(1, SequenceOutput::Sequence), weights);
     let state = |x: f32| x.tanh().tanh();
     near(&run(&network, &[1.0, 2.0], &[2, 1]), &[state(1.0), state(2.0)]);
 }
@@ -66,7 +66,8 @@ fn attention_without_differences_takes_means() {
     let network = with_weights(&[3, 2], Layer::attention(1), weights);
     let x = [3.0, 0.0, 0.0, 6.0, 6.0, 3.0];
     near(&run(&network, &x, &[3, 2]), &[3.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
-    let masked = Batch::new(x.to_vec(), &[3, 2]).expect("whole").with_mask(vec![true, true, false]).expect("as many");
+    let masked =
+        InputBatch::new(x.to_vec(), &[3, 2]).expect("whole").with_mask(vec![true, true, false]).expect("as many");
     near(network.forward(&masked).expect("it fits").values(), &[1.5, 3.0, 1.5, 3.0, 1.5, 3.0]);
 }
 
@@ -99,7 +100,7 @@ fn masked_places_do_not_change_what_comes_out() {
     let mut padded = short.values().to_vec();
     padded.extend([9.0; 8]);
     let padded =
-        Batch::new(padded, &[4, 4]).expect("whole").with_mask(vec![true, true, false, false]).expect("as many");
+        InputBatch::new(padded, &[4, 4]).expect("whole").with_mask(vec![true, true, false, false]).expect("as many");
     near(network.forward(&short).expect("it fits").values(), network.forward(&padded).expect("it fits").values());
 }
 
@@ -135,8 +136,8 @@ fn an_encoder_of_sentences_takes_any_length_and_any_padding() {
     assert_eq!(network.output().to_string(), "[16]");
     for format in ["float32", "q8_0", "int4"] {
         network.morph(format.parse::<WeightFormat>().expect("known")).expect("finite");
-        let alone = network.forward(&Batch::new(vec![7.0, 29.0, 3.0], &[3]).expect("whole")).expect("it fits");
-        let padded = Batch::new(vec![7.0, 29.0, 3.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0], &[5]).expect("whole");
+        let alone = network.forward(&InputBatch::new(vec![7.0, 29.0, 3.0], &[3]).expect("whole")).expect("it fits");
+        let padded = InputBatch::new(vec![7.0, 29.0, 3.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0], &[5]).expect("whole");
         let mask = [true, true, true, false, false, true, true, true, true, true].to_vec();
         let padded = network.forward(&padded.with_mask(mask).expect("as many")).expect("it fits");
         near(&padded.values()[..16], alone.values());

@@ -13,8 +13,8 @@ mod training;
 mod trials;
 
 use bitgrain_codec::weight::{DType, WeightFormat};
-use bitgrain_nn::layer::Layer;
-use bitgrain_nn::network::{Batch, Network, Shape};
+use bitgrain_nn::network::layer::Layer;
+use bitgrain_nn::network::{InputBatch, Network, Shape};
 
 /// Numbers around 0 with a deviation of about .6, the same for a seed.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
@@ -39,8 +39,8 @@ fn network(input: &[usize], layers: impl Into<Vec<Layer>>) -> Network {
     network
 }
 
-fn batch(dims: &[usize], count: usize, seed: u64) -> Batch {
-    Batch::new(numbers(count * dims.iter().product::<usize>(), seed), dims).expect("whole samples")
+fn batch(dims: &[usize], count: usize, seed: u64) -> InputBatch {
+    InputBatch::new(numbers(count * dims.iter().product::<usize>(), seed), dims).expect("whole samples")
 }
 
 /// The 21 dtypes and llama.cpp's blocks.

@@ -3,22 +3,26 @@
 use std::ops::ControlFlow;
 
 use bitgrain_codec::weight::DType;
-use bitgrain_nn::convert::Choice;
-use bitgrain_nn::layer::{Layer, Output};
+use bitgrain_nn::model::convert::FormatChoice;
+use bitgrain_nn::network::layer::{Layer, SequenceOutput};
+use bitgrain_nn::network::observe::{Observations, Observer, observe, observe_products};
+use bitgrain_nn::network::save::Contents;
+use bitgrain_nn::network::train::{LossFunction, TrainConfig, train};
 use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
-use bitgrain_nn::observe::{Observations, Observer, observe, observe_products};
 use bitgrain_nn::sample::digits;
-use bitgrain_nn::save::Contents;
-use bitgrain_nn::train::{Loss, TrainConfig, train};
 
 use crate::{batch, network};
 
 #[test]
 fn every_matrix_that_is_multiplied_with_is_watched() {
-    let layers =
-        [Layer::embedding(9, 8), Layer::residual([Layer::attention(2)]), Layer::lstm(4, Output::Last), Layer::dense(2)];
+    let layers = [
+        Layer::embedding(9, 8),
+        Layer::residual([Layer::attention(2)]),
+        Layer::lstm(4, SequenceOutput::Last),
+        Layer::dense(2),
+    ];
     let network = network(&[5], layers);
-    let tokens = bitgrain_nn::network::Batch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
+    let tokens = bitgrain_nn::network::InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
     let seen = observe(&network, &[tokens], Observer::Percentile(99.0)).expect("it fits");
     let names: Vec<&str> = seen.activations().iter().map(|one| one.parameter.as_str()).collect();
     let attention = ["query", "key", "value", "output"].map(|part| format!("1.0.{part}.weight"));
@@ -45,12 +49,12 @@ fn observations_are_for_the_network_they_were_made_with() {
 /// How far the outputs of networks that read digits are off, over some seeds: plain, and as `prepare` has it.
 fn errors(name: &str, prepare: impl Fn(&Observations, &mut Network)) -> (f64, f64) {
     let (known, unknown) = digits().expect("the data of this crate").split(1437).expect("more than that");
-    let Choice::To(format) = name.parse().expect("known") else { panic!("a format") };
+    let FormatChoice::To(format) = name.parse().expect("known") else { panic!("a format") };
     let (mut plain, mut prepared) = (0.0, 0.0);
     for seed in 1..=3 {
         let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
         let mut network = Network::new(Shape::new(&[64]), layers, seed).expect("it fits");
-        let config = TrainConfig { epochs: 3, seed, ..TrainConfig::adam(2e-3, Loss::CrossEntropy) };
+        let config = TrainConfig { epochs: 3, seed, ..TrainConfig::adam(2e-3, LossFunction::CrossEntropy) };
         train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
         let seen = observe_products(&network, &[known.inputs().clone()], Observer::MinMax).expect("it fits");
         let error = |mut quantized: Network| {

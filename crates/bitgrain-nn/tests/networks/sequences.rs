@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 
 use bitgrain_codec::random::SplitMix64;
 use bitgrain_codec::weight::{DType, WeightFormat};
-use bitgrain_nn::convert::{Choice, Recipe};
-use bitgrain_nn::layer::{Conv, Layer, Output};
-use bitgrain_nn::network::{Batch, Network, Shape};
-use bitgrain_nn::observe::{Observations, Observer, observe, observe_products};
-use bitgrain_nn::save::Contents;
-use bitgrain_nn::train::{Dataset, Loss, Targets, TrainConfig, train};
+use bitgrain_nn::model::convert::{FormatChoice, Recipe};
+use bitgrain_nn::network::layer::{Conv, Layer, SequenceOutput};
+use bitgrain_nn::network::observe::{Observations, Observer, observe, observe_products};
+use bitgrain_nn::network::save::Contents;
+use bitgrain_nn::network::train::{LossFunction, TrainConfig, TrainingSet, TrainingTargets, train};
+use bitgrain_nn::network::{InputBatch, Network, Shape};
 
 use crate::{all_formats, numbers};
 
@@ -33,7 +33,7 @@ struct Pin {
 }
 
 /// What a network should be.
-struct Model {
+struct ModelFile {
     input: Vec<usize>,
     layers: Vec<Layer>,
     masters: Vec<Vec<f32>>,
@@ -42,10 +42,10 @@ struct Model {
     formats: Vec<WeightFormat>,
     pins: Vec<Option<Pin>>,
     /// Output right after freezing, as long as nothing but formats changed since.
-    frozen: Option<(Vec<WeightFormat>, Batch)>,
+    frozen: Option<(Vec<WeightFormat>, InputBatch)>,
 }
 
-impl Model {
+impl ModelFile {
     fn network(&self) -> Network {
         let mut masters = self.masters.iter();
         let next = |_: &str, _: (usize, usize)| {
@@ -61,7 +61,8 @@ impl Model {
         }
         let names: Vec<String> = network.parameters().iter().map(|p| p.name().to_owned()).collect();
         let rules = names.iter().zip(&self.formats);
-        let recipe = rules.fold(Recipe::new(Choice::Keep), |all, (name, format)| all.rule(name, Choice::To(*format)));
+        let recipe = rules
+            .fold(Recipe::new(FormatChoice::Keep), |all, (name, format)| all.rule(name, FormatChoice::To(*format)));
         network.morph_by(&recipe).expect("finite");
         network
     }
@@ -75,7 +76,7 @@ impl Model {
     }
 
     /// As after saving what is active and loading it.
-    fn freeze(&mut self, network: &Network, x: &Batch) {
+    fn freeze(&mut self, network: &Network, x: &InputBatch) {
         let output = network.forward(x).expect("it fits");
         for (index, parameter) in network.parameters().iter().enumerate() {
             let format = self.formats[index];
@@ -99,7 +100,7 @@ impl Model {
     }
 
     /// Holds a network against the model.
-    fn check(&self, network: &Network, x: &Batch, history: &[String]) {
+    fn check(&self, network: &Network, x: &InputBatch, history: &[String]) {
         let expected = self.network();
         for (index, (found, wanted)) in network.parameters().iter().zip(expected.parameters()).enumerate() {
             let place = format!("`{}` after {history:?}", found.name());
@@ -132,7 +133,7 @@ impl Model {
 }
 
 /// A small network, its input shape and a batch for it.
-fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, Batch) {
+fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, InputBatch) {
     let width = [3, 8, 32, 33, 64][random.below(5)];
     let inner = [2, 5, 32][random.below(3)];
     let (input, layers): (Vec<usize>, Vec<Layer>) = match random.below(5) {
@@ -140,7 +141,7 @@ fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, Batch) {
         // Feedback takes the cube of the columns: few of them behind the convolution.
         1 => (vec![2, 12], vec![Layer::Conv1d(Conv::new(inner.min(8), [3])), Layer::Flatten {}, Layer::dense(3)]),
         2 => (vec![4], vec![Layer::embedding(9, width), Layer::mean_pool(), Layer::dense(3)]),
-        3 => (vec![3, width], vec![Layer::lstm(inner, Output::Last), Layer::dense(3)]),
+        3 => (vec![3, width], vec![Layer::lstm(inner, SequenceOutput::Last), Layer::dense(3)]),
         _ => (vec![width], vec![Layer::layer_norm(), Layer::residual([Layer::dense(width)]), Layer::dense(3)]),
     };
     let count = 4 * input.iter().product::<usize>();
@@ -148,24 +149,24 @@ fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, Batch) {
         "embedding" => (0..count).map(|_| f32::from(u8::try_from(random.below(9)).expect("small"))).collect(),
         _ => numbers(count, random.0.next_u64()),
     };
-    let x = Batch::new(values, &input).expect("whole samples");
+    let x = InputBatch::new(values, &input).expect("whole samples");
     (input, layers, x)
 }
 
 fn formats() -> Vec<WeightFormat> {
     let searched = ["int4@mse", "int2/32@mse", "int8@hqq", "uint4@percentile=99", "int4/channel"];
     let searched = searched.map(|name| match name.parse() {
-        Ok(Choice::To(format)) => format,
+        Ok(FormatChoice::To(format)) => format,
         _ => panic!("{name} is a format"),
     });
     all_formats().into_iter().chain(searched).collect()
 }
 
 /// Trains a little. With samples held back the network goes back to its best epoch, at a rate that overshoots.
-fn step(network: &mut Network, x: &Batch, held_back: bool) {
-    let data = Dataset::new(x.clone(), Targets::Classes(vec![0, 1, 2, 1])).expect("as many");
+fn step(network: &mut Network, x: &InputBatch, held_back: bool) {
+    let data = TrainingSet::new(x.clone(), TrainingTargets::Classes(vec![0, 1, 2, 1])).expect("as many");
     let rate = if held_back { 0.3 } else { 0.01 };
-    let config = TrainConfig { epochs: 3, batch: 2, ..TrainConfig::adam(rate, Loss::CrossEntropy) };
+    let config = TrainConfig { epochs: 3, batch: 2, ..TrainConfig::adam(rate, LossFunction::CrossEntropy) };
     let held_back = held_back.then_some(&data);
     train(network, &data, held_back, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
 }
@@ -177,7 +178,7 @@ fn run(seed: u64) {
     let masters: Vec<Vec<f32>> = network.parameters().iter().map(|p| p.store().master().to_vec()).collect();
     let count = masters.len();
     let (formats, pins) = (vec![DType::Float32.into(); count], vec![None; count]);
-    let mut model = Model { input, layers, masters, importance: None, feedback: None, formats, pins, frozen: None };
+    let mut model = ModelFile { input, layers, masters, importance: None, feedback: None, formats, pins, frozen: None };
     let all = self::formats();
     let mut history = vec![format!("seed {seed}")];
     for _ in 0..random.below(10) + 4 {
@@ -193,7 +194,9 @@ fn run(seed: u64) {
             3 => {
                 history.push("morph by recipe".to_owned());
                 let (some, others) = (all[random.below(all.len())], all[random.below(all.len())]);
-                let recipe = Recipe::new(Choice::To(others)).rule("0.*", Choice::To(some)).rule("*.bias", Choice::Keep);
+                let recipe = Recipe::new(FormatChoice::To(others))
+                    .rule("0.*", FormatChoice::To(some))
+                    .rule("*.bias", FormatChoice::Keep);
                 network.morph_by(&recipe).expect("finite");
                 for (own, parameter) in model.formats.iter_mut().zip(network.parameters()) {
                     let kept = parameter.is_vector() && (!parameter.name().starts_with("0."));

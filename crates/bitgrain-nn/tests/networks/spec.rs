@@ -1,6 +1,6 @@
 //! The specification's table of layers against the code.
 
-use bitgrain_nn::layer::Layer;
+use bitgrain_nn::network::layer::Layer;
 
 #[test]
 fn the_specification_lists_every_kind_of_layer() {

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use bitgrain_codec::weight::DType;
-use bitgrain_nn::layer::{Layer, Output};
-use bitgrain_nn::network::{Batch, Network, NetworkError, Shape};
-use bitgrain_nn::sample::digits;
-use bitgrain_nn::train::{
-    Dataset, History, Loss, Optimizer, Schedule, Targets, TrainConfig, evaluate, train, train_watched,
+use bitgrain_nn::network::layer::{Layer, SequenceOutput};
+use bitgrain_nn::network::train::{
+    History, LossFunction, Optimizer, Schedule, TrainConfig, TrainingSet, TrainingTargets, evaluate, train,
+    train_watched,
 };
+use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
+use bitgrain_nn::sample::digits;
 
 use crate::{batch, numbers};
 
@@ -16,7 +17,7 @@ fn classifier() -> Network {
     Network::new(Shape::new(&[64]), vec![Layer::dense(32), Layer::relu(), Layer::dense(10)], 1).expect("it fits")
 }
 
-fn fit(network: &mut Network, data: &Dataset, config: &TrainConfig) -> Result<History, NetworkError> {
+fn fit(network: &mut Network, data: &TrainingSet, config: &TrainConfig) -> Result<History, NetworkError> {
     train(network, data, None, config, &mut |_| ControlFlow::Continue(()))
 }
 
@@ -28,11 +29,11 @@ fn masters(network: &Network) -> Vec<Vec<f32>> {
 fn digits_are_learned_and_hold_at_eight_bits() {
     let (known, unknown) = digits().expect("the data of this crate").split(1437).expect("more than that");
     let mut network = classifier();
-    let config = TrainConfig { epochs: 12, ..TrainConfig::adam(3e-3, Loss::CrossEntropy) };
+    let config = TrainConfig { epochs: 12, ..TrainConfig::adam(3e-3, LossFunction::CrossEntropy) };
     let history = fit(&mut network, &known, &config).expect("it trains");
     assert!(history.epochs.windows(2).all(|pair| pair[1].loss < pair[0].loss * 1.2), "{history:?}");
     let accuracy = |network: &Network| {
-        evaluate(network, &unknown, Loss::CrossEntropy).expect("it fits").accuracy.expect("classes")
+        evaluate(network, &unknown, LossFunction::CrossEntropy).expect("it fits").accuracy.expect("classes")
     };
     let full = accuracy(&network);
     assert!(full > 0.88, "{full}");
@@ -43,8 +44,8 @@ fn digits_are_learned_and_hold_at_eight_bits() {
 #[test]
 fn training_can_end_between_batches_with_the_steps_that_were_taken() {
     let data = digits().expect("the data of this crate").split(320).expect("more than that").0;
-    let config = TrainConfig { epochs: 3, ..TrainConfig::adam(3e-3, Loss::CrossEntropy) };
-    let until = |batches: usize, held_back: Option<&Dataset>| {
+    let config = TrainConfig { epochs: 3, ..TrainConfig::adam(3e-3, LossFunction::CrossEntropy) };
+    let until = |batches: usize, held_back: Option<&TrainingSet>| {
         let (mut network, mut asked) = (classifier(), 0);
         let mut between = || {
             asked += 1;
@@ -75,7 +76,8 @@ fn training_can_end_between_batches_with_the_steps_that_were_taken() {
 #[test]
 fn the_same_seed_gives_the_same_weights_on_any_number_of_threads() {
     let data = digits().expect("the data of this crate").split(300).expect("more than that").0;
-    let config = TrainConfig { epochs: 2, seed: 7, clip: Some(1.0), ..TrainConfig::adam(3e-3, Loss::CrossEntropy) };
+    let config =
+        TrainConfig { epochs: 2, seed: 7, clip: Some(1.0), ..TrainConfig::adam(3e-3, LossFunction::CrossEntropy) };
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {
@@ -98,9 +100,10 @@ fn sequences_are_learned_by_state_and_by_attention() {
     let values = numbers(count * 6, 5);
     let largest = |row: &[f32]| (0..6).max_by(|a, b| row[*a].total_cmp(&row[*b])).expect("six");
     let classes = values.chunks(6).map(|row| usize::from(largest(row) < 3)).collect();
-    let data = Dataset::new(Batch::new(values, &[6, 1]).expect("whole"), Targets::Classes(classes)).expect("as many");
-    let state = vec![Layer::lstm(16, Output::Last), Layer::dense(2)];
-    let simple = vec![Layer::rnn(24, Output::Last), Layer::dense(2)];
+    let data = TrainingSet::new(InputBatch::new(values, &[6, 1]).expect("whole"), TrainingTargets::Classes(classes))
+        .expect("as many");
+    let state = vec![Layer::lstm(16, SequenceOutput::Last), Layer::dense(2)];
+    let simple = vec![Layer::rnn(24, SequenceOutput::Last), Layer::dense(2)];
     let attention = vec![
         Layer::dense(16),
         Layer::residual([Layer::rms_norm(), Layer::causal_attention(2)]),
@@ -110,10 +113,14 @@ fn sequences_are_learned_by_state_and_by_attention() {
     ];
     for (name, layers) in [("lstm", state), ("rnn", simple), ("attention", attention)] {
         let mut network = Network::new(Shape::sequence(&[1]), layers, 2).expect("it fits");
-        let config =
-            TrainConfig { epochs: 40, schedule: Schedule::Cosine, ..TrainConfig::adam(0.02, Loss::CrossEntropy) };
+        let config = TrainConfig {
+            epochs: 40,
+            schedule: Schedule::Cosine,
+            ..TrainConfig::adam(0.02, LossFunction::CrossEntropy)
+        };
         fit(&mut network, &data, &config).expect("it trains");
-        let accuracy = evaluate(&network, &data, Loss::CrossEntropy).expect("it fits").accuracy.expect("classes");
+        let accuracy =
+            evaluate(&network, &data, LossFunction::CrossEntropy).expect("it fits").accuracy.expect("classes");
         assert!(accuracy > 0.85, "{name}: {accuracy}");
     }
 }
@@ -122,9 +129,9 @@ fn sequences_are_learned_by_state_and_by_attention() {
 fn a_line_is_found_by_plain_steps() {
     let inputs = batch(&[3], 64, 1);
     let targets = inputs.values().chunks(3).map(|x| 2.0 * x[0] - x[1] + 0.5).collect();
-    let data = Dataset::new(inputs, Targets::Values(targets)).expect("as many");
+    let data = TrainingSet::new(inputs, TrainingTargets::Values(targets)).expect("as many");
     let mut network = Network::new(Shape::new(&[3]), vec![Layer::dense(1)], 1).expect("it fits");
-    let config = TrainConfig { epochs: 60, batch: 16, ..TrainConfig::sgd(0.05, 0.9, Loss::MeanSquare) };
+    let config = TrainConfig { epochs: 60, batch: 16, ..TrainConfig::sgd(0.05, 0.9, LossFunction::MeanSquare) };
     let history = fit(&mut network, &data, &config).expect("it trains");
     assert!(history.epochs[59].loss < 1e-8, "{:?}", history.epochs[59]);
     let near = |name: &str, wanted: &[f32]| {
@@ -140,20 +147,20 @@ fn training_ends_when_nothing_gets_better_and_keeps_the_best() {
     let (known, unknown) = digits().expect("the data of this crate").split(60).expect("more than that");
     let unknown = unknown.split(200).expect("more than that").0;
     let mut network = classifier();
-    let config = TrainConfig { epochs: 400, patience: Some(3), ..TrainConfig::adam(0.03, Loss::CrossEntropy) };
+    let config = TrainConfig { epochs: 400, patience: Some(3), ..TrainConfig::adam(0.03, LossFunction::CrossEntropy) };
     let history =
         train(&mut network, &known, Some(&unknown), &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
     assert!(history.stopped_early && history.epochs.len() == history.chosen + 3, "{history:?}");
     let best = history.epochs[history.chosen - 1].held_back.expect("held back").loss;
-    assert_eq!(evaluate(&network, &unknown, Loss::CrossEntropy).expect("it fits").loss, best);
+    assert_eq!(evaluate(&network, &unknown, LossFunction::CrossEntropy).expect("it fits").loss, best);
 }
 
 #[test]
 fn whoever_watches_can_end_it() {
     let data = digits().expect("the data of this crate").split(64).expect("more than that").0;
-    let config = TrainConfig::adam(1e-3, Loss::CrossEntropy);
+    let config = TrainConfig::adam(1e-3, LossFunction::CrossEntropy);
     let mut seen = 0;
-    let mut watch = |epoch: &bitgrain_nn::train::Epoch| {
+    let mut watch = |epoch: &bitgrain_nn::network::train::Epoch| {
         seen = epoch.number;
         if epoch.number == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
@@ -167,7 +174,7 @@ fn a_trained_network_has_no_stale_versions() {
     let mut network = classifier();
     network.morph(DType::Int4).expect("finite");
     let before = network.forward(data.inputs()).expect("it fits");
-    let config = TrainConfig { epochs: 1, ..TrainConfig::adam(1e-2, Loss::CrossEntropy) };
+    let config = TrainConfig { epochs: 1, ..TrainConfig::adam(1e-2, LossFunction::CrossEntropy) };
     fit(&mut network, &data, &config).expect("it trains");
     assert!(network.parameters().iter().all(|parameter| parameter.store().versions().is_empty()));
     let after = network.forward(data.inputs()).expect("it fits");
@@ -180,7 +187,7 @@ fn a_trained_network_has_no_stale_versions() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let data = digits().expect("the data of this crate").split(64).expect("more than that").0;
-    let base = TrainConfig::adam(1e-3, Loss::CrossEntropy);
+    let base = TrainConfig::adam(1e-3, LossFunction::CrossEntropy);
     let sgd = |rate, momentum| TrainConfig { optimizer: Optimizer::Sgd { rate, momentum }, ..base };
     let odd = [
         TrainConfig { epochs: 0, ..base },
@@ -192,13 +199,13 @@ fn what_makes_no_sense_is_refused() {
     for config in odd {
         assert!(matches!(fit(&mut classifier(), &data, &config), Err(NetworkError::Training { .. })), "{config:?}");
     }
-    let squares = TrainConfig { loss: Loss::MeanSquare, ..base };
+    let squares = TrainConfig { loss: LossFunction::MeanSquare, ..base };
     assert!(matches!(fit(&mut classifier(), &data, &squares), Err(NetworkError::Targets { .. })));
-    let beyond = Dataset::new(batch(&[64], 2, 1), Targets::Classes(vec![1, 10])).expect("as many");
+    let beyond = TrainingSet::new(batch(&[64], 2, 1), TrainingTargets::Classes(vec![1, 10])).expect("as many");
     let error = fit(&mut classifier(), &beyond, &base).expect_err("ten outputs");
     assert!(matches!(error, NetworkError::Targets { wanted: 10, found: 10, .. }), "{error}");
-    assert!(Dataset::new(batch(&[64], 2, 1), Targets::Classes(vec![1, 2, 3])).is_err());
-    assert!(Dataset::new(batch(&[64], 2, 1), Targets::Values(vec![1.0, f32::NAN])).is_err());
+    assert!(TrainingSet::new(batch(&[64], 2, 1), TrainingTargets::Classes(vec![1, 2, 3])).is_err());
+    assert!(TrainingSet::new(batch(&[64], 2, 1), TrainingTargets::Values(vec![1.0, f32::NAN])).is_err());
     let wild = sgd(1e30, 0.0);
     assert!(matches!(fit(&mut classifier(), &data, &wild), Err(NetworkError::Diverged { epoch: 1, .. })));
 }

@@ -2,10 +2,10 @@
 
 use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::NetworkError;
-use bitgrain_nn::observe::{Observer, observe, observe_products};
+use bitgrain_nn::network::observe::{Observer, observe, observe_products};
+use bitgrain_nn::network::save::NetworkFileError;
+use bitgrain_nn::network::train::LossFunction;
 use bitgrain_nn::sample::classifier;
-use bitgrain_nn::save::FileError;
-use bitgrain_nn::train::Loss;
 use bitgrain_nn::trial::{gain, trial};
 
 #[test]
@@ -13,7 +13,7 @@ fn a_trial_says_what_a_format_costs() {
     let digits = classifier(3).expect("it trains");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("digits.safetensors");
-    let run = |dtype: DType| trial(&digits.network, dtype.into(), &digits.unknown, Loss::CrossEntropy, &file);
+    let run = |dtype: DType| trial(&digits.network, dtype.into(), &digits.unknown, LossFunction::CrossEntropy, &file);
     let trials = [DType::Float32, DType::Int8, DType::Int4, DType::Binary].map(|dtype| run(dtype).expect("finite"));
     assert!(trials.iter().all(|trial| trial.same_after_loading && trial.seconds > 0.0 && trial.seconds_alone > 0.0));
     assert!(trials.is_sorted_by(|more, fewer| more.bytes > fewer.bytes && more.file_bytes > fewer.file_bytes));
@@ -25,8 +25,8 @@ fn a_trial_says_what_a_format_costs() {
     assert!(binary.optimum.is_some_and(|optimum| (optimum - 0.798).abs() < 1e-3), "{binary:?}");
     assert_eq!(digits.network.parameters()[0].format(), DType::Float32.into(), "it is left as it was");
     let nowhere = folder.path().join("none").join("digits.json");
-    let refused = trial(&digits.network, DType::Int8.into(), &digits.unknown, Loss::CrossEntropy, &nowhere);
-    assert!(matches!(refused, Err(FileError::Io(_))), "{refused:?}");
+    let refused = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &nowhere);
+    assert!(matches!(refused, Err(NetworkFileError::Io(_))), "{refused:?}");
     assert!(matches!(classifier(0), Err(NetworkError::Training { .. })));
 }
 
@@ -35,10 +35,11 @@ fn a_gain_is_that_of_its_own_observations() {
     let digits = classifier(2).expect("it trains");
     let inputs = [digits.known.inputs().clone()];
     let seen = observe_products(&digits.network, &inputs, Observer::MinMax).expect("it fits");
-    let int4 = gain(&digits.network, DType::Int4.into(), &seen, &digits.unknown, Loss::CrossEntropy).expect("finite");
+    let int4 =
+        gain(&digits.network, DType::Int4.into(), &seen, &digits.unknown, LossFunction::CrossEntropy).expect("finite");
     assert_eq!(int4.plain, int4.importance, "the largest magnitude is not searched for");
     assert!(int4.feedback.error < 0.6 * int4.plain.error, "{int4:?}");
     let few = observe(&digits.network, &inputs, Observer::MinMax).expect("it fits");
-    let refused = gain(&digits.network, DType::Int4.into(), &few, &digits.unknown, Loss::CrossEntropy);
+    let refused = gain(&digits.network, DType::Int4.into(), &few, &digits.unknown, LossFunction::CrossEntropy);
     assert!(matches!(refused, Err(NetworkError::Codec { .. })), "{refused:?}");
 }

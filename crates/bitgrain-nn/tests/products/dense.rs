@@ -1,7 +1,7 @@
 //! Products of plain f32: every form, every size, the chain of fused multiply-adds that is promised.
 
-use bitgrain_nn::product::{
-    ProductError, Shape, View, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views,
+use bitgrain_nn::network::product::{
+    ProductError, ProductShape, View, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views,
 };
 
 use crate::Normals;
@@ -18,7 +18,7 @@ fn the_three_forms_are_chains_of_fused_multiply_adds() {
     for (batch, rows, cols) in
         sizes.into_iter().chain([(3, 5, 1), (4, 1, 6), (1, 6, 4), (65, 100, 37), (130, 35, 40), (12, 130, 1100)])
     {
-        let shape = Shape { batch, rows, cols };
+        let shape = ProductShape { batch, rows, cols };
         let mut random = Normals(1);
         let (x, w, y) = (random.take(batch * cols), random.take(rows * cols), random.take(batch * rows));
         let mut out = vec![f32::NAN; batch * rows];
@@ -69,7 +69,7 @@ fn an_inner_side_of_nothing_gives_zeros() {
 
 #[test]
 fn threads_do_not_show_in_the_result() {
-    let shape = Shape { batch: 100, rows: 300, cols: 200 };
+    let shape = ProductShape { batch: 100, rows: 300, cols: 200 };
     let mut random = Normals(3);
     let (x, w, y) = (random.take(100 * 200), random.take(300 * 200), random.take(100 * 300));
     let on = |threads| {

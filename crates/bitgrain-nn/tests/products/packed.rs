@@ -2,7 +2,7 @@
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, GgmlBlock, PartsBuf, QuantizedTensor, ScaledFormat, WeightFormat};
-use bitgrain_nn::product::{PackedMatrix, ProductError};
+use bitgrain_nn::network::product::{PackedMatrix, ProductError};
 
 use crate::{Normals, formats, tensor};
 

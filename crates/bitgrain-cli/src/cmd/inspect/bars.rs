@@ -1,6 +1,6 @@
 //! A histogram out of block characters, for 80 columns.
 
-use bitgrain::nn::stats::ends;
+use bitgrain::nn::model::stats::ends;
 
 /// Lines of the drawing.
 const HEIGHT: usize = 9;

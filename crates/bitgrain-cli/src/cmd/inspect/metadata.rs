@@ -1,7 +1,7 @@
 //! Metadata on one line an entry, however long it is.
 
 use bitgrain::formats::gguf::{Array, Value};
-use bitgrain::nn::Metadata;
+use bitgrain::nn::model::ModelMetadata;
 
 use crate::printable::{printable, shortened};
 
@@ -12,7 +12,7 @@ const MOST: usize = 72;
 const FIRST: usize = 24;
 
 /// Keys and what they say, in the order of the file.
-pub(super) fn lines(metadata: &Metadata) -> Vec<(String, String)> {
+pub(super) fn lines(metadata: &ModelMetadata) -> Vec<(String, String)> {
     let keys = metadata.gguf.iter().map(|(key, value)| (key, one_line(value)));
     let strings = metadata.own_strings().map(|(key, value)| (key, shortened(value, MOST)));
     keys.chain(strings).map(|(key, value)| (printable(key).into_owned(), value)).collect()

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use bitgrain::gbdt::model::{ImportError, LoadError, Model as TreeModel};
 use bitgrain::gbdt::table::{FileFormat, Table};
-use bitgrain::nn::{Model, ModelError, Tensor};
+use bitgrain::nn::{ModelFile, ModelFileError, ModelTensor};
 
 use crate::error::CliError;
 use crate::printable::printable;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 /// What a file is. Another kind of file gets a variant, and its line in [`open`].
 enum Subject {
-    Weights(Model),
+    Weights(ModelFile),
     Trees(TreeModel),
     Table(Table),
 }
@@ -62,7 +62,7 @@ fn open(path: &Path) -> Result<Subject, CliError> {
             Err(other) => return Err(other.into()),
         }
     }
-    Ok(Subject::Weights(Model::open(path)?))
+    Ok(Subject::Weights(ModelFile::open(path)?))
 }
 
 /// Whether the name is that of a file of weights, which may be too large to look through.
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
 }
 
-fn weights(model: &Model, args: &Args, out: &mut impl Write) -> Result<(), CliError> {
+fn weights(model: &ModelFile, args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     match args.tensor.as_deref() {
         None => model::show(model, &model.tensors().iter().collect::<Vec<_>>(), args.json, out),
         // A tensor that is really called so comes first.
@@ -91,10 +91,10 @@ fn weights(model: &Model, args: &Args, out: &mut impl Write) -> Result<(), CliEr
 }
 
 /// The tensor of this name. The one that comes nearest is text from the file, and may be shown only as such.
-fn tensor<'a>(model: &'a Model, name: &str) -> Result<&'a Tensor, ModelError> {
+fn tensor<'a>(model: &'a ModelFile, name: &str) -> Result<&'a ModelTensor, ModelFileError> {
     model.tensor(name).map_err(|error| match error {
-        ModelError::NoTensor { name, nearest } => {
-            ModelError::NoTensor { name, nearest: nearest.map(|near| printable(&near).into_owned()) }
+        ModelFileError::NoTensor { name, nearest } => {
+            ModelFileError::NoTensor { name, nearest: nearest.map(|near| printable(&near).into_owned()) }
         }
         other => other,
     })

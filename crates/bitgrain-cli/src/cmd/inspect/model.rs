@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use bitgrain::nn::{Model, Size, Tensor, bits_per_weight};
+use bitgrain::nn::{ModelFile, ModelTensor, Size, bits_per_weight};
 use serde_json::{Map, Value, json};
 
 use super::metadata;
@@ -20,7 +20,12 @@ struct Total {
 }
 
 /// Shows `model`, and of its tensors these.
-pub(super) fn show(model: &Model, tensors: &[&Tensor], json: bool, out: &mut impl Write) -> Result<(), CliError> {
+pub(super) fn show(
+    model: &ModelFile,
+    tensors: &[&ModelTensor],
+    json: bool,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
     if json {
         return Ok(writeln!(out, "{:#}", to_json(model, tensors))?);
     }
@@ -66,7 +71,7 @@ pub(super) fn show(model: &Model, tensors: &[&Tensor], json: bool, out: &mut imp
     Ok(())
 }
 
-fn header(model: &Model, out: &mut impl Write) -> Result<(), CliError> {
+fn header(model: &ModelFile, out: &mut impl Write) -> Result<(), CliError> {
     let version = model.metadata().version.map(|version| format!(" version {version}")).unwrap_or_default();
     let architecture = model.metadata().architecture.as_deref();
     let architecture = architecture.map(|name| format!(", architecture {}", printable(name))).unwrap_or_default();
@@ -89,7 +94,7 @@ fn header(model: &Model, out: &mut impl Write) -> Result<(), CliError> {
     )?)
 }
 
-fn totals(tensors: &[&Tensor]) -> Vec<(String, Total)> {
+fn totals(tensors: &[&ModelTensor]) -> Vec<(String, Total)> {
     let mut totals: BTreeMap<String, Total> = BTreeMap::new();
     for tensor in tensors {
         let total = totals.entry(tensor.storage.to_string()).or_default();
@@ -102,7 +107,7 @@ fn totals(tensors: &[&Tensor]) -> Vec<(String, Total)> {
     totals
 }
 
-fn to_json(model: &Model, tensors: &[&Tensor]) -> Value {
+fn to_json(model: &ModelFile, tensors: &[&ModelTensor]) -> Value {
     let total = |(storage, total): (String, Total)| {
         json!({
             "storage": storage,
@@ -127,7 +132,7 @@ fn to_json(model: &Model, tensors: &[&Tensor]) -> Value {
 }
 
 /// A tensor without its values.
-pub(super) fn tensor_json(tensor: &Tensor) -> Value {
+pub(super) fn tensor_json(tensor: &ModelTensor) -> Value {
     json!({
         "name": tensor.name,
         "shape": tensor.shape,

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use bitgrain::nn::stats::{Stats, digits_within, ends, stats};
-use bitgrain::nn::{Size, Tensor, digits};
+use bitgrain::nn::model::stats::{TensorStats, digits_within, ends, stats};
+use bitgrain::nn::{ModelTensor, Size, digits};
 use serde_json::json;
 
 use super::{bars, model};
@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::printable::{printable, shape};
 use crate::progress::Bar;
 
-pub(super) fn show(tensor: &Tensor, json: bool, out: &mut impl Write) -> Result<(), CliError> {
+pub(super) fn show(tensor: &ModelTensor, json: bool, out: &mut impl Write) -> Result<(), CliError> {
     let bar = Bar::new(tensor.bytes(), "reading");
     let stats = stats(tensor, &bar)?;
     bar.finish();
@@ -45,6 +45,6 @@ pub(super) fn show(tensor: &Tensor, json: bool, out: &mut impl Write) -> Result<
 }
 
 /// Root mean square, which errors are relative to.
-fn rms(stats: &Stats) -> f64 {
+fn rms(stats: &TensorStats) -> f64 {
     stats.std.hypot(stats.mean)
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use bitgrain::codec::NonFinite;
 use bitgrain::codec::weight::{Calibration, WeightFormat};
-use bitgrain::nn::convert::{Conversion, Granularity, Recipe, quantize};
-use bitgrain::nn::plan::{Goal, Plan, plan};
-use bitgrain::nn::{Container, Importance, Model};
+use bitgrain::nn::model::convert::{Conversion, Granularity, Recipe, quantize};
+use bitgrain::nn::model::plan::{Goal, PrecisionPlan, plan};
+use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
 
 use super::predict::check_place;
 use crate::error::CliError;
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 /// What was planned and done.
 #[derive(serde::Serialize)]
 struct Done {
-    plan: Option<Plan>,
+    plan: Option<PrecisionPlan>,
     importance: Option<Covered>,
     #[serde(flatten)]
     conversion: Conversion,
@@ -149,7 +149,7 @@ struct Covered {
 
 fn convert(args: &Args) -> Result<Done, CliError> {
     let request = request::Request::new(args)?;
-    let model = Model::open(&args.input)?;
+    let model = ModelFile::open(&args.input)?;
     let container = Container::of_output(&args.output)?;
     check_place(&args.output)?;
     refuse_plan_over_others(args, &model)?;
@@ -169,11 +169,11 @@ fn convert(args: &Args) -> Result<Done, CliError> {
     };
     let candidates = request.candidates(container, goal.is_some())?;
     let followed = match (goal, &args.plan) {
-        (None, Some(file)) => Some(Plan::load(file)?),
+        (None, Some(file)) => Some(PrecisionPlan::load(file)?),
         _ => None,
     };
     request.refuse_useless_importance(&candidates, followed.as_ref())?;
-    recipe.importance = args.imatrix.as_ref().map(Importance::open).transpose()?;
+    recipe.importance = args.imatrix.as_ref().map(ImportanceMatrix::open).transpose()?;
     let covered = recipe.importance.as_ref().map(|importance| (importance.covers(&model), importance.len()));
     if let (Some((0, _)), Some(file)) = (covered, &args.imatrix) {
         return Err(CliError::UselessImportance { path: file.clone() });
@@ -196,7 +196,7 @@ fn convert(args: &Args) -> Result<Done, CliError> {
 }
 
 /// A plan is saved before the model is converted: it must not take the place of anything that is read or written.
-fn refuse_plan_over_others(args: &Args, model: &Model) -> Result<(), CliError> {
+fn refuse_plan_over_others(args: &Args, model: &ModelFile) -> Result<(), CliError> {
     let Some(plan) = &args.plan else { return Ok(()) };
     // A file that is not there yet has no canonical name, but an absolute one.
     let real =
@@ -210,12 +210,12 @@ fn refuse_plan_over_others(args: &Args, model: &Model) -> Result<(), CliError> {
 }
 
 fn planned(
-    model: &Model,
+    model: &ModelFile,
     container: Container,
     formats: &[WeightFormat],
     goal: Goal,
     recipe: &Recipe,
-) -> Result<Plan, CliError> {
+) -> Result<PrecisionPlan, CliError> {
     let bar = Bar::new(model.bytes() * formats.len() as u64, "measuring");
     let plan = plan(model, container, formats, goal, recipe, &bar)?;
     bar.finish();

@@ -1,9 +1,9 @@
 //! `Request`: the options of `bitgrain quantize` held against each other. An option is honored or refused, never ignored.
 
 use bitgrain::codec::weight::WeightFormat;
-use bitgrain::nn::convert::{Choice, FormatSettings, Granularity, Recipe, Resolved, SettingsError};
-use bitgrain::nn::plan::{Plan, candidates};
-use bitgrain::nn::{Container, Model};
+use bitgrain::nn::model::convert::{FormatChoice, FormatOptions, FormatOptionsError, Granularity, Recipe, Resolved};
+use bitgrain::nn::model::plan::{PrecisionPlan, candidates};
+use bitgrain::nn::{Container, ModelFile};
 
 use super::Args;
 use crate::error::CliError;
@@ -14,7 +14,7 @@ const INDEX: &str = ".safetensors.index.json";
 /// Options that do not contradict each other.
 pub(super) struct Request<'a> {
     args: &'a Args,
-    settings: FormatSettings,
+    settings: FormatOptions,
     to: Option<Resolved>,
     rules: Vec<(&'a str, Option<Resolved>)>,
 }
@@ -36,7 +36,7 @@ impl<'a> Request<'a> {
             });
         }
         let scale = args.scale.map(Granularity::from);
-        let settings = FormatSettings { scale, group: args.group, calibration: args.calibrate };
+        let settings = FormatOptions { scale, group: args.group, calibration: args.calibrate };
         let to = args.to.as_ref().map(|name| settings.resolve(name)).transpose().map_err(contradiction)?;
         let rules = args.keep.iter().map(|rule| keep_rule(settings, rule)).collect::<Result<_, _>>()?;
         let request = Self { args, settings, to, rules };
@@ -47,8 +47,8 @@ impl<'a> Request<'a> {
     }
 
     /// The recipe of --to and --keep. Every --keep must decide about at least one tensor.
-    pub(super) fn recipe(&self, model: &Model) -> Result<Recipe, CliError> {
-        let mut recipe = Recipe::new(self.to.map_or(Choice::Keep, |to| Choice::To(to.format)));
+    pub(super) fn recipe(&self, model: &ModelFile) -> Result<Recipe, CliError> {
+        let mut recipe = Recipe::new(self.to.map_or(FormatChoice::Keep, |to| FormatChoice::To(to.format)));
         let mut decided: Vec<&str> = Vec::new();
         for (pattern, format) in &self.rules {
             let nothing = |_| CliError::NothingMatches { pattern: (*pattern).to_owned() };
@@ -67,7 +67,7 @@ impl<'a> Request<'a> {
                 });
             }
             decided.extend(free.iter().map(|tensor| tensor.name.as_str()));
-            recipe = recipe.rule(pattern, format.map_or(Choice::Keep, |one| Choice::To(one.format)));
+            recipe = recipe.rule(pattern, format.map_or(FormatChoice::Keep, |one| FormatChoice::To(one.format)));
         }
         Ok(recipe)
     }
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
             };
             self.settings.resolve(&base)
         };
-        let resolved: Result<Vec<Resolved>, SettingsError> = if self.args.candidates.is_empty() {
+        let resolved: Result<Vec<Resolved>, FormatOptionsError> = if self.args.candidates.is_empty() {
             candidates(container).into_iter().map(default).collect()
         } else {
             self.args.candidates.iter().map(|name| self.settings.resolve(name)).collect()
@@ -106,15 +106,15 @@ impl<'a> Request<'a> {
     pub(super) fn refuse_useless_importance(
         &self,
         candidates: &[WeightFormat],
-        followed: Option<&Plan>,
+        followed: Option<&PrecisionPlan>,
     ) -> Result<(), CliError> {
         if self.args.imatrix.is_none() {
             return Ok(());
         }
         let planned = followed.into_iter().flat_map(|plan| plan.formats.values().chain(plan.others.values()));
         let planned = planned.filter_map(|choice| match choice {
-            Choice::To(format) => Some(*format),
-            Choice::Keep => None,
+            FormatChoice::To(format) => Some(*format),
+            FormatChoice::Keep => None,
         });
         let formats: Vec<WeightFormat> =
             self.named().map(|one| one.format).chain(candidates.iter().copied()).chain(planned).collect();
@@ -140,27 +140,27 @@ impl<'a> Request<'a> {
 }
 
 /// A pattern, and the format of the tensors it matches unless they are kept as they are.
-fn keep_rule(settings: FormatSettings, rule: &str) -> Result<(&str, Option<Resolved>), CliError> {
+fn keep_rule(settings: FormatOptions, rule: &str) -> Result<(&str, Option<Resolved>), CliError> {
     let Some((pattern, name)) = rule.rsplit_once('=') else { return Ok((rule, None)) };
     let name = super::format_name(name).map_err(|_| CliError::UnknownFormat { name: name.to_owned() })?;
     Ok((pattern, Some(settings.resolve_override(&name).map_err(contradiction)?)))
 }
 
 /// The error in the words of the command line.
-fn contradiction(error: SettingsError) -> CliError {
+fn contradiction(error: FormatOptionsError) -> CliError {
     let fix = "leave one of them out";
     match error {
-        SettingsError::Contradiction { setting, value, format } => {
+        FormatOptionsError::Contradiction { setting, value, format } => {
             CliError::Options { problem: format!("--{setting} {value} contradicts the format `{format}`"), fix }
         }
-        SettingsError::GroupWithScale { group, scale } => {
+        FormatOptionsError::GroupWithScale { group, scale } => {
             CliError::Options { problem: format!("--group {group} contradicts --scale {scale}"), fix }
         }
-        SettingsError::Unused { setting, value, formats, reason } => CliError::Options {
+        FormatOptionsError::Unused { setting, value, formats, reason } => CliError::Options {
             problem: format!("--{setting} {value} has no effect on {formats}: {reason}"),
             fix: "leave it out",
         },
-        SettingsError::Codec(source) => CliError::Codec(source),
+        FormatOptionsError::Codec(source) => CliError::Codec(source),
         other => CliError::Options { problem: other.to_string(), fix },
     }
 }

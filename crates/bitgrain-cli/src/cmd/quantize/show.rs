@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use bitgrain::nn::convert::Conversion;
-use bitgrain::nn::plan::{Plan, Point};
+use bitgrain::nn::model::convert::Conversion;
+use bitgrain::nn::model::plan::{Point, PrecisionPlan};
 use bitgrain::nn::{Size, digits};
 
 use super::{Args, Covered, Done};
@@ -23,7 +23,8 @@ pub(super) fn show(args: &Args, done: &Done, out: &mut impl Write) -> Result<(),
     }
     let mut table = Table::new(&["tensor", "from", "to", "before", "after", "rel. RMSE", "max error", "cosine"], 3);
     for row in &conversion.tensors {
-        let lost = |text: fn(&bitgrain::nn::compare::Figures) -> String| row.figures.as_ref().map_or("-".into(), text);
+        let lost =
+            |text: fn(&bitgrain::nn::model::compare::Figures) -> String| row.figures.as_ref().map_or("-".into(), text);
         table.row([
             printable(&row.name).into_owned(),
             row.from.clone(),
@@ -94,7 +95,7 @@ fn size_change(before: u64, after: u64) -> String {
 }
 
 /// The trade-off curve as bars, thinned to a screenful, with what was chosen in its place.
-fn write_curve(plan: &Plan, out: &mut impl Write) -> Result<(), CliError> {
+fn write_curve(plan: &PrecisionPlan, out: &mut impl Write) -> Result<(), CliError> {
     const LINES: usize = 16;
     writeln!(out, "size against relative RMS error, {} trade-offs measured:\n", plan.curve.len())?;
     let worst = plan.curve.first().map_or(1.0, |point| point.relative_rmse).max(f64::MIN_POSITIVE);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bitgrain::gbdt::table::{Column, ColumnData, Table};
-use bitgrain::nn::Model;
+use bitgrain::nn::ModelFile;
 use bitgrain::store::StoreError;
 
 use crate::error::CliError;
@@ -20,7 +20,7 @@ pub(super) struct Named {
 
 /// A file whose tensors can be read one by one.
 pub(super) enum Source {
-    Tensors(Model),
+    Tensors(ModelFile),
     Columns(Table),
 }
 
@@ -28,7 +28,7 @@ impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, CliError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
         let is_table = ending.is_some_and(|ending| ["parquet", "csv", "tsv", "gz"].contains(&&*ending));
-        if is_table { Ok(Self::Columns(Table::read(path)?)) } else { Ok(Self::Tensors(Model::open(path)?)) }
+        if is_table { Ok(Self::Columns(Table::read(path)?)) } else { Ok(Self::Tensors(ModelFile::open(path)?)) }
     }
 
     /// Names of the tensors in it.

@@ -1,0 +1,223 @@
+//! One tensor into its place in the output: in pieces, on every core, measured as it goes.
+
+use std::ops::Range;
+
+use bitgrain_codec::weight::{Grid, PartsBuf, Scaling, WeightFormat, check_finite};
+use bitgrain_codec::{CodecErr, NonFinite};
+use bitgrain_kernels::{Backend, ErrorSums, error_sums};
+
+use super::Recipe;
+use super::layout::Slot;
+use super::output::OutputFile;
+use crate::model::Rows;
+use crate::model::pieces::{self, Progress};
+use crate::model::{ModelFileError, ModelTensor};
+
+/// Pieces in flight per core: enough that no core waits for the slowest, few enough that memory stays small.
+const PER_CORE: usize = 4;
+
+/// Bytes copied at a time.
+const COPY: usize = 8 << 20;
+
+/// What one piece became.
+struct Piece {
+    parts: PartsBuf,
+    sums: ErrorSums,
+}
+
+/// A tensor on its way into a format.
+struct Job<'a> {
+    tensor: &'a ModelTensor,
+    rows: Rows,
+    format: WeightFormat,
+    grid: Option<Grid>,
+    importance: Option<&'a [f32]>,
+    non_finite: NonFinite,
+}
+
+impl<'a> Job<'a> {
+    fn new(tensor: &'a ModelTensor, format: WeightFormat, recipe: &'a Recipe) -> Result<Self, ModelFileError> {
+        let importance = recipe.importance.as_ref().map_or(Ok(None), |all| all.of(tensor))?;
+        let rows = tensor.load()?;
+        let non_finite = recipe.non_finite;
+        let mut job = Self { tensor, rows, format, grid: None, importance, non_finite };
+        if format.needs_tensor_grid() {
+            job.grid = job.tensor_grid()?;
+        }
+        Ok(job)
+    }
+
+    /// The one grid of the tensor: from its range, piece by piece, or from all of its values where that does not do.
+    fn tensor_grid(&self) -> Result<Option<Grid>, ModelFileError> {
+        if self.format.tensor_grid_of_range(0.0, 0.0).is_some() {
+            let runs = pieces::runs(&self.rows);
+            let range = |i: usize, values: &mut [f32], _: &mut Vec<f32>| {
+                self.clean(values, runs[i].start)?;
+                Ok(values.iter().fold((0.0_f32, 0.0_f32), |(lo, hi), &x| (lo.min(x), hi.max(x))))
+            };
+            let ranges = pieces::map(&self.rows, &runs, range)?;
+            let (lo, hi) = ranges.into_iter().fold((0.0_f32, 0.0_f32), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+            return Ok(self.format.tensor_grid_of_range(lo, hi));
+        }
+        let mut values = vec![0.0; self.rows.len()];
+        self.rows.decode(0..self.rows.rows(), &mut values)?;
+        self.clean(&mut values, 0)?;
+        self.format.tensor_grid(&values).map_err(ModelFileError::codec(&self.tensor.name))
+    }
+
+    /// Applies the policy for NaN and infinities, row by row so that the pieces do not matter.
+    fn clean(&self, values: &mut [f32], first_row: usize) -> Result<(), ModelFileError> {
+        let Err(error) = check_finite(values) else { return Ok(()) };
+        if self.non_finite == NonFinite::Reject {
+            return Err(ModelFileError::codec(&self.tensor.name)(error.shifted(first_row * self.rows.cols())));
+        }
+        values.chunks_mut(self.rows.cols().max(1)).for_each(|row| self.non_finite.sanitize(row));
+        Ok(())
+    }
+
+    /// Encodes a run of rows, and decodes it again to see what was lost.
+    fn piece(&self, run: &Range<usize>, values: &mut [f32], back: &mut Vec<f32>) -> Result<Piece, ModelFileError> {
+        let wrong =
+            |error: CodecErr| ModelFileError::codec(&self.tensor.name)(error.shifted(run.start * self.rows.cols()));
+        self.clean(values, run.start)?;
+        let cols = self.rows.cols();
+        let mut parts = PartsBuf::new(self.format.sizes(run.len(), cols).map_err(wrong)?);
+        self.format
+            .encode_rows(values, cols, self.grid, self.importance_of(run.start), parts.parts_mut())
+            .map_err(wrong)?;
+        back.resize(values.len(), 0.0);
+        self.format.decode_rows(parts.parts(), cols, back).map_err(wrong)?;
+        let sums = error_sums(Backend::best(), values, back).map_err(|error| wrong(error.into()))?;
+        Ok(Piece { parts, sums })
+    }
+
+    /// Runs of rows that share their importances.
+    fn runs(&self) -> Vec<Range<usize>> {
+        pieces::runs_within(&self.rows, self.matrix())
+    }
+
+    /// Rows of one matrix: an expert's, if every expert has importances of its own.
+    fn matrix(&self) -> usize {
+        let matrices = self.importance.and_then(|all| all.len().checked_div(self.rows.cols())).unwrap_or(1);
+        (self.rows.rows() / matrices.max(1)).max(1)
+    }
+
+    fn importance_of(&self, row: usize) -> Option<&[f32]> {
+        let cols = self.rows.cols();
+        self.importance?.get(row / self.matrix() * cols..)?.get(..cols)
+    }
+
+    /// What was lost, unless it is everything.
+    fn checked(&self, sums: ErrorSums) -> Result<ErrorSums, ModelFileError> {
+        if sums.squares.is_finite() {
+            return Ok(sums);
+        }
+        Err(ModelFileError::Overflow { tensor: self.tensor.name.clone(), format: self.format.to_string() })
+    }
+}
+
+/// What `format` would cost a tensor. Nothing is written.
+pub(crate) fn measure(
+    tensor: &ModelTensor,
+    format: WeightFormat,
+    recipe: &Recipe,
+    progress: &dyn Progress,
+) -> Result<ErrorSums, ModelFileError> {
+    pieces::go_on(progress)?;
+    let job = Job::new(tensor, format, recipe)?;
+    let runs = job.runs();
+    let sums = pieces::map(&job.rows, &runs, |i, values, back| Ok(job.piece(&runs[i], values, back)?.sums))?;
+    progress.add(tensor.bytes());
+    job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::and))
+}
+
+/// Encodes a tensor into its slot.
+pub(crate) fn encode(
+    tensor: &ModelTensor,
+    format: WeightFormat,
+    recipe: &Recipe,
+    slot: &Slot,
+    output: &mut OutputFile,
+    progress: &dyn Progress,
+) -> Result<ErrorSums, ModelFileError> {
+    let job = Job::new(tensor, format, recipe)?;
+    let runs = job.runs();
+    let mut place = Place::new(slot, matches!(format, WeightFormat::Scaled(f) if f.scaling == Scaling::Tensor));
+    let mut sums = ErrorSums::default();
+    let mut done: Vec<Piece> = Vec::new();
+    let mut windows = runs.chunks(PER_CORE * rayon::current_num_threads());
+    loop {
+        pieces::go_on(progress)?;
+        // One core writes what is finished while the others go on.
+        let next = windows.next();
+        let encoded = || match next {
+            Some(runs) => pieces::map(&job.rows, runs, |i, values, back| job.piece(&runs[i], values, back)),
+            None => Ok(Vec::new()),
+        };
+        let finished = std::mem::take(&mut done);
+        let (written, encoded) = rayon::join(|| place.write(&finished, output), encoded);
+        written?;
+        sums = finished.iter().fold(sums, |sums, piece| sums.and(piece.sums));
+        done = encoded?;
+        let rows: usize = next.unwrap_or_default().iter().map(Range::len).sum();
+        progress.add(share(tensor, rows));
+        if next.is_none() {
+            return job.checked(sums);
+        }
+    }
+}
+
+/// Bytes of so many rows of the input.
+fn share(tensor: &ModelTensor, rows: usize) -> u64 {
+    tensor.bytes().checked_div(tensor.rows()).unwrap_or(0) * rows as u64
+}
+
+/// Where the next pieces of a tensor go.
+struct Place {
+    codes: u64,
+    scales: u64,
+    zeros: u64,
+    /// One scale for all: every piece has the same, and only the first is written.
+    shared: bool,
+}
+
+impl Place {
+    fn new(slot: &Slot, shared: bool) -> Self {
+        let start = |range: &Option<Range<u64>>| range.as_ref().map_or(0, |range| range.start);
+        Self { codes: slot.codes.start, scales: start(&slot.scales), zeros: start(&slot.zeros), shared }
+    }
+
+    fn write(&mut self, pieces: &[Piece], output: &mut OutputFile) -> Result<(), ModelFileError> {
+        for Piece { parts, .. } in pieces {
+            output.write_at(self.codes, &parts.codes)?;
+            self.codes += parts.codes.len() as u64;
+            let scales: Vec<u8> = parts.scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+            output.write_at(self.scales, &scales)?;
+            output.write_at(self.zeros, &parts.zeros)?;
+            if !self.shared {
+                self.scales += scales.len() as u64;
+                self.zeros += parts.zeros.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies a tensor's bytes into its slot.
+pub(crate) fn copy(
+    tensor: &ModelTensor,
+    slot: &Slot,
+    output: &mut OutputFile,
+    progress: &dyn Progress,
+) -> Result<(), ModelFileError> {
+    let arrays = [(Some(&tensor.codes), Some(&slot.codes)), (tensor.scales.as_ref(), slot.scales.as_ref())];
+    for (bytes, range) in arrays.into_iter().chain([(tensor.zeros.as_ref(), slot.zeros.as_ref())]) {
+        let (Some(bytes), Some(range)) = (bytes, range) else { continue };
+        let loaded = bytes.load()?;
+        for (i, chunk) in loaded.chunks(COPY).enumerate() {
+            output.write_at(range.start + (i * COPY) as u64, chunk)?;
+            progress.add(chunk.len() as u64);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Where everything goes in a file: headers, and a slot for every tensor.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_formats::{gguf, safetensors};
+
+use super::target::Target;
+use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
+use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of, tensor_type};
+
+/// Where the arrays of a tensor go in the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) codes: Range<u64>,
+    pub(crate) scales: Option<Range<u64>>,
+    pub(crate) zeros: Option<Range<u64>>,
+}
+
+impl Slot {
+    /// The same places in a file that begins `base` bytes later.
+    pub(super) fn behind(&self, base: u64) -> Self {
+        let moved = |range: &Range<u64>| range.start + base..range.end + base;
+        let (scales, zeros) = (self.scales.as_ref().map(moved), self.zeros.as_ref().map(moved));
+        Self { codes: moved(&self.codes), scales, zeros }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        [Some(&self.codes), self.scales.as_ref(), self.zeros.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|r| r.end - r.start)
+            .sum()
+    }
+}
+
+/// A file before its tensors are written.
+#[derive(Debug)]
+pub(super) struct FileLayout {
+    pub(super) header: Vec<u8>,
+    /// One per tensor.
+    pub(super) slots: Vec<Slot>,
+    pub(super) len: u64,
+}
+
+/// The header of a GGUF file and the places of its tensors.
+pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result<FileLayout, ModelFileError> {
+    let write = |source| ModelFileError::Write { path: path.to_owned(), source };
+    let mut metadata = model.metadata().to_gguf();
+    if let Some(kind) = file_type(model.tensors(), targets) {
+        metadata.set("general.file_type", kind);
+    }
+    metadata.set("general.quantization_version", 2_u32);
+    let mut specs = Vec::with_capacity(targets.len());
+    for (tensor, target) in model.tensors().iter().zip(targets) {
+        let kind = tensor_type(&target.storage).ok_or_else(|| ModelFileError::Container {
+            container: Container::Gguf.name(),
+            format: target.storage.to_string(),
+            tensor: tensor.name.clone(),
+            hint: "",
+        })?;
+        let dims = tensor.shape.iter().rev().copied().collect();
+        specs.push(gguf::TensorSpec { name: tensor.name.clone(), dims, kind });
+    }
+    let layout = gguf::layout(&metadata, &specs).map_err(write)?;
+    let slots = layout.ranges.into_iter().map(|codes| Slot { codes, scales: None, zeros: None }).collect();
+    Ok(FileLayout { header: layout.header, slots, len: layout.file_len })
+}
+
+/// The number by which llama.cpp names the format that most bytes have.
+fn file_type(tensors: &[ModelTensor], targets: &[Target]) -> Option<u32> {
+    let mut weights: HashMap<&str, (u64, WeightFormat)> = HashMap::new();
+    for (tensor, target) in tensors.iter().zip(targets) {
+        if let Some(format) = target.storage.format() {
+            weights.entry(format.name()).or_insert((0, format)).0 += tensor.elements();
+        }
+    }
+    // By name where counts are equal, so that the answer does not depend on the order of a map.
+    let most = weights.into_iter().max_by_key(|(name, (count, _))| (*count, *name)).map(|(_, (_, format))| format)?;
+    Some(match most {
+        WeightFormat::Ggml(block) => match block {
+            GgmlBlock::Q4_0 => 2,
+            GgmlBlock::Q4_1 => 3,
+            GgmlBlock::Q8_0 => 7,
+            GgmlBlock::Q5_0 => 8,
+            GgmlBlock::Q5_1 => 9,
+            GgmlBlock::Q2_K => 10,
+            GgmlBlock::Q3_K => 11,
+            GgmlBlock::Q4_K => 14,
+            GgmlBlock::Q5_K => 16,
+            GgmlBlock::Q6_K => 18,
+            GgmlBlock::IQ4_NL => 25,
+            GgmlBlock::TQ1_0 => 36,
+            GgmlBlock::TQ2_0 => 37,
+            GgmlBlock::MXFP4 => 38,
+        },
+        WeightFormat::Scaled(format) => match format.dtype {
+            DType::Float16 => 1,
+            DType::BFloat16 => 32,
+            _ => 0,
+        },
+        WeightFormat::Q4F32 => return None,
+    })
+}
+
+/// The header of a safetensors file with some tensors of a model, and their places.
+pub(super) fn safetensors(
+    path: &Path,
+    model: &ModelFile,
+    tensors: &[ModelTensor],
+    targets: &[Target],
+) -> Result<FileLayout, ModelFileError> {
+    let write = |source| ModelFileError::Write { path: path.to_owned(), source };
+    let mut specs = Vec::new();
+    let mut note = Note { version: 1, ..Note::default() };
+    for (tensor, target) in tensors.iter().zip(targets) {
+        specs.extend(arrays(tensor, &target.storage)?);
+        // By its full name: what people read leaves out `/none`, and a reader would expect scales.
+        if let Some(format) = target.storage.format().filter(|_| !target.storage.is_self_evident()) {
+            let format = format.to_string();
+            note.weights.insert(tensor.name.clone(), Entry { format, shape: tensor.shape.clone() });
+        }
+    }
+    safetensors::order(&mut specs);
+    let mut metadata = model.metadata().to_strings();
+    if !note.weights.is_empty() {
+        let text = serde_json::to_string(&note).map_err(|error| write(std::io::Error::from(error).into()))?;
+        metadata.push((NOTE_KEY.to_owned(), text));
+    }
+    let layout = safetensors::layout(&metadata, &specs).map_err(write)?;
+    let places: HashMap<&str, Range<u64>> =
+        specs.iter().map(|spec| spec.name.as_str()).zip(layout.ranges.iter().cloned()).collect();
+    let place = |name: &str| places.get(name).cloned();
+    let slots = tensors.iter().zip(targets).map(|(tensor, target)| {
+        let scaled = !target.storage.is_self_evident();
+        let aside = |end| if scaled { place(&format!("{}{end}", tensor.name)) } else { None };
+        Slot { codes: place(&tensor.name).unwrap_or_default(), scales: aside(SCALES), zeros: aside(ZEROS) }
+    });
+    Ok(FileLayout { slots: slots.collect(), header: layout.header, len: layout.file_len })
+}
+
+/// Names of the arrays that a tensor becomes.
+pub(super) fn array_names(
+    tensor: &ModelTensor,
+    storage: &TensorEncoding,
+) -> Result<impl Iterator<Item = String>, ModelFileError> {
+    Ok(arrays(tensor, storage)?.into_iter().map(|spec| spec.name))
+}
+
+/// The arrays that a tensor becomes: codes, and scales and zero points where there are any.
+fn arrays(tensor: &ModelTensor, storage: &TensorEncoding) -> Result<Vec<safetensors::TensorSpec>, ModelFileError> {
+    let spec =
+        |end: &str, dtype, shape| safetensors::TensorSpec { name: format!("{}{end}", tensor.name), dtype, shape };
+    let own = dtype_of(storage);
+    let Some(format) = storage.format().filter(|_| !storage.is_self_evident()) else {
+        let dtype = own.unwrap_or(safetensors::Dtype::U8);
+        return Ok(vec![spec("", dtype, tensor.shape.clone())]);
+    };
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (rows, cols) = (size(tensor.rows()), size(tensor.cols()));
+    let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&tensor.name))?;
+    let per_row = |count: usize| match count.checked_div(rows) {
+        Some(each) if each * rows == count && rows > 1 => vec![rows as u64, each as u64],
+        _ => vec![count as u64],
+    };
+    let mut all = vec![match own {
+        Some(dtype) => spec("", dtype, tensor.shape.clone()),
+        None => spec("", safetensors::Dtype::U8, per_row(sizes.codes)),
+    }];
+    if sizes.scales > 0 {
+        all.push(spec(SCALES, safetensors::Dtype::F32, per_row(sizes.scales)));
+    }
+    if sizes.zeros > 0 {
+        all.push(spec(ZEROS, safetensors::Dtype::U8, per_row(sizes.zeros)));
+    }
+    Ok(all)
+}

@@ -1,0 +1,313 @@
+//! `FormatOptions`: scale, group and calibration options given beside the name of a format.
+//!
+//! Every front end resolves its options here, so that an option is either in the resulting format, reported as without
+//! effect, or refused because it contradicts the name.
+
+use std::fmt;
+
+use bitgrain_codec::CodecErr;
+use bitgrain_codec::weight::{BlockLen, Calibration, DType, ScaledFormat, Scaling, WeightFormat};
+
+use super::FormatChoice;
+
+/// Which weights share a scale, without the length of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Granularity {
+    /// No scale.
+    None,
+    /// One scale per tensor.
+    Tensor,
+    /// One scale per row.
+    Channel,
+    /// One scale per group of a row's weights.
+    Group,
+}
+
+impl fmt::Display for Granularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Tensor => "tensor",
+            Self::Channel => "channel",
+            Self::Group => "group",
+        })
+    }
+}
+
+/// Options that refine a format; `None` leaves the choice to the name of the format.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FormatOptions {
+    /// Which weights share a scale.
+    pub scale: Option<Granularity>,
+    /// Weights that share a scale.
+    pub group: Option<usize>,
+    /// The method that finds scales.
+    pub calibration: Option<Calibration>,
+}
+
+/// One of the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatOption {
+    /// [`FormatOptions::scale`].
+    Scale,
+    /// [`FormatOptions::group`].
+    Group,
+    /// [`FormatOptions::calibration`].
+    Calibrate,
+}
+
+impl fmt::Display for FormatOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Scale => "scale",
+            Self::Group => "group",
+            Self::Calibrate => "calibrate",
+        })
+    }
+}
+
+/// A format with its settings, and which settings it made use of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolved {
+    /// The format.
+    pub format: WeightFormat,
+    /// Whether `scale` and `group` are part of it.
+    pub scaled: bool,
+    /// Whether `calibration` is part of it.
+    pub calibrated: bool,
+}
+
+/// Why settings cannot be followed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatOptionsError {
+    /// The name of the format says something else.
+    #[error("{setting}={value} contradicts the format `{format}`; leave one of them out")]
+    Contradiction {
+        /// The option.
+        setting: FormatOption,
+        /// Its value.
+        value: String,
+        /// The format as it was named.
+        format: String,
+    },
+    /// A group length with a scaling that has no groups.
+    #[error("group={group} contradicts scale={scale}; leave one of them out")]
+    GroupWithScale {
+        /// Weights of a group.
+        group: usize,
+        /// The scaling.
+        scale: Granularity,
+    },
+    /// A setting that none of the formats can use.
+    #[error("{setting}={value} has no effect on {formats}: {reason}; leave it out")]
+    Unused {
+        /// The option.
+        setting: FormatOption,
+        /// Its value.
+        value: String,
+        /// The formats it was given for.
+        formats: String,
+        /// Why the last of them does not use it.
+        reason: &'static str,
+    },
+    /// A name or a value that is out of range.
+    #[error(transparent)]
+    Codec(#[from] CodecErr),
+}
+
+impl FormatOptions {
+    /// Applies the settings to a format, which may name its own scaling and calibration: `int4/32@mse`.
+    ///
+    /// ```
+    /// use bitgrain_nn::model::convert::{FormatOptions, Granularity};
+    /// let grouped = FormatOptions { scale: Some(Granularity::Group), ..FormatSettings::default() };
+    /// assert_eq!(grouped.resolve("int4/32")?.format.to_string(), "int4/32");
+    /// assert_eq!(grouped.resolve("int8")?.format.to_string(), "int8/64");
+    /// assert!(!grouped.resolve("q4_k")?.scaled);
+    /// assert!(grouped.resolve("int4/channel").is_err());
+    /// # Ok::<(), bitgrain_nn::model::convert::FormatOptionsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`]; [`FormatOptionsError::Codec`] for an unknown
+    /// name or a group length that is not a multiple of 8. A setting without effect is not an error: see
+    /// [`refuse_unused`](Self::refuse_unused).
+    pub fn resolve(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
+        self.resolved(name, false)
+    }
+
+    /// As [`resolve`](Self::resolve), for a format that overrides the settings where its name says something else.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve) without [`FormatOptionsError::Contradiction`].
+    pub fn resolve_override(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
+        self.resolved(name, true)
+    }
+
+    fn resolved(&self, name: &str, overrides: bool) -> Result<Resolved, FormatOptionsError> {
+        let wanted = self.scaling()?;
+        let FormatChoice::To(format) = name.parse()? else { return Err(CodecErr::UnknownFormat.into()) };
+        let WeightFormat::Scaled(mut scaled) = format else {
+            return Ok(Resolved { format, scaled: false, calibrated: false });
+        };
+        // The value of a format does not tell `int4` from `int4/64`, and only the second contradicts `channel`.
+        let (names_scaling, names_calibration) = (name.contains('/'), name.contains('@'));
+        let contradiction =
+            |setting, value| FormatOptionsError::Contradiction { setting, value, format: name.to_owned() };
+        let mut used = Resolved { format, scaled: false, calibrated: false };
+        if let Some(wanted) = wanted.filter(|wanted| !scaled.dtype.is_plain() || *wanted == Wanted::None) {
+            let scaling = wanted.with_groups_of(scaled.scaling);
+            if !names_scaling || scaling == scaled.scaling {
+                scaled.scaling = scaling;
+                used.scaled = true;
+            } else if !overrides {
+                let group = self.group.map(|group| (FormatOption::Group, group.to_string()));
+                let scale = self.scale.map(|scale| (FormatOption::Scale, scale.to_string()));
+                let (setting, value) = group.or(scale).unwrap_or((FormatOption::Scale, String::new()));
+                return Err(contradiction(setting, value));
+            }
+        }
+        if let Some(how) = self.calibration.filter(|how| uncalibrated(scaled, *how).is_none()) {
+            if !names_calibration || scaled.calibration == how {
+                scaled.calibration = how;
+                used.calibrated = true;
+            } else if !overrides {
+                return Err(contradiction(FormatOption::Calibrate, how.to_string()));
+            }
+        }
+        Ok(Resolved { format: scaled.into(), ..used })
+    }
+
+    /// Refuses a setting that has no effect on any of `formats`, which were resolved with these settings.
+    ///
+    /// # Errors
+    /// [`FormatOptionsError::Unused`].
+    pub fn refuse_unused(&self, formats: &[Resolved]) -> Result<(), FormatOptionsError> {
+        let scaling = self.group.map(|group| (FormatOption::Group, group.to_string()));
+        let scaling = scaling.or(self.scale.map(|scale| (FormatOption::Scale, scale.to_string())));
+        let calibration = self.calibration.map(|how| (FormatOption::Calibrate, how.to_string()));
+        let unused_scaling = scaling.filter(|_| !formats.iter().any(|one| one.scaled));
+        let unused_calibration = calibration.filter(|_| !formats.iter().any(|one| one.calibrated));
+        let Some((setting, value)) = unused_scaling.or(unused_calibration) else { return Ok(()) };
+        let names: Vec<String> = formats.iter().map(|one| one.format.to_string()).collect();
+        let reason = match formats.last().map(|one| one.format) {
+            None => "no format is given beside it",
+            Some(WeightFormat::Ggml(_) | WeightFormat::Q4F32) => "block formats store their own scales",
+            Some(WeightFormat::Scaled(scaled)) => {
+                let named = "its name says something else";
+                let how = self.calibration.filter(|_| setting == FormatOption::Calibrate);
+                let plain = scaled.dtype.is_plain().then_some("plain floats have no scales");
+                how.map_or(plain, |how| uncalibrated(scaled, how)).unwrap_or(named)
+            }
+        };
+        let formats = if names.is_empty() { "this conversion".to_owned() } else { names.join(", ") };
+        Err(FormatOptionsError::Unused { setting, value, formats, reason })
+    }
+
+    fn scaling(&self) -> Result<Option<Wanted>, FormatOptionsError> {
+        Ok(match (self.scale, self.group) {
+            (None | Some(Granularity::Group), Some(len)) => {
+                Some(Wanted::Group(Some(BlockLen::new(len).map_err(CodecErr::from)?)))
+            }
+            (Some(scale), Some(group)) => return Err(FormatOptionsError::GroupWithScale { group, scale }),
+            (Some(Granularity::Group), None) => Some(Wanted::Group(None)),
+            (Some(Granularity::None), None) => Some(Wanted::None),
+            (Some(Granularity::Tensor), None) => Some(Wanted::Tensor),
+            (Some(Granularity::Channel), None) => Some(Wanted::Channel),
+            (None, None) => None,
+        })
+    }
+}
+
+/// The scaling that settings ask for; groups may leave their length open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wanted {
+    None,
+    Tensor,
+    Channel,
+    Group(Option<BlockLen>),
+}
+
+impl Wanted {
+    /// The scaling, with the group length of `own` if none was asked for.
+    fn with_groups_of(self, own: Scaling) -> Scaling {
+        match (self, own) {
+            (Self::None, _) => Scaling::None,
+            (Self::Tensor, _) => Scaling::Tensor,
+            (Self::Channel, _) => Scaling::Channel,
+            (Self::Group(Some(len)), _) | (Self::Group(None), Scaling::Group(len)) => Scaling::Group(len),
+            (Self::Group(None), _) => Scaling::Group(BlockLen::DEFAULT),
+        }
+    }
+}
+
+/// Why a calibration method has no effect on a format; `None` if it has.
+fn uncalibrated(format: ScaledFormat, how: Calibration) -> Option<&'static str> {
+    match format.dtype {
+        dtype if dtype.is_plain() => Some("plain floats have no scales"),
+        _ if format.scaling == Scaling::None => Some("scale none leaves no scale to calibrate"),
+        DType::Ternary | DType::Binary => Some("its scale is always the one with the least squared error"),
+        dtype if dtype.bits() > 8 && matches!(how, Calibration::MeanSquaredError | Calibration::HalfQuadratic) => {
+            Some("dtypes of 16 bits and more are not searched")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(scale: Option<Granularity>, group: Option<usize>) -> FormatOptions {
+        FormatOptions { scale, group, calibration: None }
+    }
+
+    #[test]
+    fn a_group_length_in_the_name_survives_a_request_for_groups() {
+        let name =
+            |name: &str, scale, group| settings(scale, group).resolve(name).map(|resolved| resolved.format.to_string());
+        assert_eq!(name("int4/32", Some(Granularity::Group), None), Ok("int4/32".to_owned()));
+        assert_eq!(name("int4/32", None, Some(32)), Ok("int4/32".to_owned()));
+        assert_eq!(name("int4", Some(Granularity::Group), Some(128)), Ok("int4/128".to_owned()));
+        assert_eq!(name("int4", Some(Granularity::Channel), None), Ok("int4/channel".to_owned()));
+        assert_eq!(name("float16", Some(Granularity::None), None), Ok("float16".to_owned()));
+    }
+
+    #[test]
+    fn names_and_settings_that_contradict_each_other_are_refused() {
+        let refused = |name: &str, scale, group| settings(scale, group).resolve(name).is_err();
+        assert!(refused("int4/32", None, Some(64)));
+        assert!(refused("int4/64", Some(Granularity::Channel), None));
+        assert!(refused("int8/channel", Some(Granularity::Group), None));
+        assert!(refused("int8", Some(Granularity::Tensor), Some(32)));
+        let mse = FormatOptions { calibration: Some(Calibration::MeanSquaredError), ..Default::default() };
+        assert!(mse.resolve("int4@hqq").is_err() && mse.resolve("int4@mse").is_ok());
+        let own = settings(None, Some(64)).resolve_override("int4/32").expect("its own groups");
+        assert_eq!((own.format.to_string().as_str(), own.scaled), ("int4/32", false));
+    }
+
+    #[test]
+    fn settings_that_no_format_uses_are_refused_with_the_reason() {
+        let message = |settings: FormatOptions, names: &[&str]| {
+            let resolved = names.iter().map(|name| settings.resolve_override(name)).collect::<Result<Vec<_>, _>>();
+            settings.refuse_unused(&resolved.expect("known names")).err().map(|error| error.to_string())
+        };
+        let mse = FormatOptions { calibration: Some(Calibration::MeanSquaredError), ..Default::default() };
+        for (names, reason) in [
+            (&["q4_k"][..], "store their own scales"),
+            (&["float16"], "plain floats have no scales"),
+            (&["ternary"], "least squared error"),
+            (&["int16"], "not searched"),
+            (&["int8/none"], "no scale to calibrate"),
+            (&["int8@hqq"], "its name says something else"),
+            (&[], "no format is given"),
+        ] {
+            let found = message(mse, names).expect("refused");
+            assert!(found.contains("calibrate=mse") && found.contains(reason), "{names:?}: {found}");
+        }
+        assert_eq!(message(mse, &["q4_k", "int4"]), None);
+        assert_eq!(message(settings(None, Some(32)), &["int4/64", "int8"]), None);
+        assert!(message(settings(None, Some(32)), &["q4_k"]).is_some_and(|found| found.contains("group=32")));
+    }
+}

@@ -1,0 +1,152 @@
+//! `OutputFile`: the files of a model in the making, one or several shards with their index.
+
+use std::path::{Path, PathBuf};
+
+use bitgrain_formats::PartFile;
+use bitgrain_formats::safetensors::Index;
+
+use super::layout::{self, FileLayout, Slot};
+use super::target::Target;
+use crate::model::INDEX_ENDING;
+use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
+
+/// Files that are being written. They share one space of offsets, in which each begins where the one before ends.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    files: Vec<Shard>,
+    slots: Vec<Slot>,
+    index: Option<(PathBuf, PartFile, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct Shard {
+    /// The offset at which it begins.
+    base: u64,
+    len: u64,
+    path: PathBuf,
+    file: PartFile,
+}
+
+impl OutputFile {
+    /// Lays the files out and writes their headers. A safetensors model becomes shards of at most `shard_bytes` if
+    /// `path` is the name of an index.
+    pub(crate) fn create(
+        path: &Path,
+        container: Container,
+        model: &ModelFile,
+        targets: &[Target],
+        shard_bytes: u64,
+    ) -> Result<Self, ModelFileError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut output = Self { files: Vec::new(), slots: Vec::new(), index: None };
+        match (container, name.strip_suffix(INDEX_ENDING)) {
+            (Container::Gguf, _) => output.add(path, model, layout::gguf(path, model, targets)?)?,
+            (_, None) => output.add(path, model, layout::safetensors(path, model, model.tensors(), targets)?)?,
+            (_, Some(stem)) => output.add_shards(path, stem, model, targets, shard_bytes)?,
+        }
+        Ok(output)
+    }
+
+    fn add(&mut self, path: &Path, model: &ModelFile, layout: FileLayout) -> Result<(), ModelFileError> {
+        refuse_input(path, model)?;
+        let base = self.files.last().map_or(0, |shard| shard.base + shard.len);
+        let mut file = PartFile::create(path).map_err(ModelFileError::io(path))?;
+        file.write_at(0, &layout.header).map_err(ModelFileError::io(path))?;
+        self.files.push(Shard { base, len: layout.len, path: path.to_owned(), file });
+        self.slots.extend(layout.slots.iter().map(|slot| slot.behind(base)));
+        Ok(())
+    }
+
+    fn add_shards(
+        &mut self,
+        path: &Path,
+        stem: &str,
+        model: &ModelFile,
+        targets: &[Target],
+        shard_bytes: u64,
+    ) -> Result<(), ModelFileError> {
+        let write = |source: bitgrain_formats::safetensors::SafetensorsError| ModelFileError::Write {
+            path: path.to_owned(),
+            source: source.into(),
+        };
+        let ends = shard_ends(model.tensors(), targets, shard_bytes)?;
+        let mut entries = Vec::new();
+        let mut start = 0;
+        for (i, &end) in ends.iter().enumerate() {
+            let name = format!("{stem}-{:05}-of-{:05}.safetensors", i + 1, ends.len());
+            let shard = path.with_file_name(&name);
+            let tensors = &model.tensors()[start..end];
+            self.add(&shard, model, layout::safetensors(&shard, model, tensors, &targets[start..end])?)?;
+            for (tensor, target) in tensors.iter().zip(&targets[start..end]) {
+                entries.extend(layout::array_names(tensor, &target.storage)?.map(|array| (array, name.clone())));
+            }
+            start = end;
+        }
+        refuse_input(path, model)?;
+        // Begun before any shard has its name, so that an index that cannot be written leaves no shards behind.
+        let file = PartFile::create(path).map_err(ModelFileError::io(path))?;
+        let total = self.slots.iter().map(Slot::bytes).sum();
+        let index = Index::new(Some(total), entries).map_err(write)?;
+        self.index = Some((path.to_owned(), file, index.to_json().into_bytes()));
+        Ok(())
+    }
+
+    pub(crate) fn slot(&self, index: usize) -> Slot {
+        self.slots[index].clone()
+    }
+
+    /// Writes bytes that lie in one file.
+    pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ModelFileError> {
+        let at = self.files.partition_point(|shard| shard.base <= offset);
+        match at.checked_sub(1).map(|at| &mut self.files[at]) {
+            Some(shard) if !bytes.is_empty() => {
+                shard.file.write_at(offset - shard.base, bytes).map_err(ModelFileError::io(&shard.path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the files durable and gives them their names, the index last. Returns their sizes together.
+    pub(crate) fn commit(mut self) -> Result<u64, ModelFileError> {
+        let total = self.files.iter().map(|shard| shard.len).sum();
+        for shard in &self.files {
+            shard.file.seal(shard.len).map_err(ModelFileError::io(&shard.path))?;
+        }
+        if let Some((path, file, text)) = &mut self.index {
+            file.write_at(0, text).map_err(ModelFileError::io(&*path))?;
+            file.seal(text.len() as u64).map_err(ModelFileError::io(&*path))?;
+        }
+        for shard in self.files {
+            shard.file.publish().map_err(ModelFileError::io(&shard.path))?;
+        }
+        if let Some((path, file, _)) = self.index {
+            file.publish().map_err(ModelFileError::io(&path))?;
+        }
+        Ok(total)
+    }
+}
+
+/// Refuses to replace a file that is being read, whatever name leads to it.
+fn refuse_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let mut inputs = model.files().into_iter().chain([model.path()]);
+    if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
+        return Err(ModelFileError::SameFile { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Where shards of at most `most` bytes end: tensors stay in their order and are never divided.
+fn shard_ends(tensors: &[ModelTensor], targets: &[Target], most: u64) -> Result<Vec<usize>, ModelFileError> {
+    let (mut ends, mut filled) = (Vec::new(), 0_u64);
+    for (i, (tensor, target)) in tensors.iter().zip(targets).enumerate() {
+        let bytes = target.bytes(tensor)?;
+        if filled > 0 && filled.saturating_add(bytes) > most {
+            ends.push(i);
+            filled = 0;
+        }
+        filled = filled.saturating_add(bytes);
+    }
+    ends.push(tensors.len());
+    Ok(ends)
+}

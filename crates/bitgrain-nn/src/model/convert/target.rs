@@ -1,0 +1,85 @@
+//! `Target`: how a tensor will be stored, given what was asked for and what the file can hold.
+
+use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};
+
+use super::fallback::fallback;
+use super::{FormatChoice, Recipe};
+use crate::model::{Container, ModelFileError, ModelTensor, TensorEncoding};
+use crate::model::{dtype_of, tensor_type};
+
+/// How a tensor will be stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) storage: TensorEncoding,
+    /// The format to encode it in; `None` to copy its bytes.
+    pub(crate) encode: Option<WeightFormat>,
+    /// Why it is not what was asked for.
+    pub(crate) remark: Option<String>,
+}
+
+impl Target {
+    /// Bytes the tensor will take.
+    pub(crate) fn bytes(&self, tensor: &ModelTensor) -> Result<u64, ModelFileError> {
+        let Some(format) = self.encode else { return Ok(tensor.bytes()) };
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let sizes =
+            format.sizes(size(tensor.rows()), size(tensor.cols())).map_err(ModelFileError::codec(&tensor.name))?;
+        Ok(sizes.bytes() as u64)
+    }
+
+    fn encoded(format: WeightFormat, remark: Option<String>) -> Self {
+        Self { storage: TensorEncoding::Weights(format), encode: Some(format), remark }
+    }
+}
+
+pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe) -> Result<Target, ModelFileError> {
+    let format = match recipe.choice(tensor) {
+        FormatChoice::To(format) if tensor.storage.format() != Some(format) => format,
+        FormatChoice::Keep | FormatChoice::To(_) => return kept(tensor, container),
+    };
+    refuse(tensor, container, &TensorEncoding::Weights(format))?;
+    let wanted = usize::try_from(tensor.cols()).unwrap_or(usize::MAX);
+    if wanted.is_multiple_of(format.block()) {
+        return Ok(Target::encoded(format, None));
+    }
+    let instead = fallback(tensor, format, recipe)?;
+    let remark =
+        format!("rows of {wanted} are not whole blocks of {}: {} instead of {format}", format.block(), instead);
+    Ok(Target::encoded(instead, Some(remark)))
+}
+
+/// As it is, or in the smallest plain float that holds it exactly if the file has no place for what it is.
+fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileError> {
+    let as_is = Target { storage: tensor.storage.clone(), encode: None, remark: None };
+    let TensorEncoding::Weights(format) = tensor.storage else {
+        refuse(tensor, container, &tensor.storage)?;
+        return Ok(as_is);
+    };
+    if container != Container::Gguf || tensor_type(&tensor.storage).is_some() {
+        return Ok(as_is);
+    }
+    let fp8 = matches!(format.name(), "fp8_e4m3" | "fp8_e5m2") && tensor.scales.is_none();
+    let dtype = if fp8 { DType::Float16 } else { DType::Float32 };
+    let remark = format!("{} files have no {}", container.name(), tensor.storage);
+    Ok(Target::encoded(ScaledFormat::new(dtype).into(), Some(remark)))
+}
+
+/// Refuses what the file has no place for.
+fn refuse(tensor: &ModelTensor, container: Container, storage: &TensorEncoding) -> Result<(), ModelFileError> {
+    let (held, hint) = match container {
+        Container::Gguf => (
+            tensor_type(storage).is_some(),
+            "; it holds blocks (q4_0, q4_k, q8_0, ...) and float16, bfloat16, float32: choose one, or write .safetensors",
+        ),
+        _ => (storage.format().is_some() || dtype_of(storage).is_some(), "; write .gguf"),
+    };
+    if held {
+        return Ok(());
+    }
+    Err(ModelFileError::Container {
+        container: container.name(),
+        format: storage.to_string(),
+        tensor: tensor.name.clone(),
+        hint,
+    })
+}

@@ -1,0 +1,57 @@
+//! `Bytes`: where a tensor's bytes are.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::mapped::{Mapped, Window};
+use crate::model::ModelFileError;
+
+/// Bytes of a file that is mapped when they are needed, or bytes that had to be unpacked first.
+#[derive(Debug, Clone)]
+pub(crate) enum Bytes {
+    File { file: Arc<Mapped>, range: Range<u64> },
+    Owned(Arc<[u8]>),
+}
+
+impl Bytes {
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::File { range, .. } => range.end - range.start,
+            Self::Owned(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The file they are in, unless they had to be unpacked.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File { file, .. } => Some(file.path()),
+            Self::Owned(_) => None,
+        }
+    }
+
+    pub(crate) fn load(&self) -> Result<Loaded, ModelFileError> {
+        Ok(match self {
+            Self::File { file, range } => Loaded::Window(file.window(range.clone())?),
+            Self::Owned(bytes) => Loaded::Owned(Arc::clone(bytes)),
+        })
+    }
+}
+
+/// Bytes at hand.
+#[derive(Debug)]
+pub(crate) enum Loaded {
+    Window(Window),
+    Owned(Arc<[u8]>),
+}
+
+impl std::ops::Deref for Loaded {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Window(window) => window,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}

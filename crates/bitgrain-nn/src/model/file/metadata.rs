@@ -1,0 +1,136 @@
+//! `ModelMetadata`: what a file says about itself.
+
+use std::collections::{HashMap, HashSet};
+
+use bitgrain_formats::gguf;
+
+use super::typed;
+
+/// What a model's file says beside its tensors. Nothing of it is lost when a model is converted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelMetadata {
+    /// Keys of a GGUF file.
+    pub gguf: gguf::Metadata,
+    /// Strings of a safetensors file.
+    pub strings: Vec<(String, String)>,
+    /// What `config.json` beside the weights calls the architecture (`model_type`).
+    pub architecture: Option<String>,
+    /// Version of the container's layout, where the file has one.
+    pub version: Option<u32>,
+}
+
+/// Before the keys of the one kind of file where they are kept in the other.
+const FOREIGN_GGUF: &str = "gguf.";
+const FOREIGN_STRINGS: &str = "safetensors.";
+
+impl ModelMetadata {
+    /// Every entry as JSON, in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(String, serde_json::Value)> {
+        let keys = self.gguf.iter().map(|(key, value)| (key.to_owned(), value_json(value)));
+        keys.chain(self.own_strings().map(|(key, value)| (key.to_owned(), value.into()))).collect()
+    }
+
+    /// Strings of a safetensors file, without the note on how its weights are quantized: the tensors say that.
+    pub fn own_strings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
+        own.map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// As the keys of a GGUF file.
+    ///
+    /// Strings that hold a key of a GGUF file become that key again; the others get a prefix.
+    pub(crate) fn to_gguf(&self) -> gguf::Metadata {
+        let mut keys = self.gguf.clone();
+        let (mut restored, mut foreign) = (self.restored(), Vec::new());
+        for (key, text) in self.own_strings() {
+            match restored.remove(key) {
+                Some((key, value)) => drop(keys.set(key, value)),
+                None => foreign.push((format!("{FOREIGN_STRINGS}{key}"), text)),
+            }
+        }
+        if keys.get("general.architecture").is_none() {
+            keys.set("general.architecture", self.architecture.clone().unwrap_or_else(|| "unknown".into()));
+        }
+        for (key, text) in foreign {
+            keys.set(key, text);
+        }
+        keys
+    }
+
+    /// As the strings of a safetensors file. Values of a GGUF file become JSON that names their type.
+    pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
+        let mut strings: Vec<_> = self.own_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+        for (key, value) in self.gguf.iter() {
+            // Without their prefix these would be taken for the note, or for keys that are restored.
+            let own = |key: &&str| *key != super::NOTE_KEY && !key.starts_with(FOREIGN_GGUF);
+            match key.strip_prefix(FOREIGN_STRINGS).filter(own).zip(value.as_str()) {
+                Some((own, text)) => strings.push((own.to_owned(), text.to_owned())),
+                None => strings.push((format!("{FOREIGN_GGUF}{key}"), typed::to_text(value))),
+            }
+        }
+        strings
+    }
+
+    /// The keys of a GGUF file that strings of a safetensors file hold, by the names of the strings.
+    fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
+        let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
+        let mut strings: Vec<_> = self.own_strings().collect();
+        // The name `safetensors.X` may be needed for a plain string X, which is shorter and so comes first.
+        strings.sort_by_key(|(name, _)| name.len());
+        for (name, text) in strings {
+            let free = |key: &str| key.strip_prefix(FOREIGN_STRINGS).is_none_or(|own| !plain.contains(own));
+            match restored(name, text).filter(|(key, _)| free(key)) {
+                Some(found) => drop(keys.insert(name, found)),
+                None => drop(plain.insert(name)),
+            }
+        }
+        keys
+    }
+}
+
+/// The key and value that [`ModelMetadata::to_strings`] made such a string of.
+fn restored<'a>(name: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
+    let key = name.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
+    let value = typed::from_text(text)?;
+    // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
+    if key == gguf::ALIGNMENT_KEY {
+        let mut alone = gguf::Metadata::default();
+        alone.set(key, value.clone());
+        alone.alignment().ok()?;
+    }
+    Some((key, value))
+}
+
+/// A GGUF value as JSON.
+fn value_json(value: &gguf::Value) -> serde_json::Value {
+    use gguf::{Array, Value};
+    match value {
+        Value::U8(v) => (*v).into(),
+        Value::I8(v) => (*v).into(),
+        Value::U16(v) => (*v).into(),
+        Value::I16(v) => (*v).into(),
+        Value::U32(v) => (*v).into(),
+        Value::I32(v) => (*v).into(),
+        Value::F32(v) => (*v).into(),
+        Value::Bool(v) => (*v).into(),
+        Value::String(v) => v.as_str().into(),
+        Value::U64(v) => (*v).into(),
+        Value::I64(v) => (*v).into(),
+        Value::F64(v) => (*v).into(),
+        Value::Array(array) => match array {
+            Array::U8(v) => v.clone().into(),
+            Array::I8(v) => v.clone().into(),
+            Array::U16(v) => v.clone().into(),
+            Array::I16(v) => v.clone().into(),
+            Array::U32(v) => v.clone().into(),
+            Array::I32(v) => v.clone().into(),
+            Array::F32(v) => v.clone().into(),
+            Array::Bool(v) => v.clone().into(),
+            Array::String(v) => v.iter().collect::<Vec<_>>().into(),
+            Array::U64(v) => v.clone().into(),
+            Array::I64(v) => v.clone().into(),
+            Array::F64(v) => v.clone().into(),
+        },
+    }
+}

@@ -1,0 +1,26 @@
+//! `ModelFile`: whatever holds tensors, opened: a file, the shards of one, or a folder.
+
+mod bytes;
+mod encoding;
+mod folder;
+mod gguf;
+mod mapped;
+mod memory;
+mod metadata;
+mod note;
+mod numpy;
+mod open;
+mod rows;
+mod safetensors;
+mod tensor;
+mod typed;
+
+pub use encoding::TensorEncoding;
+pub(crate) use gguf::tensor_type;
+pub use metadata::ModelMetadata;
+pub(crate) use note::{Entry, NOTE_KEY, Note, SCALES, ZEROS};
+pub(crate) use open::INDEX_ENDING;
+pub use open::{Container, ModelFile};
+pub(crate) use rows::Rows;
+pub(crate) use safetensors::dtype_of;
+pub use tensor::{ModelTensor, bits_per_weight};

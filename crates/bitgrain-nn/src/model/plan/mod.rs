@@ -1,0 +1,291 @@
+//! Mixed precision: a format per tensor, chosen from measured errors for a budget or a quality.
+//!
+//! Every tensor is measured in every candidate format. `curve` shows what sizes and errors go together; `knapsack`
+//! chooses.
+
+mod curve;
+mod knapsack;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bitgrain_codec::Fidelity;
+use bitgrain_codec::weight::WeightFormat;
+use bitgrain_formats::PartFile;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Progress;
+use crate::model::convert::{FormatChoice, Recipe, bytes_kept, holds, measure};
+use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
+
+/// What a plan is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// The least error with all tensors in at most so many bytes.
+    Budget(u64),
+    /// The fewest bytes with at most this relative RMS error over all planned weights.
+    MaxError(f64),
+}
+
+/// A format per tensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionPlan {
+    /// Of this layout of the file; 1.
+    pub version: u32,
+    /// What becomes of the tensors that were planned, by name.
+    pub formats: BTreeMap<String, FormatChoice>,
+    /// What becomes of the others, so that the plan alone says everything.
+    #[serde(default)]
+    pub others: BTreeMap<String, FormatChoice>,
+    /// Bytes of all tensors of the model so planned, those that are kept included.
+    pub bytes: u64,
+    /// Relative RMS error of the planned tensors: each relative to its own values, weighed by its number of weights.
+    pub relative_rmse: f64,
+    /// Sizes and the errors they allow, from the smallest.
+    pub curve: Vec<Point>,
+}
+
+/// One trade-off.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Bytes of all tensors.
+    pub bytes: u64,
+    /// Relative RMS error of the planned ones.
+    pub relative_rmse: f64,
+}
+
+/// What a tensor costs in one format.
+#[derive(Debug, Clone, Copy)]
+struct Offer {
+    format: WeightFormat,
+    bytes: u64,
+    /// Relative squared error times weights, so that offers of different tensors add up.
+    error: f64,
+}
+
+/// A tensor with the formats it can have.
+#[derive(Debug)]
+struct Choices<'a> {
+    name: &'a str,
+    /// From the smallest, each larger than the one before and with less error.
+    offers: Vec<Offer>,
+}
+
+/// The formats that suit a container unless others are named.
+#[must_use]
+pub fn candidates(container: Container) -> Vec<WeightFormat> {
+    const BLOCKS: [&str; 12] =
+        ["q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "q8_0", "iq4_nl", "q4_0", "q4_1", "q5_0", "q5_1", "float16"];
+    const SCALED: [&str; 10] =
+        ["ternary", "int2", "int2/32", "uint2/32", "int4/128", "int4", "int4/32", "uint4/32", "int8", "float16"];
+    let names = if container == Container::Gguf { &BLOCKS[..] } else { &SCALED[..] };
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Plans the weight matrices that no rule of `recipe` names, for a file of the kind `container`.
+///
+/// # Errors
+/// [`ModelFileError::BudgetTooSmall`], [`ModelFileError::ErrorTooSmall`], and what reading brings.
+pub fn plan(
+    model: &ModelFile,
+    container: Container,
+    candidates: &[WeightFormat],
+    goal: Goal,
+    recipe: &Recipe,
+    progress: &dyn Progress,
+) -> Result<PrecisionPlan, ModelFileError> {
+    if let Some(format) = candidates.iter().find(|format| !holds(container, **format)) {
+        return Err(ModelFileError::Container {
+            container: container.name(),
+            format: format.to_string(),
+            tensor: "*".to_owned(),
+            hint: "; choose other candidates, or write another kind of file",
+        });
+    }
+    let (mut fixed, mut weights, mut tensors, mut others) = (0, 0, Vec::new(), BTreeMap::new());
+    for tensor in model.tensors() {
+        let offers = if recipe.is_free(tensor) { offers(tensor, candidates, recipe, progress)? } else { Vec::new() };
+        if offers.is_empty() {
+            fixed += bytes_kept(tensor, container, recipe)?;
+            others.insert(tensor.name.clone(), recipe.choice(tensor));
+        } else {
+            weights += tensor.elements();
+            tensors.push(Choices { name: &tensor.name, offers: worthwhile(offers) });
+        }
+    }
+    Ok(PrecisionPlan { others, ..choose(&tensors, fixed, weights, goal)? })
+}
+
+/// Bytes that [`plan`] tells a [`Progress`] about: each tensor it plans, once for every candidate.
+#[must_use]
+pub fn work(model: &ModelFile, candidates: &[WeightFormat], recipe: &Recipe) -> u64 {
+    let free = model.tensors().iter().filter(|tensor| recipe.is_free(tensor));
+    free.map(ModelTensor::bytes).sum::<u64>() * candidates.len() as u64
+}
+
+/// What a tensor costs in each format that its rows are whole blocks of.
+fn offers(
+    tensor: &ModelTensor,
+    candidates: &[WeightFormat],
+    recipe: &Recipe,
+    progress: &dyn Progress,
+) -> Result<Vec<Offer>, ModelFileError> {
+    progress.tensor(&tensor.name);
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (rows, cols, elements) = (size(tensor.rows()), size(tensor.cols()), size(tensor.elements()));
+    let mut offers = Vec::new();
+    for &format in candidates {
+        let Ok(sizes) = format.sizes(rows, cols) else {
+            progress.add(tensor.bytes());
+            continue;
+        };
+        let lost = match measure(tensor, format, recipe, progress) {
+            Ok(sums) => Fidelity::of(sums, elements).relative_rmse,
+            // A format that cannot hold the values is no offer.
+            Err(ModelFileError::Overflow { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let finite = if lost.is_finite() { lost } else { 1.0 };
+        #[expect(clippy::cast_precision_loss, reason = "a weight in a sum")]
+        offers.push(Offer { format, bytes: sizes.bytes() as u64, error: finite * finite * elements as f64 });
+    }
+    Ok(offers)
+}
+
+/// Offers of which none is larger than another with less error.
+fn worthwhile(mut offers: Vec<Offer>) -> Vec<Offer> {
+    offers.sort_by(|a, b| a.bytes.cmp(&b.bytes).then(a.error.total_cmp(&b.error)));
+    let mut best = f64::INFINITY;
+    offers.retain(|offer| {
+        let better = offer.error < best;
+        best = best.min(offer.error);
+        better
+    });
+    offers
+}
+
+fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Result<PrecisionPlan, ModelFileError> {
+    #[expect(clippy::cast_precision_loss, reason = "a mean over weights in memory")]
+    let weights = weights.max(1) as f64;
+    let rmse = |error: f64| (error.max(0.0) / weights).sqrt();
+    let least = fixed + tensors.iter().map(|tensor| tensor.offers[0].bytes).sum::<u64>();
+    let chosen = match goal {
+        Goal::Budget(budget) if least > budget => return Err(ModelFileError::BudgetTooSmall { budget, least }),
+        Goal::Budget(budget) => knapsack::least_error(tensors, budget - fixed),
+        Goal::MaxError(limit) => {
+            let best = rmse(tensors.iter().filter_map(|tensor| Some(tensor.offers.last()?.error)).sum());
+            if best > limit || limit.is_nan() {
+                return Err(ModelFileError::ErrorTooSmall { wanted: limit, best });
+            }
+            knapsack::fewest_bytes(tensors, limit * limit * weights)
+        }
+    };
+    let taken = || tensors.iter().zip(&chosen).map(|(tensor, at)| (tensor.name, tensor.offers[*at]));
+    Ok(PrecisionPlan {
+        version: 1,
+        formats: taken().map(|(name, offer)| (name.to_owned(), FormatChoice::To(offer.format))).collect(),
+        others: BTreeMap::new(),
+        bytes: fixed + taken().map(|(_, offer)| offer.bytes).sum::<u64>(),
+        relative_rmse: rmse(taken().map(|(_, offer)| offer.error).sum()),
+        curve: curve::curve(tensors)
+            .map(|(bytes, error)| Point { bytes: fixed + bytes, relative_rmse: rmse(error) })
+            .collect(),
+    })
+}
+
+impl PrecisionPlan {
+    /// Reads a plan that was saved.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`], or [`ModelFileError::Plan`] if it is none.
+    pub fn load(path: &Path) -> Result<Self, ModelFileError> {
+        let text = std::fs::read(path).map_err(ModelFileError::io(path))?;
+        let wrong = |reason| ModelFileError::Plan { path: path.to_owned(), reason };
+        let plan: Self = serde_json::from_slice(&text).map_err(|error| wrong(format!("not a plan: {error}")))?;
+        if plan.version != 1 {
+            return Err(wrong(format!("a plan of version {}, this program knows 1", plan.version)));
+        }
+        Ok(plan)
+    }
+
+    /// Saves it as JSON.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`].
+    pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| ModelFileError::io(path)(error.into()))?;
+        PartFile::write_whole(path, (text + "\n").as_bytes()).map_err(ModelFileError::io(path))
+    }
+
+    /// Adds the choices of the plan to a recipe.
+    ///
+    /// # Errors
+    /// [`ModelFileError::NoTensor`] if it names a tensor that `model` does not have: it is for another one.
+    pub fn apply(&self, model: &ModelFile, recipe: Recipe) -> Result<Recipe, ModelFileError> {
+        let all = || self.formats.iter().chain(&self.others).map(|(name, choice)| (name.clone(), *choice));
+        for (name, _) in all() {
+            model.tensor(&name)?;
+        }
+        Ok(recipe.with_named(all()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn tensors(offers: &[&[(u64, f64)]]) -> Vec<Choices<'static>> {
+        let offer = |&(bytes, error): &(u64, f64)| Offer { format: "int8".parse().expect("known"), bytes, error };
+        let names = ["a", "b", "c", "d"];
+        let choices =
+            |(all, name): (&&[(u64, f64)], _)| Choices { name, offers: worthwhile(all.iter().map(offer).collect()) };
+        offers.iter().zip(names).map(choices).collect()
+    }
+
+    #[test]
+    fn offers_that_another_beats_are_left_out() {
+        let kept = &tensors(&[&[(4, 9.0), (5, 9.5), (6, 8.0), (8, 2.0), (8, 1.0), (16, 0.0)]])[0].offers;
+        assert_eq!(
+            kept.iter().map(|o| (o.bytes, o.error)).collect::<Vec<_>>(),
+            [(4, 9.0), (6, 8.0), (8, 1.0), (16, 0.0)]
+        );
+    }
+
+    #[test]
+    fn a_budget_is_spent_where_it_saves_the_most() {
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
+        let plan = choose(&tensors, 5, 100, Goal::Budget(35)).expect("enough");
+        assert_eq!((plan.bytes, plan.curve.len()), (35, 3));
+        assert!((plan.relative_rmse - (60.0_f64 / 100.0).sqrt()).abs() < 1e-12);
+        assert!(plan.curve.is_sorted_by(|a, b| a.bytes < b.bytes && a.relative_rmse > b.relative_rmse));
+    }
+
+    #[test]
+    fn a_budget_just_short_of_one_step_does_not_give_up_the_best_of_them() {
+        // All at the second offer would take 41: one of the small ones must stay behind, not the large one.
+        let tensors =
+            tensors(&[&[(10, 200.0), (20, 40.0)], &[(5, 100.0), (10, 20.0), (20, 5.0)], &[(5, 100.0), (10, 20.0)]]);
+        let plan = choose(&tensors, 1, 100, Goal::Budget(40)).expect("enough");
+        assert!((plan.relative_rmse - (160.0_f64 / 100.0).sqrt()).abs() < 1e-12, "{plan:?}");
+    }
+
+    #[test]
+    fn the_fewest_bytes_for_an_error() {
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)], &[(10, 50.0), (20, 20.0)]]);
+        let bytes = |limit: f64| choose(&tensors, 0, 100, Goal::MaxError(limit)).expect("reachable").bytes;
+        assert_eq!([bytes(0.61_f64.sqrt()), bytes(10.0), bytes(0.31_f64.sqrt())], [30, 20, 40]);
+    }
+
+    #[test]
+    fn goals_out_of_reach_say_what_is_in_reach() {
+        let tensors = tensors(&[&[(10, 100.0), (20, 10.0)]]);
+        let small = choose(&tensors, 7, 100, Goal::Budget(16));
+        assert!(matches!(small, Err(ModelFileError::BudgetTooSmall { budget: 16, least: 17 })));
+        for limit in [0.1, f64::NAN, -1.0] {
+            assert!(matches!(
+                choose(&tensors, 7, 100, Goal::MaxError(limit)),
+                Err(ModelFileError::ErrorTooSmall { .. })
+            ));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Values before and after: a small drawing per tensor.
+
+use std::fmt::Write as _;
+
+use super::escape::{breakable, escape};
+use super::{decibels, percent, shape};
+use crate::model::compare::Row;
+use crate::model::stats::ends;
+
+/// Size of a drawing in its own units; the page stretches it.
+const WIDTH: f64 = 240.0;
+const HEIGHT: f64 = 80.0;
+
+/// The `open` worst tensors side by side, and each of the others behind a click.
+pub(super) fn section(worst: &[&Row], open: usize) -> String {
+    let changed = worst.iter().filter(|row| !row.is_equal()).count();
+    let (shown, rest) = worst.split_at(changed.min(open));
+    let mut out = String::from(
+        "<section>\n<h2>Values before and after</h2>\n<p class=\"note\">How many weights have which value, on a \
+         logarithmic scale so that the few far out are seen: <span class=\"key before\"></span> before, \
+         <span class=\"key after\"></span> after. The worst tensors first.</p>\n<div class=\"small\">\n",
+    );
+    for row in shown {
+        let name = escape(&row.name);
+        let _ = writeln!(
+            out,
+            "<figure data-name=\"{name}\"><figcaption title=\"{name}\">{}</figcaption>{}</figure>",
+            breakable(&row.name),
+            drawing(row)
+        );
+    }
+    out += "</div>\n";
+    if !rest.is_empty() {
+        let _ = writeln!(out, "<details><summary>{} more tensors</summary>\n<div class=\"each\">", rest.len());
+        for row in rest {
+            let _ = writeln!(
+                out,
+                "<details data-name=\"{name}\"><summary>{} <span class=\"dim\">{}</span></summary>{}</details>",
+                breakable(&row.name),
+                percent(row.figures.relative_rmse),
+                drawing(row),
+                name = escape(&row.name),
+            );
+        }
+        out += "</div></details>\n";
+    }
+    out + "</section>\n"
+}
+
+/// The two histograms over each other, the range below, the figures below that.
+fn drawing(row: &Row) -> String {
+    let [before, after] = &row.histograms;
+    let most = before.iter().chain(after).copied().max().unwrap_or(0);
+    let (lo, hi) = ends(row.range.0, row.range.1);
+    let snr = row.figures.snr_db.map_or_else(|| "exact".to_owned(), |snr| format!("{} dB", decibels(Some(snr))));
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"values before and \
+         after\"><path class=\"before\" d=\"{}\"/><path class=\"after\" d=\"{}\"/></svg>\
+         <p class=\"axis\"><span>{lo}</span><span>{hi}</span></p>\
+         <p class=\"dim\">{shape}, {first} → {second}, {snr}</p>",
+        steps(before, most, true),
+        steps(after, most, false),
+        shape = shape(&row.shape),
+        first = escape(&row.first),
+        second = escape(&row.second),
+    )
+}
+
+/// The outline of the bars; closed along the bottom if it is to be filled.
+#[expect(clippy::cast_precision_loss, reason = "counts become places in a drawing")]
+fn steps(bars: &[u64], most: u64, closed: bool) -> String {
+    let height = |count: u64| HEIGHT - (HEIGHT - 4.0) * ((1 + count) as f64).ln() / ((1 + most.max(1)) as f64).ln();
+    let width = WIDTH / bars.len().max(1) as f64;
+    let mut path = if closed { format!("M0 {HEIGHT}") } else { String::new() };
+    for (i, count) in bars.iter().enumerate() {
+        let (left, right, y) = (i as f64 * width, (i + 1) as f64 * width, height(*count));
+        let go = if path.is_empty() { 'M' } else { 'L' };
+        let _ = write!(path, "{go}{left:.1} {y:.1}H{right:.1}");
+    }
+    if closed {
+        let _ = write!(path, "V{HEIGHT}Z");
+    }
+    path
+}

@@ -1,0 +1,92 @@
+//! `Palette`: a colour for each format of the second model, and the legend that says what each holds.
+
+use std::collections::BTreeMap;
+
+use super::{decibels, escape, grouped, percent};
+use crate::Size;
+use crate::model::bits_per_weight;
+use crate::model::compare::Row;
+
+/// Colours the style sheet has; formats beyond them share the last.
+const COLOURS: usize = 8;
+
+/// Formats in the order of their bytes, the most first.
+pub(super) struct Palette(Vec<String>);
+
+/// Totals of one format.
+#[derive(Default)]
+struct Total {
+    tensors: u64,
+    weights: u64,
+    before: u64,
+    after: u64,
+    /// Squared error and squared values, each over all weights.
+    noise: f64,
+    signal: f64,
+}
+
+impl Palette {
+    pub(super) fn of(rows: &[Row]) -> Self {
+        let totals = totals(rows);
+        let mut formats: Vec<&str> = totals.keys().copied().collect();
+        formats.sort_by_key(|format| std::cmp::Reverse(totals[format].after));
+        Self(formats.into_iter().map(str::to_owned).collect())
+    }
+
+    /// The class of a format in the style sheet.
+    pub(super) fn class(&self, format: &str) -> String {
+        let at = self.0.iter().position(|known| known == format).unwrap_or(COLOURS);
+        format!("f{}", at.min(COLOURS - 1))
+    }
+
+    /// The legend: what the second model stores in each format.
+    pub(super) fn section(&self, rows: &[Row]) -> String {
+        let totals = totals(rows);
+        let mut out = String::from(
+            "<section>\n<h2>Formats</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>format</th>\
+             <th class=\"n\">tensors</th><th class=\"n\">weights</th><th class=\"n\">before</th>\
+             <th class=\"n\">after</th><th class=\"n\">bits per weight</th><th class=\"n\">relative RMSE</th>\
+             <th class=\"n\">SNR dB</th></tr></thead>\n<tbody>\n",
+        );
+        for format in &self.0 {
+            let total = &totals[format.as_str()];
+            let lost = if total.noise == 0.0 { 0.0 } else { (total.noise / total.signal).sqrt() };
+            let snr = (lost > 0.0).then(|| -20.0 * lost.log10());
+            out += &format!(
+                "<tr><td class=\"nowrap\"><span class=\"dot {class}\"></span>{name}</td><td class=\"n\">{tensors}</td>\
+                 <td class=\"n\">{weights}</td><td class=\"n\">{before}</td><td class=\"n\">{after}</td>\
+                 <td class=\"n\">{bits:.2}</td><td class=\"n\">{lost}</td><td class=\"n\">{snr}</td></tr>\n",
+                class = self.class(format),
+                name = escape(format),
+                tensors = total.tensors,
+                weights = grouped(total.weights),
+                before = Size(total.before),
+                after = Size(total.after),
+                bits = bits_per_weight(total.after, total.weights),
+                lost = percent(lost),
+                snr = decibels(snr),
+            );
+        }
+        out + "</tbody></table></div>\n</section>\n"
+    }
+}
+
+fn totals(rows: &[Row]) -> BTreeMap<&str, Total> {
+    let mut totals: BTreeMap<&str, Total> = BTreeMap::new();
+    for row in rows {
+        let total = totals.entry(&row.second).or_default();
+        total.tensors += 1;
+        total.weights += row.elements();
+        total.before += row.first_bytes;
+        total.after += row.second_bytes;
+        #[expect(clippy::cast_precision_loss, reason = "a weight in a mean")]
+        let weights = row.elements() as f64;
+        let (rmse, relative) = (row.figures.rmse, row.figures.relative_rmse);
+        total.noise += rmse * rmse * weights;
+        // A tensor without error does not say how large its values are; its share of the mean is none.
+        if relative > 0.0 && relative.is_finite() {
+            total.signal += (rmse / relative).powi(2) * weights;
+        }
+    }
+    totals
+}

@@ -1,0 +1,144 @@
+//! Size against quality: what the first model could be, and where the second one stands.
+
+use std::fmt::Write as _;
+
+use bitgrain_codec::weight::optimum;
+
+use super::escape::escape;
+use super::{Report, TradeOff};
+use crate::Size;
+use crate::model::compare::ModelComparison;
+use crate::model::plan::{Point, PrecisionPlan};
+
+/// The drawing in its own units, and the margins that its numbers need.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 52.0;
+const BOTTOM: f64 = 42.0;
+const TOP: f64 = 16.0;
+const RIGHT: f64 = 24.0;
+
+/// Points that are drawn; a plan of a large model has one for every tensor and format.
+const POINTS: usize = 400;
+
+pub(super) fn section(report: &Report<'_>) -> String {
+    let title = "<section>\n<h2>Size and quality</h2>\n";
+    let (plan, candidates) = match report.curve {
+        TradeOff::Missing(reason) => {
+            return format!("{title}<p class=\"note\">No curve: {}.</p>\n</section>\n", escape(reason));
+        }
+        TradeOff::Measured { plan, candidates } => (plan, candidates),
+    };
+    let drawn = thinned(&plan.curve);
+    if drawn.len() < 2 {
+        return format!(
+            "{title}<p class=\"note\">No curve: there is no weight matrix to choose a format for.</p>\n</section>\n"
+        );
+    }
+    let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+    let here = standing(report.comparison, plan);
+    let mut out = format!(
+        "{title}<p class=\"note\">What the first model costs at other sizes, if each weight matrix gets the format that \
+         saves the most error per byte: measured in {}. The error of each matrix is relative to its own values.</p>\n",
+        escape(&names.join(", "))
+    );
+    out += &drawing(&drawn, here);
+    if let Some(here) = here {
+        out += &format!("<p>{}</p>\n", verdict(here, &plan.curve));
+    }
+    out + "</section>\n"
+}
+
+/// Where the second model stands, in the terms of the plan: the matrices that it plans, each relative to itself.
+fn standing(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Point> {
+    let (mut error, mut weights) = (0.0, 0.0);
+    for row in comparison.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)) {
+        #[expect(clippy::cast_precision_loss, reason = "a weight in a mean")]
+        let count = row.elements() as f64;
+        error += row.figures.relative_rmse.powi(2) * count;
+        weights += count;
+    }
+    let point = Point { bytes: comparison.second_bytes, relative_rmse: (error / weights).sqrt() };
+    (point.relative_rmse > 0.0 && point.relative_rmse.is_finite()).then_some(point)
+}
+
+/// What the curve says about a model at `here`.
+fn verdict(here: Point, curve: &[Point]) -> String {
+    let reached = optimum::decibels(here.relative_rmse);
+    let best = curve.iter().rev().find(|point| point.bytes <= here.bytes);
+    let small = curve.iter().find(|point| point.relative_rmse <= here.relative_rmse);
+    let mut text = format!("The second model has {reached:.1} dB in {}.", Size(here.bytes));
+    if let Some(best) = best.filter(|best| best.relative_rmse > 0.0) {
+        let _ = write!(text, " A plan of the same size reaches {:.1} dB.", optimum::decibels(best.relative_rmse));
+    }
+    if let Some(small) = small.filter(|small| small.bytes < here.bytes) {
+        let _ = write!(text, " A plan of the same quality takes {}.", Size(small.bytes));
+    }
+    text
+}
+
+/// Points that can be drawn, with as few between the ends as the eye needs.
+fn thinned(curve: &[Point]) -> Vec<Point> {
+    let lossy: Vec<Point> = curve.iter().copied().filter(|point| point.relative_rmse > 0.0).collect();
+    let step = lossy.len().div_ceil(POINTS).max(1);
+    let last = lossy.len().saturating_sub(1);
+    lossy.iter().enumerate().filter(|(i, _)| i % step == 0 || *i == last).map(|(_, point)| *point).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes become places in a drawing")]
+fn drawing(curve: &[Point], here: Option<Point>) -> String {
+    let place = |point: &Point| (point.bytes as f64, optimum::decibels(point.relative_rmse));
+    let all: Vec<(f64, f64)> = curve.iter().chain(&here).map(place).collect();
+    let ends = |pick: fn(&(f64, f64)) -> f64| {
+        let values = all.iter().map(pick);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
+    };
+    let (widest, highest) = (ends(|p| p.0).1, ends(|p| p.1));
+    let (x_step, y_step) = (nice(widest / 6.0), nice((highest.1 - highest.0.min(0.0)) / 5.0));
+    let (x_end, y_start) = (widest * 1.03, (highest.0.min(0.0) / y_step).floor() * y_step);
+    let y_end = highest.1 + 0.06 * (highest.1 - y_start);
+    let x = |bytes: f64| LEFT + (WIDTH - LEFT - RIGHT) * bytes / x_end;
+    let y = |db: f64| HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * (db - y_start) / (y_end - y_start);
+    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    let mut svg = format!(
+        "<div class=\"chart\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"signal to noise by size\">\n"
+    );
+    for tick in ticks(y_start, y_end, y_step) {
+        let at = y(tick);
+        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/>");
+        let _ = writeln!(svg, "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{tick}</text>", LEFT - 8.0, at + 4.0);
+    }
+    for tick in ticks(0.0, x_end, x_step) {
+        let at = x(tick);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size that is not negative")]
+        let label = if tick == 0.0 { "0".to_owned() } else { Size(tick as u64).to_string() };
+        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>");
+        let _ = writeln!(svg, "<text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{label}</text>", bottom + 17.0);
+    }
+    let line: Vec<String> =
+        curve.iter().map(place).map(|(bytes, db)| format!("{:.1} {:.1}", x(bytes), y(db))).collect();
+    let _ = writeln!(svg, "<path class=\"curve\" d=\"M{}\"/>", line.join("L"));
+    let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\">SNR dB by bytes of all tensors</text>", HEIGHT - 4.0);
+    if let Some((bytes, db)) = here.as_ref().map(place) {
+        let (x, y) = (x(bytes), y(db));
+        // Below and to the right there is no curve; near the right edge there is no room.
+        let (class, shift) = if x > 0.7 * WIDTH { ("end here", -9.0) } else { ("here", 9.0) };
+        let _ = writeln!(svg, "<circle class=\"here\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>");
+        let _ =
+            writeln!(svg, "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">second model</text>", x + shift, y + 17.0);
+    }
+    svg + "</svg></div>\n"
+}
+
+/// The round number next above a rough step: 1, 2 or 5 and zeros.
+fn nice(rough: f64) -> f64 {
+    if !rough.is_finite() || rough <= 0.0 {
+        return 1.0;
+    }
+    let power = 10.0_f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough * 0.999).unwrap_or(rough)
+}
+
+fn ticks(start: f64, end: f64, step: f64) -> impl Iterator<Item = f64> {
+    (0..32_u32).map(move |i| start + f64::from(i) * step).take_while(move |tick| *tick <= end)
+}

@@ -1,0 +1,42 @@
+//! What is done with vectors of sentences: how alike they are, and a file of them.
+
+use std::path::Path;
+
+use bitgrain_codec::Fidelity;
+use bitgrain_formats::PartFile;
+use bitgrain_formats::npy::f32_header;
+
+use crate::ModelFileError;
+
+/// How alike two vectors are: 1 for the same direction, 0 for vectors that have nothing in common; NaN if one has more
+/// numbers than the other.
+///
+/// ```
+/// use bitgrain_nn::network::embed::cosine;
+/// assert_eq!(cosine(&[0.0, 1.0], &[0.0, 1.0]), 1.0);
+/// assert_eq!(cosine(&[1.0, 0.0], &[0.0, 1.0]), 0.0);
+/// ```
+#[must_use]
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    Fidelity::measure(a, b).map_or(f64::NAN, |between| between.cosine)
+}
+
+/// Which of the other vectors is most like that at `index`, and how much; `None` if there is no other.
+#[must_use]
+pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
+    let own = vectors.get(index)?;
+    let others = vectors.iter().enumerate().filter(|(other, _)| *other != index);
+    others
+        .map(|(other, vector)| (other, cosine(own, vector)))
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+/// Writes vectors of `dims` numbers as the rows of an npy file, whole or not at all.
+///
+/// # Errors
+/// [`ModelFileError::Io`].
+pub fn save_npy(path: impl AsRef<Path>, vectors: &[Vec<f32>], dims: usize) -> Result<(), ModelFileError> {
+    let mut file = f32_header(&[vectors.len() as u64, dims as u64]);
+    file.extend(vectors.iter().flatten().flat_map(|value| value.to_le_bytes()));
+    PartFile::write_whole(path.as_ref(), &file).map_err(ModelFileError::io(path.as_ref()))
+}

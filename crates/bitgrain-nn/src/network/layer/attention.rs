@@ -1,0 +1,184 @@
+//! `Attention`: every place of a sequence looks at the others, with several heads (Vaswani and others 2017).
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::linear::Linear;
+use super::rope::Rope;
+use super::softmax::{shares, shares_back};
+use crate::network::matmul;
+use crate::network::site::Site;
+use crate::network::step::{Back, Run, Step};
+use crate::network::{InputBatch, NetworkError};
+
+/// Multi-head attention over sequences of vectors. Places that a batch masks are not looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attention {
+    /// Into how many parts the vectors are divided, each with a look of its own.
+    pub heads: usize,
+    /// Whether each place sees only itself and those before.
+    pub causal: bool,
+    /// Whether the four matrices have biases.
+    pub bias: bool,
+    /// Positions as angles; without them the order of a sequence does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rope: Option<Rope>,
+}
+
+impl Attention {
+    pub(super) fn build(&self, site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
+        let len = site.sequence()?;
+        let heads = site.positive("heads", self.heads)?;
+        if !len.is_multiple_of(heads) {
+            return Err(site.setting("heads", format!("{heads}, which does not divide vectors of {len}")));
+        }
+        if let Some(rope) = self.rope {
+            if !(rope.base > 0.0 && rope.base.is_finite()) {
+                return Err(site.setting("the base of rope", rope.base));
+            }
+            if !(len / heads).is_multiple_of(2) {
+                return Err(site.setting("rope", format!("used with heads of {}: pairs are turned", len / heads)));
+            }
+        }
+        let mut linear = |part: &str| Linear::new(site, part, len, len, self.bias);
+        let [query, key, value, output] = [linear("query.")?, linear("key.")?, linear("value.")?, linear("output.")?];
+        let look = Look { heads, len, causal: self.causal };
+        Ok(Box::new(Built { query, key, value, output, look, rope: self.rope }))
+    }
+}
+
+#[derive(Debug)]
+struct Built {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    output: Linear,
+    look: Look,
+    rope: Option<Rope>,
+}
+
+/// How heads look.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    heads: usize,
+    len: usize,
+    causal: bool,
+}
+
+impl Look {
+    fn head(self) -> usize {
+        self.len / self.heads
+    }
+
+    /// What is looked at in proportion to how alike two unit vectors are.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of a head")]
+    fn factor(self) -> f32 {
+        1.0 / (self.head() as f32).sqrt()
+    }
+
+    /// One head of one sample, its rows together.
+    fn part(self, values: &[f32], length: usize, at: usize) -> Vec<f32> {
+        let (sample, head) = (at / self.heads, at % self.heads);
+        let rows = values[sample * length * self.len..][..length * self.len].chunks_exact(self.len);
+        rows.flat_map(|row| &row[head * self.head()..][..self.head()]).copied().collect()
+    }
+
+    /// Puts the heads of all samples back in their places.
+    fn join(self, parts: &[Vec<f32>], length: usize) -> Vec<f32> {
+        let mut all = vec![0.0; parts.len() / self.heads * length * self.len];
+        for (at, part) in parts.iter().enumerate() {
+            let (sample, head) = (at / self.heads, at % self.heads);
+            for (row, values) in part.chunks_exact(self.head()).enumerate() {
+                let place = (sample * length + row) * self.len + head * self.head();
+                all[place..][..self.head()].copy_from_slice(values);
+            }
+        }
+        all
+    }
+
+    /// How much each place looks at each other.
+    fn shares(self, query: &[f32], key: &[f32], mask: Option<&[bool]>) -> Vec<f32> {
+        let length = key.len() / self.head();
+        let mut scores = vec![0.0; length * length];
+        matmul::rows_by_rows(query, key, self.head(), &mut scores);
+        for (place, row) in scores.chunks_exact_mut(length).enumerate() {
+            for (other, score) in row.iter_mut().enumerate() {
+                let seen = mask.is_none_or(|mask| mask[other]) && !(self.causal && other > place);
+                *score = if seen { *score * self.factor() } else { f32::NEG_INFINITY };
+            }
+            shares(row);
+        }
+        scores
+    }
+}
+
+fn mask_of(batch: &InputBatch, sample: usize) -> Option<&[bool]> {
+    batch.mask().map(|mask| &mask[sample * batch.dims()[0]..][..batch.dims()[0]])
+}
+
+impl Step for Built {
+    fn forward(&self, x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
+        let (look, length) = (self.look, x.dims()[0]);
+        let mut query = self.query.forward(x.values(), run)?;
+        let mut key = self.key.forward(x.values(), run)?;
+        let value = self.value.forward(x.values(), run)?;
+        if let Some(rope) = self.rope {
+            rope.turn(&mut query, look.len, look.head(), length, 1.0);
+            rope.turn(&mut key, look.len, look.head(), length, 1.0);
+        }
+        let one = |at: usize| {
+            let [query, key, value] = [&query, &key, &value].map(|all| look.part(all, length, at));
+            let seen = look.shares(&query, &key, mask_of(&x, at / look.heads));
+            let mut out = vec![0.0; length * look.head()];
+            matmul::rows_by_columns(&seen, &value, look.head(), &mut out);
+            (out, seen)
+        };
+        let (parts, seen): (Vec<_>, Vec<_>) = (0..x.count() * look.heads).into_par_iter().map(one).unzip();
+        let joined = look.join(&parts, length);
+        let y = x.with_values(self.output.forward(&joined, run)?);
+        if run.is_training() {
+            let saved = [query, key, value, joined].map(|values| x.with_values(values));
+            let seen = x.with(seen.concat(), vec![look.heads, length, length]);
+            run.save(x);
+            saved.into_iter().for_each(|batch| run.save(batch));
+            run.save(seen);
+        }
+        Ok(y)
+    }
+
+    fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
+        let (look, length, count) = (self.look, dy.dims()[0], dy.count() * self.look.heads);
+        let [seen, joined, value, key, query, x] = std::array::from_fn(|_| back.saved());
+        let slopes = self.output.backward(joined.values(), dy.values(), back);
+        let one = |at: usize| {
+            let [query, key, value] = [&query, &key, &value].map(|all| look.part(all.values(), length, at));
+            let slopes = look.part(&slopes, length, at);
+            let seen = &seen.values()[at * length * length..][..length * length];
+            let [mut to_query, mut to_key, mut to_value] = [(); 3].map(|()| vec![0.0; length * look.head()]);
+            matmul::columns_by_columns(seen, &slopes, length, look.head(), &mut to_value);
+            let mut scores = vec![0.0; length * length];
+            matmul::rows_by_rows(&slopes, &value, look.head(), &mut scores);
+            for (scores, seen) in scores.chunks_exact_mut(length).zip(seen.chunks_exact(length)) {
+                shares_back(seen, scores);
+                scores.iter_mut().for_each(|score| *score *= look.factor());
+            }
+            matmul::rows_by_columns(&scores, &key, look.head(), &mut to_query);
+            matmul::columns_by_columns(&scores, &query, length, look.head(), &mut to_key);
+            (to_query, (to_key, to_value))
+        };
+        let (to_query, rest): (Vec<_>, Vec<_>) = (0..count).into_par_iter().map(one).unzip();
+        let (to_key, to_value): (Vec<_>, Vec<_>) = rest.into_iter().unzip();
+        let [mut to_query, mut to_key, to_value] = [to_query, to_key, to_value].map(|parts| look.join(&parts, length));
+        if let Some(rope) = self.rope {
+            rope.turn(&mut to_query, look.len, look.head(), length, -1.0);
+            rope.turn(&mut to_key, look.len, look.head(), length, -1.0);
+        }
+        let mut dx = vec![0.0; x.values().len()];
+        for (linear, slopes) in [(self.query, to_query), (self.key, to_key), (self.value, to_value)] {
+            let more = linear.backward(x.values(), &slopes, back);
+            dx.iter_mut().zip(more).for_each(|(dx, more)| *dx += more);
+        }
+        dy.with_values(dx)
+    }
+}

@@ -1,0 +1,28 @@
+//! `Flatten`: all dimensions of a sample as one.
+
+use crate::network::site::Site;
+use crate::network::step::{Back, Run, Step};
+use crate::network::{InputBatch, NetworkError, Shape};
+
+pub(super) fn build(site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
+    let dims = site.shape.fixed().ok_or_else(|| site.refuse("samples of a fixed size"))?;
+    site.shape = Shape::new(&[dims.iter().product()]);
+    Ok(Box::new(Flatten { dims }))
+}
+
+/// One dimension instead of several; the numbers stay where they are.
+#[derive(Debug)]
+struct Flatten {
+    dims: Vec<usize>,
+}
+
+impl Step for Flatten {
+    fn forward(&self, x: InputBatch, _: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
+        let flat = vec![x.sample_len()];
+        Ok(x.with(x.values().to_vec(), flat))
+    }
+
+    fn backward(&self, dy: InputBatch, _: &mut Back<'_>) -> InputBatch {
+        dy.with(dy.values().to_vec(), self.dims.clone())
+    }
+}

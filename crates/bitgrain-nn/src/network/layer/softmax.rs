@@ -1,0 +1,70 @@
+//! `Softmax`: numbers of the last dimension to shares of one.
+
+use bitgrain_kernels::Backend;
+use bitgrain_kernels::floats::exp;
+
+use crate::network::step::{Back, Run, Step};
+use crate::network::{InputBatch, NetworkError};
+
+/// `e^x` over their sum, along the last dimension.
+#[derive(Debug)]
+pub(super) struct Softmax;
+
+impl Step for Softmax {
+    fn forward(&self, mut x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
+        let len = x.last();
+        x.values_mut().chunks_exact_mut(len).for_each(shares);
+        if run.is_training() {
+            run.save(x.clone());
+        }
+        Ok(x)
+    }
+
+    fn backward(&self, mut dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
+        let y = back.saved();
+        let len = y.last();
+        for (dy, y) in dy.values_mut().chunks_exact_mut(len).zip(y.values().chunks_exact(len)) {
+            shares_back(y, dy);
+        }
+        dy
+    }
+}
+
+/// Turns numbers into shares of one. Minus infinity gets nothing; where all are that, all get nothing.
+pub(crate) fn shares(row: &mut [f32]) {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    if largest == f32::NEG_INFINITY {
+        row.fill(0.0);
+        return;
+    }
+    let (mut sum, mut below) = (0.0, [0.0; 64]);
+    for chunk in row.chunks_mut(below.len()) {
+        let below = &mut below[..chunk.len()];
+        below.iter_mut().zip(&*chunk).for_each(|(below, x)| *below = x - largest);
+        exp(Backend::best(), below, chunk).expect("as long as the values");
+        sum += chunk.iter().sum::<f32>();
+    }
+    let factor = 1.0 / sum;
+    row.iter_mut().for_each(|x| *x *= factor);
+}
+
+/// From gradients of shares to those of the numbers they came from.
+pub(crate) fn shares_back(shares: &[f32], slopes: &mut [f32]) {
+    let mean: f32 = shares.iter().zip(&*slopes).map(|(share, slope)| share * slope).sum();
+    slopes.iter_mut().zip(shares).for_each(|(slope, share)| *slope = share * (*slope - mean));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_one_even_for_large_numbers() {
+        let mut row = [1000.0, 1000.0, f32::NEG_INFINITY];
+        shares(&mut row);
+        assert_eq!(row, [0.5, 0.5, 0.0]);
+        let mut nothing = [f32::NEG_INFINITY; 2];
+        shares(&mut nothing);
+        assert_eq!(nothing, [0.0, 0.0]);
+    }
+}

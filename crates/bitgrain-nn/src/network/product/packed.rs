@@ -1,0 +1,168 @@
+//! `PackedMatrix`: quantized weights, ready to be multiplied with.
+
+use std::sync::Arc;
+
+use bitgrain_codec::CodecErr;
+use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat, check_finite};
+
+use super::codes::CodeMatrix;
+use super::floats::FloatMatrix;
+use super::unpacked::UnpackedMatrix;
+use super::{ProductError, bound};
+
+/// A matrix of quantized weights, rows × columns, that activations are multiplied with.
+///
+/// ```
+/// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
+/// use bitgrain_nn::network::product::PackedMatrix;
+/// let weights = QuantizedTensor::quantize(ScaledFormat::new(DType::Int8).into(), &[1.27, 0.0, 0.0, -1.27], 2)?;
+/// let matrix = PackedMatrix::new(weights)?;
+/// let mut out = [0.0; 2];
+/// matrix.multiply(&[1.0, 2.0], 1, &mut out)?;
+/// assert!((out[0] - 1.27).abs() < 0.02 && (out[1] + 2.54).abs() < 0.02);
+/// # Ok::<(), bitgrain_nn::network::product::ProductError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct PackedMatrix {
+    format: WeightFormat,
+    rows: usize,
+    cols: usize,
+    weights: Weights,
+}
+
+#[derive(Debug, Clone)]
+enum Weights {
+    Codes(CodeMatrix),
+    Floats(FloatMatrix),
+    Unpacked(UnpackedMatrix),
+}
+
+impl PackedMatrix {
+    /// Puts the codes of a tensor into the order of products.
+    ///
+    /// # Errors
+    /// [`ProductError::Weights`] if a weight is not finite.
+    pub fn new(tensor: impl Into<Arc<QuantizedTensor>>) -> Result<Self, ProductError> {
+        let tensor = tensor.into();
+        let (format, (rows, cols)) = (tensor.format(), tensor.shape());
+        let plain = matches!(format, WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }));
+        let weights = if let Some(codes) = CodeMatrix::new(&tensor)? {
+            Weights::Codes(codes)
+        } else if plain && rows > 0 && cols > 0 {
+            let weights = tensor.dequantize()?;
+            check_finite(&weights)?;
+            Weights::Floats(FloatMatrix::new(&weights, cols)?)
+        } else {
+            Weights::Unpacked(UnpackedMatrix::new(tensor)?)
+        };
+        Ok(Self { format, rows, cols, weights })
+    }
+
+    /// The format of the weights.
+    #[must_use]
+    pub const fn format(&self) -> WeightFormat {
+        self.format
+    }
+
+    /// Rows and columns: outputs and inputs.
+    #[must_use]
+    pub const fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// Bytes it takes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.weights {
+            Weights::Codes(weights) => weights.bytes(),
+            Weights::Floats(weights) => weights.bytes(),
+            Weights::Unpacked(weights) => weights.bytes(),
+        }
+    }
+
+    /// Of these bytes, those that it does not share with the tensor it was made from.
+    pub(crate) fn own_bytes(&self) -> usize {
+        if matches!(self.weights, Weights::Unpacked(_)) { 0 } else { self.bytes() }
+    }
+
+    /// `out = x·Wᵀ`: `x` has `batch` rows of as many activations as the matrix has columns, `out` gets `batch` rows of
+    /// as many values as the matrix has rows.
+    ///
+    /// # Errors
+    /// [`ProductError::Length`], [`ProductError::NonFinite`] for activations that are NaN or infinite; `out` is then
+    /// unspecified.
+    pub fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        self.check_lengths(x, batch, out)?;
+        if out.is_empty() {
+            return self.check_finite(x);
+        }
+        match &self.weights {
+            // Quantizing the activations finds those that are not finite.
+            Weights::Codes(weights) => return weights.multiply(x, out),
+            Weights::Floats(_) | Weights::Unpacked(_) => self.check_finite(x)?,
+        }
+        match &self.weights {
+            Weights::Codes(_) => Ok(()),
+            _ if self.cols == 0 => {
+                out.fill(0.0);
+                Ok(())
+            }
+            Weights::Floats(weights) => weights.multiply(x, batch, out),
+            Weights::Unpacked(weights) => weights.multiply(x, batch, out),
+        }
+    }
+
+    /// The weights of a row, as dequantizing the tensor would give them: a look-up in an embedding.
+    ///
+    /// # Errors
+    /// [`ProductError::NoRow`], [`ProductError::Length`].
+    pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        let (rows, cols) = self.shape();
+        if row >= rows {
+            return Err(ProductError::NoRow { row, rows });
+        }
+        if out.len() != cols {
+            return Err(ProductError::Length { what: "a row", found: out.len(), rows: 1, cols });
+        }
+        match &self.weights {
+            Weights::Codes(weights) => weights.row_into(row, out),
+            Weights::Floats(weights) => {
+                weights.row_into(row, out);
+                Ok(())
+            }
+            Weights::Unpacked(weights) => weights.row_into(row, out),
+        }
+    }
+
+    /// For each output of [`multiply`](Self::multiply), how far it may be from the product with dequantized weights in
+    /// exact arithmetic: what rounding the activations costs, and the rounding of sums. Takes longer than the product.
+    ///
+    /// # Errors
+    /// As [`multiply`](Self::multiply).
+    pub fn bound(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+        self.check_lengths(x, batch, out)?;
+        self.check_finite(x)?;
+        match self.weights {
+            Weights::Codes(_) => bound::of_codes(self, x, out),
+            Weights::Floats(_) | Weights::Unpacked(_) => bound::of_floats(self, x, out),
+        }
+    }
+
+    fn check_lengths(&self, x: &[f32], batch: usize, out: &[f32]) -> Result<(), ProductError> {
+        for (what, found, cols) in [("x", x.len(), self.cols), ("the output", out.len(), self.rows)] {
+            if batch.checked_mul(cols) != Some(found) {
+                return Err(ProductError::Length { what, found, rows: batch, cols });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_finite(&self, x: &[f32]) -> Result<(), ProductError> {
+        match check_finite(x) {
+            Err(CodecErr::NonFinite { index }) => {
+                Err(ProductError::NonFinite { row: index / self.cols, column: index % self.cols })
+            }
+            other => Ok(other?),
+        }
+    }
+}
