@@ -24,7 +24,8 @@ impl Clock for SystemClock {
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     fn now(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        // No system's clock reaches the year 584,000,000.
+        since.as_secs().saturating_mul(1000).saturating_add(u64::from(since.subsec_millis()))
     }
 
     #[cfg(all(target_family = "wasm", target_os = "unknown"))]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bitgrain_codec::{BitWidth, BlockLen, TwoLevel};
 
 use crate::policy::PolicyConfig;
-use crate::temporal::FrameSettings;
+use crate::temporal::FrameConfig;
 use crate::{Clock, StoreError, SystemClock};
 
 /// Settings of an open store. None of them is kept in the store.
@@ -21,7 +21,7 @@ pub struct StoreConfig {
     /// Values that share a scale, in tensors put from now on.
     pub block_len: BlockLen,
     /// How frames are encoded. Width and block length are those of the tier and of `block_len`.
-    pub frames: FrameSettings,
+    pub frames: FrameConfig,
     /// Whether 3-bit blocks may have a second scale, when the policy sends a tensor there.
     pub two_level: TwoLevel,
     /// Whether files are read where the system has them in memory, rather than copied. Twice as fast for small tensors, but if
@@ -46,7 +46,7 @@ impl Default for StoreConfig {
             sync: SyncMode::default(),
             segment_bytes: 64 << 20,
             block_len: BlockLen::new(128).unwrap_or(BlockLen::DEFAULT),
-            frames: FrameSettings::new(BitWidth::W8),
+            frames: FrameConfig::new(BitWidth::W8),
             two_level: TwoLevel::Off,
             mapped: true,
             on_damage: OnDamage::default(),

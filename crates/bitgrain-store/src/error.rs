@@ -342,6 +342,14 @@ pub enum StoreError {
         /// Why the next one failed.
         source: Box<Self>,
     },
+    /// A file, or a part of one, that is longer than memory can be on this system.
+    #[error("{name}: {bytes} bytes cannot be read into memory on this system; open the store on a 64-bit system")]
+    TooLargeForMemory {
+        /// File, relative to the store.
+        name: String,
+        /// Bytes that were to be read.
+        bytes: u64,
+    },
     /// A time that the clock does not agree with.
     #[error(
         "time out of range: {now} is {} the clock, which shows {clock}; times are milliseconds since 1970 and at most a \

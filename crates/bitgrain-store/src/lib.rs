@@ -2,28 +2,29 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`backend`] | where the files are: a folder, or anything that can do the same few things |
+//! | [`storage`] | where the files are: a folder, or anything that can do the same few things |
 //! | [`policy`] | which tier a tensor should have: pure functions of its use and the time |
 //! | [`reconstruct`] | tensors without data: what is added to a base, or made of a source |
 //! | [`temporal`] | frames that share scales and are differences where that is smaller |
 
-pub mod backend;
-mod body;
+mod blocks;
 mod clock;
 mod compaction;
 mod config;
 mod error;
+mod file_name;
 mod id;
 mod index;
 mod log;
 mod manifest;
+mod memory_len;
 mod meta;
-mod names;
 pub mod policy;
-mod read;
 pub mod reconstruct;
+mod record;
 mod recovery;
 mod segment;
+pub mod storage;
 mod store;
 pub mod temporal;
 mod tier;
@@ -35,7 +36,7 @@ pub use id::TensorId;
 pub use meta::{Provenance, TensorMeta};
 pub use recovery::{Damage, RecoveryReport};
 pub use store::{
-    Batch, Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot,
-    Stats, Tensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport,
+    Changes, CompactOptions, CompactReport, Dependents, Frame, FrameProvenance, PutOptions, Scan, Snapshot, StoreStats,
+    StoredTensor, TensorStore, TickPlan, TickReport, TierMove, TierStats, VerifyReport, WriteBatch,
 };
 pub use tier::Tier;

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use bitgrain_formats::segment::{SegmentError, SegmentHeader, SegmentKind};
 
-use crate::backend::BackendFile;
-use crate::names::FileName;
+use crate::file_name::FileName;
+use crate::memory_len::memory_len;
+use crate::storage::StorageFile;
 use crate::{StoreError, TensorId};
 
 /// An open segment.
@@ -17,7 +18,7 @@ pub(crate) struct Segment {
     /// What its checksums begin with.
     pub(crate) salt: u32,
     /// The file.
-    pub(crate) file: Arc<dyn BackendFile>,
+    pub(crate) file: Arc<dyn StorageFile>,
     /// Where its records end.
     pub(crate) end: AtomicU64,
     /// Bytes of records that count.
@@ -38,7 +39,7 @@ pub(crate) struct Sealed {
 }
 
 impl Segment {
-    pub(crate) fn new(header: SegmentHeader, file: Arc<dyn BackendFile>, end: u64) -> Arc<Self> {
+    pub(crate) fn new(header: SegmentHeader, file: Arc<dyn StorageFile>, end: u64) -> Arc<Self> {
         Arc::new(Self {
             header,
             salt: header.salt(),
@@ -104,6 +105,11 @@ impl Segment {
         if self.has(offset, len) { self.file.mapped(offset, len) } else { None }
     }
 
+    /// `bytes` of its file as a length in memory.
+    pub(crate) fn memory_len(&self, bytes: u64) -> Result<usize, StoreError> {
+        memory_len(bytes, || self.name())
+    }
+
     /// Fills `buffer` from `offset` on.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), StoreError> {
         // Named only if it fails: this is on the way of every read.
@@ -139,6 +145,11 @@ impl Place {
     /// True if both are the same record in the same file.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.segment.number() == other.segment.number() && self.offset == other.offset
+    }
+
+    /// Bytes of the record as a length in memory.
+    pub(crate) fn memory_len(&self) -> Result<usize, StoreError> {
+        self.segment.memory_len(self.len)
     }
 
     /// True if it can be looked at without asking the system.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bitgrain::store::backend::{Backend, BackendFile};
+use bitgrain::store::storage::{Storage, StorageFile};
 
 /// A folder in memory.
 #[derive(Default)]
@@ -25,12 +25,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Backend for Memory {
+impl Storage for Memory {
     fn list(&self) -> io::Result<Vec<String>> {
         Ok(locked(&self.0).keys().cloned().collect())
     }
 
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         let mut files = locked(&self.0);
         if files.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -40,7 +40,7 @@ impl Backend for Memory {
         Ok(file)
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         match locked(&self.0).get(name) {
             Some(file) => Ok(Arc::clone(file) as _),
             None => Err(io::ErrorKind::NotFound.into()),
@@ -56,7 +56,7 @@ impl Backend for Memory {
     }
 }
 
-impl BackendFile for Content {
+impl StorageFile for Content {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let content = locked(&self.0);
         let start = usize::try_from(offset).unwrap_or(usize::MAX);

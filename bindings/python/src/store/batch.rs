@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bitgrain::store::{Batch, Changes, StoreError, TensorStore};
+use bitgrain::store::{Changes, StoreError, TensorStore, WriteBatch};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -29,7 +29,7 @@ impl StoreBatch {
     fn add<T: Send>(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut Batch<'_>) -> std::result::Result<T, StoreError> + Send,
+        change: impl FnOnce(&mut WriteBatch<'_>) -> std::result::Result<T, StoreError> + Send,
     ) -> Result<T> {
         self.handle.with(py, |store| {
             let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);

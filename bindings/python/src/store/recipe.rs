@@ -1,6 +1,6 @@
 //! How tensors without data come back, from Python's `Delta` and `Factor`.
 
-use bitgrain::store::reconstruct::{DeltaValues, Factor, Projection, Reconstruct};
+use bitgrain::store::reconstruct::{DeltaValues, Factor, Projection, Reconstruction};
 use numpy::{PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -18,13 +18,13 @@ pub(super) enum Recipe<'py> {
 
 impl Recipe<'_> {
     /// As the store has it, and the shape of the result if it is known from this alone.
-    pub(super) fn reconstruct(self) -> Result<(Reconstruct, Option<Vec<usize>>)> {
+    pub(super) fn reconstruct(self) -> Result<(Reconstruction, Option<Vec<usize>>)> {
         match self {
             Self::Delta(base, values, wanted) => {
                 let shape = values.shape().to_vec();
                 let values = values.as_slice().map_err(PyErr::from)?.to_vec();
                 let values = if wanted { DeltaValues::Wanted(values) } else { DeltaValues::Delta(values) };
-                Ok((Reconstruct::Delta { base: base.0, values }, Some(shape)))
+                Ok((Reconstruction::Delta { base: base.0, values }, Some(shape)))
             }
             Self::Factor(source, scale, permutation, projection) => {
                 let projection = match projection {
@@ -35,7 +35,7 @@ impl Recipe<'_> {
                     None => None,
                 };
                 let factor = Factor { scale, permutation, projection };
-                Ok((Reconstruct::Factor { source: source.0, factor }, None))
+                Ok((Reconstruction::Factor { source: source.0, factor }, None))
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use bitgrain::store::temporal::FrameRole;
 use bitgrain::store::{
-    CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, Stats, TensorMeta, TickPlan, TickReport,
-    Tier, TierStats, VerifyReport,
+    CompactReport, Damage, Frame, FrameProvenance, Provenance, RecoveryReport, StoreStats, TensorMeta, TickPlan,
+    TickReport, Tier, TierStats, VerifyReport,
 };
 use pyo3::prelude::*;
 
@@ -105,8 +105,8 @@ pub(super) struct Counts {
 #[derive(IntoPyObject)]
 struct TierCounts(&'static str, usize, u64, u64, f32);
 
-impl From<Stats> for Counts {
-    fn from(stats: Stats) -> Self {
+impl From<StoreStats> for Counts {
+    fn from(stats: StoreStats) -> Self {
         let tier = |t: &TierStats| TierCounts(t.tier.name(), t.tensors, t.bytes, t.f32_bytes, t.worst_bound);
         Self {
             tensors: stats.tensors,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bitgrain::store::reconstruct::Reconstruct;
+use bitgrain::store::reconstruct::Reconstruction;
 use bitgrain::store::{CompactOptions, StoreError, TensorStore};
 use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -166,10 +166,10 @@ impl Store {
 }
 
 /// The shape of what comes back.
-fn shape_of(store: &TensorStore, reconstruct: &Reconstruct) -> std::result::Result<Vec<usize>, StoreError> {
+fn shape_of(store: &TensorStore, reconstruct: &Reconstruction) -> std::result::Result<Vec<usize>, StoreError> {
     let base = store.shape(reconstruct.base())?;
     match reconstruct {
-        Reconstruct::Factor { factor, .. } => factor.shape(&base),
-        Reconstruct::Delta { .. } => Ok(base),
+        Reconstruction::Factor { factor, .. } => factor.shape(&base),
+        Reconstruction::Delta { .. } => Ok(base),
     }
 }

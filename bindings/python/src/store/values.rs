@@ -1,6 +1,6 @@
 //! Arrays of what was read.
 
-use bitgrain::store::{Frame, Tensor};
+use bitgrain::store::{Frame, StoredTensor};
 use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -19,8 +19,8 @@ pub(super) fn array<'py>(py: Python<'py>, values: Vec<f32>, shape: Vec<usize>) -
 }
 
 /// A tensor that was read.
-pub(super) fn tensor(py: Python<'_>, tensor: Tensor) -> Result<Read<'_>> {
-    let Tensor { shape, values, provenance } = tensor;
+pub(super) fn tensor(py: Python<'_>, tensor: StoredTensor) -> Result<Read<'_>> {
+    let StoredTensor { shape, values, provenance } = tensor;
     Ok((array(py, values, shape)?, Cost::from(provenance)))
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bitgrain::nn::{Size, digits};
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
-use bitgrain::store::{Clock, Stats, StoreConfig, SyncMode, TensorStore};
+use bitgrain::store::{Clock, StoreConfig, StoreStats, SyncMode, TensorStore};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ struct Store {
     /// Tensors whose error was larger than their bound: none.
     beyond_their_bound: usize,
     #[serde(skip)]
-    stats: Stats,
+    stats: StoreStats,
 }
 
 /// Embeddings that were read about as often.

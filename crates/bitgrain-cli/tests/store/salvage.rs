@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use bitgrain::store::reconstruct::{DeltaValues, Reconstruct};
+use bitgrain::store::reconstruct::{DeltaValues, Reconstruction};
 use bitgrain::store::{PutOptions, StoreConfig, TensorStore, Tier};
 use serde_json::Value;
 
@@ -111,7 +111,7 @@ fn what_is_reconstructed_goes_with_what_it_needs() {
     let folder = folder.path();
     let store = TensorStore::open(folder.join("s"), StoreConfig::default()).expect("opens");
     let values: Vec<f32> = (0_u16..4000).map(|i| (f32::from(i) * 0.1).sin()).collect();
-    let delta = |base: &str| Reconstruct::Delta { base: base.into(), values: DeltaValues::Delta(vec![1.0; 4000]) };
+    let delta = |base: &str| Reconstruction::Delta { base: base.into(), values: DeltaValues::Delta(vec![1.0; 4000]) };
     // In an order in which those that need others come first.
     store.put("z-base", &[4000], &values).expect("put");
     store.put_absent("a-sum", &[4000], &delta("z-base")).expect("put");

@@ -9,13 +9,13 @@ use bitgrain_formats::segment::{
     write_record,
 };
 
-use crate::backend::Backend;
 use crate::id::Key;
 use crate::index::Index;
 use crate::log::{Log, Record, Use, seal, unwritable, usage_of};
 use crate::recovery::for_each_record;
 use crate::segment::{Place, Segment};
-use crate::{StoreError, TensorId, read};
+use crate::storage::Storage;
+use crate::{StoreError, TensorId, record};
 
 /// Bytes that are written at once.
 const PIECE: usize = 1 << 20;
@@ -71,8 +71,9 @@ impl<'a> Copier<'a> {
                 (EntryKind::Delete, _) => !self.first,
                 (EntryKind::Tensor, Some(key)) => self.index.with(key, |entry| entry.place.is(&place)) == Some(true),
                 (EntryKind::Frame(i), Some(key)) => {
-                    let at = usize::try_from(i).unwrap_or(usize::MAX);
-                    let is = |frames: &Arc<Vec<Place>>| frames.get(at).is_some_and(|frame| frame.is(&place));
+                    let frame =
+                        |frames: &Arc<Vec<Place>>| usize::try_from(i).ok().and_then(|at| frames.get(at).cloned());
+                    let is = |frames: &Arc<Vec<Place>>| frame(frames).is_some_and(|frame| frame.is(&place));
                     self.index.with(key, |entry| entry.frames.as_ref().is_some_and(is)) == Some(true)
                 }
                 _ => false,
@@ -99,8 +100,8 @@ impl<'a> Copier<'a> {
 
     fn copy(&mut self, kind: EntryKind, key: Option<Key>, from: Place) -> Result<(), StoreError> {
         let id = key.as_deref().map(TensorId::of_key);
-        read::with_buffer(|buffer| {
-            let whole = read::copied_record(&from, id.as_ref(), buffer)?;
+        record::with_buffer(|buffer| {
+            let whole = record::copy(&from, id.as_ref(), buffer)?;
             let stamp = Stamp { batch_left: 0, pending: None, ..whole.view.head.stamp };
             let to = self.write(&Head { stamp, content: whole.view.head.content.clone() }, whole.body)?;
             match (kind, key) {
@@ -155,8 +156,8 @@ impl<'a> Copier<'a> {
 
     /// Notes whose use is written down in a list. It is not copied: there will be a new one.
     fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
-        read::with_buffer(|buffer| {
-            let whole = read::copied_record(place, None, buffer)?;
+        record::with_buffer(|buffer| {
+            let whole = record::copy(place, None, buffer)?;
             let mut entries = UsageEntries::new(whole.body);
             while let Ok(Some(entry)) = entries.next() {
                 self.used.insert(TensorId::from(entry.id).key());
@@ -166,9 +167,9 @@ impl<'a> Copier<'a> {
     }
 
     /// Removes the segments that were begun, sealed or not.
-    pub(crate) fn discard(&self, backend: &dyn Backend) {
+    pub(crate) fn discard(&self, storage: &dyn Storage) {
         for segment in self.done.iter().chain(self.open.iter().map(|output| &output.segment)) {
-            let _ = backend.remove(&segment.name()); // or the next process that opens the store does it
+            let _ = storage.remove(&segment.name()); // or the next process that opens the store does it
         }
     }
 }
@@ -194,7 +195,7 @@ fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
     let place_of = |offset, len, sequence| Place { segment: Arc::clone(segment), offset, len, sequence };
     let mut listed = Vec::new();
     if let Ok(Some(trailer)) = Trailer::parse(&tail, &segment.header, sealed.len) {
-        let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+        let mut bytes = vec![0; segment.memory_len(trailer.index_len)?];
         segment.read(trailer.index_offset, &mut bytes)?;
         let walked = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|index| {
             let mut entries = index.entries();
@@ -209,7 +210,7 @@ fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
         listed.clear();
     }
     // A bad index: the records are still there, as opening the store found.
-    let mut bytes = vec![0; usize::try_from(segment.end.load(Relaxed)).unwrap_or(usize::MAX)];
+    let mut bytes = vec![0; segment.memory_len(segment.end.load(Relaxed))?];
     segment.read(0, &mut bytes)?;
     for_each_record(segment, &bytes, |entry| {
         listed.push((entry.kind, entry.id.map(key_of), place_of(entry.offset, entry.length, entry.sequence)));

@@ -8,4 +8,4 @@ mod copy;
 mod select;
 
 pub(crate) use copy::Copier;
-pub(crate) use select::runs;
+pub(crate) use select::select_runs;

@@ -7,7 +7,7 @@ use crate::segment::Segment;
 
 /// Runs of segments that follow each other and are worth it: with at least the share `garbage` of bytes that do not count, or
 /// small ones that can be joined. `segments` are sealed and in the order of their records.
-pub(crate) fn runs(segments: &[Arc<Segment>], garbage: f64, segment_bytes: u64) -> Vec<Range<usize>> {
+pub(crate) fn select_runs(segments: &[Arc<Segment>], garbage: f64, segment_bytes: u64) -> Vec<Range<usize>> {
     let first_log = segments.iter().position(|segment| segment.is_log()).unwrap_or(segments.len());
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let wasteful =
@@ -36,7 +36,7 @@ mod tests {
     use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
 
     use super::*;
-    use crate::backend::{Backend, LocalFolder};
+    use crate::storage::{LocalFolder, Storage};
 
     #[test]
     fn runs_are_what_is_worth_it_and_logs_from_their_beginning() {
@@ -52,7 +52,7 @@ mod tests {
         let of = |segments: &[(SegmentKind, u64, u64)]| {
             let segments: Vec<_> =
                 segments.iter().map(|(kind, records, live)| segment(*kind, *records, *live)).collect();
-            let runs = runs(&segments, 0.5, 1000);
+            let runs = select_runs(&segments, 0.5, 1000);
             runs.into_iter().map(|run| (run.start, run.end)).collect::<Vec<_>>()
         };
         assert!(of(&[(compacted, 900, 900), (log, 900, 800)]).is_empty());

@@ -112,12 +112,12 @@ impl Entry {
     }
 
     /// Marks its use as not written down; true if it was.
-    pub(crate) fn soil(&self) -> bool {
+    pub(crate) fn mark_dirty(&self) -> bool {
         self.clean.load(Relaxed) && self.clean.swap(false, Relaxed)
     }
 
     /// Marks its use as written down.
-    pub(crate) fn clean(&self) {
+    pub(crate) fn mark_clean(&self) {
         self.clean.store(true, Relaxed);
     }
 

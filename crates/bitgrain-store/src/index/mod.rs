@@ -78,7 +78,7 @@ impl Index {
         let shard = self.read(Self::shard_of(hash));
         let (slot, entry) = shard.find(hash, key)?;
         count(entry);
-        shard.soil(slot, entry);
+        shard.mark_dirty(slot, entry);
         Some(look(entry))
     }
 
@@ -183,8 +183,8 @@ mod tests {
 
     use super::*;
     use crate::Tier;
-    use crate::backend::{Backend, LocalFolder};
     use crate::segment::Segment;
+    use crate::storage::{LocalFolder, Storage};
 
     fn segment() -> Arc<Segment> {
         let folder = tempfile::tempdir().expect("a folder");
@@ -281,12 +281,12 @@ mod tests {
         for _ in 0..3 {
             index.touch(&1_u32.to_le_bytes(), |_| {}, |_| ());
         }
-        let soiled = || {
+        let dirty = || {
             let mut keys = Vec::new();
-            (0..SHARDS).for_each(|shard| index.read(shard).take_soiled(|entry| keys.push(entry.key.clone())));
+            (0..SHARDS).for_each(|shard| index.read(shard).take_dirty(|entry| keys.push(entry.key.clone())));
             keys
         };
-        assert_eq!(soiled(), [Key::from(&1_u32.to_le_bytes()[..])]);
-        assert!(soiled().is_empty());
+        assert_eq!(dirty(), [Key::from(&1_u32.to_le_bytes()[..])]);
+        assert!(dirty().is_empty());
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Shard {
     slab: Vec<Option<Entry>>,
     free: Vec<u32>,
     /// Slots whose use was not written down. May name slots that were emptied since.
-    soiled: Mutex<Vec<u32>>,
+    dirty: Mutex<Vec<u32>>,
 }
 
 impl Shard {
@@ -66,17 +66,17 @@ impl Shard {
     }
 
     /// Notes that the use of an entry is to be written down.
-    pub(crate) fn soil(&self, slot: u32, entry: &Entry) {
-        if entry.soil() {
-            self.soiled.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+    pub(crate) fn mark_dirty(&self, slot: u32, entry: &Entry) {
+        if entry.mark_dirty() {
+            self.dirty.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
         }
     }
 
     /// Entries whose use is to be written down; they count as written down from now on.
-    pub(crate) fn take_soiled(&self, mut take: impl FnMut(&Entry)) {
-        let slots = std::mem::take(&mut *self.soiled.lock().unwrap_or_else(PoisonError::into_inner));
+    pub(crate) fn take_dirty(&self, mut take: impl FnMut(&Entry)) {
+        let slots = std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
         for entry in slots.into_iter().filter_map(|slot| self.at(slot)) {
-            entry.clean();
+            entry.mark_clean();
             take(entry);
         }
     }

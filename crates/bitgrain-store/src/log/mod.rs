@@ -3,7 +3,7 @@
 //! Bodies are encoded before the lock is taken; under it a record gets its place, its head and its bytes on their way. Waiting
 //! for the disk is done without it, by one for all.
 
-mod commit;
+mod group_commit;
 mod room;
 mod segments;
 mod uses;
@@ -18,16 +18,16 @@ use bitgrain_formats::segment::{
 
 use smallvec::SmallVec;
 
-use self::commit::Commit;
+use self::group_commit::GroupCommit;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) use self::room::RESERVE;
 use self::room::Room;
 pub(crate) use self::segments::Segments;
 pub(crate) use self::uses::{Use, usage_of, usage_records};
-use crate::backend::Backend;
+use crate::file_name::FileName;
 use crate::index::Index;
-use crate::names::FileName;
 use crate::segment::{Place, Sealed, Segment};
+use crate::storage::Storage;
 use crate::{StoreConfig, StoreError, SyncMode, manifest};
 
 /// A record that lacks nothing but its place.
@@ -39,6 +39,16 @@ pub(crate) struct Record<'a> {
     pub(crate) content: Content<'a>,
     /// When its data got the form it has.
     pub(crate) time: u64,
+}
+
+impl<'a> Record<'a> {
+    /// A record with a copy of `body`.
+    pub(crate) fn new(body: &[u8], content: Content<'a>, time: u64) -> Self {
+        let mut draft = Draft::new(body.len());
+        draft.body_mut().copy_from_slice(body);
+        draft.checksum();
+        Self { draft, content, time }
+    }
 }
 
 /// What becomes of a store by records that are appended.
@@ -88,7 +98,7 @@ impl Active {
 
 /// The log of a store that is open for writing.
 pub(crate) struct Log {
-    backend: Arc<dyn Backend>,
+    storage: Arc<dyn Storage>,
     store: [u8; 16],
     /// The manifest that counts. Whoever holds it may wait for `tip`, so whoever holds that takes it only while the log is
     /// closed: then nobody compacts.
@@ -100,13 +110,13 @@ pub(crate) struct Log {
     index: Arc<Index>,
     segments: Arc<Segments>,
     tip: Mutex<Tip>,
-    commit: Commit,
+    commit: GroupCommit,
     room: Room,
 }
 
 impl Log {
     pub(crate) fn new(
-        backend: Arc<dyn Backend>,
+        storage: Arc<dyn Storage>,
         config: &StoreConfig,
         manifest: Arc<Mutex<Manifest>>,
         next_number: u64,
@@ -117,11 +127,11 @@ impl Log {
         // What was recovered is durable: whoever opened the store saw to it.
         let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
         let store = manifest.lock().unwrap_or_else(PoisonError::into_inner).store;
-        let room = Room::new(Arc::clone(&backend));
+        let room = Room::new(Arc::clone(&storage));
         room.reserve(segments.bytes());
         Self {
             room,
-            backend,
+            storage,
             store,
             manifest,
             sync: config.sync,
@@ -130,7 +140,7 @@ impl Log {
             index,
             segments,
             tip: Mutex::new(tip),
-            commit: Commit::new(durable),
+            commit: GroupCommit::new(durable),
         }
     }
 
@@ -262,14 +272,14 @@ impl Log {
     fn replace_manifest(&self, log_end: LogEnd) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock().unwrap_or_else(PoisonError::into_inner);
         let new = Manifest { number: self.next_number(), log_end, ..manifest.clone() };
-        manifest::write(&*self.backend, &new).inspect_err(|error| {
+        manifest::write(&*self.storage, &new).inspect_err(|error| {
             if !matches!(error, StoreError::NoSpace { .. }) {
                 self.poison();
             }
         })?;
         let old = std::mem::replace(&mut *manifest, new);
         // Or whoever opens the store next does it.
-        let _ = self.backend.remove(&FileName::Manifest(old.number).to_string());
+        let _ = self.storage.remove(&FileName::Manifest(old.number).to_string());
         Ok(())
     }
 
@@ -309,7 +319,7 @@ impl Log {
 
     /// Makes names durable.
     pub(crate) fn sync_folder(&self) -> Result<(), StoreError> {
-        self.backend.sync_folder().map_err(|source| {
+        self.storage.sync_folder().map_err(|source| {
             self.poison();
             StoreError::Io { name: ".".into(), source }
         })
@@ -345,10 +355,10 @@ impl Log {
     /// A new segment with a durable header and name.
     pub(crate) fn create(&self, header: SegmentHeader) -> Result<Arc<Segment>, StoreError> {
         let name = FileName::Segment(header.number).to_string();
-        let file = self.backend.create_new(&name).map_err(StoreError::io(&*name))?;
+        let file = self.storage.create_new(&name).map_err(StoreError::io(&*name))?;
         let segment = Segment::new(header, file, SegmentHeader::LEN as u64);
         if let Err(source) = segment.file.write_at(0, &header.encode()) {
-            if self.backend.remove(&name).is_err() {
+            if self.storage.remove(&name).is_err() {
                 self.poison(); // the next one to open the store does it
             }
             return Err(StoreError::io(name)(source));
@@ -371,10 +381,11 @@ impl Log {
         let count = records.len();
         let (mut heads, mut joined) = (SmallVec::<[_; 1]>::with_capacity(count), Vec::new());
         let mut single: &[u8] = &[];
-        for (i, record) in records.iter_mut().enumerate() {
+        let left = u32::try_from(count.saturating_sub(1)).map_err(|_| batch_too_long(count))?;
+        for (i, record) in (0..).zip(records.iter_mut()) {
             let stamp = Stamp {
-                sequence: *sequence + 1 + i as u64,
-                batch_left: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
+                sequence: *sequence + 1 + u64::from(i),
+                batch_left: left - i,
                 pending: durable.filter(|_| i == 0).map(|durable| start.saturating_sub(durable)),
                 time: record.time,
             };
@@ -456,6 +467,11 @@ pub(crate) fn seal(segment: &Segment, index: &IndexBuilder) -> std::io::Result<(
     // Only ever sealed once: a second value would be the same.
     let _ = segment.sealed.set(Sealed { len, index_crc });
     Ok(())
+}
+
+/// The error for a batch that the format cannot count.
+fn batch_too_long(records: usize) -> StoreError {
+    StoreError::Unwritable { what: format!("a batch of {records} records is longer than {}", u32::MAX) }
 }
 
 /// The error for a record that the format has no place for.

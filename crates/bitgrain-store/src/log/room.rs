@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::StoreError;
-use crate::backend::{Backend, BackendFile};
+use crate::storage::{Storage, StorageFile};
 
 /// Name of the file that takes up space.
 pub(crate) const RESERVE: &str = "RESERVE";
@@ -24,7 +24,7 @@ const ASK: u64 = 16 << 20;
 
 /// Room on the disk of a store.
 pub(super) struct Room {
-    backend: Arc<dyn Backend>,
+    storage: Arc<dyn Storage>,
     /// Bytes that may be appended before the system is asked again.
     budget: AtomicU64,
     reserve: Mutex<Reserve>,
@@ -32,13 +32,13 @@ pub(super) struct Room {
 
 #[derive(Default)]
 struct Reserve {
-    file: Option<Arc<dyn BackendFile>>,
+    file: Option<Arc<dyn StorageFile>>,
     bytes: u64,
 }
 
 impl Room {
-    pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, budget: AtomicU64::new(0), reserve: Mutex::default() }
+    pub(super) fn new(storage: Arc<dyn Storage>) -> Self {
+        Self { storage, budget: AtomicU64::new(0), reserve: Mutex::default() }
     }
 
     /// Checks that `size` more bytes leave room for a compaction, which takes as many as `largest` says. True if the system was
@@ -51,7 +51,7 @@ impl Room {
             self.budget.store(left, Relaxed); // called under the lock of the log
             return Ok(false);
         }
-        let Some(available) = self.backend.available() else { return Ok(false) };
+        let Some(available) = self.storage.available() else { return Ok(false) };
         let records = largest();
         // An index takes less than a sixteenth of all but the smallest records.
         let kept = records.saturating_add(records / 16).saturating_add(MARGIN);
@@ -72,7 +72,7 @@ impl Room {
     /// [`StoreError::LittleSpace`].
     pub(super) fn check_tight(&self, size: u64, written: u64) -> Result<(), StoreError> {
         self.budget.store(0, Relaxed); // the system is asked again before the store grows
-        let Some(available) = self.backend.available() else { return Ok(()) };
+        let Some(available) = self.storage.available() else { return Ok(()) };
         let kept = (written / 16).saturating_add(MARGIN);
         if available >= size.saturating_add(kept) {
             return Ok(());
@@ -85,7 +85,7 @@ impl Room {
         let wanted = (stored / 64).clamp(*RESERVE_BYTES.start(), *RESERVE_BYTES.end());
         let mut reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner);
         if reserve.file.is_none() {
-            let opened = self.backend.open(RESERVE).or_else(|_| self.backend.create_new(RESERVE));
+            let opened = self.storage.open(RESERVE).or_else(|_| self.storage.create_new(RESERVE));
             reserve.bytes = opened.as_ref().ok().and_then(|file| file.len().ok()).unwrap_or(0);
             reserve.file = opened.ok();
         }
@@ -95,10 +95,11 @@ impl Room {
         if missing == 0 || missing < wanted / 4 {
             return;
         }
-        if self.backend.available().is_some_and(|available| available / 4 < missing) {
+        if self.storage.available().is_some_and(|available| available / 4 < missing) {
             return;
         }
         // Not synced: after a loss of power it is made again.
+        let Ok(missing) = usize::try_from(missing) else { return };
         match file.write_at(bytes, &filling(missing)) {
             Ok(()) => reserve.bytes = wanted,
             Err(_) => drop(file.set_len(bytes)), // gives back what it took
@@ -117,7 +118,7 @@ impl Room {
 }
 
 /// Bytes that take up space: file systems that compress would store zeros in none.
-fn filling(len: u64) -> Vec<u8> {
+fn filling(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = (0..len.div_ceil(8)).flat_map(|_| {
         state ^= state << 13;
@@ -126,6 +127,6 @@ fn filling(len: u64) -> Vec<u8> {
         state.to_le_bytes()
     });
     let mut bytes: Vec<u8> = words.collect();
-    bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+    bytes.truncate(len);
     bytes
 }

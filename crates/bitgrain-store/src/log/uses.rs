@@ -1,6 +1,6 @@
 //! Use and wanted tiers of tensors, as records.
 
-use bitgrain_formats::segment::{Content, Draft, IdRef, UsageEntry, UsageList, Wish};
+use bitgrain_formats::segment::{Content, IdRef, UsageEntry, UsageList, Wish};
 
 use super::{Record, unwritable};
 use crate::id::Key;
@@ -28,7 +28,7 @@ impl Use {
 pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
     let mut uses: Vec<Use> = Vec::new();
     for shard in 0..SHARDS {
-        index.read(shard).take_soiled(|entry| uses.push(Use::of(entry)));
+        index.read(shard).take_dirty(|entry| uses.push(Use::of(entry)));
     }
     usage_of(uses, index.cap(), now)
 }
@@ -51,8 +51,5 @@ fn record_of(uses: &[Use], cap: CapState, now: u64) -> Result<Record<'static>, S
     }
     list.set_last_downgrade(cap.last_downgrade);
     let body = list.into_bytes();
-    let mut draft = Draft::new(body.len());
-    draft.body_mut().copy_from_slice(&body);
-    draft.checksum();
-    Ok(Record { draft, content: Content::Usage, time: now })
+    Ok(Record::new(&body, Content::Usage, now))
 }

@@ -124,9 +124,9 @@ impl PolicyConfig {
     }
 }
 
-/// Milliseconds of a time; those that do not fit are as long as can be.
+/// Milliseconds of a time; the largest number for one that is longer than [`PolicyConfig::check`] allows.
 pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+    time.as_secs().saturating_mul(1000).saturating_add(u64::from(time.subsec_millis()))
 }
 
 fn number(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), PolicyError> {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `config.rs` | thresholds and weights with their defaults, checked |
 //! | `usage.rs` | what is remembered of a tensor's accesses, and how it fades |
-//! | `shared.rs` | the same in atomics, for readers that share a tensor |
+//! | `shared_usage.rs` | the same in atomics, for readers that share a tensor |
 //! | `score.rs` | one number from 0 to 1024 |
 //! | `decision.rs` | what becomes of one tensor |
 //! | `plan.rs` | what becomes of all, with the bytes that warm tensors may have |
@@ -16,12 +16,12 @@ mod config;
 mod decision;
 mod plan;
 mod score;
-mod shared;
+mod shared_usage;
 mod usage;
 
 pub use config::{AbsentRule, PolicyConfig, PolicyError};
 pub use decision::{Candidate, Decision, TierBounds, decide};
-pub use plan::{CapState, Move, Plan, Reason, Wish, estimated_bytes, plan};
+pub use plan::{CapState, PlannedMove, PlannedWish, Reason, TierPlan, estimated_bytes, plan};
 pub use score::{MAX_SCORE, score};
-pub use shared::SharedUsage;
+pub use shared_usage::SharedUsage;
 pub use usage::Usage;

@@ -18,12 +18,12 @@ pub struct CapState {
 
 /// What is to be done, tensors being named by their place among the candidates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct TierPlan {
     /// Data to re-encode with fewer bits: by use in the order of the candidates, then for the cap, least recently
     /// used first.
-    pub moves: Vec<Move>,
+    pub moves: Vec<PlannedMove>,
     /// Tensors whose wanted tier changes, in the order of the candidates.
-    pub wishes: Vec<Wish>,
+    pub wishes: Vec<PlannedWish>,
     /// Bytes of warm tensors (7 and 5 bits) before the plan.
     pub warm_bytes_before: u64,
     /// Bytes of warm tensors after it, as estimated.
@@ -34,7 +34,7 @@ pub struct Plan {
 
 /// Data to re-encode with fewer bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Move {
+pub struct PlannedMove {
     /// Place among the candidates.
     pub index: usize,
     /// New tier.
@@ -54,7 +54,7 @@ pub enum Reason {
 
 /// A tier that use asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wish {
+pub struct PlannedWish {
     /// Place among the candidates.
     pub index: usize,
     /// Tier that its use asks for.
@@ -73,8 +73,8 @@ pub fn plan(
     now: u64,
     candidates: impl IntoIterator<Item = Candidate>,
     state: &CapState,
-) -> Plan {
-    let mut plan = Plan { state: *state, ..Plan::default() };
+) -> TierPlan {
+    let mut plan = TierPlan { state: *state, ..TierPlan::default() };
     let (mut falling, mut rising) = (Vec::new(), Vec::new());
     for (index, c) in candidates.into_iter().enumerate() {
         // 5 bits are what the cap allowed last time; here it is asked again.
@@ -89,7 +89,7 @@ pub fn plan(
             plan.warm_bytes_after = plan.warm_bytes_after.saturating_add(bytes);
         }
         if let Some(tier) = step {
-            plan.moves.push(Move { index, tier, reason: Reason::Use });
+            plan.moves.push(PlannedMove { index, tier, reason: Reason::Use });
         }
         let held = c.pinned.is_some_and(|pin| pin != Tier::Absent);
         let (last, bytes, stored, before) = (c.usage.last, c.bytes, c.stored, c.wanted);
@@ -123,7 +123,7 @@ struct Entry {
     held: bool,
 }
 
-impl Plan {
+impl TierPlan {
     /// Sends warm tensors from 7 to 5 bits while all have more bytes than the cap, unless that was done just now.
     fn shrink(&mut self, config: &PolicyConfig, now: u64, mut falling: Vec<Entry>) {
         let interval = millis(config.warm_downgrade_interval);
@@ -140,7 +140,7 @@ impl Plan {
                 continue;
             }
             let tier = Tier::WarmAggressive;
-            self.moves.push(Move { index: entry.index, tier, reason: Reason::WarmCap });
+            self.moves.push(PlannedMove { index: entry.index, tier, reason: Reason::WarmCap });
             let saved = entry.bytes.saturating_sub(estimated_bytes(entry.bytes, entry.stored, tier));
             self.warm_bytes_after -= saved.min(self.warm_bytes_after);
             self.state.last_downgrade = Some(now);
@@ -166,7 +166,7 @@ impl Plan {
     fn wish(&mut self, entry: &Entry, tier: Tier) {
         // A pin decides for as long as it is there. A wish made of it would outlive it.
         if tier != entry.before && !entry.held {
-            self.wishes.push(Wish { index: entry.index, tier });
+            self.wishes.push(PlannedWish { index: entry.index, tier });
         }
     }
 }
@@ -185,7 +185,7 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
     let half_bits = |tier: Tier| match tier {
         Tier::Lossless => 64,
         Tier::Absent => 0,
-        tier => 2 * u128::from(tier.bits()) + 1,
+        tier => 2 * u64::from(tier.bits()) + 1,
     };
     if from == to {
         return bytes;
@@ -193,7 +193,9 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
     if from == Tier::Absent {
         return 0;
     }
-    u64::try_from((u128::from(bytes) * half_bits(to)).div_ceil(half_bits(from))).unwrap_or(u64::MAX)
+    // `bytes * to / from`, rounded up, without a product that overflows where there are fewer bits than before.
+    let (from, to) = (half_bits(from), half_bits(to));
+    (bytes / from).saturating_mul(to).saturating_add((bytes % from * to).div_ceil(from))
 }
 
 const fn is_warm(tier: Tier) -> bool {

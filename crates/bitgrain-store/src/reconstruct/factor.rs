@@ -109,7 +109,7 @@ fn check_permutation(permutation: &[u32]) -> Result<(), StoreError> {
     let len = permutation.len();
     let mut seen = vec![false; len];
     for (index, &row) in permutation.iter().enumerate() {
-        let row = usize::try_from(row).unwrap_or(usize::MAX);
+        let row = row as usize;
         match seen.get_mut(row) {
             Some(seen) if !*seen => *seen = true,
             _ => return Err(StoreError::FactorPermutation { index, row, len }),
@@ -173,10 +173,10 @@ fn bound_after(factor: &Factor, source: &Approximate, rows: usize, largest: f32)
     let gain = f64::from(factor.scale.abs()) * factor.projection.as_ref().map_or(1.0, Projection::gain);
     #[expect(clippy::cast_precision_loss, reason = "a share of a rounding error")]
     let sums = if factor.projection.is_some() { (rows as f64 + 2.0) * f64::EPSILON } else { 0.0 };
-    let summed = gain * f64::from(max_abs(&source.values)) * sums;
+    let add_errors = gain * f64::from(max_abs(&source.values)) * sums;
     // Below the smallest normal number, a rounding is absolute: half of the smallest number.
     let rounding = (f64::from(largest) * UNIT).max(f64::from(f32::from_bits(1)) / 2.0);
-    bound_of(gain * f64::from(source.bound) + summed + rounding)
+    bound_of(gain * f64::from(source.bound) + add_errors + rounding)
 }
 
 fn elements(shape: &[usize]) -> Result<usize, StoreError> {

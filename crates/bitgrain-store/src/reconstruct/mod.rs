@@ -27,7 +27,7 @@ use crate::TensorId;
 
 /// How to reconstruct a tensor whose data is gone.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reconstruct {
+pub enum Reconstruction {
     /// The sum of a base and a delta that is kept.
     Delta {
         /// A tensor of the same shape.
@@ -44,7 +44,7 @@ pub enum Reconstruct {
     },
 }
 
-impl Reconstruct {
+impl Reconstruction {
     /// The tensor that is needed.
     #[must_use]
     pub const fn base(&self) -> &TensorId {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bitgrain_formats::segment::{LogEnd, Manifest, SealedSegment, SegmentError, SegmentHeader};
 
 use super::{Damage, RecoveryReport};
-use crate::backend::{Backend, BackendFile};
+use crate::file_name::FileName;
 use crate::manifest::{self, Stored};
-use crate::names::FileName;
 use crate::segment::Segment;
+use crate::storage::{Storage, StorageFile};
 use crate::{OnDamage, StoreError};
 
 /// The highest number of a file: no store gets there, and there is always a next one.
@@ -37,9 +37,9 @@ pub(super) struct Found {
 }
 
 impl Files {
-    pub(super) fn list(backend: &dyn Backend) -> Result<Self, StoreError> {
+    pub(super) fn list(storage: &dyn Storage) -> Result<Self, StoreError> {
         let mut files = Self::default();
-        for name in backend.list().map_err(StoreError::io("."))? {
+        for name in storage.list().map_err(StoreError::io("."))? {
             match FileName::parse(&name) {
                 Some(FileName::Manifest(number) | FileName::Segment(number)) if number > LAST => {
                     return Err(StoreError::Foreign { name });
@@ -58,10 +58,10 @@ impl Files {
     }
 
     /// The manifest that counts: the highest that is whole. None if there never was a store.
-    pub(super) fn newest_manifest(&self, backend: &dyn Backend) -> Result<Option<Manifest>, StoreError> {
+    pub(super) fn newest_manifest(&self, storage: &dyn Storage) -> Result<Option<Manifest>, StoreError> {
         let mut torn = None;
         for &number in self.manifests.iter().rev() {
-            match manifest::read(backend, number)? {
+            match manifest::read(storage, number)? {
                 Stored::Whole(manifest) => return Ok(Some(manifest)),
                 Stored::Torn(error) => torn = torn.or(Some((number, error))),
             }
@@ -87,7 +87,7 @@ impl Files {
     /// Opens the segments that count, in the order of their records.
     pub(super) fn classify(
         &mut self,
-        backend: &dyn Backend,
+        storage: &dyn Storage,
         manifest: &Manifest,
         on_damage: OnDamage,
         report: &mut RecoveryReport,
@@ -105,7 +105,7 @@ impl Files {
             if expected.is_none() && number < manifest.log_from {
                 continue; // compacted since
             }
-            let opened = match open(backend, number, &manifest.store) {
+            let opened = match open(storage, number, &manifest.store) {
                 Ok(opened) => Some(opened),
                 // The header is durable before there is anything behind it.
                 Err(Unusable::Torn) if expected.is_none() => continue,
@@ -195,13 +195,13 @@ enum Unusable {
 /// A segment and the length of its file.
 type Opened = (Arc<Segment>, u64);
 
-fn open(backend: &dyn Backend, number: u64, store: &[u8; 16]) -> Result<Opened, Unusable> {
+fn open(storage: &dyn Storage, number: u64, store: &[u8; 16]) -> Result<Opened, Unusable> {
     let name = FileName::Segment(number).to_string();
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Unusable::Damaged("the segment is missing".into()),
         _ => Unusable::Failed(StoreError::io(&*name)(source)),
     };
-    let file: Arc<dyn BackendFile> = backend.open(&name).map_err(failed)?;
+    let file: Arc<dyn StorageFile> = storage.open(&name).map_err(failed)?;
     let len = file.len().map_err(failed)?;
     let mut bytes = [0; SegmentHeader::LEN];
     if len < bytes.len() as u64 {

@@ -75,7 +75,7 @@ impl Loaded {
             Err(error) => return Ok(Err(error)),
         };
         // The trailer was checked against the length of the file.
-        let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+        let mut bytes = vec![0; segment.memory_len(trailer.index_len)?];
         segment.read(trailer.index_offset, &mut bytes)?;
         segment.end.store(trailer.index_offset, std::sync::atomic::Ordering::Relaxed);
         if let Some(expected) = found.expected.filter(|e| e.len != len || e.index_crc != trailer.index_crc) {
@@ -102,7 +102,7 @@ impl Loaded {
     /// Reads a segment from end to end.
     fn scan(&mut self, found: &Found, tail: Tail, on_damage: OnDamage, index: &Index) -> Result<(), StoreError> {
         let segment = Arc::clone(&found.segment);
-        let len = usize::try_from(found.len).unwrap_or(usize::MAX);
+        let len = segment.memory_len(found.len)?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
             let what = format!("its {len} bytes are more than fit in memory");

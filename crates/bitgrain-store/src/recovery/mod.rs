@@ -22,14 +22,14 @@ use self::files::Files;
 use self::load::Loaded;
 pub use self::report::{Damage, RecoveryReport};
 pub(crate) use self::scan::for_each_record;
-use crate::backend::{Backend, BackendFile};
+use crate::file_name::FileName;
 use crate::id::Key;
 use crate::index::{Entry, Index, SHARDS, Stray};
 use crate::log::{Active, Segments, Tip};
-use crate::names::FileName;
 use crate::policy::{CapState, PolicyConfig, Usage};
 use crate::segment::Place;
-use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, read};
+use crate::storage::{Storage, StorageFile};
+use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, record};
 
 /// The highest sequence number of a record: no store gets there, and the next records can always be counted on.
 const LAST_SEQUENCE: u64 = u64::MAX / 2;
@@ -46,23 +46,23 @@ pub(crate) struct Recovered {
 
 /// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.
 pub(crate) fn recover(
-    backend: &dyn Backend,
+    storage: &dyn Storage,
     config: &StoreConfig,
     writable: bool,
     index: &Index,
     segments: &Segments,
 ) -> Result<Recovered, StoreError> {
     let mut report = RecoveryReport { read_only: !writable, ..RecoveryReport::default() };
-    let mut files = Files::list(backend)?;
-    let manifest = match files.newest_manifest(backend)? {
+    let mut files = Files::list(storage)?;
+    let manifest = match files.newest_manifest(storage)? {
         Some(manifest) => manifest,
         None if writable && config.create => {
             report.created = true;
-            create(backend, &mut files, config)?
+            create(storage, &mut files, config)?
         }
         None => return Err(StoreError::NoStore),
     };
-    let found = files.classify(backend, &manifest, config.on_damage, &mut report)?;
+    let found = files.classify(storage, &manifest, config.on_damage, &mut report)?;
 
     // The last log segment is the only one that may lack an index, unless the log was closed.
     let count = found.len();
@@ -107,7 +107,7 @@ pub(crate) fn recover(
     report.tensors = index.len();
     report.leftovers = files.leftovers(&manifest);
     if writable {
-        settle(backend, &manifest, &tip, segments, &report)?;
+        settle(storage, &manifest, &tip, segments, &report)?;
     }
     Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
 }
@@ -119,7 +119,7 @@ fn beyond_last(segment: &str, sequence: u64) -> StoreError {
 }
 
 /// Makes a new store: a manifest without segments.
-fn create(backend: &dyn Backend, files: &mut Files, config: &StoreConfig) -> Result<Manifest, StoreError> {
+fn create(storage: &dyn Storage, files: &mut Files, config: &StoreConfig) -> Result<Manifest, StoreError> {
     let number = files.next_number();
     let new = Manifest {
         store: random(config.clock.now()),
@@ -128,7 +128,7 @@ fn create(backend: &dyn Backend, files: &mut Files, config: &StoreConfig) -> Res
         log_end: LogEnd::Open,
         compacted: Vec::new(),
     };
-    manifest::write(backend, &new)?;
+    manifest::write(storage, &new)?;
     files.manifests.insert(number);
     Ok(new)
 }
@@ -178,7 +178,7 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
 fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
-        let record = match read::copied_record(place, None, &mut buffer) {
+        let record = match record::copy(place, None, &mut buffer) {
             Ok(record) => record,
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
@@ -220,7 +220,7 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
 /// Makes durable what was found and removes what does not count. After a sudden end of a process the system may still hold
 /// what the disk does not.
 fn settle(
-    backend: &dyn Backend,
+    storage: &dyn Storage,
     manifest: &Manifest,
     tip: &Tip,
     segments: &Segments,
@@ -239,20 +239,20 @@ fn settle(
     // One that was made just now is durable.
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
-        let file = backend.open(&name).map_err(StoreError::io(&*name))?;
+        let file = storage.open(&name).map_err(StoreError::io(&*name))?;
         file.len().and_then(|len| rewrite(&*file, 0..len)).map_err(StoreError::io(&*name))?;
         file.sync_data().map_err(StoreError::io(name))?;
-        backend.sync_folder().map_err(StoreError::io("."))?;
+        storage.sync_folder().map_err(StoreError::io("."))?;
     }
     for name in &report.leftovers {
-        backend.remove(name).map_err(StoreError::io(&**name))?;
+        storage.remove(name).map_err(StoreError::io(&**name))?;
     }
     Ok(())
 }
 
 /// Writes bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
 /// as clean though the disk never got them, and no further sync would write them.
-fn rewrite(file: &dyn BackendFile, bytes: Range<u64>) -> std::io::Result<()> {
+fn rewrite(file: &dyn StorageFile, bytes: Range<u64>) -> std::io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
     let mut at = bytes.start;
     while at < bytes.end {

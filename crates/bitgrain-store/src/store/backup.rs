@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use bitgrain_formats::segment::Manifest;
 
 use super::TensorStore;
-use crate::backend::{Backend, LocalFolder};
+use crate::file_name::FileName;
 use crate::log::end_of;
-use crate::names::FileName;
 use crate::segment::Segment;
+use crate::storage::{LocalFolder, Storage};
 use crate::{StoreError, manifest};
 
 /// Bytes that are copied at a time.
-const PIECE: u64 = 4 << 20;
+const PIECE: usize = 4 << 20;
 
 impl TensorStore {
     /// Copies the store as it is now to a new folder, while others read and write. The copy is a store of its own.
@@ -26,7 +26,7 @@ impl TensorStore {
             return Err(StoreError::NotEmpty { path: path.display().to_string() });
         }
         let core = &self.core;
-        if core.backend.folder().is_some_and(|store| is_inside(path, store)) {
+        if core.storage.folder().is_some_and(|store| is_inside(path, store)) {
             return Err(StoreError::InsideStore { path: path.display().to_string() });
         }
         let _still = core.compacting(); // the segments stay what they are; the log may grow meanwhile
@@ -70,10 +70,13 @@ fn copy(segment: &Segment, to: &LocalFolder) -> Result<(), StoreError> {
     let file = to.create_new(&name).map_err(StoreError::io(&*name))?;
     let len = segment.sealed.get().map_or_else(|| segment.end.load(Relaxed), |sealed| sealed.len);
     let mut buffer = Vec::new();
-    for start in (0..len).step_by(usize::try_from(PIECE).unwrap_or(1 << 20)) {
-        buffer.resize(usize::try_from(PIECE.min(len - start)).unwrap_or(0), 0);
+    let mut start = 0;
+    while start < len {
+        let piece = usize::try_from(len - start).map_or(PIECE, |left| left.min(PIECE));
+        buffer.resize(piece, 0);
         segment.read(start, &mut buffer)?;
         file.write_at(start, &buffer).map_err(StoreError::io(&*name))?;
+        start += piece as u64;
     }
     file.sync_data().map_err(StoreError::io(name))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::Appending;
+use super::append::Appending;
+use super::lookup::Found;
 use super::put::{Put, check_frames, max_error, pin};
-use super::remove::deletion;
-use super::view::Found;
+use super::remove::delete_record;
 use super::{Core, PutOptions, TensorStore};
 use crate::id::Key;
 use crate::log::Record;
@@ -15,7 +15,7 @@ use crate::{Provenance, StoreError, TensorId};
 ///
 /// Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of several `put` and
 /// `delete` of one id the last one counts.
-pub struct Batch<'s> {
+pub struct WriteBatch<'s> {
     store: &'s TensorStore,
     changes: Vec<Change>,
     /// Tensors with a change.
@@ -53,7 +53,7 @@ struct Prepared {
     id: TensorId,
     shape: Vec<usize>,
     options: PutOptions,
-    coded: super::encode::Coded,
+    coded: super::tier_encoder::Coded,
 }
 
 impl Change {
@@ -66,7 +66,7 @@ impl Change {
 }
 
 impl TensorStore {
-    /// Begins a batch. Nothing happens before [`Batch::commit`].
+    /// Begins a batch. Nothing happens before [`WriteBatch::commit`].
     ///
     /// ```
     /// use bitgrain_store::{StoreConfig, TensorStore};
@@ -82,19 +82,19 @@ impl TensorStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn batch(&self) -> Batch<'_> {
+    pub fn batch(&self) -> WriteBatch<'_> {
         self.batch_of(Changes::default())
     }
 
     /// Goes on with a batch that was begun on this store.
     #[must_use]
-    pub fn batch_of(&self, changes: Changes) -> Batch<'_> {
+    pub fn batch_of(&self, changes: Changes) -> WriteBatch<'_> {
         let Changes { changes, changed } = changes;
-        Batch { store: self, changes, changed }
+        WriteBatch { store: self, changes, changed }
     }
 }
 
-impl Batch<'_> {
+impl WriteBatch<'_> {
     /// Puts a tensor.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Batch<'_> {
         let mut put = Put::new(core, &id, shape, values, options)?;
         put.encode(core, core.find(&put.key).as_ref())?;
         let Some(coded) = put.take_coded() else { return Err(StoreError::NotFound { id: id.clone() }) };
-        let cost = super::encode::provenance(coded.tier, coded.encoding, coded.accuracy);
+        let cost = super::tier_encoder::provenance(coded.tier, coded.encoding, coded.accuracy);
         self.forget(&id);
         let (shape, options) = (shape.to_vec(), options.clone());
         self.changes.push(Change::Put(Box::new(Prepared { id, shape, options, coded })));
@@ -175,7 +175,7 @@ impl Batch<'_> {
         let ids: Vec<TensorId> = self.changes.iter().map(|change| change.id().clone()).collect();
         let mut made = Vec::new();
         for change in self.changes {
-            made.push(Made::of(core, change, now)?);
+            made.push(Made::of(core, change)?);
         }
         // Only ever before the frames of the same id: what comes behind takes earlier changes back.
         let replaced: HashMap<&TensorId, bool> =
@@ -185,7 +185,7 @@ impl Batch<'_> {
         for (made, id) in made.iter_mut().zip(&ids) {
             match made {
                 Made::Put(put) => records.extend(put.record(now)),
-                Made::Delete => records.push(deletion(id, now)),
+                Made::Delete => records.push(delete_record(id, now)),
                 Made::Append { shape, frame, time } => {
                     let at = appending.iter().position(|(other, _)| other == id);
                     let at = match at {
@@ -202,7 +202,7 @@ impl Batch<'_> {
                     };
                     let appending = &mut appending[at].1;
                     let encoded = appending.encode(core, frame, *time)?;
-                    records.extend(appending.records(&[encoded], now)?);
+                    records.extend(appending.records(&[encoded], now));
                     appending.begun();
                 }
             }
@@ -248,8 +248,7 @@ impl Made {
         }
     }
 
-    fn of(core: &Core, change: Change, now: u64) -> Result<Self, StoreError> {
-        let _ = now;
+    fn of(core: &Core, change: Change) -> Result<Self, StoreError> {
         Ok(match change {
             Change::Put(prepared) => {
                 core.links().check_free(&prepared.id)?;

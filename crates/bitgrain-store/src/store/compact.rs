@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bitgrain_formats::segment::{LogEnd, Manifest, SealedSegment};
 
 use super::{Core, TensorStore};
-use crate::compaction::{Copier, runs};
-use crate::names::FileName;
+use crate::compaction::{Copier, select_runs};
+use crate::file_name::FileName;
 use crate::segment::Segment;
 use crate::{StoreError, manifest};
 
@@ -88,7 +88,7 @@ impl Core {
         let everything = 0..segments.len();
         let chosen = match options.all {
             true => Vec::from_iter((!segments.is_empty()).then_some(everything)),
-            false => runs(&segments, f64::from(options.garbage), self.config.segment_bytes),
+            false => select_runs(&segments, f64::from(options.garbage), self.config.segment_bytes),
         };
         let total = chosen.iter().map(ExactSizeIterator::len).sum();
         // Each owns its segments: the space of a file is free once the last one that has it open lets go of it.
@@ -140,15 +140,15 @@ impl Core {
         let mut copier = Copier::new(log, &self.index, manifest.store, self.config.segment_bytes, first);
         let copied = run.iter().try_for_each(|segment| copier.segment(segment));
         if let Err(error) = copied.and_then(|()| copier.finish(self.now())) {
-            copier.discard(&*self.backend);
+            copier.discard(&*self.storage);
             return Err(error);
         }
         // What replaced the records that are not copied has to be as durable as they were.
         log.flush()?;
         let new = self.next_manifest(&manifest, run, &copier.done)?;
-        if let Err(error) = manifest::write(&*self.backend, &new) {
+        if let Err(error) = manifest::write(&*self.storage, &new) {
             if error.is_no_space() {
-                copier.discard(&*self.backend);
+                copier.discard(&*self.storage);
             } else {
                 log.poison(); // it may be there or not
             }
@@ -168,7 +168,7 @@ impl Core {
         run.iter().for_each(|segment| self.segments.remove(segment.number()));
         let names = run.iter().map(|segment| FileName::Segment(segment.number()));
         for name in names.chain([FileName::Manifest(old.number)]) {
-            let _ = self.backend.remove(&name.to_string()); // or whoever opens the store next does it
+            let _ = self.storage.remove(&name.to_string()); // or whoever opens the store next does it
         }
         Ok(())
     }

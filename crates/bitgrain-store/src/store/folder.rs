@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::TensorStore;
-use crate::backend::{LOCK, LocalFolder};
+use crate::file_name::FileName;
 use crate::log::RESERVE;
-use crate::names::FileName;
+use crate::storage::{LOCK, LocalFolder};
 use crate::{StoreConfig, StoreError, manifest};
 
 impl TensorStore {

@@ -1,13 +1,13 @@
 //! Heads of frames as records have them, and as the coding of frames has them.
 
 use bitgrain_codec::{BlockLen, ScaleType};
-use bitgrain_formats::segment::{Accuracy, FrameHead as StoredHead, Role, ScaleType as StoredScales};
+use bitgrain_formats::segment::{Accuracy, FrameHead, Role, ScaleType as StoredScales};
 
 use crate::Tier;
-use crate::temporal::{FrameHead, FrameRole};
+use crate::temporal::{EncodedFrameHead, FrameRole};
 
 /// The head of frame `index` as its record has it.
-pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, head: &FrameHead) -> StoredHead {
+pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, head: &EncodedFrameHead) -> FrameHead {
     let (base, key) = (head.key_index(index), head.scales_index(index));
     let role = match head.role {
         FrameRole::Key => Role::Key,
@@ -22,12 +22,12 @@ pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, he
     let accuracy = Accuracy::new(head.bound, head.measured);
     let shape = shape.to_vec();
     let (width, block) = (Some(head.width), head.block);
-    StoredHead { index, role, shape, tier: tier.code(), width, block, scales, accuracy, time }
+    FrameHead { index, role, shape, tier: tier.code(), width, block, scales, accuracy, time }
 }
 
 /// The head of frame `index` whose values are stored as f32.
-pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> StoredHead {
-    StoredHead {
+pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> FrameHead {
+    FrameHead {
         index,
         role: Role::Key,
         shape: shape.to_vec(),
@@ -42,7 +42,7 @@ pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> StoredHea
 
 /// The same for the coding of frames; none if the values are stored as f32. Distances to frames that are not before it come
 /// out as 0, which no decoder takes.
-pub(super) fn coded_head(stored: &StoredHead) -> Option<FrameHead> {
+pub(super) fn coded_head(stored: &FrameHead) -> Option<EncodedFrameHead> {
     let back = |other: u64| stored.index.checked_sub(other).and_then(|back| u32::try_from(back).ok()).unwrap_or(0);
     let (role, key_back, scales_back) = match stored.role {
         Role::Key => (FrameRole::Key, 0, 0),
@@ -50,7 +50,7 @@ pub(super) fn coded_head(stored: &StoredHead) -> Option<FrameHead> {
         Role::DifferenceKey { base } => (FrameRole::DifferenceKey, back(base), 0),
         Role::DifferenceShared { key, base } => (FrameRole::DifferenceShared, back(base), back(key)),
     };
-    Some(FrameHead {
+    Some(EncodedFrameHead {
         role,
         width: stored.width?,
         block: stored.block,
@@ -66,6 +66,6 @@ pub(super) fn coded_head(stored: &StoredHead) -> Option<FrameHead> {
 }
 
 /// Tier of a frame.
-pub(super) fn tier_of(stored: &StoredHead) -> Tier {
+pub(super) fn tier_of(stored: &FrameHead) -> Tier {
     Tier::of_code(stored.tier).unwrap_or(Tier::Hot)
 }

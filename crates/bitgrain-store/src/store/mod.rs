@@ -1,62 +1,62 @@
 //! The store: what users call, a file for each noun.
 
-mod absent;
+mod append;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod backup;
 mod batch;
+mod commit;
 mod compact;
-mod dates;
-mod describe;
-mod drafts;
-mod encode;
-mod encoders;
+mod copy;
+mod draft_pool;
+mod edit;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod folder;
+mod frame_encoders;
 mod frame_head;
 mod frames;
+mod future_dates;
 mod get;
 mod limits;
 mod links;
+mod lookup;
+mod meta;
 mod open;
-mod options;
 mod put;
+mod put_options;
 mod reader;
-mod rebuild;
+mod reconstruction;
 mod remove;
 mod retier;
-mod rewrite;
-mod run;
 mod snapshot;
 mod stats;
 mod tick;
-mod transfer;
+mod tier_encoder;
+mod tier_moves;
 mod verify;
-mod view;
-mod write;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bitgrain_formats::segment::Manifest;
 
-pub use self::batch::{Batch, Changes};
+pub use self::append::FrameProvenance;
+pub use self::batch::{Changes, WriteBatch};
 pub use self::compact::{CompactOptions, CompactReport};
-pub use self::describe::Scan;
-use self::encoders::Encoders;
-pub use self::frames::{Frame, FrameProvenance};
-pub use self::get::Tensor;
+use self::frame_encoders::Encoders;
+pub use self::frames::Frame;
+pub use self::get::StoredTensor;
 use self::links::LinkTable;
-pub use self::options::PutOptions;
+pub use self::meta::Scan;
+pub use self::put_options::PutOptions;
 pub use self::remove::Dependents;
 pub use self::snapshot::Snapshot;
-pub use self::stats::{Stats, TierStats};
+pub use self::stats::{StoreStats, TierStats};
 pub use self::tick::{TickPlan, TickReport, TierMove};
 pub use self::verify::VerifyReport;
-use self::view::Found;
-use crate::backend::Backend;
-use crate::index::{Entry, Index};
+use crate::index::Index;
 use crate::log::{Log, Segments};
 use crate::recovery::RecoveryReport;
-use crate::{StoreConfig, StoreError, TensorId};
+use crate::storage::Storage;
+use crate::{StoreConfig, StoreError};
 
 /// An open store of tensors.
 ///
@@ -82,7 +82,7 @@ pub struct TensorStore {
 
 /// What there is of an open store.
 struct Core {
-    backend: Arc<dyn Backend>,
+    storage: Arc<dyn Storage>,
     config: StoreConfig,
     index: Arc<Index>,
     segments: Arc<Segments>,
@@ -173,27 +173,6 @@ impl Core {
         self.config.clock.now()
     }
 
-    /// What the index has of a tensor.
-    fn find(&self, key: &[u8]) -> Option<Found> {
-        self.index.with(key, Found::of)
-    }
-
-    /// As [`find`](Self::find), for a tensor that must be there.
-    fn found(&self, id: &TensorId, key: &[u8]) -> Result<Found, StoreError> {
-        self.find(key).ok_or_else(|| StoreError::NotFound { id: id.clone() })
-    }
-
-    /// Counts an access.
-    fn touch(&self, key: &[u8]) -> Option<Found> {
-        self.touch_with(key, Found::of)
-    }
-
-    /// Counts an access, and looks at the tensor.
-    fn touch_with<T>(&self, key: &[u8], look: impl FnOnce(&Entry) -> T) -> Option<T> {
-        let now = self.now();
-        self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), look)
-    }
-
     fn links(&self) -> MutexGuard<'_, LinkTable> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,17 +191,6 @@ impl Core {
 
     fn encoders(&self) -> MutexGuard<'_, Encoders> {
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a write of a tensor that was there before, or was not. The first one is not written down: it follows from the
-    /// time of the record.
-    fn touch_written(&self, key: &[u8], before: bool, now: u64) {
-        let touch = |entry: &Entry| entry.usage.touch(now, &self.config.policy);
-        if before {
-            self.index.touch(key, touch, |_| ());
-        } else {
-            self.index.with(key, touch);
-        }
     }
 
     /// Holds the writers' lock of one tensor.

@@ -1,33 +1,33 @@
-//! Opening a store on a backend.
+//! Opening a store on a storage.
 
 use std::sync::{Arc, Mutex};
 
 use super::links::LinkTable;
 use super::{Core, STRIPES, TensorStore};
-use crate::backend::Backend;
 use crate::index::Index;
 use crate::log::{Log, Segments};
 use crate::recovery::recover;
+use crate::storage::Storage;
 use crate::{StoreConfig, StoreError, TensorId};
 
 impl TensorStore {
-    /// Opens a store that is kept on `backend`, for reading and writing. Nothing else may write to it meanwhile.
+    /// Opens a store that is kept on `storage`, for reading and writing. Nothing else may write to it meanwhile.
     ///
     /// # Errors
     /// As `TensorStore::open`, but for those of folders.
-    pub fn open_on(backend: Arc<dyn Backend>, config: StoreConfig) -> Result<Self, StoreError> {
-        Self::on(backend, config, true)
+    pub fn open_on(storage: Arc<dyn Storage>, config: StoreConfig) -> Result<Self, StoreError> {
+        Self::on(storage, config, true)
     }
 
-    pub(super) fn on(backend: Arc<dyn Backend>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
+    pub(super) fn on(storage: Arc<dyn Storage>, config: StoreConfig, writable: bool) -> Result<Self, StoreError> {
         config.check()?;
         let (index, segments) = (Arc::new(Index::new()), Arc::new(Segments::default()));
-        let found = recover(&*backend, &config, writable, &index, &segments)?;
+        let found = recover(&*storage, &config, writable, &index, &segments)?;
         let manifest = Arc::new(Mutex::new(found.manifest));
         let log = writable.then(|| {
-            let (backend, manifest) = (Arc::clone(&backend), Arc::clone(&manifest));
+            let (storage, manifest) = (Arc::clone(&storage), Arc::clone(&manifest));
             let (index, segments) = (Arc::clone(&index), Arc::clone(&segments));
-            Log::new(backend, &config, manifest, found.next_number, found.tip, index, segments)
+            Log::new(storage, &config, manifest, found.next_number, found.tip, index, segments)
         });
         let mut links = LinkTable::default();
         for (key, base) in found.needs {
@@ -37,7 +37,7 @@ impl TensorStore {
             }
         }
         let core = Core {
-            backend,
+            storage,
             config,
             index,
             segments,

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use bitgrain_codec::NonFinite;
 use bitgrain_formats::segment::{Content, TensorHead};
 
-use super::drafts;
-use super::encode::{Coded, Coding, provenance};
+use super::draft_pool;
 use super::limits::{check_max_error, check_shape, check_user};
-use super::view::Found;
+use super::lookup::{Found, is_unchanged};
+use super::tier_encoder::{Coded, TierEncoder, provenance};
 use super::{Core, PutOptions, TensorStore};
 use crate::id::Key;
 use crate::log::Record;
-use crate::{Provenance, StoreError, TensorId, Tier, body, read};
+use crate::{Provenance, StoreError, TensorId, Tier, blocks, record};
 
 impl TensorStore {
     /// Puts a tensor, in place of what had the id. Returns what it cost.
@@ -50,7 +50,7 @@ impl TensorStore {
             let seen = core.find(&put.key);
             put.encode(core, seen.as_ref())?;
             let _held = core.hold_one(&put.key);
-            if !same(core.find(&put.key).as_ref(), seen.as_ref()) {
+            if !is_unchanged(core.find(&put.key).as_ref(), seen.as_ref()) {
                 continue;
             }
             core.links().check_free(&id)?;
@@ -60,18 +60,6 @@ impl TensorStore {
             core.touch_written(&put.key, seen.is_some(), now);
             return Ok(cost);
         }
-    }
-}
-
-/// True if nobody changed a tensor between two looks at it.
-pub(super) fn same(a: Option<&Found>, b: Option<&Found>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => {
-            a.place.sequence == b.place.sequence
-                && a.frames.as_ref().map(|f| f.len()) == b.frames.as_ref().map(|f| f.len())
-        }
-        (None, None) => true,
-        _ => false,
     }
 }
 
@@ -114,7 +102,7 @@ impl<'a> Put<'a> {
         // Blocks of values that are not finite are refused where they are encoded.
         let values = match options.non_finite {
             NonFinite::Reject => Cow::Borrowed(values),
-            policy => body::finite(values, policy, core.config.block_len.get())?,
+            policy => blocks::make_finite(values, policy, core.config.block_len.get())?,
         };
         Ok(Self { id, key: id.key(), shape, values, options, coded: None, kept: Kept::default() })
     }
@@ -127,7 +115,7 @@ impl<'a> Put<'a> {
         };
         let (tier, asked) = self.tier(core, seen);
         let limit = self.max_error(seen);
-        let coding = Coding { block: core.config.block_len, two_level: self.options.two_level };
+        let coding = TierEncoder { block: core.config.block_len, two_level: self.options.two_level };
         // More bits until the error is small enough; 5 bits are between 7 and 3.
         for tier in Tier::ALL.into_iter().rev().filter(|other| *other <= tier && (!asked || *other == tier)) {
             if tier == Tier::Lossless && !asked {
@@ -164,7 +152,7 @@ impl<'a> Put<'a> {
         let mut records = [Record { draft: coded.draft, content, time: now }];
         core.commit_at(&mut records, now)?;
         let [Record { draft, .. }] = records;
-        drafts::keep(draft);
+        draft_pool::keep(draft);
         Ok(cost)
     }
 
@@ -243,9 +231,9 @@ impl Kept {
     }
 
     pub(super) fn read(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
-        read::with_buffer(|buffer| {
-            let view = read::head(&found.place, Some(id), buffer)?;
-            let head = read::tensor_of(&view, &found.place, id)?;
+        record::with_buffer(|buffer| {
+            let view = record::read_head(&found.place, Some(id), buffer)?;
+            let head = record::tensor_head(&view, &found.place, id)?;
             let user = head.user.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
             Ok(Self { created: Some(head.created), user })
         })

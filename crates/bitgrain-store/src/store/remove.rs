@@ -2,13 +2,12 @@
 
 use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
 
-use super::encode::{Coding, summed};
-use super::put::same;
-use super::view::Found;
+use super::lookup::{Found, is_unchanged};
+use super::tier_encoder::{TierEncoder, add_errors};
 use super::{Core, TensorStore};
 use crate::id::Key;
 use crate::log::Record;
-use crate::{StoreError, TensorId, Tier, read};
+use crate::{StoreError, TensorId, Tier, record};
 
 /// What to do about tensors that would be reconstructed from the one that goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -37,28 +36,26 @@ impl TensorStore {
             let mut buffers: Vec<Vec<u8>> = needing.iter().map(|_| Vec::new()).collect();
             let mut freed = Vec::new();
             for (id, buffer) in needing.iter().zip(&mut buffers) {
-                freed.push(core.freed(id, buffer)?);
+                freed.push(core.detach(id, buffer)?);
             }
             let keys: Vec<Key> = needing.iter().chain([&id]).map(TensorId::key).collect();
             let _held = core.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
             core.found(&id, &id.key())?;
             let unchanged =
-                keys.iter().zip(&freed).all(|(key, freed)| same(core.find(key).as_ref(), Some(&freed.seen)));
+                keys.iter().zip(&freed).all(|(key, freed)| is_unchanged(core.find(key).as_ref(), Some(&freed.seen)));
             if core.links().of(&id) != needing || !unchanged {
                 continue; // somebody else was quicker
             }
             let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
-            records.push(deletion(&id, core.now()));
+            records.push(delete_record(&id, core.now()));
             return core.commit(&mut records);
         }
     }
 }
 
 /// The record that says that a tensor is gone.
-pub(super) fn deletion(id: &TensorId, now: u64) -> Record<'_> {
-    let mut draft = Draft::new(0);
-    draft.checksum();
-    Record { draft, content: Content::Delete(id.as_id()), time: now }
+pub(super) fn delete_record(id: &TensorId, now: u64) -> Record<'_> {
+    Record::new(&[], Content::Delete(id.as_id()), now)
 }
 
 /// A tensor that needs no other any more.
@@ -69,17 +66,17 @@ struct Freed<'a> {
 
 impl Core {
     /// A tensor with data and without a reconstruction policy.
-    fn freed<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
+    fn detach<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };
-        let whole = read::copied_record(&seen.place, Some(id), buffer)?;
-        let head = read::tensor_of(&whole.view, &seen.place, id)?.clone();
+        let whole = record::copy(&seen.place, Some(id), buffer)?;
+        let head = record::tensor_head(&whole.view, &seen.place, id)?.clone();
         let (head, draft, time) = match rebuilt {
             Some(tensor) => {
-                let coding = Coding { block: self.config.block_len, two_level: self.config.two_level };
+                let coding = TierEncoder { block: self.config.block_len, two_level: self.config.two_level };
                 let coded = coding.encode(Tier::Hot, &tensor.values, &[])?;
                 let (bound, measured) = (tensor.provenance.bound, tensor.provenance.measured);
-                let accuracy = summed(Accuracy::new(bound, measured), coded.accuracy);
+                let accuracy = add_errors(Accuracy::new(bound, measured), coded.accuracy);
                 let tier = coded.tier.code();
                 (TensorHead { tier, encoding: coded.encoding, accuracy, ..head }, coded.draft, self.now())
             }

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::TensorStore;
 use super::frames::Frame;
-use super::get::Tensor;
-use super::reader::{Lookup, Reader};
-use super::view::Found;
+use super::get::StoredTensor;
+use super::lookup::{Found, Lookup};
+use super::reader::Reader;
 use crate::id::Key;
 use crate::policy::PolicyConfig;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
@@ -65,7 +65,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// As there.
-    pub fn get(&self, id: impl Into<TensorId>) -> Result<Tensor, StoreError> {
+    pub fn get(&self, id: impl Into<TensorId>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         self.reader().get(self.found(&id)?, &id)
     }
@@ -74,16 +74,20 @@ impl Snapshot {
     ///
     /// # Errors
     /// As there.
-    pub fn get_into(&self, id: impl Into<TensorId>, out: &mut [f32]) -> Result<Provenance, StoreError> {
+    pub fn get_into(&self, id: impl Into<TensorId>, mut out: &mut [f32]) -> Result<Provenance, StoreError> {
         let id = id.into();
-        self.reader().get_into(self.found(&id)?, &id, out)
+        let found = self.found(&id)?;
+        match self.reader().read_small(&found.place, &id, out)? {
+            Some(provenance) => Ok(provenance),
+            None => self.reader().read(found, &id, &mut out).map(|(_, provenance)| provenance),
+        }
     }
 
     /// As [`TensorStore::get_rows`].
     ///
     /// # Errors
     /// As there.
-    pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<Tensor, StoreError> {
+    pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         self.reader().get_rows(self.found(&id)?, &id, rows)
     }

@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::TensorStore;
 use crate::segment::Place;
-use crate::{StoreError, TensorId, Tier, read};
+use crate::{StoreError, TensorId, Tier, record};
 
 /// What is in a store.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct StoreStats {
     /// Tensors.
     pub tensors: usize,
     /// Temporal ones among them.
@@ -49,11 +49,11 @@ impl TensorStore {
     ///
     /// # Errors
     /// [`StoreError::Damaged`], [`StoreError::Io`].
-    pub fn stats(&self) -> Result<Stats, StoreError> {
+    pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let core = &self.core;
         core.learn_all()?;
         let none = |tier| TierStats { tier, tensors: 0, bytes: 0, f32_bytes: 0, worst_bound: 0.0 };
-        let mut stats = Stats {
+        let mut stats = StoreStats {
             tensors: 0,
             temporal: 0,
             frames: 0,
@@ -116,8 +116,8 @@ impl super::Core {
     /// Reads the head of one tensor.
     fn learn(&self, key: &[u8], place: &Place, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
         let id = TensorId::of_key(key);
-        let view = read::head(place, Some(&id), buffer)?;
-        let head = read::tensor_of(&view, place, &id)?;
+        let view = record::read_head(place, Some(&id), buffer)?;
+        let head = record::tensor_head(&view, place, &id)?;
         let (count, bound) = (head.count() as u64, head.accuracy.bound());
         self.index.with(key, |entry| {
             if entry.place.is(place) {

@@ -3,16 +3,11 @@
 use bitgrain_codec::bound;
 use rayon::prelude::*;
 
-use super::dates::{cap_at, changed_at, dated};
-use super::retier::{Outcome, Retier};
+use super::future_dates::{cap_at, changed_at, limit_date};
+use super::tier_moves::{Looked, Mover, tier_move};
 use super::{Core, TensorStore};
-use crate::id::Key;
-use crate::log::Purpose;
-use crate::policy::{Candidate, Move, Plan, Reason, TierBounds, plan};
+use crate::policy::{Candidate, Reason, TierBounds, TierPlan, plan};
 use crate::{StoreError, TensorId, Tier};
-
-/// Tensors that are encoded anew and written at once.
-const TOGETHER: usize = 128;
 
 /// A tensor that gets fewer bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,14 +77,13 @@ impl TensorStore {
             // Touched so that it is written below.
             core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));
         }
-        let mut report =
-            TickReport { moves: Vec::new(), skipped: 0, wishes: plan.wishes.len(), bytes_before: 0, bytes_after: 0 };
-        let done = core.carry_out_all(&plan.moves, &tensors, now, &mut report);
-        let done = done.and_then(|()| {
+        let mut mover = Mover::new(core, &tensors, now, plan.wishes.len());
+        let done = mover.carry_out_all(&plan.moves).and_then(|()| {
             core.index.set_cap(plan.state);
             core.log()?.write_uses(now)?;
             core.log()?.flush()
         });
+        let report = mover.report;
         done.map_err(|error| error.after("tick", report.moves.len(), plan.moves.len(), "moves"))?;
         Ok(report)
     }
@@ -113,29 +107,9 @@ impl TensorStore {
     }
 }
 
-/// A tensor that the policy looks at.
-struct Looked {
-    key: Key,
-    candidate: Candidate,
-    /// Bound of its data, if that matters.
-    bound: Option<f32>,
-}
-
-impl Looked {
-    fn id(&self) -> TensorId {
-        TensorId::of_key(&self.key)
-    }
-}
-
-fn tier_move(planned: &Move, tensors: &[Looked]) -> TierMove {
-    let Looked { candidate, .. } = &tensors[planned.index];
-    let id = tensors[planned.index].id();
-    TierMove { id, from: candidate.stored, to: planned.tier, reason: planned.reason, bytes: candidate.bytes }
-}
-
 impl Core {
     /// What the policy says of all tensors, in the order of their ids.
-    fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, Plan), StoreError> {
+    fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, TierPlan), StoreError> {
         let mut limited = false;
         self.index.for_each(|entry| limited |= entry.traits.max_error.is_some() && entry.facts().is_none());
         if limited {
@@ -146,7 +120,7 @@ impl Core {
             if !entry.traits.temporal {
                 let traits = entry.traits;
                 let candidate = Candidate {
-                    usage: dated(entry.usage.load(), now),
+                    usage: limit_date(entry.usage.load(), now),
                     stored: traits.tier,
                     wanted: entry.wanted(),
                     changed_at: changed_at(entry.changed_at, now),
@@ -169,80 +143,6 @@ impl Core {
         let candidates = tensors.iter().map(|tensor| tensor.candidate);
         let plan = plan(&self.config.policy, now, candidates, &cap_at(*cap, now));
         Ok((tensors, plan))
-    }
-
-    /// Encodes tensors anew, some at a time.
-    fn carry_out_all(
-        &self,
-        moves: &[Move],
-        tensors: &[Looked],
-        now: u64,
-        report: &mut TickReport,
-    ) -> Result<(), StoreError> {
-        for (i, some) in moves.chunks(TOGETHER).enumerate() {
-            match self.carry_out(some, tensors, now, Purpose::Grow, report) {
-                Err(error) if error.is_no_space() => {
-                    return self.carry_out_tightly(&moves[i * TOGETHER..], tensors, now, report);
-                }
-                done => done?,
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`carry_out_all`](Self::carry_out_all), on a disk that is full but for the room that is kept for compaction. The
-    /// order is that of the records, and they go to a segment of their own: what is moved is garbage in the segments that are
-    /// compacted first, so at every step these take less to compact than is left.
-    fn carry_out_tightly(
-        &self,
-        moves: &[Move],
-        tensors: &[Looked],
-        now: u64,
-        report: &mut TickReport,
-    ) -> Result<(), StoreError> {
-        let place = |planned: &Move| {
-            self.index.with(&tensors[planned.index].key, |entry| {
-                let header = entry.place.segment.header;
-                (entry.place.segment.is_log(), header.base_sequence, header.number, entry.place.offset)
-            })
-        };
-        self.log()?.seal(now)?;
-        let mut moves = moves.to_vec();
-        moves.sort_by_cached_key(place);
-        for some in moves.chunks(TOGETHER / 8) {
-            match self.carry_out(some, tensors, now, Purpose::Shrink, report) {
-                Err(error) if error.is_no_space() => {
-                    self.make_room()?;
-                    self.carry_out(some, tensors, now, Purpose::Shrink, report)?;
-                }
-                done => done?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Encodes some tensors anew.
-    fn carry_out(
-        &self,
-        moves: &[Move],
-        tensors: &[Looked],
-        now: u64,
-        purpose: Purpose,
-        report: &mut TickReport,
-    ) -> Result<(), StoreError> {
-        let retier = |planned: &Move| Retier { id: tensors[planned.index].id(), tier: planned.tier };
-        let outcomes = self.retier(&moves.iter().map(retier).collect::<Vec<_>>(), now, purpose)?;
-        for (planned, outcome) in moves.iter().zip(outcomes) {
-            match outcome {
-                Outcome::Done { before, after } => {
-                    report.moves.push(tier_move(planned, tensors));
-                    report.bytes_before += before;
-                    report.bytes_after += after;
-                }
-                Outcome::Skipped => report.skipped += 1,
-            }
-        }
-        Ok(())
     }
 }
 

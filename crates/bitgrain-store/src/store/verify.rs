@@ -3,11 +3,11 @@
 use bitgrain_formats::segment::{Entry, Index as SegmentIndex, RecordView, Records, SegmentHeader, Trailer};
 
 use super::{Core, TensorStore};
+use crate::file_name::FileName;
 use crate::manifest::{self, Stored};
-use crate::names::FileName;
 use crate::recovery::Damage;
 use crate::segment::{Place, Segment};
-use crate::{StoreError, TensorId, read};
+use crate::{StoreError, TensorId, record};
 
 /// What a look at every byte found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl TensorStore {
         let mut report = VerifyReport { torn_bytes: core.report.torn_bytes, ..VerifyReport::default() };
         let number = core.manifest().number;
         let name = FileName::Manifest(number).to_string();
-        match manifest::read(&*core.backend, number) {
+        match manifest::read(&*core.storage, number) {
             Ok(Stored::Whole(_)) => {}
             Ok(Stored::Torn(what)) => report.note(name, 0, None, what),
             Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
@@ -75,9 +75,9 @@ impl Core {
         let store = self.manifest().store;
         // That one may be replaced as well before it is read; the next list has the one after it.
         for _ in 0..1000 {
-            let newest = manifest::numbers(&*self.backend)?.into_iter().max().filter(|newest| *newest > number);
+            let newest = manifest::numbers(&*self.storage)?.into_iter().max().filter(|newest| *newest > number);
             let Some(newest) = newest else { return Ok(false) };
-            match manifest::read(&*self.backend, newest) {
+            match manifest::read(&*self.storage, newest) {
                 Ok(Stored::Whole(manifest)) => return Ok(manifest.store == store),
                 Ok(Stored::Torn(_)) => {} // being written
                 Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
@@ -118,7 +118,7 @@ fn verify_segment(segment: &std::sync::Arc<Segment>, report: &mut VerifyReport) 
             return verify_open(segment, report);
         }
     };
-    let mut bytes = vec![0; usize::try_from(trailer.index_len).unwrap_or(usize::MAX)];
+    let mut bytes = vec![0; segment.memory_len(trailer.index_len)?];
     segment.read(trailer.index_offset, &mut bytes)?;
     let mut buffer = Vec::new();
     let walked = SegmentIndex::parse(&bytes, &trailer, &segment.header).and_then(|index| {
@@ -153,7 +153,7 @@ fn verify_record(
         len: entry.length,
         sequence: entry.sequence,
     };
-    match read::copied_record(&place, id.as_ref(), buffer) {
+    match record::copy(&place, id.as_ref(), buffer) {
         Ok(whole) if whole.view.head.stamp.sequence != entry.sequence || whole.view.head.content.id() != entry.id => {
             report.note(segment.name(), entry.offset, id, "the index says something else than the record".into());
         }
@@ -166,7 +166,7 @@ fn verify_record(
 /// Checks the records of a segment without an index, up to the first that is bad.
 fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
     let end = segment.end.load(std::sync::atomic::Ordering::Relaxed);
-    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
+    let mut bytes = vec![0; segment.memory_len(end)?];
     if let Err(error) = segment.read(0, &mut bytes) {
         return cut_short(error, segment, report);
     }

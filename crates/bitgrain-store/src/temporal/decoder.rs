@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::FrameHead;
+use super::EncodedFrameHead;
 use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
 use crate::StoreError;
 use crate::temporal::FrameRole;
@@ -19,7 +19,7 @@ impl RunDecoder {
     ///
     /// # Errors
     /// [`StoreError::FrameOutOfRun`] if it is no key frame, [`StoreError::FrameBody`], or what is wrong with its bytes.
-    pub fn new(index: u64, head: &FrameHead, body: &[u8], count: usize) -> Result<Self, StoreError> {
+    pub fn new(index: u64, head: &EncodedFrameHead, body: &[u8], count: usize) -> Result<Self, StoreError> {
         if head.role != FrameRole::Key {
             return Err(StoreError::FrameOutOfRun { index, needed: head.key_index(index), what: "key frame" });
         }
@@ -46,7 +46,7 @@ impl RunDecoder {
     /// # Errors
     /// [`StoreError::FrameOutOfRun`] if it is no such frame of this run, [`StoreError::FrameBody`], or what is wrong
     /// with its scales.
-    pub fn load_scales(&mut self, index: u64, head: &FrameHead, body: &[u8]) -> Result<(), StoreError> {
+    pub fn load_scales(&mut self, index: u64, head: &EncodedFrameHead, body: &[u8]) -> Result<(), StoreError> {
         self.check_key(index, head)?;
         if head.role != FrameRole::DifferenceKey {
             return Err(StoreError::FrameOutOfRun { index, needed: index, what: "difference key" });
@@ -61,7 +61,13 @@ impl RunDecoder {
     /// # Errors
     /// [`StoreError::FrameShape`] if `out` has another length than the key frame; [`StoreError::FrameOutOfRun`] if the
     /// frame is of another run or its scales are not loaded; [`StoreError::FrameBody`], or what is wrong with its bytes.
-    pub fn decode_into(&self, index: u64, head: &FrameHead, body: &[u8], out: &mut [f32]) -> Result<(), StoreError> {
+    pub fn decode_into(
+        &self,
+        index: u64,
+        head: &EncodedFrameHead,
+        body: &[u8],
+        out: &mut [f32],
+    ) -> Result<(), StoreError> {
         let key = &self.run.key;
         let count = key.values.len();
         if out.len() != count {
@@ -94,7 +100,7 @@ impl RunDecoder {
         }
     }
 
-    fn check_key(&self, index: u64, head: &FrameHead) -> Result<(), StoreError> {
+    fn check_key(&self, index: u64, head: &EncodedFrameHead) -> Result<(), StoreError> {
         let (needed, key) = (head.key_index(index), &self.run.key);
         if needed != key.scales.index || head.block != key.block || (head.role == FrameRole::Key) != (needed == index) {
             return Err(StoreError::FrameOutOfRun { index, needed, what: "key frame" });
@@ -104,7 +110,7 @@ impl RunDecoder {
 }
 
 /// Scales made for another width may decode to an infinity.
-fn check_scales(index: u64, head: &FrameHead, scales: &Scales, what: &'static str) -> Result<(), StoreError> {
+fn check_scales(index: u64, head: &EncodedFrameHead, scales: &Scales, what: &'static str) -> Result<(), StoreError> {
     let needed = head.scales_index(index);
     if needed != scales.index || head.width != scales.width {
         return Err(StoreError::FrameOutOfRun { index, needed, what });
@@ -113,7 +119,12 @@ fn check_scales(index: u64, head: &FrameHead, scales: &Scales, what: &'static st
 }
 
 /// A frame's own scales and its codes.
-fn read<'a>(index: u64, head: &FrameHead, body: &'a [u8], count: usize) -> Result<(Scales, &'a [u8]), StoreError> {
+fn read<'a>(
+    index: u64,
+    head: &EncodedFrameHead,
+    body: &'a [u8],
+    count: usize,
+) -> Result<(Scales, &'a [u8]), StoreError> {
     let (scales, codes) = head.split(body, count)?;
     let mut values = vec![0.0; count.div_ceil(head.block.get())];
     head.scale_type.read(head.width, scales, &mut values)?;
@@ -121,7 +132,7 @@ fn read<'a>(index: u64, head: &FrameHead, body: &'a [u8], count: usize) -> Resul
 }
 
 fn decode(
-    head: &FrameHead,
+    head: &EncodedFrameHead,
     scales: &[f32],
     codes: &[u8],
     key: Option<&[f32]>,

@@ -51,7 +51,7 @@ impl<'a> Difference<'a> {
     fn block_bound(&self, width: BitWidth, i: usize, scale: f32) -> Option<f32> {
         let (s, key, largest) = (f64::from(scale), f64::from(self.key[i]), f64::from(self.largest[i]));
         let qmax = f64::from(width.qmax());
-        let bound = rounded_up(s * weight(width) + key * UNIT);
+        let bound = round_up(s * weight(width) + key * UNIT);
         let fits = largest <= (qmax + 0.5) * s && key + qmax * s <= f64::from(f32::MAX);
         (fits && bound <= self.plain[i]).then_some(bound)
     }
@@ -90,7 +90,7 @@ impl<'a> Difference<'a> {
         if !(limit >= 0.0 && limit.is_finite() && tight.is_finite()) {
             return None;
         }
-        let scale = rounded_down(tight.clamp(limit * (1.0 - f64::from(drift.share())), limit));
+        let scale = round_down(tight.clamp(limit * (1.0 - f64::from(drift.share())), limit));
         self.block_bound(width, i, scale).map(|_| scale)
     }
 
@@ -126,13 +126,13 @@ fn weight(width: BitWidth) -> f64 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
-pub(super) fn rounded_up(exact: f64) -> f32 {
+pub(super) fn round_up(exact: f64) -> f32 {
     let near = exact as f32;
     if f64::from(near) < exact { near.next_up() } else { near }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounded down at once")]
-fn rounded_down(exact: f64) -> f32 {
+fn round_down(exact: f64) -> f32 {
     let near = exact as f32;
     if f64::from(near) > exact { near.next_down() } else { near }
 }

@@ -6,9 +6,9 @@ use bitgrain_codec::{
     BitWidth, Fidelity, ScaleType, block_maxima, block_scale, bound_of_scale, encode_codes, scale_fits,
 };
 
-use super::difference::{Difference, Narrow, rounded_up, subtract};
+use super::difference::{Difference, Narrow, round_up, subtract};
 use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
-use super::{EncodedFrame, FrameHead, FrameRole, FrameSettings, RunDecoder};
+use super::{EncodedFrame, EncodedFrameHead, FrameConfig, FrameRole, RunDecoder};
 use crate::StoreError;
 
 /// Encodes the frames of one temporal tensor.
@@ -17,7 +17,7 @@ use crate::StoreError;
 /// keep that once the frame is stored, so that no frame refers to one that never was.
 #[derive(Debug, Clone)]
 pub struct FrameEncoder {
-    settings: FrameSettings,
+    config: FrameConfig,
     count: usize,
     /// Index of the next frame. Only the distance between indices matters.
     next: u64,
@@ -39,15 +39,15 @@ enum Choice {
 impl FrameEncoder {
     /// For frames of `count` values, the first of which will be a key frame.
     #[must_use]
-    pub const fn new(settings: FrameSettings, count: usize) -> Self {
-        Self { settings, count, next: 0, run: None, least: usize::MAX, excess: 0 }
+    pub const fn new(config: FrameConfig, count: usize) -> Self {
+        Self { config, count, next: 0, run: None, least: usize::MAX, excess: 0 }
     }
 
     /// Goes on with a run that was read back. `next` is the index of the frame to come.
     #[must_use]
-    pub fn resume(settings: FrameSettings, run: &RunDecoder, next: u64) -> Self {
+    pub fn resume(config: FrameConfig, run: &RunDecoder, next: u64) -> Self {
         let count = run.run.key.values.len();
-        Self { settings, count, next, run: Some(run.run.clone()), least: usize::MAX, excess: 0 }
+        Self { config, count, next, run: Some(run.run.clone()), least: usize::MAX, excess: 0 }
     }
 
     /// Values of a frame.
@@ -58,13 +58,13 @@ impl FrameEncoder {
 
     /// How frames are encoded.
     #[must_use]
-    pub const fn settings(&self) -> FrameSettings {
-        self.settings
+    pub const fn config(&self) -> FrameConfig {
+        self.config
     }
 
     /// Encodes the frames to come in another way. The run goes on if the block length is the same.
-    pub const fn set_settings(&mut self, settings: FrameSettings) {
-        self.settings = settings;
+    pub const fn set_config(&mut self, config: FrameConfig) {
+        self.config = config;
     }
 
     /// Counts a frame that is stored without this encoder, such as a lossless one, and starts a new run after it.
@@ -97,17 +97,17 @@ impl FrameEncoder {
             return Err(StoreError::FrameShape { expected: self.count, got: values.len() });
         }
         let mut maxima = vec![0.0; self.blocks()];
-        block_maxima(self.settings.block, values, &mut maxima)?;
+        block_maxima(self.config.block, values, &mut maxima)?;
         let choice = self.choose(values, &maxima);
         let codes = self.packed(match &choice {
-            Choice::Key | Choice::Shared => self.settings.width,
+            Choice::Key | Choice::Shared => self.config.width,
             Choice::DifferenceShared { scales, .. } => scales.width,
             Choice::DifferenceKey(narrow) => narrow.width,
         });
         let least = self.least.min(codes);
         let excess = self.excess + (codes - least);
         // Rent or buy: once the frames of this run have cost a key frame more than its best one did, it is time for one.
-        let key_bytes = self.packed(self.settings.width) + self.blocks() * self.settings.scale_type.bytes();
+        let key_bytes = self.packed(self.config.width) + self.blocks() * self.config.scale_type.bytes();
         let frame = match (choice, &self.run) {
             (Choice::Key, _) | (_, None) => self.key(values, &maxima)?,
             _ if excess >= key_bytes => self.key(values, &maxima)?,
@@ -125,7 +125,7 @@ impl FrameEncoder {
 
     /// The way with the fewest bytes. Of two with the same number, the one that needs fewer other frames.
     fn choose(&self, values: &[f32], maxima: &[f32]) -> Choice {
-        let FrameSettings { width, block, scale_type, drift, run_frames } = self.settings;
+        let FrameConfig { width, block, scale_type, drift, run_frames } = self.config;
         let Some(run) = self.run.as_ref().filter(|run| run.key.block == block) else { return Choice::Key };
         if self.next - run.key.scales.index >= u64::from(run_frames) {
             return Choice::Key;
@@ -149,7 +149,7 @@ impl FrameEncoder {
 
     /// A key frame, which starts a run.
     fn key(&mut self, values: &[f32], maxima: &[f32]) -> Result<EncodedFrame, StoreError> {
-        let FrameSettings { width, block, scale_type: wanted, .. } = self.settings;
+        let FrameConfig { width, block, scale_type: wanted, .. } = self.config;
         let plain = maxima.iter().map(|&max| block_scale(width, max));
         let stored: Option<Vec<f32>> = plain.clone().map(|scale| wanted.at_least(scale)).collect();
         let (scale_type, stored) = match stored {
@@ -158,7 +158,7 @@ impl FrameEncoder {
         };
         let bound = bound_of_scale(width, stored.iter().copied().fold(0.0, f32::max));
         let (role, key_back, scales_back, measured) = (FrameRole::Key, 0, 0, 0.0);
-        let mut head = FrameHead { role, width, block, scale_type, key_back, scales_back, bound, measured };
+        let mut head = EncodedFrameHead { role, width, block, scale_type, key_back, scales_back, bound, measured };
         let mut decoded = vec![0.0; self.count];
         let body = body_of(&mut head, &stored, values, None, Some(&mut decoded))?;
         let scales = Scales { index: self.next, width, scale_type, values: stored };
@@ -185,13 +185,13 @@ impl FrameEncoder {
                 (FrameRole::DifferenceKey, bound, &**scales, Some(&key.values[..]))
             }
         };
-        let mut head = FrameHead {
+        let mut head = EncodedFrameHead {
             role,
             width: scales.width,
             block: key.block,
             scale_type: scales.scale_type,
-            key_back: self.back_to(key.scales.index),
-            scales_back: self.back_to(scales.index),
+            key_back: self.back_to(key.scales.index)?,
+            scales_back: self.back_to(scales.index)?,
             bound,
             measured: 0.0,
         };
@@ -203,13 +203,14 @@ impl FrameEncoder {
         Ok(EncodedFrame { head, body })
     }
 
-    /// A run has at most 2^32 - 1 frames, so this never saturates.
-    fn back_to(&self, index: u64) -> u32 {
-        u32::try_from(self.next - index).unwrap_or(u32::MAX)
+    /// Distance of the next frame to one before it. A run has fewer than 2^32 frames, so it fits.
+    fn back_to(&self, needed: u64) -> Result<u32, StoreError> {
+        let index = self.next;
+        u32::try_from(index - needed).map_err(|_| StoreError::FrameOutOfRun { index, needed, what: "key frame" })
     }
 
     const fn blocks(&self) -> usize {
-        self.count.div_ceil(self.settings.block.get())
+        self.count.div_ceil(self.config.block.get())
     }
 
     const fn packed(&self, width: BitWidth) -> usize {
@@ -220,7 +221,7 @@ impl FrameEncoder {
 /// Scales and codes of a frame; measures the error into its head. `base` is the key frame of a difference. What a
 /// reader will get goes to `decoded`.
 fn body_of(
-    head: &mut FrameHead,
+    head: &mut EncodedFrameHead,
     scales: &[f32],
     values: &[f32],
     base: Option<&[f32]>,
@@ -254,6 +255,6 @@ fn body_of(
         decode_group(width, block, scales, codes, base, back)?;
         largest = largest.max(Fidelity::measure(values, back)?.max_error);
     }
-    head.measured = rounded_up(largest);
+    head.measured = round_up(largest);
     Ok(body)
 }

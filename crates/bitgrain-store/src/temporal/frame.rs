@@ -36,7 +36,7 @@ impl FrameRole {
 
 /// What is known of an encoded frame beside its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FrameHead {
+pub struct EncodedFrameHead {
     /// What the codes stand for.
     pub role: FrameRole,
     /// Bits of a code.
@@ -55,7 +55,7 @@ pub struct FrameHead {
     pub measured: f32,
 }
 
-impl FrameHead {
+impl EncodedFrameHead {
     /// Bytes of the body of a frame of `count` values.
     #[must_use]
     pub const fn body_len(&self, count: usize) -> usize {
@@ -101,7 +101,7 @@ impl FrameHead {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedFrame {
     /// What it is.
-    pub head: FrameHead,
+    pub head: EncodedFrameHead,
     /// Scales if the role has them, then the codes, packed as in `spec/blocks.md`.
     pub body: Vec<u8>,
 }

@@ -6,11 +6,11 @@
 //! difference has a larger bound than the frame would have had by itself. Bytes: `spec/blocks.md#scales-apart`.
 //!
 //! ```
-//! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+//! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameConfig, RunDecoder};
 //! use bitgrain_codec::BitWidth;
 //! // Temperatures in kelvin: far from zero, close to each other.
 //! let frame = |t: f32| (0..256).map(|i| 290.0 + (i as f32 * 0.1 + t).sin()).collect::<Vec<f32>>();
-//! let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 256);
+//! let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 256);
 //! let key = encoder.encode(&frame(0.0))?;
 //! let next = encoder.encode(&frame(0.1))?;
 //! assert_eq!((key.head.role, key.body.len()), (FrameRole::Key, 4 * 2 + 256)); // four f16 scales, codes of 8 bits
@@ -24,14 +24,14 @@
 //! # Ok::<(), bitgrain_store::StoreError>(())
 //! ```
 
+mod config;
 mod decoder;
 mod difference;
 mod encoder;
 mod frame;
 mod run;
-mod settings;
 
+pub use config::FrameConfig;
 pub use decoder::RunDecoder;
 pub use encoder::FrameEncoder;
-pub use frame::{EncodedFrame, FrameHead, FrameRole};
-pub use settings::FrameSettings;
+pub use frame::{EncodedFrame, EncodedFrameHead, FrameRole};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::{Dice, Image, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Dice, Image, SimulatedDisk};
 use bitgrain_store::{OnDamage, StoreConfig, StoreError, SyncMode, TensorStore, Tier};
 
 use crate::lies::beginning;

@@ -1,6 +1,6 @@
 //! Operations as calls of the store, and as words.
 
-use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
+use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
 use bitgrain_store::{CompactOptions, Dependents, PutOptions, StoreError, TensorStore};
 
 use crate::script::{Op, Put};
@@ -18,7 +18,7 @@ pub(crate) fn execute(store: &TensorStore, op: &Op, now: u64) -> Result<(), Stor
         Op::Absent { id, base } => {
             let shape = store.meta(base)?.shape;
             let values = DeltaValues::Delta(vec![0.5; shape.iter().product()]);
-            store.put_absent(id, &shape, &Reconstruct::Delta { base: base.clone(), values })
+            store.put_absent(id, &shape, &Reconstruction::Delta { base: base.clone(), values })
         }
         Op::Note { id, pairs } => store.set_user(id, pairs),
         Op::Read { id } => store.get(id).map(drop),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::{Counted, Dice, Fault, Image, Loss, Plan, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Counted, Dice, Fault, FaultPlan, Image, PowerLoss, SimulatedDisk};
 use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::points::{Tally, quiet};
@@ -26,7 +26,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let whole = quiet(|| run(&ops, settings, None, &mut dice.clone())).map_err(|why| format!("seed {seed}: {why}"))?;
     for at in 0..whole {
         let fault = *dice.pick(&[Fault::Device, Fault::NoSpace]);
-        let plan = Plan { fault, counted: Counted::Changes, at, lasting: dice.chance(30) };
+        let plan = FaultPlan { fault, counted: Counted::Changes, at, lasting: dice.chance(30) };
         tally.count(if fault == Fault::Device { "device error" } else { "full disk" });
         quiet(|| run(&ops, settings, Some(plan), &mut dice.clone()))
             .map_err(|why| format!("seed {seed}: {why} ({plan:?}, {settings:?})"))?;
@@ -35,7 +35,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
 }
 
 /// Runs `ops` with a fault, then crashes. Says how many changes of the disk there were.
-fn run(ops: &[Op], settings: Settings, plan: Option<Plan>, dice: &mut Dice) -> Result<usize, String> {
+fn run(ops: &[Op], settings: Settings, plan: Option<FaultPlan>, dice: &mut Dice) -> Result<usize, String> {
     let disk = SimulatedDisk::default();
     if let Some(plan) = plan {
         disk.plan(plan);
@@ -87,7 +87,7 @@ fn lost(disk: &SimulatedDisk, dice: &mut Dice) -> Image {
     let journal = disk.journal();
     let mut walk = journal.walk();
     walk.forward_to(journal.len());
-    walk.power_cut(Loss::any(dice), dice)
+    walk.power_cut(PowerLoss::any(dice), dice)
 }
 
 /// The script of `seed`, closed, then opened and read with each look at the disk failing once.
@@ -107,7 +107,7 @@ pub(crate) fn reads(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut at = 0;
     loop {
         let disk = SimulatedDisk::holding(&image);
-        disk.plan(Plan { fault: Fault::Device, counted: Counted::Reads, at, lasting: dice.chance(30) });
+        disk.plan(FaultPlan { fault: Fault::Device, counted: Counted::Reads, at, lasting: dice.chance(30) });
         // Any error will do: the read was refused, so nothing is known.
         let refused = quiet(|| Session::open(disk.clone(), settings, Arc::clone(&worlds), now).map(drop));
         if disk.hits() == 0 {
@@ -133,7 +133,7 @@ fn a_full_disk_refuses_a_write_and_takes_it_once_there_is_room() {
     let store = TensorStore::open_on(Arc::new(disk.clone()), StoreConfig::default()).expect("opens");
     store.put("before", &[3], &[1.0, 2.0, 3.0]).expect("there is room");
     let at = disk.operations(Counted::Changes);
-    disk.plan(Plan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
+    disk.plan(FaultPlan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
     for _ in 0..3 {
         let refused = store.put("after", &[2], &[4.0, 5.0]);
         assert!(matches!(refused, Err(StoreError::NoSpace { .. })), "{refused:?}");
@@ -154,7 +154,7 @@ fn a_sync_that_fails_stops_writes_but_not_reads_until_the_store_is_opened_again(
     store.put("before", &[1], &[1.0]).expect("the disk is well");
     // The write is the next change, its sync the one after.
     let at = disk.operations(Counted::Changes) + 1;
-    disk.plan(Plan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
+    disk.plan(FaultPlan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
     store.put("in doubt", &[1], &[2.0]).expect_err("the sync failed");
     let refused = store.put("after", &[1], &[3.0]);
     assert!(matches!(refused, Err(StoreError::Poisoned)), "{refused:?}");

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{env, io, thread};
 
-use bitgrain_store::backend::simulated::Dice;
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
+use bitgrain_store::storage::simulated::Dice;
 use bitgrain_store::{Clock, CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::execute::execute;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Dice, PowerLoss, SimulatedDisk};
 use bitgrain_store::{StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::points::{Tally, quiet};
@@ -37,7 +37,7 @@ pub(crate) fn explore(seed: u64, tally: &mut Tally) -> Result<(), String> {
     let mut walk = journal.walk();
     for at in 0..=journal.len() {
         walk.forward_to(at);
-        let image = walk.power_cut(Loss::any(&mut dice), &mut dice);
+        let image = walk.power_cut(PowerLoss::any(&mut dice), &mut dice);
         tally.count("power cut after a lie of the disk");
         let config = StoreConfig { segment_bytes: settings.segment_bytes, ..StoreConfig::default() };
         quiet(|| match TensorStore::open_on(Arc::new(SimulatedDisk::holding(&image)), config) {

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
-use bitgrain_store::backend::simulated::SimulatedDisk;
-use bitgrain_store::backend::{Backend, BackendFile};
+use bitgrain_store::storage::simulated::SimulatedDisk;
+use bitgrain_store::storage::{Storage, StorageFile};
 
 /// A fault that the crash tests must notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct MutantDisk {
     disk: SimulatedDisk,
     mutant: Mutant,
     /// Files whose sync was put off.
-    late: Arc<Mutex<Vec<Arc<dyn BackendFile>>>>,
+    late: Arc<Mutex<Vec<Arc<dyn StorageFile>>>>,
 }
 
 impl MutantDisk {
@@ -38,21 +38,21 @@ impl MutantDisk {
         Self { disk, mutant, late: Arc::default() }
     }
 
-    fn file(&self, file: Arc<dyn BackendFile>) -> Arc<dyn BackendFile> {
+    fn file(&self, file: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
         Arc::new(MutantFile { file, mutant: self.mutant, late: Arc::clone(&self.late) })
     }
 }
 
-impl Backend for MutantDisk {
+impl Storage for MutantDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         self.disk.list()
     }
 
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         self.disk.create_new(name).map(|file| self.file(file))
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         self.disk.open(name).map(|file| self.file(file))
     }
 
@@ -76,9 +76,9 @@ impl Backend for MutantDisk {
 }
 
 struct MutantFile {
-    file: Arc<dyn BackendFile>,
+    file: Arc<dyn StorageFile>,
     mutant: Mutant,
-    late: Arc<Mutex<Vec<Arc<dyn BackendFile>>>>,
+    late: Arc<Mutex<Vec<Arc<dyn StorageFile>>>>,
 }
 
 impl MutantFile {
@@ -93,7 +93,7 @@ impl MutantFile {
     }
 }
 
-impl BackendFile for MutantFile {
+impl StorageFile for MutantFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.file.read_at(offset, buffer)
     }

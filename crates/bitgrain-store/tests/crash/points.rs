@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bitgrain_store::SyncMode;
-use bitgrain_store::backend::simulated::{Dice, Image, Journal, Loss, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Dice, Image, Journal, PowerLoss, SimulatedDisk};
 
 use crate::mutant::Mutant;
 use crate::script::{Op, script};
@@ -75,7 +75,7 @@ impl Story<'_> {
         for at in 0..=self.journal.len() {
             walk.forward_to(at);
             let mut dice = Dice::part(seed, 1000 + at as u64);
-            let loss = Loss::any(&mut dice);
+            let loss = PowerLoss::any(&mut dice);
             let image = walk.power_cut(loss, &mut dice);
             tally.count("power cut");
             self.check(&image, &self.after_power_cut(at), 1, &mut dice, tally)
@@ -136,7 +136,7 @@ impl Story<'_> {
         if depth > 0 && dice.chance(30) && settings.sync == SyncMode::Always {
             let story = Story { journal: &journal, steps: &steps, settings, now };
             let at = dice.below(journal.len() + 1);
-            let loss = Loss::any(dice);
+            let loss = PowerLoss::any(dice);
             let mut walk = journal.walk();
             walk.forward_to(at);
             tally.count("power cut after a crash");

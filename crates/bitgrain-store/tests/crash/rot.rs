@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bitgrain_formats::segment::{Records, SegmentHeader, write_record};
-use bitgrain_store::backend::simulated::{Image, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Image, SimulatedDisk};
 use bitgrain_store::{CompactOptions, OnDamage, StoreConfig, StoreError, SyncMode, TensorId, TensorStore, Tier};
 
 use crate::points::{Tally, quiet};

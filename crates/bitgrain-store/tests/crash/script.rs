@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::Dice;
+use bitgrain_store::storage::simulated::Dice;
 use bitgrain_store::{TensorId, Tier};
 
 /// One operation.

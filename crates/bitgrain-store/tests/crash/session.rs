@@ -1,12 +1,11 @@
 //! A store on a simulated disk and the model beside it: who did what, when it was acknowledged, what may be there.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use bitgrain_store::backend::Backend;
-use bitgrain_store::backend::simulated::{Counted, Fault, Journal, Plan, SimulatedDisk};
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
-use bitgrain_store::{Clock, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
+use bitgrain_store::storage::Storage;
+use bitgrain_store::storage::simulated::{Counted, Fault, FaultPlan, Journal, SimulatedDisk};
+use bitgrain_store::{Clock, SimulatedClock, StoreConfig, StoreError, SyncMode, TensorId, TensorStore};
 
 use crate::execute::{brief, execute};
 use crate::mutant::{Mutant, MutantDisk};
@@ -20,16 +19,6 @@ pub(crate) struct Settings {
     pub(crate) sync: SyncMode,
     pub(crate) segment_bytes: u64,
     pub(crate) mutant: Option<Mutant>,
-}
-
-/// A clock that stands still until it is moved.
-#[derive(Debug, Default)]
-pub(crate) struct Hand(AtomicU64);
-
-impl Clock for Hand {
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// One operation that ran: the part of the journal that it wrote, and what may be there in the middle and after it.
@@ -49,7 +38,7 @@ pub(crate) struct Session {
     pub(crate) disk: SimulatedDisk,
     pub(crate) settings: Settings,
     store: Option<TensorStore>,
-    clock: Arc<Hand>,
+    clock: Arc<SimulatedClock>,
     worlds: Arc<[World]>,
     steps: Vec<Step>,
     /// Segments that had no index when the session began.
@@ -67,7 +56,7 @@ impl Session {
         worlds: Arc<[World]>,
         now: u64,
     ) -> Result<Self, String> {
-        let clock = Arc::new(Hand(AtomicU64::new(now)));
+        let clock = Arc::new(SimulatedClock::new(now));
         let mut session = Self { disk, settings, store: None, clock, worlds, steps: Vec::new(), scanned: Vec::new() };
         session.start().map_err(|error| format!("the store does not open: {error}"))?;
         session.settle()?;
@@ -140,7 +129,7 @@ impl Session {
             Op::Reopen => self.restart(true),
             _ => {
                 if let Op::Tick { later } = op {
-                    self.clock.0.fetch_add(*later, Ordering::Relaxed);
+                    self.clock.set(self.now() + *later);
                 }
                 execute(self.store(), op, self.now())
             }
@@ -185,7 +174,7 @@ impl Session {
     /// What is wrong with the store then.
     pub(crate) fn killed_in(&mut self, op: &Op, changes: usize) -> Result<(), String> {
         let at = self.disk.operations(Counted::Changes) + changes;
-        self.disk.plan(Plan { fault: Fault::Killed, counted: Counted::Changes, at, lasting: true });
+        self.disk.plan(FaultPlan { fault: Fault::Killed, counted: Counted::Changes, at, lasting: true });
         let ran = self.run(op);
         self.disk.heal();
         ran?.ok();
@@ -234,7 +223,7 @@ impl Session {
     }
 
     /// The disk, with the fault built in if there is one.
-    fn backend(&self) -> Arc<dyn Backend> {
+    fn storage(&self) -> Arc<dyn Storage> {
         let disk = self.disk.clone();
         match self.settings.mutant {
             Some(mutant) => Arc::new(MutantDisk::new(disk, mutant)),
@@ -244,7 +233,7 @@ impl Session {
 
     fn start(&mut self) -> Result<(), StoreError> {
         let from = self.disk.done();
-        let opened = TensorStore::open_on(self.backend(), self.config());
+        let opened = TensorStore::open_on(self.storage(), self.config());
         let (to, worlds) = (self.disk.done(), &self.worlds);
         let (during, after) = (Arc::clone(worlds), Arc::clone(worlds));
         self.steps.push(Step { what: "open".into(), from, to, during, after, durable: false });

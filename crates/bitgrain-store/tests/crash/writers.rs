@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Dice, PowerLoss, SimulatedDisk};
 use bitgrain_store::{CompactOptions, StoreConfig, StoreError, SyncMode, TensorStore};
 
 use crate::execute::execute;
@@ -88,7 +88,7 @@ pub(crate) fn explore(seed: u64, cuts: usize, tally: &mut Tally) -> Result<(), S
                 progress.acknowledge(writer);
             }
         }
-        let loss = Loss::any(&mut dice);
+        let loss = PowerLoss::any(&mut dice);
         let image = walk.power_cut(loss, &mut dice);
         tally.count("power cut, several writers");
         quiet(|| {

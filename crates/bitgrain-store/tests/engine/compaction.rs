@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use bitgrain_store::{CompactOptions, Dependents, Tensor, TensorStore};
+use bitgrain_store::{CompactOptions, Dependents, StoredTensor, TensorStore};
 
 use super::{small_segments, wave};
 
 const ALL: CompactOptions = CompactOptions { garbage: 0.25, all: true };
 
-fn everything(store: &TensorStore) -> Vec<(String, Tensor)> {
+fn everything(store: &TensorStore) -> Vec<(String, StoredTensor)> {
     let metas = store.scan(None).map(|meta| meta.expect("readable"));
     metas.map(|meta| (meta.id.to_string(), store.get(&meta.id).expect("readable"))).collect()
 }

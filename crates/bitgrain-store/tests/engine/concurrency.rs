@@ -131,7 +131,7 @@ fn large_tensors_are_encoded_the_same_on_any_number_of_threads() {
 
 #[test]
 fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
-    use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
+    use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
     use rayon::prelude::*;
 
     let folder = tempfile::tempdir().expect("a folder");
@@ -143,7 +143,7 @@ fn calls_from_a_pool_of_threads_do_not_wait_for_themselves() {
     pool.install(|| {
         (0..12_usize).into_par_iter().for_each(|i| {
             let delta = DeltaValues::Wanted(values.iter().map(|v| v + i as f32).collect());
-            let policy = Reconstruct::Delta { base: "base".into(), values: delta };
+            let policy = Reconstruction::Delta { base: "base".into(), values: delta };
             match i % 6 {
                 0 => store.put_absent(i as u128, &[270_000], &policy).expect("put"),
                 1 => _ = store.put("same", &[270_000], &values).expect("put"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::{Image, SimulatedDisk};
+use bitgrain_store::storage::simulated::{Image, SimulatedDisk};
 use bitgrain_store::{
     CompactOptions, Dependents, PutOptions, SimulatedClock, StoreConfig, StoreError, SyncMode, TensorStore,
 };

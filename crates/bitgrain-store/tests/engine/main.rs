@@ -16,16 +16,17 @@ mod partial;
 mod pins;
 mod places;
 mod readers;
+mod storages;
 mod temporal;
 mod tiers;
 mod wishes;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use bitgrain_store::policy::{AbsentRule, PolicyConfig};
-use bitgrain_store::{Clock, StoreConfig, SyncMode, TensorStore};
+use bitgrain_store::{Clock, SimulatedClock, StoreConfig, SyncMode, TensorStore};
 
 /// Values that differ by seed.
 fn wave(seed: usize, len: usize) -> Vec<f32> {
@@ -47,25 +48,9 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-/// A clock that is set by hand.
-#[derive(Debug, Default)]
-struct HandClock(AtomicU64);
-
-impl Clock for HandClock {
-    fn now(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-}
-
-impl HandClock {
-    fn set(&self, now: u64) {
-        self.0.store(now, Relaxed);
-    }
-}
-
 /// Settings with a clock of one's own.
-fn with_clock(start: u64) -> (Arc<HandClock>, StoreConfig) {
-    let clock = Arc::new(HandClock(AtomicU64::new(start)));
+fn with_clock(start: u64) -> (Arc<SimulatedClock>, StoreConfig) {
+    let clock = Arc::new(SimulatedClock::new(start));
     let config =
         StoreConfig { clock: Arc::clone(&clock) as Arc<dyn Clock>, sync: SyncMode::OnSeal, ..StoreConfig::default() };
     (clock, config)

@@ -3,7 +3,7 @@
 use bitgrain_store::policy::{PolicyConfig, Reason};
 use bitgrain_store::{CompactOptions, StoreConfig, TensorStore, Tier};
 
-use super::{HandClock, wave, with_clock};
+use super::{SimulatedClock, wave, with_clock};
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
@@ -16,7 +16,7 @@ fn sparing(config: &StoreConfig, warm_byte_cap: u64) -> StoreConfig {
 }
 
 /// Puts a tensor at 5 bits and reads it until the policy wants 7; returns the time.
-fn wanting_seven_bits(store: &TensorStore, clock: &HandClock) -> u64 {
+fn wanting_seven_bits(store: &TensorStore, clock: &SimulatedClock) -> u64 {
     store.put("x", &[100], &wave(1, 100)).expect("put");
     let mut now = HOUR;
     for _ in 0..4 {

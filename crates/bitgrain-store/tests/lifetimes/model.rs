@@ -6,16 +6,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::SimulatedDisk;
 use bitgrain_store::policy::PolicyConfig;
-use bitgrain_store::reconstruct::{DeltaValues, Reconstruct};
+use bitgrain_store::reconstruct::{DeltaValues, Reconstruction};
+use bitgrain_store::storage::simulated::{Dice, SimulatedDisk};
 use bitgrain_store::{
-    CompactOptions, Dependents, FrameProvenance, Provenance, PutOptions, StoreConfig, StoreError, TensorStore, Tier,
+    CompactOptions, Dependents, FrameProvenance, Provenance, PutOptions, SimulatedClock, StoreConfig, StoreError,
+    TensorStore, Tier,
 };
 
 use super::operation::{DERIVED, Operation};
 use super::world::{Known, SHAPE, Since, World, check, lasting, within};
-use super::{Dice, HandClock, MONDAY, values, with_clock};
+use super::{MONDAY, values, with_clock};
 
 const COUNT: usize = SHAPE[0] * SHAPE[1];
 const OPERATIONS: usize = 60;
@@ -38,12 +39,12 @@ fn any_sequence_of_operations_keeps_values_pins_limits_and_tiers() {
 }
 
 fn run(seed: u64, done: &mut Vec<Operation>) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let (clock, config) = with_clock();
     // A cap that some sequences reach, segments that some fill.
-    let first_tier = dice.pick(&[Tier::Hot, Tier::Hot, Tier::WarmAggressive]);
-    let policy = PolicyConfig { first_tier, warm_byte_cap: dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
-    let config = StoreConfig { policy, segment_bytes: dice.pick(&[2000, 64 << 20]), ..config };
+    let first_tier = *dice.pick(&[Tier::Hot, Tier::Hot, Tier::WarmAggressive]);
+    let policy = PolicyConfig { first_tier, warm_byte_cap: *dice.pick(&[300, 1000, 64 << 20]), ..config.policy };
+    let config = StoreConfig { policy, segment_bytes: *dice.pick(&[2000, 64 << 20]), ..config };
     let disk = SimulatedDisk::default();
     let store = TensorStore::open_on(Arc::new(disk.clone()), config.clone()).expect("opens");
     let mut session = Session { clock, config, disk, store: Some(store), world: World::new(), now: MONDAY };
@@ -58,7 +59,7 @@ fn run(seed: u64, done: &mut Vec<Operation>) {
 
 /// A store in use, and what its user knows of it.
 struct Session {
-    clock: Arc<HandClock>,
+    clock: Arc<SimulatedClock>,
     config: StoreConfig,
     disk: SimulatedDisk,
     store: Option<TensorStore>,
@@ -221,7 +222,7 @@ impl Session {
             store.put(*id, &SHAPE, original).expect("put");
         }
         let delta = DeltaValues::Wanted(originals[0].clone());
-        store.attach(derived, Some(&Reconstruct::Delta { base: base.into(), values: delta })).expect("attached");
+        store.attach(derived, Some(&Reconstruction::Delta { base: base.into(), values: delta })).expect("attached");
         for (id, original) in DERIVED.into_iter().zip(originals) {
             let known = Known { originals: vec![original], reconstructable: id == derived, ..Known::default() };
             self.world.insert(id, known);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bitgrain_store::backend::simulated::SimulatedDisk;
+use bitgrain_store::storage::simulated::SimulatedDisk;
 use bitgrain_store::{TensorStore, Tier};
 
 use super::{DAY, HOUR, MINUTE, MONDAY, distance, values, with_clock};

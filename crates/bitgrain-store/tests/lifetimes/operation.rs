@@ -1,8 +1,9 @@
 //! User-level operations, rolled by dice.
 
 use bitgrain_store::Tier;
+use bitgrain_store::storage::simulated::Dice;
 
-use super::{Dice, HOUR, MINUTE};
+use super::{HOUR, MINUTE};
 
 /// Tensors that operations are about. Those at the end are temporal, mostly.
 pub(crate) const IDS: [&str; 6] = ["a", "b", "c", "d", "frames/1", "frames/2"];
@@ -49,27 +50,27 @@ const PINS: [Tier; 6] = Tier::ALL;
 
 impl Operation {
     pub(crate) fn roll(dice: &mut Dice) -> Self {
-        let id = if dice.chance(85) { dice.pick(&IDS) } else { DERIVED[0] };
+        let id = if dice.chance(85) { *dice.pick(&IDS) } else { DERIVED[0] };
         let seed = dice.below(1 << 20) as u64;
         match dice.below(100) {
             0..18 => Self::Put {
                 id,
                 seed,
-                tier: dice.chance(40).then(|| dice.pick(&PINS[..5])),
-                pin: dice.chance(20).then(|| dice.pick(&PINS)),
-                max_error: dice.chance(15).then(|| dice.pick(&[0.001, 0.01, 0.05, 0.3])),
+                tier: dice.chance(40).then(|| *dice.pick(&PINS[..5])),
+                pin: dice.chance(20).then(|| *dice.pick(&PINS)),
+                max_error: dice.chance(15).then(|| *dice.pick(&[0.001, 0.01, 0.05, 0.3])),
                 batch: dice.chance(30),
             },
-            18..34 => Self::Append { id: dice.pick(&IDS[3..]), seed, batch: dice.chance(30) },
+            18..34 => Self::Append { id: *dice.pick(&IDS[3..]), seed, batch: dice.chance(30) },
             34..44 => Self::Get(id),
             44..48 => Self::GetRows(id),
-            48..58 => Self::Pin(id, dice.chance(65).then(|| dice.pick(&PINS))),
-            58..63 => Self::Limit(id, dice.chance(60).then(|| dice.pick(&[0.002, 0.01, 0.05, 0.3]))),
+            48..58 => Self::Pin(id, dice.chance(65).then(|| *dice.pick(&PINS))),
+            58..63 => Self::Limit(id, dice.chance(60).then(|| *dice.pick(&[0.002, 0.01, 0.05, 0.3]))),
             63..65 => Self::Note(id),
             65..69 => Self::Delete(id),
             69..72 => Self::Derive(seed),
             72..90 => {
-                Self::Tick { after: dice.pick(&[1000, MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 30 * HOUR, 80 * HOUR]) }
+                Self::Tick { after: *dice.pick(&[1000, MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 30 * HOUR, 80 * HOUR]) }
             }
             90..96 => Self::Reopen { close: dice.chance(60) },
             _ => Self::Compact { all: dice.chance(60) },

@@ -1,7 +1,7 @@
 //! Bytes of warm tensors: down to the cap, up only well below it, and no back and forth around it.
 
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm, WarmAggressive};
-use bitgrain_store::policy::{Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, estimated_bytes, plan};
+use bitgrain_store::policy::{Candidate, CapState, PolicyConfig, Reason, TierBounds, TierPlan, estimated_bytes, plan};
 
 use crate::world::{DAY, HOUR, MINUTE, SECOND, START, World, tensor};
 
@@ -16,11 +16,11 @@ fn used(tier: Tier, bytes: u64, age: u64) -> Candidate {
     c
 }
 
-fn planned(config: &PolicyConfig, candidates: &[Candidate]) -> Plan {
+fn planned(config: &PolicyConfig, candidates: &[Candidate]) -> TierPlan {
     plan(config, START, candidates.iter().copied(), &CapState::default())
 }
 
-fn moved(plan: &Plan) -> Vec<usize> {
+fn moved(plan: &TierPlan) -> Vec<usize> {
     plan.moves.iter().map(|m| m.index).collect()
 }
 

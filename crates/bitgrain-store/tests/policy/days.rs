@@ -2,6 +2,7 @@
 
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Warm};
 use bitgrain_store::policy::{PolicyConfig, Reason};
+use bitgrain_store::storage::simulated::Dice;
 
 use crate::world::{DAY, HOUR, MINUTE, START, World, evicting};
 
@@ -14,16 +15,6 @@ fn roomy() -> World {
 fn path(world: &World, index: usize) -> Vec<(Tier, f64)> {
     let moves = world.moved.iter().filter(|m| m.index == index);
     moves.map(|m| (m.to, (m.time - START) as f64 / HOUR as f64)).collect()
-}
-
-/// The same numbers on every machine.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
 }
 
 #[test]
@@ -149,12 +140,12 @@ fn bits_are_where_the_reads_are() {
             Some(*sum)
         })
         .collect();
-    let mut dice = Dice(1);
+    let mut dice = Dice::new(1);
     let mut reads = [0_u32; 33];
     for minute in 0..3 * DAY / MINUTE {
         let now = START + minute * MINUTE;
         for _ in 0..20 {
-            let rolled = dice.roll();
+            let rolled = dice.below(1 << 30) as f64 / f64::from(1 << 30);
             let rank = sums.partition_point(|sum| *sum < rolled).min(TENSORS - 1);
             if minute > DAY / MINUTE {
                 reads[usize::from(world.tensors[rank].stored.bits())] += 1;

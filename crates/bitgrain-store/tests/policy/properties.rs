@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bitgrain_store::Tier::{self, Absent, Cold, Hot, Lossless, Warm, WarmAggressive};
 use bitgrain_store::policy::{
-    AbsentRule, Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, Usage, decide, plan, score,
+    AbsentRule, Candidate, CapState, PolicyConfig, Reason, TierBounds, TierPlan, Usage, decide, plan, score,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -85,7 +85,7 @@ fn holds(config: &PolicyConfig, c: &Candidate, to: Tier, reason: Reason) -> Resu
 }
 
 /// The plan by what the candidates are called rather than where they stand.
-fn by_name(plan: &Plan, names: &[usize]) -> (BTreeMap<usize, (Tier, Reason)>, BTreeMap<usize, Tier>) {
+fn by_name(plan: &TierPlan, names: &[usize]) -> (BTreeMap<usize, (Tier, Reason)>, BTreeMap<usize, Tier>) {
     let moves = plan.moves.iter().map(|m| (names[m.index], (m.tier, m.reason))).collect();
     (moves, plan.wishes.iter().map(|w| (names[w.index], w.tier)).collect())
 }

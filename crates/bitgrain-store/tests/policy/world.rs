@@ -2,7 +2,7 @@
 
 use bitgrain_store::Tier;
 use bitgrain_store::policy::{
-    AbsentRule, Candidate, CapState, Plan, PolicyConfig, Reason, TierBounds, Usage, decide, estimated_bytes, plan,
+    AbsentRule, Candidate, CapState, PolicyConfig, Reason, TierBounds, TierPlan, Usage, decide, estimated_bytes, plan,
 };
 
 pub(crate) const SECOND: u64 = 1000;
@@ -99,7 +99,7 @@ impl World {
     }
 
     /// Plans and carries it out.
-    pub(crate) fn tick(&mut self, now: u64) -> Plan {
+    pub(crate) fn tick(&mut self, now: u64) -> TierPlan {
         let plan = plan(&self.config, now, self.tensors.iter().copied(), &self.state);
         for m in &plan.moves {
             let c = &mut self.tensors[m.index];

@@ -3,12 +3,12 @@
 use bitgrain_codec::{
     BitWidth, BlockLen, Drift, ScaleType, block_scale, bound, bound_of_scale, bound_with_drift, max_abs,
 };
-use bitgrain_store::temporal::{FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
+use bitgrain_store::temporal::{EncodedFrameHead, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
 use proptest::prelude::*;
 
 use super::series::{Temper, decoded, encoded};
 
-fn settings() -> impl Strategy<Value = FrameSettings> {
+fn settings() -> impl Strategy<Value = FrameConfig> {
     let width = prop::sample::select(BitWidth::ALL.to_vec());
     let block = prop::sample::select(vec![8, 24, 64, 4096]);
     let scale_type = prop::sample::select(vec![ScaleType::F16, ScaleType::F32]);
@@ -16,7 +16,7 @@ fn settings() -> impl Strategy<Value = FrameSettings> {
     let run_frames = prop::sample::select(vec![0, 1, 5, 256]);
     (width, block, scale_type, drift, run_frames).prop_map(|(width, block, scale_type, drift, run_frames)| {
         let (block, drift) = (BlockLen::new(block).expect("a multiple of 8"), Drift::new(drift).expect("in range"));
-        FrameSettings { width, block, scale_type, drift, run_frames }
+        FrameConfig { width, block, scale_type, drift, run_frames }
     })
 }
 
@@ -29,8 +29,8 @@ fn error(x: &[f32], y: &[f32]) -> f64 {
 }
 
 /// Largest error of a block whose largest magnitude is `max`, by what its frame's role promises.
-fn allowed(settings: &FrameSettings, role: FrameRole, max: f32) -> f64 {
-    let FrameSettings { width, drift, .. } = *settings;
+fn allowed(settings: &FrameConfig, role: FrameRole, max: f32) -> f64 {
+    let FrameConfig { width, drift, .. } = *settings;
     // A scale stored as f16 is up to 2^-10 wider than the one it stands for.
     let halved = f64::from(bound(width, max)) * (1.0 + 1.0 / 1024.0) + f64::from(f32::from_bits(1));
     match role {
@@ -134,7 +134,7 @@ fn every_role_occurs_in_the_series_that_are_tested() {
         let series = temper.series(7, 200, 14);
         for (scale_type, drift) in [(ScaleType::F16, 0.5), (ScaleType::F32, 0.5)] {
             let drift = Drift::new(drift).expect("in range");
-            let settings = FrameSettings { scale_type, drift, ..FrameSettings::new(BitWidth::W8) };
+            let settings = FrameConfig { scale_type, drift, ..FrameConfig::new(BitWidth::W8) };
             seen.extend(encoded(settings, &series).iter().map(|frame| (frame.head.role, frame.head.scale_type)));
         }
     }
@@ -149,10 +149,10 @@ fn every_role_occurs_in_the_series_that_are_tested() {
 fn scales_that_halves_cannot_hold_are_stored_as_f32() {
     for size in [1e-40, 1e-7, 1e7, 3e38] {
         let values: Vec<f32> = (0..64).map(|i| size * ((i as f32 - 31.0) / 32.0)).collect();
-        let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W3), 64);
+        let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W3), 64);
         assert_eq!(encoder.encode(&values).expect("finite").head.scale_type, ScaleType::F32, "{size:e}");
     }
-    let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W3), 64);
+    let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W3), 64);
     assert_eq!(encoder.encode(&[0.0; 64]).expect("finite").head.scale_type, ScaleType::F16);
 }
 
@@ -161,7 +161,7 @@ fn a_small_block_beside_a_large_one_is_as_good_as_by_itself() {
     // Only the large block moves little enough; a bound of the whole frame would not protect the small one.
     let frame =
         |t: f32| -> Vec<f32> { (0..128).map(|i| if i < 64 { 1e6 + t } else { (i as f32 + t).sin() }).collect() };
-    let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 128);
+    let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 128);
     let series: Vec<Vec<f32>> = (0..20).map(|t| frame(t as f32)).collect();
     let frames: Vec<_> = series.iter().map(|frame| encoder.encode(frame).expect("finite")).collect();
     for (i, values) in series.iter().enumerate() {
@@ -172,7 +172,7 @@ fn a_small_block_beside_a_large_one_is_as_good_as_by_itself() {
 
 #[test]
 fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
-    let settings = FrameSettings { scale_type: ScaleType::F32, ..FrameSettings::new(BitWidth::W8) };
+    let settings = FrameConfig { scale_type: ScaleType::F32, ..FrameConfig::new(BitWidth::W8) };
     let mut shown = 0;
     for level in (0..200).map(|k| 256.0 + 0.173 * k as f32) {
         let first: Vec<f32> = (0..64).map(|i| level + 0.4 * i as f32).collect();
@@ -187,7 +187,7 @@ fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
         let mut decoder = RunDecoder::new(0, &frames[0].head, &frames[0].body, 64).expect("a key frame");
         decoder.load_scales(1, &head, &frames[1].body).expect("a difference key");
         frames.push(FrameEncoder::resume(settings, &decoder, 2).encode(&values).expect("finite"));
-        let FrameHead { role, width, bound, .. } = frames[2].head;
+        let EncodedFrameHead { role, width, bound, .. } = frames[2].head;
         assert_eq!((role, width), (FrameRole::DifferenceShared, BitWidth::W2));
         let error = error(&values, &decoded(&frames, 2, 64));
         assert!(error <= f64::from(bound), "{error} beyond {bound}");
@@ -199,11 +199,11 @@ fn the_rounding_of_the_sum_is_in_the_bound_of_a_difference() {
 #[test]
 fn scales_of_another_width_are_not_shared_however_much_may_lie_idle() {
     let drift = Drift::new(0.99).expect("in range");
-    let [narrow, wide] = [BitWidth::W3, BitWidth::W8].map(|width| FrameSettings { drift, ..FrameSettings::new(width) });
+    let [narrow, wide] = [BitWidth::W3, BitWidth::W8].map(|width| FrameConfig { drift, ..FrameConfig::new(width) });
     let values: Vec<f32> = (0..64).map(|i| (i as f32 - 31.0) / 32.0).collect();
     let mut encoder = FrameEncoder::new(narrow, 64);
     encoder.encode(&values).expect("finite");
-    encoder.set_settings(wide);
+    encoder.set_config(wide);
     // Turned around, so that a difference is of no use.
     let values: Vec<f32> = values.iter().map(|value| -value).collect();
     assert!(encoder.encode(&values).expect("finite").head.bound <= 1.001 * bound(BitWidth::W8, 1.0));

@@ -2,13 +2,13 @@
 
 use bitgrain_codec::{BitWidth, CodecErr};
 use bitgrain_store::StoreError;
-use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
+use bitgrain_store::temporal::{EncodedFrame, EncodedFrameHead, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
 
 use super::series::{Temper, encoded};
 
 /// A run with every role in it, and the number of values of a frame.
 fn run() -> (Vec<EncodedFrame>, usize) {
-    let frames = encoded(FrameSettings::new(BitWidth::W8), &Temper::Kelvin.series(3, 100, 6));
+    let frames = encoded(FrameConfig::new(BitWidth::W8), &Temper::Kelvin.series(3, 100, 6));
     let roles: Vec<FrameRole> = frames.iter().map(|frame| frame.head.role).collect();
     assert_eq!(roles[..3], [FrameRole::Key, FrameRole::DifferenceKey, FrameRole::DifferenceShared]);
     (frames, 100)
@@ -22,7 +22,7 @@ fn decoder(frames: &[EncodedFrame], count: usize) -> RunDecoder {
 
 #[test]
 fn a_frame_of_another_length_is_refused_and_the_run_goes_on() {
-    let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 8);
+    let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 8);
     encoder.encode(&[290.0; 8]).expect("eight values");
     let refused = encoder.encode(&[1.0; 9]);
     assert!(matches!(refused, Err(StoreError::FrameShape { expected: 8, got: 9 })));
@@ -54,7 +54,7 @@ fn bodies_of_the_wrong_length_are_refused() {
 fn frames_of_another_run_are_refused() {
     let (frames, count) = run();
     let (good, mut out) = (decoder(&frames, count), vec![0.0; count]);
-    let mut refused = |decoder: &RunDecoder, index: u64, change: &dyn Fn(&mut FrameHead)| {
+    let mut refused = |decoder: &RunDecoder, index: u64, change: &dyn Fn(&mut EncodedFrameHead)| {
         let EncodedFrame { mut head, body } = frames[usize::try_from(index).expect("small")].clone();
         change(&mut head);
         matches!(decoder.decode_into(index, &head, &body, &mut out), Err(StoreError::FrameOutOfRun { .. }))
@@ -67,7 +67,7 @@ fn frames_of_another_run_are_refused() {
     assert!(refused(&good, 2, &|head| head.key_back = 1));
     assert!(refused(&good, 2, &|head| head.scales_back = 2));
     // At the width of other scales, with as many bytes as that takes.
-    let wider = FrameHead { width: BitWidth::W8, ..frames[2].head };
+    let wider = EncodedFrameHead { width: BitWidth::W8, ..frames[2].head };
     let refused_width = good.decode_into(2, &wider, &vec![0; wider.body_len(count)], &mut vec![0.0; count]);
     assert!(matches!(refused_width, Err(StoreError::FrameOutOfRun { index: 2, needed: 1, .. })), "{refused_width:?}");
     // Without the scales it needs.
@@ -102,10 +102,10 @@ fn no_flipped_bit_panics_or_gives_what_is_not_finite() {
 
 #[test]
 fn sums_beyond_f32_are_refused() {
-    let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 8);
+    let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 8);
     let key = encoder.encode(&[f32::MAX; 8]).expect("finite");
     let decoder = RunDecoder::new(0, &key.head, &key.body, 8).expect("a key frame");
-    let head = FrameHead { role: FrameRole::DifferenceKey, key_back: 1, ..key.head };
+    let head = EncodedFrameHead { role: FrameRole::DifferenceKey, key_back: 1, ..key.head };
     let refused = decoder.decode_into(1, &head, &key.body, &mut [0.0; 8]);
     assert!(matches!(refused, Err(StoreError::Codec(CodecErr::NonFinite { index: 0 }))), "{refused:?}");
 }

@@ -1,6 +1,6 @@
 //! Series of frames of every temper, the same for the same seed.
 
-use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings, RunDecoder};
+use bitgrain_store::temporal::{EncodedFrame, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
 
 /// A series of one temper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Random {
 }
 
 /// All frames encoded, one after another.
-pub(crate) fn encoded(settings: FrameSettings, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
+pub(crate) fn encoded(settings: FrameConfig, series: &[Vec<f32>]) -> Vec<EncodedFrame> {
     let mut encoder = FrameEncoder::new(settings, series.first().map_or(0, Vec::len));
     series.iter().map(|frame| encoder.encode(frame).expect("finite and of one length")).collect()
 }

@@ -1,7 +1,7 @@
 //! Sizes that were promised.
 
 use bitgrain_codec::{BitWidth, BlockFormat, Drift, ScaleType};
-use bitgrain_store::temporal::{EncodedFrame, FrameEncoder, FrameRole, FrameSettings};
+use bitgrain_store::temporal::{EncodedFrame, FrameConfig, FrameEncoder, FrameRole};
 
 use super::series::{Random, Temper, encoded};
 
@@ -16,7 +16,7 @@ fn roles(frames: &[EncodedFrame], role: FrameRole) -> usize {
 /// How many times smaller than plain blocks of the same width, and that no frame has a larger bound.
 fn gain(width: BitWidth, series: &[Vec<f32>]) -> f64 {
     let format = BlockFormat::new(width);
-    let frames = encoded(FrameSettings::new(width), series);
+    let frames = encoded(FrameConfig::new(width), series);
     let mut plain = 0;
     for (values, frame) in series.iter().zip(&frames) {
         let bytes = format.encode(values).expect("finite");
@@ -42,13 +42,13 @@ fn a_hundred_stationary_frames_share_scales_for_the_seeds_four_times() {
             level.clone()
         })
         .collect();
-    let settings = FrameSettings { scale_type: ScaleType::F32, ..FrameSettings::new(BitWidth::W8) };
+    let settings = FrameConfig { scale_type: ScaleType::F32, ..FrameConfig::new(BitWidth::W8) };
     let frames = encoded(settings, &series);
     assert_eq!((roles(&frames, FrameRole::Key), roles(&frames, FrameRole::Shared)), (1, 99));
     let raw = 4 * 64 * 16 * 100;
     assert_eq!(bytes(&frames), 16 * (4 + 64 * 100));
     assert_eq!(format!("{:.2}", raw as f64 / bytes(&frames) as f64), "4.00");
-    let halves = encoded(FrameSettings::new(BitWidth::W8), &series);
+    let halves = encoded(FrameConfig::new(BitWidth::W8), &series);
     assert_eq!(bytes(&halves), 16 * (2 + 64 * 100));
 }
 
@@ -64,7 +64,7 @@ fn differences_pay_even_when_the_series_wanders_off() {
     // Half a step of the key frame's scale a frame: no key frame serves for long.
     let series: Vec<Vec<f32>> =
         (0..200).map(|t| (0..1024).map(|i| 290.0 + t as f32 + (i as f32 * 0.1).sin()).collect()).collect();
-    let frames = encoded(FrameSettings::new(BitWidth::W8), &series);
+    let frames = encoded(FrameConfig::new(BitWidth::W8), &series);
     let keys = roles(&frames, FrameRole::Key);
     assert!((5..60).contains(&keys), "{keys} key frames");
     let gain = gain(BitWidth::W8, &series);
@@ -76,12 +76,12 @@ fn noise_around_zero_costs_no_more_than_plain_frames() {
     let mut random = Random(1);
     let series: Vec<Vec<f32>> = (0..50).map(|_| (0..640).map(|_| random.signed()).collect()).collect();
     let plain = 50 * BlockFormat::new(BitWidth::W8).encoded_len(640);
-    assert!(bytes(&encoded(FrameSettings::new(BitWidth::W8), &series)) < plain);
+    assert!(bytes(&encoded(FrameConfig::new(BitWidth::W8), &series)) < plain);
 }
 
 #[test]
 fn with_no_drift_at_all_frames_still_share_what_they_would_have_by_themselves() {
-    let settings = FrameSettings { drift: Drift::new(0.0).expect("in range"), ..FrameSettings::new(BitWidth::W8) };
+    let settings = FrameConfig { drift: Drift::new(0.0).expect("in range"), ..FrameConfig::new(BitWidth::W8) };
     // A scale that is rounded up as f16, so that the frame's maximum is below its range.
     let frame: Vec<f32> = (0..64).map(|i| 1.0001 * (i as f32 / 31.5 - 1.0)).collect();
     let turned: Vec<f32> = frame.iter().map(|value| -value).collect();
@@ -94,7 +94,7 @@ fn with_no_drift_at_all_frames_still_share_what_they_would_have_by_themselves() 
 
 #[test]
 fn runs_end_at_their_cap() {
-    let settings = FrameSettings { run_frames: 10, ..FrameSettings::new(BitWidth::W8) };
+    let settings = FrameConfig { run_frames: 10, ..FrameConfig::new(BitWidth::W8) };
     let frames = encoded(settings, &vec![vec![290.0; 100]; 95]);
     assert_eq!(roles(&frames, FrameRole::Key), 10);
     assert!(frames.iter().enumerate().all(|(i, frame)| frame.head.key_back as usize == i % 10));
@@ -102,7 +102,7 @@ fn runs_end_at_their_cap() {
 
 #[test]
 fn a_clone_is_not_part_of_the_run_until_it_is_kept() {
-    let mut encoder = FrameEncoder::new(FrameSettings::new(BitWidth::W8), 64);
+    let mut encoder = FrameEncoder::new(FrameConfig::new(BitWidth::W8), 64);
     encoder.encode(&[290.0; 64]).expect("finite");
     let mut lost = encoder.clone();
     let first = lost.encode(&[291.0; 64]).expect("finite");

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use bitgrain::nn::{Size, digits};
-use bitgrain::store::{Stats, Tier};
+use bitgrain::store::{StoreStats, Tier};
 
 /// Characters of the longest bar.
 const WIDTH: usize = 32;
 
 /// A line for each tier: tensors, bytes as a bar, how many times smaller than f32, largest error.
-pub(crate) fn write(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(stats: &StoreStats, out: &mut dyn Write) -> io::Result<()> {
     let most = stats.tiers.iter().map(|tier| tier.bytes).max().unwrap_or(0);
     writeln!(out, "{:<16} {:>9}  {:<WIDTH$} {:>9} {:>7}  largest error", "tier", "tensors", "bytes", "", "smaller")?;
     for tier in &stats.tiers {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bitgrain::nn::digits;
-use bitgrain::store::{Frame, Provenance, Tensor};
+use bitgrain::store::{Frame, Provenance, StoredTensor};
 use serde_json::json;
 
 use super::arguments::{Span, is_gone, provenance, shape};
@@ -104,14 +104,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 /// Stacks frames to one tensor, with the lowest tier and the largest errors among them.
-fn stacked(shape: &[usize], frames: Vec<Frame>) -> Tensor {
+fn stacked(shape: &[usize], frames: Vec<Frame>) -> StoredTensor {
     let axes = std::iter::once(frames.len()).chain(shape.iter().copied()).collect();
     let worst = frames.iter().map(|frame| frame.provenance).reduce(|a, b| {
         let lower = if b.tier > a.tier { b } else { a };
         Provenance { bound: a.bound.max(b.bound), measured: a.measured.max(b.measured), ..lower }
     });
     let none = Provenance { tier: bitgrain::store::Tier::Hot, bits: 8, bound: 0.0, measured: 0.0, depth: 0 };
-    Tensor {
+    StoredTensor {
         shape: axes,
         values: frames.into_iter().flat_map(|frame| frame.values).collect(),
         provenance: worst.unwrap_or(none),

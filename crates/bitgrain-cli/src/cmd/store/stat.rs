@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use bitgrain::nn::{Size, digits};
-use bitgrain::store::{Stats, TensorStore, TierStats};
+use bitgrain::store::{StoreStats, TensorStore, TierStats};
 use serde_json::{Value, json};
 
 use super::arguments::shape;
@@ -88,7 +88,7 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
     Ok(())
 }
 
-fn to_json(stats: &Stats) -> Value {
+fn to_json(stats: &StoreStats) -> Value {
     let tier = |tier: &TierStats| {
         json!({
             "tier": tier.tier.name(),

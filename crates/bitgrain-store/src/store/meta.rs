@@ -3,11 +3,11 @@
 use bitgrain_formats::segment::Encoding;
 
 use super::TensorStore;
+use super::lookup::Found;
 use super::reader::{Reader, provenance_of};
-use super::view::Found;
 use crate::id::Key;
 use crate::policy::{PolicyConfig, score};
-use crate::{Provenance, StoreError, TensorId, TensorMeta, Tier, read};
+use crate::{Provenance, StoreError, TensorId, TensorMeta, Tier, record};
 
 impl TensorStore {
     /// What is known of a tensor. Not counted as a use of it.
@@ -84,9 +84,9 @@ impl Reader<'_> {
         now: u64,
         policy: &PolicyConfig,
     ) -> Result<TensorMeta, StoreError> {
-        read::with_buffer(|buffer| {
-            let view = read::head(&found.place, Some(id), buffer)?;
-            let head = read::tensor_of(&view, &found.place, id)?;
+        record::with_buffer(|buffer| {
+            let view = record::read_head(&found.place, Some(id), buffer)?;
+            let head = record::tensor_head(&view, &found.place, id)?;
             let mut updated = head.updated;
             let provenance = match head.encoding {
                 Encoding::Absent => {
@@ -127,8 +127,8 @@ impl Reader<'_> {
         let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
         let (mut last, mut buffer) = (0, Vec::new());
         for place in found.frames.iter().flat_map(|frames| frames.iter()) {
-            let view = read::head(place, Some(id), &mut buffer)?;
-            let head = read::frame_of(&view, place, id)?;
+            let view = record::read_head(place, Some(id), &mut buffer)?;
+            let head = record::frame_head(&view, place, id)?;
             last = view.head.stamp.time;
             worst.bound = worst.bound.max(head.accuracy.bound());
             worst.measured = worst.measured.max(head.accuracy.measured());

@@ -1,15 +1,15 @@
 //! A disk in memory that loses what a real one may lose, for tests of crashes.
 //!
-//! [`SimulatedDisk`] is a [`Backend`] that keeps a [`Journal`] of everything done to it. From the journal follows what
+//! [`SimulatedDisk`] is a [`Storage`] that keeps a [`Journal`] of everything done to it. From the journal follows what
 //! a disk can hold if the power goes after any operation: of all that was not synced, any part may be there. Content
 //! is kept, dropped or torn per write, by bytes or by sectors and in any order; names come and go apart from content;
-//! lengths are written apart from bytes; a sync of a file that failed leaves its bytes in doubt for ever. [`Loss`] says which of
-//! this happens, [`Dice`] decide the rest, so that a seed repeats a crash. Operations fail on request ([`Plan`]), syncs
+//! lengths are written apart from bytes; a sync of a file that failed leaves its bytes in doubt for ever. [`PowerLoss`] says which of
+//! this happens, [`Dice`] decide the rest, so that a seed repeats a crash. Operations fail on request ([`FaultPlan`]), syncs
 //! can lie, bits rot ([`Image::flip`]).
 //!
 //! ```
-//! use bitgrain_store::backend::simulated::{Dice, Loss, SimulatedDisk};
-//! use bitgrain_store::backend::Backend;
+//! use bitgrain_store::storage::simulated::{Dice, PowerLoss, SimulatedDisk};
+//! use bitgrain_store::storage::Storage;
 //!
 //! let disk = SimulatedDisk::default();
 //! let file = disk.create_new("a")?;
@@ -21,7 +21,7 @@
 //! let journal = disk.journal();
 //! let mut walk = journal.walk();
 //! walk.forward_to(journal.len());
-//! let worst = walk.power_cut(Loss::ENDS[1], &mut Dice::new(1));
+//! let worst = walk.power_cut(PowerLoss::ENDS[1], &mut Dice::new(1));
 //! assert_eq!(worst.file("a"), Some(&b"kept"[..]));
 //! assert_eq!(disk.image().file("a"), Some(&b"keptlost"[..])); // as the process saw it
 //! # Ok::<(), std::io::Error>(())
@@ -42,12 +42,12 @@ use std::thread;
 use std::time::Duration;
 
 pub use dice::Dice;
-pub use fault::{Counted, Fault, Plan};
+pub use fault::{Counted, Fault, FaultPlan};
 pub use image::Image;
 pub use journal::{Journal, Walk};
-pub use loss::{Fate, Fill, Loss};
+pub use loss::{Fate, Fill, PowerLoss};
 
-use super::{Backend, BackendFile};
+use super::{Storage, StorageFile};
 use journal::{Change, Entry, Outcome};
 
 /// A disk in memory, as one process sees it. Clones are the same disk.
@@ -68,7 +68,7 @@ struct Disk {
     process: usize,
     changes: usize,
     reads: usize,
-    plan: Option<Plan>,
+    plan: Option<FaultPlan>,
     hits: usize,
     lies: bool,
     /// How long a sync of a file takes.
@@ -98,7 +98,7 @@ impl SimulatedDisk {
     }
 
     /// Lets operations fail; the ones planned before no longer do.
-    pub fn plan(&self, plan: Plan) {
+    pub fn plan(&self, plan: FaultPlan) {
         self.locked().plan = Some(plan);
     }
 
@@ -201,8 +201,9 @@ impl Disk {
     /// Bytes of a write to `file` at `offset` that fit.
     fn fitting(&self, file: usize, offset: usize, len: usize) -> usize {
         let Some(capacity) = self.capacity else { return len };
-        let left = usize::try_from(capacity.saturating_sub(self.used())).unwrap_or(usize::MAX);
-        len.min(self.files[file].len().saturating_sub(offset).saturating_add(left))
+        let left =
+            capacity.saturating_sub(self.used()).saturating_add(self.files[file].len().saturating_sub(offset) as u64);
+        usize::try_from(left).map_or(len, |left| len.min(left))
     }
 
     fn hit(&mut self, fault: Fault) -> io::Error {
@@ -227,13 +228,13 @@ impl Disk {
     }
 }
 
-impl Backend for SimulatedDisk {
+impl Storage for SimulatedDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         let disk = self.plain(Counted::Reads, false)?;
         Ok(disk.names.keys().map(ToString::to_string).collect())
     }
 
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         let mut disk = self.plain(Counted::Changes, true)?;
         if disk.names.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -245,7 +246,7 @@ impl Backend for SimulatedDisk {
         Ok(Arc::new(SimulatedFile { disk: self.clone(), file }))
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         let disk = self.plain(Counted::Reads, false)?;
         let file = *disk.names.get(name).ok_or(io::ErrorKind::NotFound)?;
         drop(disk);
@@ -278,7 +279,7 @@ struct SimulatedFile {
     file: usize,
 }
 
-impl BackendFile for SimulatedFile {
+impl StorageFile for SimulatedFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let content = Arc::clone(&self.disk.plain(Counted::Reads, false)?.files[self.file]);
         let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Dice, Image, Loss};
+use super::{Dice, Image, PowerLoss};
 
 /// A change of a file's content.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ impl Walk<'_> {
 
     /// What the disk holds if the power goes now.
     #[must_use]
-    pub fn power_cut(&self, loss: Loss, dice: &mut Dice) -> Image {
+    pub fn power_cut(&self, loss: PowerLoss, dice: &mut Dice) -> Image {
         let mut names = self.names.clone();
         for (name, file) in &self.renamed {
             if loss.keeps_name(dice) {
@@ -157,7 +157,7 @@ impl Walk<'_> {
             let bytes = bytes[..dice.below(bytes.len())].into();
             next.files[*file].pending.push(Change::Write { offset: *offset, bytes });
         }
-        next.power_cut(Loss::ENDS[0], dice)
+        next.power_cut(PowerLoss::ENDS[0], dice)
     }
 
     /// Bytes of a file that has no name any more, or of any other if there is none.

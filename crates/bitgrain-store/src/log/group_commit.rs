@@ -11,7 +11,7 @@ pub(super) type Mark = (u64, u64);
 
 /// Knows up to where the log is durable.
 #[derive(Debug)]
-pub(super) struct Commit {
+pub(super) struct GroupCommit {
     state: Mutex<State>,
     changed: Condvar,
     /// Set for good when nobody knows what the disk holds.
@@ -26,7 +26,7 @@ struct State {
     leading: bool,
 }
 
-impl Commit {
+impl GroupCommit {
     pub(super) fn new(durable: Mark) -> Self {
         Self {
             state: Mutex::new(State { durable, leading: false }),
@@ -106,7 +106,7 @@ mod tests {
     use bitgrain_formats::segment::{SegmentHeader, SegmentKind};
 
     use super::*;
-    use crate::backend::BackendFile;
+    use crate::storage::StorageFile;
 
     /// A file that only syncs, slowly, and perhaps not.
     #[derive(Default)]
@@ -115,7 +115,7 @@ mod tests {
         fails: AtomicBool,
     }
 
-    impl BackendFile for Slow {
+    impl StorageFile for Slow {
         fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn those_who_wait_together_share_a_sync() {
         let file = Arc::new(Slow::default());
-        let (segment, commit, end) = (segment(Arc::clone(&file)), Commit::new((3, 64)), AtomicU64::new(64));
+        let (segment, commit, end) = (segment(Arc::clone(&file)), GroupCommit::new((3, 64)), AtomicU64::new(64));
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
@@ -163,7 +163,7 @@ mod tests {
     fn a_sync_that_fails_refuses_everybody_from_then_on() {
         let file = Arc::new(Slow::default());
         file.fails.store(true, Relaxed);
-        let (segment, commit) = (segment(Arc::clone(&file)), Commit::new((3, 64)));
+        let (segment, commit) = (segment(Arc::clone(&file)), GroupCommit::new((3, 64)));
         let wait = |end| commit.wait((3, end), || Some((Arc::clone(&segment), end)));
         assert!(matches!(wait(70), Err(StoreError::Io { .. })));
         file.fails.store(false, Relaxed);

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::Core;
-use super::view::Found;
+use super::lookup::Found;
 use crate::id::Key;
-use crate::temporal::{FrameEncoder, FrameSettings};
+use crate::temporal::{FrameConfig, FrameEncoder};
 use crate::{StoreError, TensorId};
 
 /// Encoders of temporal tensors that were appended to lately, so that the next frame needs no other to be read.
@@ -53,7 +53,7 @@ impl Core {
         if let Some(encoder) = self.encoders().take(key, found) {
             return Ok(encoder);
         }
-        let settings = FrameSettings { block: self.config.block_len, ..self.config.frames };
+        let settings = FrameConfig { block: self.config.block_len, ..self.config.frames };
         self.reader().resume(found, id, settings)
     }
 

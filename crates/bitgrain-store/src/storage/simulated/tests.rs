@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-fn cut(disk: &SimulatedDisk, loss: Loss, seed: u64) -> Image {
+fn cut(disk: &SimulatedDisk, loss: PowerLoss, seed: u64) -> Image {
     let journal = disk.journal();
     let mut walk = journal.walk();
     walk.forward_to(journal.len());
@@ -16,13 +16,13 @@ fn seen(disk: &SimulatedDisk, name: &str) -> BTreeSet<Option<Vec<u8>>> {
     (0..4000)
         .map(|seed| {
             let mut dice = Dice::new(seed);
-            let loss = Loss { fill: Fill::Zeros, ..Loss::any(&mut dice) };
+            let loss = PowerLoss { fill: Fill::Zeros, ..PowerLoss::any(&mut dice) };
             cut(disk, loss, seed ^ 0x5eed).file(name).map(<[u8]>::to_vec)
         })
         .collect()
 }
 
-fn synced(content: &[u8]) -> (SimulatedDisk, Arc<dyn BackendFile>) {
+fn synced(content: &[u8]) -> (SimulatedDisk, Arc<dyn StorageFile>) {
     let disk = SimulatedDisk::default();
     let file = disk.create_new("a").expect("created");
     file.write_at(0, content).expect("written");
@@ -79,7 +79,7 @@ fn a_sync_that_failed_leaves_doubt_that_a_later_one_does_not_end() {
     let (disk, file) = synced(b"x");
     file.write_at(1, b"a").expect("written");
     let at = disk.operations(Counted::Changes);
-    disk.plan(Plan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
+    disk.plan(FaultPlan { fault: Fault::Device, counted: Counted::Changes, at, lasting: false });
     file.sync_data().expect_err("planned");
     file.write_at(2, b"b").expect("written");
     file.sync_data().expect("synced");
@@ -95,14 +95,14 @@ fn a_sync_that_lies_keeps_nothing() {
     disk.lie(true);
     file.write_at(1, b"a").expect("written");
     file.sync_data().expect("a lie");
-    assert_eq!(cut(&disk, Loss::ENDS[1], 0).file("a"), Some(&b"x"[..]));
+    assert_eq!(cut(&disk, PowerLoss::ENDS[1], 0).file("a"), Some(&b"x"[..]));
 }
 
 #[test]
 fn a_full_disk_takes_some_of_the_first_bytes() {
     let (disk, file) = synced(b"x");
     let at = disk.operations(Counted::Changes);
-    disk.plan(Plan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
+    disk.plan(FaultPlan { fault: Fault::NoSpace, counted: Counted::Changes, at, lasting: true });
     let error = file.write_at(1, b"abcdef").expect_err("planned");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert!(b"xabcdef".starts_with(disk.image().file("a").expect("there")));

@@ -49,7 +49,7 @@ impl Core {
             }
         });
         for key in ahead {
-            self.index.touch(&key, |entry| entry.usage.store(dated(entry.usage.load(), now)), |_| ());
+            self.index.touch(&key, |entry| entry.usage.store(limit_date(entry.usage.load(), now)), |_| ());
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn is_ahead(date: u64, now: u64) -> bool {
 }
 
 /// A use with a date that is not in the future.
-pub(super) fn dated(usage: Usage, now: u64) -> Usage {
+pub(super) fn limit_date(usage: Usage, now: u64) -> Usage {
     if is_ahead(usage.last, now) { Usage { last: now, ..usage } } else { usage }
 }
 

@@ -5,7 +5,7 @@ use bitgrain_codec::random::SplitMix64;
 /// A sequence of numbers that depends on its seed alone ([`SplitMix64`]).
 ///
 /// ```
-/// use bitgrain_store::backend::simulated::Dice;
+/// use bitgrain_store::storage::simulated::Dice;
 /// assert_eq!(Dice::new(7).below(1000), Dice::new(7).below(1000));
 /// ```
 #[derive(Debug, Clone)]

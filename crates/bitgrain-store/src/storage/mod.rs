@@ -23,9 +23,9 @@ pub use local::LocalFolder;
 pub(crate) use lock::NAME as LOCK;
 pub use memory::MemoryFolder;
 
-/// A flat set of named files. After [`create_new`](Backend::create_new) and [`remove`](Backend::remove), the change of
-/// names survives a loss of power only once [`sync_folder`](Backend::sync_folder) returned.
-pub trait Backend: Send + Sync {
+/// A flat set of named files. After [`create_new`](Storage::create_new) and [`remove`](Storage::remove), the change of
+/// names survives a loss of power only once [`sync_folder`](Storage::sync_folder) returned.
+pub trait Storage: Send + Sync {
     /// Names of all files, in any order.
     ///
     /// # Errors
@@ -36,13 +36,13 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// Those of the system.
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>>;
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
 
     /// An existing file.
     ///
     /// # Errors
     /// Those of the system; kind `NotFound`.
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>>;
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
 
     /// Removes a name. Whoever has the file open may go on reading it.
     ///
@@ -69,7 +69,7 @@ pub trait Backend: Send + Sync {
 }
 
 /// An open file. Reads and writes from several threads do not disturb each other.
-pub trait BackendFile: Send + Sync {
+pub trait StorageFile: Send + Sync {
     /// Fills `buffer` from `offset` on; an error of kind `UnexpectedEof` if the file ends before.
     ///
     /// # Errors

@@ -84,14 +84,14 @@ pub(crate) fn decode(format: BlockFormat, bytes: &[u8], out: &mut [f32]) -> Resu
 }
 
 /// The values as a lossless body.
-pub(crate) fn raw(values: &[f32], bytes: &mut [u8]) {
+pub(crate) fn write_raw(values: &[f32], bytes: &mut [u8]) {
     for (out, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
         *out = value.to_le_bytes();
     }
 }
 
 /// The values of a lossless body.
-pub(crate) fn unraw(bytes: &[u8], out: &mut [f32]) {
+pub(crate) fn read_raw(bytes: &[u8], out: &mut [f32]) {
     for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
         *value = f32::from_le_bytes(*bytes);
     }
@@ -101,7 +101,7 @@ pub(crate) fn unraw(bytes: &[u8], out: &mut [f32]) {
 ///
 /// # Errors
 /// [`StoreError::NonFinite`] if the policy is to reject.
-pub(crate) fn finite(values: &[f32], policy: NonFinite, block: usize) -> Result<Cow<'_, [f32]>, StoreError> {
+pub(crate) fn make_finite(values: &[f32], policy: NonFinite, block: usize) -> Result<Cow<'_, [f32]>, StoreError> {
     let Some(error) = first_non_finite(values) else { return Ok(Cow::Borrowed(values)) };
     if policy == NonFinite::Reject {
         return Err(error);
@@ -177,8 +177,8 @@ mod tests {
             let mut bytes = vec![0; format.encoded_len(len)];
             let error = encode(format, &values, &EncodeOptions::default(), &mut bytes);
             assert!(matches!(error, Err(StoreError::NonFinite { index: 7 })), "{error:?}");
-            assert!(matches!(finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
-            let clean = finite(&values, NonFinite::Zero, 64).expect("replaced");
+            assert!(matches!(make_finite(&values, NonFinite::Reject, 64), Err(StoreError::NonFinite { index: 7 })));
+            let clean = make_finite(&values, NonFinite::Zero, 64).expect("replaced");
             assert_eq!((clean[7], clean[len - 1]), (0.0, 0.0));
         }
     }
@@ -187,8 +187,8 @@ mod tests {
     fn raw_bodies_are_the_values() {
         let values = [1.5, -0.0, f32::MIN_POSITIVE, f32::MAX];
         let (mut bytes, mut back) = ([0; 16], [0.0; 4]);
-        raw(&values, &mut bytes);
-        unraw(&bytes, &mut back);
+        write_raw(&values, &mut bytes);
+        read_raw(&bytes, &mut back);
         assert_eq!(values.map(f32::to_bits), back.map(f32::to_bits));
     }
 }

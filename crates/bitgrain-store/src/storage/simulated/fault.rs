@@ -34,7 +34,7 @@ pub enum Counted {
 
 /// Operations that are going to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct FaultPlan {
     /// How.
     pub fault: Fault,
     /// Which kind of operation.
@@ -45,7 +45,7 @@ pub struct Plan {
     pub lasting: bool,
 }
 
-impl Plan {
+impl FaultPlan {
     /// Whether operation `index` of the kind `counted` fails.
     pub(super) fn hits(self, counted: Counted, index: usize) -> bool {
         self.counted == counted && if self.lasting { index >= self.at } else { index == self.at }

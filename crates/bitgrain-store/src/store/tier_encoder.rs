@@ -3,13 +3,13 @@
 use bitgrain_codec::{BlockFormat, EncodeOptions, NonFinite, QuantConfig, TwoLevel};
 use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
 
-use super::drafts;
-use crate::body;
+use super::draft_pool;
+use crate::blocks;
 use crate::{Provenance, StoreError, Tier};
 
 /// How values are encoded, beside the tier.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Coding {
+pub(super) struct TierEncoder {
     pub(super) block: bitgrain_codec::BlockLen,
     pub(super) two_level: TwoLevel,
 }
@@ -23,20 +23,20 @@ pub(super) struct Coded {
     pub(super) draft: Draft,
 }
 
-impl Coding {
+impl TierEncoder {
     /// Encodes finite values at `tier`, with `more` bytes of body behind them.
     pub(super) fn encode(self, tier: Tier, values: &[f32], more: &[u8]) -> Result<Coded, StoreError> {
         let Some(width) = tier.width() else {
-            body::finite(values, NonFinite::Reject, 1)?;
+            blocks::make_finite(values, NonFinite::Reject, 1)?;
             return Ok(plain(tier, values, more));
         };
         let format = BlockFormat::choose(width, self.block, self.two_level, values)?;
         let options = EncodeOptions::from(&QuantConfig { two_level: self.two_level, ..QuantConfig::default() });
         let len = format.encoded_len(values.len());
-        let mut draft = drafts::take(len + more.len());
+        let mut draft = draft_pool::take(len + more.len());
         let (data, rest) = draft.body_mut().split_at_mut(len);
         rest.copy_from_slice(more);
-        let cost = body::encode(format, values, &options, data)?;
+        let cost = blocks::encode(format, values, &options, data)?;
         let accuracy = Accuracy::new(cost.bound, cost.measured);
         draft.checksum();
         Ok(Coded { tier, encoding: Encoding::Blocks(format), accuracy, draft })
@@ -46,9 +46,9 @@ impl Coding {
 /// Values as they are, or none at all.
 fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
     let (encoding, len) = if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
-    let mut draft = drafts::take(len + more.len());
+    let mut draft = draft_pool::take(len + more.len());
     let (data, rest) = draft.body_mut().split_at_mut(len);
-    body::raw(values, data);
+    blocks::write_raw(values, data);
     rest.copy_from_slice(more);
     draft.checksum();
     Coded { tier, encoding, accuracy: Accuracy::EXACT, draft }
@@ -61,7 +61,7 @@ pub(super) fn provenance(tier: Tier, encoding: Encoding, accuracy: Accuracy) -> 
 }
 
 /// The error of two encodings, one after another.
-pub(super) fn summed(a: Accuracy, b: Accuracy) -> Accuracy {
+pub(super) fn add_errors(a: Accuracy, b: Accuracy) -> Accuracy {
     let up = |a: f32, b: f32| {
         let exact = f64::from(a) + f64::from(b);
         #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]

@@ -34,7 +34,7 @@ pub enum Fill {
 
 /// How the power goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loss {
+pub struct PowerLoss {
     /// What becomes of names that were created or removed.
     pub names: Fate,
     /// What becomes of bytes that were written.
@@ -46,7 +46,7 @@ pub struct Loss {
     pub fill: Fill,
 }
 
-impl Loss {
+impl PowerLoss {
     /// The ends of the range: all kept, all dropped, names without content, lengths without content.
     pub const ENDS: [Self; 5] = [
         Self { names: Fate::Kept, content: Fate::Kept, length: false, fill: Fill::Zeros },

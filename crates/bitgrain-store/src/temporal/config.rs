@@ -4,7 +4,7 @@ use bitgrain_codec::{BitWidth, BlockLen, Drift, ScaleType};
 
 /// How frames are encoded. May change from frame to frame: a run goes on where it can.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FrameSettings {
+pub struct FrameConfig {
     /// Bits of a code in frames that are not differences. Sets the bound that no difference exceeds.
     pub width: BitWidth,
     /// Values per block.
@@ -17,7 +17,7 @@ pub struct FrameSettings {
     pub run_frames: u32,
 }
 
-impl FrameSettings {
+impl FrameConfig {
     /// Codes of `width`, blocks of 64, f16 scales, a drift of a tenth, runs of at most 256 frames.
     #[must_use]
     pub fn new(width: BitWidth) -> Self {

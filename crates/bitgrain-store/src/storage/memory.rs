@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::{Backend, BackendFile};
+use super::{Storage, StorageFile};
 
 /// Files in memory. Clones are the same folder, so that a store can be closed and opened again.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use bitgrain_store::backend::MemoryFolder;
+/// use bitgrain_store::storage::MemoryFolder;
 /// use bitgrain_store::{StoreConfig, TensorStore};
 /// let folder = MemoryFolder::default();
 /// let store = TensorStore::open_on(Arc::new(folder.clone()), StoreConfig::default())?;
@@ -33,12 +33,12 @@ impl MemoryFolder {
     }
 }
 
-impl Backend for MemoryFolder {
+impl Storage for MemoryFolder {
     fn list(&self) -> io::Result<Vec<String>> {
         Ok(self.files().keys().cloned().collect())
     }
 
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         let mut files = self.files();
         if files.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -48,9 +48,9 @@ impl Backend for MemoryFolder {
         Ok(file)
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         match self.files().get(name) {
-            Some(file) => Ok(Arc::clone(file) as Arc<dyn BackendFile>),
+            Some(file) => Ok(Arc::clone(file) as Arc<dyn StorageFile>),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -64,7 +64,7 @@ impl Backend for MemoryFolder {
     }
 }
 
-impl BackendFile for MemoryFile {
+impl StorageFile for MemoryFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let bytes = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;

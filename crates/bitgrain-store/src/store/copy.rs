@@ -1,12 +1,12 @@
 //! Tensors from one store to another, as they are.
 
-use bitgrain_formats::segment::{Content, Draft, TensorHead};
+use bitgrain_formats::segment::{Content, TensorHead};
 
-use super::remove::deletion;
+use super::remove::delete_record;
 use super::{Core, TensorStore};
 use crate::log::Record;
 use crate::segment::Place;
-use crate::{StoreError, TensorId, Tier, read};
+use crate::{StoreError, TensorId, Tier, record};
 
 /// Bytes of frames that are written at once.
 const TOGETHER: usize = 16 << 20;
@@ -39,8 +39,8 @@ impl TensorStore {
         let key = id.key();
         let found = core.found(&id, &key)?;
         let mut buffer = Vec::new();
-        let whole = read::copied_record(&found.place, Some(&id), &mut buffer)?;
-        let mut head: TensorHead<'_> = read::tensor_of(&whole.view, &found.place, &id)?.clone();
+        let whole = record::copy(&found.place, Some(&id), &mut buffer)?;
+        let mut head: TensorHead<'_> = record::tensor_head(&whole.view, &found.place, &id)?.clone();
         let mut body = whole.body;
         if let Some(base) = head.reconstruct.map(|policy| TensorId::from(policy.needs()))
             && !other.contains(&base)
@@ -54,8 +54,8 @@ impl TensorStore {
         let _held = there.hold(&[&key]);
         there.links().check_free(&id)?;
         let time = whole.view.head.stamp.time;
-        let mut records = Vec::from_iter(there.find(&key).map(|_| deletion(&id, there.now())));
-        records.push(Record { draft: draft_of(body), content: Content::Tensor(id.as_id(), head), time });
+        let mut records = Vec::from_iter(there.find(&key).map(|_| delete_record(&id, there.now())));
+        records.push(Record::new(body, Content::Tensor(id.as_id(), head), time));
         there.commit(&mut records)?;
         let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
         let copied = copy_frames(frames, &id, there)?;
@@ -73,34 +73,24 @@ impl TensorStore {
 /// Copies frames up to the first that is damaged; returns how many these are.
 fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, StoreError> {
     let (mut records, mut bytes, mut copied, mut written) = (Vec::new(), 0, 0, 0);
-    let stopped = |written: u64| {
-        let done = usize::try_from(written).unwrap_or(usize::MAX);
-        move |error: StoreError| error.after("copy", done, frames.len(), "frames")
-    };
+    let stopped = |written: usize| move |error: StoreError| error.after("copy", written, frames.len(), "frames");
     let mut buffer = Vec::new();
     for place in frames {
-        let whole = match read::copied_record(place, Some(id), &mut buffer) {
+        let whole = match record::copy(place, Some(id), &mut buffer) {
             Ok(whole) => whole,
             Err(StoreError::Damaged { .. }) => break,
             Err(error) => return Err(error),
         };
-        let head = read::frame_of(&whole.view, place, id)?.clone();
-        let (draft, time) = (draft_of(whole.body), whole.view.head.stamp.time);
+        let head = record::frame_head(&whole.view, place, id)?.clone();
+        let time = whole.view.head.stamp.time;
         bytes += whole.body.len();
         copied += 1;
-        records.push(Record { draft, content: Content::Frame(id.as_id(), head), time });
+        records.push(Record::new(whole.body, Content::Frame(id.as_id(), head), time));
         if bytes >= TOGETHER {
             there.commit(&mut std::mem::take(&mut records)).map_err(stopped(written))?;
             (bytes, written) = (0, copied);
         }
     }
     there.commit(&mut records).map_err(stopped(written))?;
-    Ok(copied)
-}
-
-fn draft_of(body: &[u8]) -> Draft {
-    let mut draft = Draft::new(body.len());
-    draft.body_mut().copy_from_slice(body);
-    draft.checksum();
-    draft
+    Ok(copied as u64)
 }

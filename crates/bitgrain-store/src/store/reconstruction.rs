@@ -1,16 +1,16 @@
-//! Tensors without data: how they come back, written down.
+//! Reconstruction policies of tensors, as they are put and attached.
 
 use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
-use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, Reconstruct as StoredPolicy, TensorHead};
+use bitgrain_formats::segment::{Accuracy, Content, Encoding, Reconstruct, TensorHead};
 
+use super::edit::Edit;
 use super::limits::{check_shape, elements};
-use super::put::{Kept, same};
-use super::rewrite::Edit;
-use super::view::Found;
+use super::lookup::{Found, is_unchanged};
+use super::put::Kept;
 use super::{Core, TensorStore};
 use crate::log::Record;
-use crate::reconstruct::{DeltaValues, Factor, Reconstruct, delta_between};
-use crate::{StoreError, TensorId, Tier, body};
+use crate::reconstruct::{DeltaValues, Factor, Reconstruction, delta_between};
+use crate::{StoreError, TensorId, Tier, blocks};
 
 impl TensorStore {
     /// Puts a tensor without data: reads reconstruct it from another one.
@@ -24,7 +24,7 @@ impl TensorStore {
         &self,
         id: impl Into<TensorId>,
         shape: &[usize],
-        reconstruct: &Reconstruct,
+        reconstruct: &Reconstruction,
     ) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         id.check()?;
@@ -37,7 +37,7 @@ impl TensorStore {
             let kept = seen.as_ref().map(|found| Kept::read(found, &id)).transpose()?.unwrap_or_default();
             let _held = core.hold(&[&key, &base.key()]);
             let _linking = core.linking();
-            let unchanged = |key: &[u8], seen: Option<&Found>| same(core.find(key).as_ref(), seen);
+            let unchanged = |key: &[u8], seen: Option<&Found>| is_unchanged(core.find(key).as_ref(), seen);
             if !unchanged(&key, seen.as_ref()) || !unchanged(&base.key(), Some(&there)) {
                 continue;
             }
@@ -56,10 +56,7 @@ impl TensorStore {
                 user: kept.user.iter().map(|(key, value)| (&**key, &**value)).collect(),
                 reconstruct: Some(prepared.policy(base)),
             };
-            let mut draft = Draft::new(prepared.bytes.len());
-            draft.body_mut().copy_from_slice(&prepared.bytes);
-            draft.checksum();
-            core.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time: now }])?;
+            core.commit(&mut [Record::new(&prepared.bytes, Content::Tensor(id.as_id(), head), now)])?;
             core.touch_written(&key, seen.is_some(), now);
             return Ok(());
         }
@@ -69,7 +66,7 @@ impl TensorStore {
     ///
     /// # Errors
     /// As [`put_absent`](Self::put_absent); [`StoreError::TierZeroNoPolicy`] if it has no data and would lose its policy.
-    pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruct>) -> Result<(), StoreError> {
+    pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruction>) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.log()?.check()?;
         let found = core.found(&id, &id.key())?;
@@ -93,7 +90,7 @@ impl TensorStore {
             let changed = std::cell::Cell::new(false);
             core.edit_if(&id, &edit, Some(base), || {
                 // Taken after the locks of tensors, here and elsewhere, and held until the links are changed.
-                if !same(core.find(&base.key()).as_ref(), Some(&there)) {
+                if !is_unchanged(core.find(&base.key()).as_ref(), Some(&there)) {
                     changed.set(true);
                     return Ok(false);
                 }
@@ -120,12 +117,12 @@ enum Kind {
 }
 
 impl Prepared {
-    fn policy<'i>(&self, base: &'i TensorId) -> StoredPolicy<'i> {
+    fn policy<'i>(&self, base: &'i TensorId) -> Reconstruct<'i> {
         let base = base.as_id();
         match self.kind {
-            Kind::Delta(format) => StoredPolicy::Delta { base, format },
+            Kind::Delta(format) => Reconstruct::Delta { base, format },
             Kind::Factor { scale, permutation, projection } => {
-                StoredPolicy::Factor { source: base, scale, permutation, projection }
+                Reconstruct::Factor { source: base, scale, permutation, projection }
             }
         }
     }
@@ -133,13 +130,13 @@ impl Prepared {
 
 impl Core {
     /// Checks that a policy goes with its base and the shape of the result, and encodes it.
-    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruct, found: &Found) -> Result<Prepared, StoreError> {
+    fn prepare(&self, shape: &[usize], reconstruct: &Reconstruction, found: &Found) -> Result<Prepared, StoreError> {
         let base = reconstruct.base();
         if found.traits.temporal {
             return Err(StoreError::Temporal { id: base.clone() });
         }
         match reconstruct {
-            Reconstruct::Delta { values, .. } => {
+            Reconstruction::Delta { values, .. } => {
                 let (wanted, expected) = (elements(shape)?, elements(&self.reader().shape(found, base)?)?);
                 if wanted != expected {
                     return Err(StoreError::ShapeMismatch { expected, got: wanted });
@@ -155,21 +152,21 @@ impl Core {
                 }
                 let format = BlockFormat::new(BitWidth::W8).with_block_len(self.config.block_len);
                 let mut bytes = vec![0; format.encoded_len(delta.len())];
-                body::encode(format, &delta, &EncodeOptions::default(), &mut bytes)?;
+                blocks::encode(format, &delta, &EncodeOptions::default(), &mut bytes)?;
                 Ok(Prepared { kind: Kind::Delta(format), bytes })
             }
-            Reconstruct::Factor { factor, .. } => {
+            Reconstruction::Factor { factor, .. } => {
                 let result = factor.shape(&self.reader().shape(found, base)?)?;
                 if result != shape {
                     return Err(StoreError::ShapeMismatch { expected: elements(&result)?, got: elements(shape)? });
                 }
-                Ok(prepared_factor(factor))
+                Ok(encode_factor(factor))
             }
         }
     }
 }
 
-fn prepared_factor(factor: &Factor) -> Prepared {
+fn encode_factor(factor: &Factor) -> Prepared {
     let mut bytes = Vec::new();
     for row in factor.permutation.iter().flatten() {
         bytes.extend_from_slice(&row.to_le_bytes());

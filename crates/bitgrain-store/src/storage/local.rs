@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::lock::FolderLock;
 use super::map::Map;
-use super::{Backend, BackendFile};
+use super::{Storage, StorageFile};
 use crate::StoreError;
 
 /// Files of one folder. As long as a writable one exists, no second can be made for the same folder, in this process or
@@ -58,7 +58,7 @@ impl LocalFolder {
         self
     }
 
-    fn file(&self, file: File) -> Arc<dyn BackendFile> {
+    fn file(&self, file: File) -> Arc<dyn StorageFile> {
         Arc::new(LocalFile { file, map: self.mapped.then(Map::default) })
     }
 
@@ -84,7 +84,7 @@ fn sync_names(folder: &Path) -> io::Result<()> {
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
-impl Backend for LocalFolder {
+impl Storage for LocalFolder {
     fn list(&self) -> io::Result<Vec<String>> {
         // A name that is not Unicode is none of ours.
         fs::read_dir(&self.path)?
@@ -92,13 +92,13 @@ impl Backend for LocalFolder {
             .collect()
     }
 
-    fn create_new(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         self.writable()?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path.join(name))?;
         Ok(self.file(file))
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<dyn BackendFile>> {
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>> {
         let file = OpenOptions::new().read(true).write(self.lock.is_some()).open(self.path.join(name))?;
         Ok(self.file(file))
     }
@@ -141,7 +141,7 @@ struct LocalFile {
     map: Option<Map>,
 }
 
-impl BackendFile for LocalFile {
+impl StorageFile for LocalFile {
     #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         std::os::unix::fs::FileExt::read_exact_at(&self.file, buffer, offset)

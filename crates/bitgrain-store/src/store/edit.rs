@@ -1,13 +1,13 @@
-//! The same tensor with something else said about it.
+//! Metadata edits: pin, error limit, user pairs, reconstruction policy. Values are not re-encoded.
 
-use bitgrain_formats::segment::{Content, Draft, Reconstruct as StoredPolicy, TensorHead};
+use bitgrain_formats::segment::{Content, Draft, Reconstruct, TensorHead};
 
 use super::limits::{check_max_error, check_user};
-use super::put::same;
+use super::lookup::is_unchanged;
 use super::{Core, TensorStore};
 use crate::log::Record;
-use crate::read::Check;
-use crate::{Provenance, StoreError, TensorId, Tier, read};
+use crate::record::Check;
+use crate::{Provenance, StoreError, TensorId, Tier, record};
 
 impl TensorStore {
     /// Pins a tensor to a tier: from now on it is written with at least that many bits, frames included, and never loses bits
@@ -54,7 +54,7 @@ pub(super) enum Edit<'e> {
     MaxError(Option<f32>),
     User(&'e [(String, String)]),
     /// How it comes back, and what that takes.
-    Reconstruct(Option<(StoredPolicy<'e>, &'e [u8])>),
+    Reconstruct(Option<(Reconstruct<'e>, &'e [u8])>),
 }
 
 impl Edit<'_> {
@@ -94,8 +94,8 @@ impl Core {
         let mut buffer = Vec::new();
         loop {
             let seen = self.found(id, &key)?;
-            let whole = read::record(&seen.place, Some(id), Check::Alone, &mut buffer)?;
-            let old = read::tensor_of(&whole.view, &seen.place, id)?;
+            let whole = record::read(&seen.place, Some(id), Check::Alone, &mut buffer)?;
+            let old = record::tensor_head(&whole.view, &seen.place, id)?;
             let data = old.parts().map_or(0, |parts| parts.data.end);
             let tail = match edit {
                 Edit::Reconstruct(policy) => policy.map_or(&[][..], |(_, bytes)| bytes),
@@ -108,7 +108,7 @@ impl Core {
             draft.body_mut()[data..].copy_from_slice(tail);
             draft.checksum();
             let _held = self.hold(&[&key, &other]);
-            if same(self.find(&key).as_ref(), Some(&seen)) {
+            if is_unchanged(self.find(&key).as_ref(), Some(&seen)) {
                 let _linking = matches!(edit, Edit::Reconstruct(_)).then(|| self.linking());
                 if !check()? {
                     return Ok(());

@@ -56,24 +56,20 @@ pub(crate) enum Check {
 }
 
 /// Reads a record with its body.
-pub(crate) fn record<'b>(
+pub(crate) fn read<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
     check: Check,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Whole<'b>, StoreError> {
-    let bytes = look(place, 0, usize::try_from(place.len).unwrap_or(usize::MAX), buffer)?;
+    let bytes = map_or_copy(place, 0, place.memory_len()?, buffer)?;
     whole(place, id, check, bytes)
 }
 
-/// As [`record`], always copied: a disk that cannot read is then an error for whoever looks for damage or moves records, and
+/// As [`read`], always copied: a disk that cannot read is then an error for whoever looks for damage or moves records, and
 /// not the end of the process.
-pub(crate) fn copied_record<'b>(
-    place: &Place,
-    id: Option<&TensorId>,
-    buffer: &'b mut Vec<u8>,
-) -> Result<Whole<'b>, StoreError> {
-    let bytes = copy(place, 0, usize::try_from(place.len).unwrap_or(usize::MAX), buffer)?;
+pub(crate) fn copy<'b>(place: &Place, id: Option<&TensorId>, buffer: &'b mut Vec<u8>) -> Result<Whole<'b>, StoreError> {
+    let bytes = copy_bytes(place, 0, place.memory_len()?, buffer)?;
     whole(place, id, Check::Alone, bytes)
 }
 
@@ -91,14 +87,14 @@ fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]
 }
 
 /// Reads the values of a small tensor; none if they are many, or its record has none or more.
-pub(crate) fn values<'b>(
+pub(crate) fn read_values<'b>(
     place: &'b Place,
     id: &TensorId,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Option<ValuesView<'b>>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, Some(id), &error);
     let Some(len) = usize::try_from(place.len).ok().filter(|len| *len < PARALLEL) else { return Ok(None) };
-    let bytes = look(place, 0, len, buffer)?;
+    let bytes = map_or_copy(place, 0, len, buffer)?;
     let values = ValuesView::parse(bytes, place.offset, place.segment.salt, id.as_id()).map_err(damaged)?;
     if let Some(values) = values {
         values.check().map_err(damaged)?;
@@ -106,20 +102,21 @@ pub(crate) fn values<'b>(
     Ok(values)
 }
 
-/// Reads the head of a record. The body is read by [`part`].
-pub(crate) fn head<'b>(
+/// Reads the head of a record. The body is read by [`read_part`].
+pub(crate) fn read_head<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
     buffer: &'b mut Vec<u8>,
 ) -> Result<RecordView<'b>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
-    let len = usize::try_from(place.len).unwrap_or(usize::MAX);
+    let len = place.memory_len()?;
     let guess = len.min(HEAD_GUESS);
-    let needed = RecordView::needed(look(place, 0, guess, buffer)?).map_err(damaged)?;
-    let needed = usize::try_from(needed.head).unwrap_or(usize::MAX).min(len);
+    let needed = RecordView::needed(map_or_copy(place, 0, guess, buffer)?).map_err(damaged)?;
+    // A head that is longer than its record is refused by the parser.
+    let needed = usize::try_from(needed.head).map_or(len, |needed| needed.min(len));
     let bytes = match place.segment.mapped(place.offset, needed.max(guess)) {
         Some(bytes) => bytes,
-        None if needed > guess => copy(place, 0, needed, buffer)?,
+        None if needed > guess => copy_bytes(place, 0, needed, buffer)?,
         None => &buffer[..guess],
     };
     RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)
@@ -130,20 +127,20 @@ pub(crate) fn head<'b>(
 const AT_ONCE: u64 = CHUNK as u64;
 
 /// Reads the head of a record, and its body too if it is small.
-pub(crate) fn head_or_all<'b>(
+pub(crate) fn read_head_or_all<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
     buffer: &'b mut Vec<u8>,
 ) -> Result<(RecordView<'b>, Option<&'b [u8]>), StoreError> {
     if place.len > AT_ONCE {
-        return Ok((head(place, id, buffer)?, None));
+        return Ok((read_head(place, id, buffer)?, None));
     }
-    let Whole { view, body } = record(place, id, Check::Alone, buffer)?;
+    let Whole { view, body } = read(place, id, Check::Alone, buffer)?;
     Ok((view, Some(body)))
 }
 
 /// Reads a part of a body, with all of the chunks it touches; returns where in the body the bytes begin.
-pub(crate) fn part<'b>(
+pub(crate) fn read_part<'b>(
     place: &'b Place,
     view: &RecordView<'_>,
     id: &TensorId,
@@ -151,14 +148,14 @@ pub(crate) fn part<'b>(
     buffer: &'b mut Vec<u8>,
 ) -> Result<(usize, &'b [u8]), StoreError> {
     let chunks = view.chunks_of(part);
-    let bytes = look(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
+    let bytes = map_or_copy(place, (view.head_len + chunks.start) as u64, chunks.len(), buffer)?;
     let checked = view.check_chunks(chunks.start, bytes);
     checked.map_err(|error| place.segment.damaged(place.offset, Some(id), &error))?;
     Ok((chunks.start, bytes))
 }
 
-/// As [`tensor_of`], for whoever needs nothing else of the record.
-pub(crate) fn into_tensor<'a>(
+/// As [`tensor_head`], for whoever needs nothing else of the record.
+pub(crate) fn into_tensor_head<'a>(
     view: RecordView<'a>,
     place: &Place,
     id: &TensorId,
@@ -170,7 +167,7 @@ pub(crate) fn into_tensor<'a>(
 }
 
 /// The head of a tensor, of a record that must be one.
-pub(crate) fn tensor_of<'v, 'a>(
+pub(crate) fn tensor_head<'v, 'a>(
     view: &'v RecordView<'a>,
     place: &Place,
     id: &TensorId,
@@ -182,7 +179,7 @@ pub(crate) fn tensor_of<'v, 'a>(
 }
 
 /// The head of a frame, of a record that must be one.
-pub(crate) fn frame_of<'v>(
+pub(crate) fn frame_head<'v>(
     view: &'v RecordView<'_>,
     place: &Place,
     id: &TensorId,
@@ -209,15 +206,15 @@ fn check_body(view: &RecordView<'_>, body: &[u8]) -> Result<(), SegmentError> {
 }
 
 /// `len` bytes of a record from `start` on: where they are mapped, or in `buffer`.
-fn look<'b>(place: &'b Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
+fn map_or_copy<'b>(place: &'b Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
     match place.segment.mapped(place.offset.saturating_add(start), len) {
         Some(bytes) => Ok(bytes),
-        None => copy(place, start, len, buffer),
+        None => copy_bytes(place, start, len, buffer),
     }
 }
 
 /// Fills the beginning of `buffer` with `len` bytes of a record from `start` on.
-fn copy<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
+fn copy_bytes<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
     let from = place.offset.saturating_add(start);
     if !place.segment.has(from, len) {
         let left = place.segment.len().saturating_sub(from);

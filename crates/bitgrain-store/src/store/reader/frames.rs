@@ -2,20 +2,25 @@
 
 use std::ops::Range;
 
-use bitgrain_formats::segment::FrameHead as StoredHead;
+use bitgrain_formats::segment::FrameHead;
 
-use super::frame_head::{coded_head, tier_of};
-use super::frames::Frame;
-use super::reader::Reader;
-use super::view::Found;
-use crate::read::Check;
+use super::Reader;
+use crate::record::Check;
 use crate::segment::Place;
-use crate::temporal::{FrameEncoder, FrameHead, FrameRole, FrameSettings, RunDecoder};
-use crate::{Provenance, StoreError, TensorId, Tier, body, read};
+use crate::store::frame_head::{coded_head, tier_of};
+use crate::store::frames::Frame;
+use crate::store::lookup::Found;
+use crate::temporal::{EncodedFrameHead, FrameConfig, FrameEncoder, FrameRole, RunDecoder};
+use crate::{Provenance, StoreError, TensorId, Tier, blocks, record};
 
 impl Reader<'_> {
     /// Reads frames; a key frame that several need is read once.
-    pub(super) fn frames(&self, found: &Found, id: &TensorId, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
+    pub(in crate::store) fn frames(
+        &self,
+        found: &Found,
+        id: &TensorId,
+        range: Range<u64>,
+    ) -> Result<Vec<Frame>, StoreError> {
         let frames = found.frame_count(id)?;
         if range.start > range.end || range.end > frames {
             return Err(StoreError::FramesOutOfRange { start: range.start, end: range.end, frames });
@@ -25,29 +30,29 @@ impl Reader<'_> {
     }
 
     /// The last frame.
-    pub(super) fn last_frame(&self, found: &Found, id: &TensorId) -> Result<Frame, StoreError> {
+    pub(in crate::store) fn last_frame(&self, found: &Found, id: &TensorId) -> Result<Frame, StoreError> {
         let frames = found.frame_count(id)?;
         let last = self.frames(found, id, frames.saturating_sub(1)..frames)?.pop();
         last.ok_or(StoreError::FramesOutOfRange { start: 0, end: 1, frames })
     }
 
     /// An encoder that goes on with the last run.
-    pub(super) fn resume(
+    pub(in crate::store) fn resume(
         &self,
         found: &Found,
         id: &TensorId,
-        settings: FrameSettings,
+        settings: FrameConfig,
     ) -> Result<FrameEncoder, StoreError> {
         let next = found.frame_count(id)?;
         let mut run = Frames { found, id, decoder: None };
         let Some(last) = next.checked_sub(1) else {
-            let count = super::limits::elements(&self.shape(found, id)?)?;
+            let count = crate::store::limits::elements(&self.shape(found, id)?)?;
             return Ok(FrameEncoder::new(settings, count));
         };
         let (head, body) = run.record(last)?;
         let Some(coded) = coded_head(&head) else {
             // A lossless frame ends the run before it.
-            return Ok(FrameEncoder::new(settings, super::limits::elements(&head.shape)?));
+            return Ok(FrameEncoder::new(settings, crate::store::limits::elements(&head.shape)?));
         };
         run.prepare(&head, &coded)?;
         if coded.role == FrameRole::DifferenceKey
@@ -71,10 +76,10 @@ struct Frames<'a> {
 impl Frames<'_> {
     fn read(&mut self, index: u64) -> Result<Frame, StoreError> {
         let (head, body) = self.record(index)?;
-        let mut values = vec![0.0; super::limits::elements(&head.shape)?];
+        let mut values = vec![0.0; crate::store::limits::elements(&head.shape)?];
         let (role, bits) = match coded_head(&head) {
             None => {
-                body::unraw(&body, &mut values);
+                blocks::read_raw(&body, &mut values);
                 (FrameRole::Key, Tier::Lossless.bits())
             }
             Some(coded) => {
@@ -90,11 +95,11 @@ impl Frames<'_> {
     }
 
     /// Loads what a frame needs of others.
-    fn prepare(&mut self, head: &StoredHead, coded: &FrameHead) -> Result<(), StoreError> {
+    fn prepare(&mut self, head: &FrameHead, coded: &EncodedFrameHead) -> Result<(), StoreError> {
         let key = coded.key_index(head.index);
         if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
             let (head, body) = self.record(key)?;
-            let count = super::limits::elements(&head.shape)?;
+            let count = crate::store::limits::elements(&head.shape)?;
             self.decoder = Some(RunDecoder::new(key, &needed_head(&head, key)?, &body, count)?);
         }
         let scales = coded.scales_index(head.index);
@@ -106,27 +111,27 @@ impl Frames<'_> {
         Ok(())
     }
 
-    fn record(&self, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
+    fn record(&self, index: u64) -> Result<(FrameHead, Vec<u8>), StoreError> {
         record(self.found, self.id, index)
     }
 }
 
 /// The head of frame `needed`, which another one refers to: lossless frames have neither scales nor codes.
-fn needed_head(head: &StoredHead, needed: u64) -> Result<FrameHead, StoreError> {
+fn needed_head(head: &FrameHead, needed: u64) -> Result<EncodedFrameHead, StoreError> {
     coded_head(head).ok_or(StoreError::FrameOutOfRun { index: head.index, needed, what: "key frame" })
 }
 
 /// Head and body of a frame.
-fn record(found: &Found, id: &TensorId, index: u64) -> Result<(StoredHead, Vec<u8>), StoreError> {
+fn record(found: &Found, id: &TensorId, index: u64) -> Result<(FrameHead, Vec<u8>), StoreError> {
     let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
     let count = frames.len() as u64;
     let place: &Place = usize::try_from(index)
         .ok()
         .and_then(|at| frames.get(at))
         .ok_or(StoreError::FramesOutOfRange { start: index, end: index + 1, frames: count })?;
-    read::with_buffer(|buffer| {
-        let whole = read::record(place, Some(id), Check::Alone, buffer)?;
-        let head = read::frame_of(&whole.view, place, id)?;
+    record::with_buffer(|buffer| {
+        let whole = record::read(place, Some(id), Check::Alone, buffer)?;
+        let head = record::frame_head(&whole.view, place, id)?;
         Ok((head.clone(), whole.body.to_vec()))
     })
 }

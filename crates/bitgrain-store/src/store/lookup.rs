@@ -1,0 +1,87 @@
+//! Looking tensors up in the index: all that a reader or a writer needs of one, in one go.
+
+use std::sync::Arc;
+
+use super::Core;
+use crate::index::{Entry, Traits};
+use crate::policy::Usage;
+use crate::segment::Place;
+use crate::{StoreError, TensorId, Tier};
+
+/// A tensor as the index has it at one moment. Holding it keeps its records readable.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) place: Place,
+    pub(super) traits: Traits,
+    pub(super) usage: Usage,
+    pub(super) wanted: Tier,
+    pub(super) frames: Option<Arc<Vec<Place>>>,
+}
+
+impl Found {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            place: entry.place.clone(),
+            traits: entry.traits,
+            usage: entry.usage.load(),
+            wanted: entry.wanted(),
+            frames: entry.frames.clone(),
+        }
+    }
+
+    /// Bytes of all of its records.
+    pub(super) fn bytes(&self) -> u64 {
+        self.place.len + self.frames.iter().flat_map(|frames| frames.iter()).map(|frame| frame.len).sum::<u64>()
+    }
+}
+
+/// True if no writer changed a tensor between two looks at it.
+pub(super) fn is_unchanged(before: Option<&Found>, now: Option<&Found>) -> bool {
+    let version = |found: &Found| (found.place.sequence, found.frames.as_ref().map(|frames| frames.len()));
+    before.map(version) == now.map(version)
+}
+
+/// Finds tensors: the index, or a snapshot of it.
+pub(super) trait Lookup {
+    fn lookup(&self, id: &TensorId) -> Option<Found>;
+}
+
+impl Lookup for Core {
+    fn lookup(&self, id: &TensorId) -> Option<Found> {
+        self.find(&id.key())
+    }
+}
+
+impl Core {
+    /// What the index has of a tensor.
+    pub(super) fn find(&self, key: &[u8]) -> Option<Found> {
+        self.index.with(key, Found::of)
+    }
+
+    /// As [`find`](Self::find), for a tensor that must be there.
+    pub(super) fn found(&self, id: &TensorId, key: &[u8]) -> Result<Found, StoreError> {
+        self.find(key).ok_or_else(|| StoreError::NotFound { id: id.clone() })
+    }
+
+    /// Counts an access.
+    pub(super) fn touch(&self, key: &[u8]) -> Option<Found> {
+        self.touch_with(key, Found::of)
+    }
+
+    /// Counts an access, and looks at the tensor.
+    pub(super) fn touch_with<T>(&self, key: &[u8], look: impl FnOnce(&Entry) -> T) -> Option<T> {
+        let now = self.now();
+        self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), look)
+    }
+
+    /// Counts a write of a tensor that was there before, or was not. The first one is not written down: it follows from the
+    /// time of the record.
+    pub(super) fn touch_written(&self, key: &[u8], before: bool, now: u64) {
+        let touch = |entry: &Entry| entry.usage.touch(now, &self.config.policy);
+        if before {
+            self.index.touch(key, touch, |_| ());
+        } else {
+            self.index.with(key, touch);
+        }
+    }
+}
