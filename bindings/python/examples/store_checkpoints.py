@@ -11,8 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from bitgrain import TensorStore
-from bitgrain.store import Delta
+from bitgrain import Delta, TensorStore
 
 
 def main() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from bitgrain import TensorStore
-from bitgrain.store import SimulatedClock, Tier, TierPolicy
+from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy
 
 
 def main() -> None:

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bitgrain import TensorStore
-from bitgrain.store import Factor, Tier
+from bitgrain import Factor, TensorStore, Tier
 
 SPEC = pathlib.Path(__file__).parents[3] / "spec"
 

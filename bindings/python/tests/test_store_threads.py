@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import TensorStore
-from bitgrain.store import TierPolicy
+from bitgrain import TensorStore, TierPolicy
 
 
 def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
@@ -96,7 +95,7 @@ def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
         for round in range(10_000):
             try:
                 store[f"{thread}/{round}"] = np.ones(1000)
-            except bitgrain.errors.InputError:
+            except bitgrain.InputError:
                 return round
         raise AssertionError("it was never closed")
 

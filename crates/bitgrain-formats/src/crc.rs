@@ -2,12 +2,12 @@
 
 use bitgrain_kernels::Backend;
 
-/// The checksum of ZIP.
+/// Returns the CRC-32 of ZIP (IEEE 802.3).
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The checksum of our own files.
+/// Returns the CRC-32C (Castagnoli) of our own files.
 ///
 /// ```
 /// assert_eq!(bitgrain_formats::crc32c(b"123456789"), 0xe306_9283); // the check value of the catalogue of CRCs
@@ -17,7 +17,7 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     crc32c_after(0, bytes)
 }
 
-/// The checksum of bytes with checksum `crc` and `bytes` behind them.
+/// Extends the checksum `crc` of earlier bytes by `bytes`.
 pub(crate) fn crc32c_after(crc: u32, bytes: &[u8]) -> u32 {
     bitgrain_kernels::crc32c(Backend::best(), crc, bytes)
 }

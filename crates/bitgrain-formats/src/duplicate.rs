@@ -1,8 +1,9 @@
-//! The first name that is there twice.
+//! Detection of duplicate names.
 
-/// The smallest name that occurs more than once.
+/// Returns the smallest name that occurs more than once.
 ///
-/// Sorting takes 16 bytes a name and a time that no choice of names makes worse; a hash table takes three times that.
+/// Sorting takes 16 bytes per name and has no worst case that an attacker can provoke; a hash table takes three times
+/// the memory.
 pub(crate) fn duplicate<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

@@ -1,8 +1,8 @@
-//! How many elements a shape has, if that can be counted.
+//! Number of elements of a shape, with overflow checks.
 
-/// The product of `dims`, 1 for none, or `None` if the dimensions that are not 0 multiply to 2⁶³ or more.
+/// Returns the product of `dims` (1 if empty), or `None` if the nonzero dimensions multiply to 2⁶³ or more.
 ///
-/// Zeros are left out of the check so that whoever multiplies the dimensions in another order cannot overflow either.
+/// Zeros are excluded from the check so that multiplying the dimensions in any other order cannot overflow either.
 pub(crate) fn elements(dims: &[u64]) -> Option<u64> {
     let nonzero = dims.iter().filter(|&&dim| dim != 0);
     let product = nonzero.copied().try_fold(1, u64::checked_mul).filter(|&product| i64::try_from(product).is_ok())?;

@@ -1,9 +1,9 @@
-//! Files: containers of tensors, models of trees and tables as text of other people, and the segments of a store.
+//! File formats: tensor containers, tables, tree models of other libraries, and the segments of a tensor store.
 //!
-//! Reads bytes, never a path; a memory-mapped file is read only where its header is. What is written gets its name when it is
-//! complete, with a [`PartFile`]. Every length read from a file is
-//! held against the bytes at hand before anything is allocated, nothing nests deeper than a constant, and what is wrong
-//! comes back as a typed error that names the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
+//! Parsers take bytes, never a path, and read a memory-mapped file only where its header is. Output files appear under
+//! their name only once they are complete (see [`PartFile`]). Every length read from a file is
+//! compared with the bytes left before anything is allocated, nesting depth is bounded, and errors are typed and
+//! name the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
 //! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
 //!
 //! | module | reads | writes |
@@ -12,8 +12,8 @@
 //! | [`safetensors`] | one file, and the index of a sharded model | both, the file as a stream |
 //! | [`npy`] | versions 1 to 3, numbers and booleans | |
 //! | [`npz`] | members stored or deflated | |
-//! | [`lightgbm`] | the text of a model, versions 2 to 4 | |
-//! | [`xgboost`] | models in JSON and UBJSON | |
+//! | [`lightgbm`] | text models, versions 2 to 4 | |
+//! | [`xgboost`] | JSON and UBJSON models | |
 //! | [`csv`] | records of fields, quoted or not | |
 //! | [`libsvm`] | labels, weights and sparse rows | |
 //! | [`segment`] | the files of a tensor store: segments and manifests | both |

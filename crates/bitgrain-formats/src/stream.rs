@@ -1,25 +1,25 @@
-//! Tensors written one after another: what was announced is what gets written, with padding in between.
+//! Sequential tensor writer: writes the announced tensors in order, with padding in between.
 
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
 use crate::WriteError;
 
-/// Where everything goes in a file, for those who write its tensors in an order of their own.
+/// File layout for callers that write the tensors in an order of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The first bytes of the file.
+    /// Header bytes at the start of the file.
     pub header: Vec<u8>,
-    /// Where each tensor lies in the file; what is between them is zero.
+    /// Byte range of each tensor in the file; the gaps between them are zero.
     pub ranges: Vec<Range<u64>>,
-    /// Bytes of the whole file.
+    /// Size of the file in bytes.
     pub file_len: u64,
 }
 
-/// What small writes are gathered into; tensors pass by it.
+/// Buffer size for small writes; tensor data bypasses the buffer.
 const BUFFER: usize = 64 << 10;
 
-/// A buffered output that knows how far it is.
+/// Buffered output that tracks its position.
 #[derive(Debug)]
 pub(crate) struct Sink<W: Write> {
     out: BufWriter<W>,
@@ -37,7 +37,7 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
-    /// Zeros up to the next multiple of `alignment`, a power of two.
+    /// Writes zeros up to the next multiple of `alignment`, a power of two.
     fn pad(&mut self, alignment: u64) -> io::Result<()> {
         const ZEROS: [u8; 4096] = [0; 4096];
         let mut left = self.written.wrapping_neg() & (alignment - 1);
@@ -50,29 +50,29 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// A tensor that was announced.
+/// Announced tensor.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// Where it begins, counted from the end of the padded header.
+    /// Start offset from the end of the padded header.
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
 }
 
-/// The part of a file behind its header.
+/// Body of the file after its header.
 #[derive(Debug)]
 pub(crate) struct Tensors<W: Write> {
     sink: Sink<W>,
     alignment: u64,
     parts: Vec<Part>,
-    /// The part whose turn it is.
+    /// Index of the current part.
     at: usize,
-    /// Bytes it still takes.
+    /// Bytes left to write in the current part.
     left: u64,
 }
 
 impl<W: Write> Tensors<W> {
-    /// Pads the header that `sink` holds, if any tensor follows, and waits for the bytes of the first.
+    /// Pads the header if a tensor follows, and moves to the first tensor.
     pub(crate) fn new(mut sink: Sink<W>, alignment: u64, parts: Vec<Part>) -> Result<Self, WriteError> {
         if !parts.is_empty() {
             sink.pad(alignment)?;
@@ -83,7 +83,7 @@ impl<W: Write> Tensors<W> {
         Ok(tensors)
     }
 
-    /// The name of the tensor whose turn it is.
+    /// Returns the name of the current tensor.
     pub(crate) fn current(&self) -> Option<&str> {
         self.parts.get(self.at).map(|part| part.name.as_str())
     }
@@ -111,7 +111,7 @@ impl<W: Write> Tensors<W> {
         Ok(self.sink.out.into_inner().map_err(io::IntoInnerError::into_error)?)
     }
 
-    /// The places of all parts behind the header, which is all that was written so far.
+    /// Returns the layout of all parts; only the header has been written so far.
     pub(crate) fn layout(self) -> Result<Layout, WriteError>
     where
         W: Into<Vec<u8>>,
@@ -124,7 +124,7 @@ impl<W: Write> Tensors<W> {
         Ok(Layout { header, ranges, file_len })
     }
 
-    /// Ends the current part and the empty ones that follow, each with its padding.
+    /// Finishes the current part and the empty parts after it, each with its padding.
     fn skip_complete(&mut self) -> Result<(), WriteError> {
         while self.left == 0 && self.at < self.parts.len() {
             self.sink.pad(self.alignment)?;

@@ -1,50 +1,50 @@
-//! What can go wrong while a container is written.
+//! Errors while writing a container.
 
 use std::io;
 
 use crate::gguf::GgufError;
 use crate::safetensors::SafetensorsError;
 
-/// Why a container could not be written.
+/// Reason why a container could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// What was asked for is nothing a GGUF file can hold.
+    /// The request cannot be represented in a GGUF file.
     #[error(transparent)]
     Gguf(#[from] GgufError),
-    /// What was asked for is nothing a safetensors file can hold.
+    /// The request cannot be represented in a safetensors file.
     #[error(transparent)]
     Safetensors(#[from] SafetensorsError),
-    /// More bytes than the tensor has.
-    #[error("tensor `{tensor}` takes {left} more bytes, not {given}")]
+    /// More bytes than the tensor takes.
+    #[error("tensor `{tensor}` takes {left} more bytes, got {given}")]
     TooManyBytes {
-        /// The tensor whose turn it is.
+        /// Name of the current tensor.
         tensor: String,
-        /// Bytes of the call.
+        /// Bytes passed to the call.
         given: u64,
-        /// Bytes it still takes.
+        /// Bytes that the tensor still takes.
         left: u64,
     },
-    /// Bytes after the last tensor was complete.
-    #[error("{given} bytes after the last tensor was complete")]
+    /// Bytes after the last tensor.
+    #[error("got {given} bytes after the last tensor was complete")]
     AfterLast {
-        /// Bytes of the call.
+        /// Bytes passed to the call.
         given: u64,
     },
-    /// The file was finished before all bytes were written.
-    #[error("tensor `{tensor}` lacks {missing} bytes, and {after} tensors after it are not begun")]
+    /// The file was finished before all tensors were written.
+    #[error("tensor `{tensor}` lacks {missing} bytes, and {after} tensors after it are not written")]
     MissingBytes {
-        /// The first tensor that is not complete.
+        /// First incomplete tensor.
         tensor: String,
-        /// Bytes it lacks.
+        /// Missing bytes.
         missing: u64,
-        /// Tensors that follow it.
+        /// Number of tensors after it.
         after: usize,
     },
-    /// More than a ZIP archive without its 64-bit extension holds.
-    #[error("`{name}` does not fit an npz archive: names have at most 65,531 bytes, and all arrays together 4 GiB")]
+    /// An array that exceeds the limits of a ZIP archive without the 64-bit extension.
+    #[error("`{name}` does not fit an npz archive: names are limited to 65,531 bytes and all arrays together to 4 GiB")]
     NpzLimit {
-        /// The array.
+        /// Name of the array.
         name: String,
     },
     /// The output failed.

@@ -50,7 +50,7 @@ const Q4_0: u32 = 2;
 #[test]
 fn what_is_not_gguf_is_answered_with_its_first_bytes() {
     assert_eq!(error(b"ggjt\x03\0\0\0"), GgufError::Magic { found: *b"ggjt" });
-    assert!(error(b"PK\x03\x04").to_string().contains("begins with PK\\x03\\x04"));
+    assert!(error(b"PK\x03\x04").to_string().contains("starts with `PK\\x03\\x04"));
 }
 
 #[test]

@@ -1,27 +1,27 @@
-//! What can be wrong with CSV.
+//! Errors of the CSV reader.
 
-/// Why bytes are not CSV.
+/// Reason why bytes are not valid CSV.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CsvError {
     /// A quote that is never closed.
     #[error("line {line}: the quote that opens here is never closed")]
     OpenQuote {
-        /// Where it opens, counted from 1.
+        /// 1-based line of the opening quote.
         line: usize,
     },
-    /// A field that goes on after its closing quote.
-    #[error("line {line}: `{}` follows a closing quote; quotes inside a quoted field are doubled", found.escape_ascii())]
+    /// A field that continues after its closing quote.
+    #[error("line {line}: unexpected `{}` after a closing quote; double the quotes inside a quoted field", found.escape_ascii())]
     AfterQuote {
-        /// Where it is, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// What follows.
+        /// The byte after the quote.
         found: u8,
     },
     /// A NUL byte.
-    #[error("line {line} holds a NUL byte: this is no text in UTF-8 (UTF-16 must be converted first)")]
+    #[error("line {line}: NUL byte in CSV input; convert UTF-16 files to UTF-8 first")]
     Nul {
-        /// Where it is, counted from 1.
+        /// 1-based line number.
         line: usize,
     },
 }

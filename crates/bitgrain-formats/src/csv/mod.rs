@@ -1,7 +1,7 @@
-//! CSV: records of fields, as RFC 4180 writes them. Spec: `spec/tables.md#csv`.
+//! CSV records and fields, as in RFC 4180. Spec: `spec/tables.md#csv`.
 //!
-//! [`Records`] walks over bytes and lends their fields; nothing is copied but fields with doubled quotes. What numbers
-//! or texts the fields are is for others to say.
+//! [`Records`] iterates over bytes and borrows their fields; only fields with doubled quotes are copied. Numbers and strings
+//! are told apart by the caller.
 
 mod error;
 mod records;

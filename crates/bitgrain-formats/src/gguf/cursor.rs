@@ -1,24 +1,24 @@
-//! A cursor over the header: no length is believed before it is held against the bytes left.
+//! Bounds-checked cursor over the header: every length is compared with the bytes left before it is used.
 
 use std::fmt;
 
 use super::GgufError;
 
-/// A place in the bytes of a file.
+/// Position in the bytes of a file.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// What is being read. Becomes words only if an error needs them.
+/// Field being read; formatted only if an error needs it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'a> {
     /// A field of the header.
     Header(&'static str),
     /// The key with this number.
     Key(u64),
-    /// What belongs to a key.
+    /// Part of a key's entry.
     Of(&'static str, &'a str),
     /// The name of the tensor with this number.
     TensorName(u64),
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         self.at as u64
     }
 
-    /// The next `needed` bytes.
+    /// Returns the next `needed` bytes.
     #[inline]
     pub(super) fn take(&mut self, place: Place<'_>, needed: u64) -> Result<&'a [u8], GgufError> {
         let left = &self.bytes[self.at..];
@@ -66,7 +66,7 @@ impl<'a> Cursor<'a> {
         GgufError::Truncated { what: place.to_string(), offset: self.offset(), needed, left }
     }
 
-    /// `count` things of at least `least` bytes each, as a number that fits the bytes left.
+    /// Converts a count of items of at least `least` bytes each, after checking that they fit the bytes left.
     pub(super) fn count(&self, what: Place<'_>, count: u64, least: u64) -> Result<usize, GgufError> {
         let left = (self.bytes.len() - self.at) as u64;
         let fits = count.checked_mul(least).is_some_and(|bytes| bytes <= left);
@@ -92,14 +92,14 @@ impl<'a> Cursor<'a> {
         self.array(place).map(u64::from_le_bytes)
     }
 
-    /// A length and as many bytes of UTF-8.
+    /// Reads a length-prefixed UTF-8 string.
     pub(super) fn string(&mut self, place: Place<'_>) -> Result<&'a str, GgufError> {
         let len = self.u64(place)?;
         let offset = self.offset();
         str::from_utf8(self.take(place, len)?).map_err(|_| GgufError::NotUtf8 { what: place.to_string(), offset })
     }
 
-    /// A cursor at the same place, to look ahead with.
+    /// Returns a second cursor at the same position, for lookahead.
     pub(super) const fn fork(&self) -> Self {
         Self { bytes: self.bytes, at: self.at }
     }

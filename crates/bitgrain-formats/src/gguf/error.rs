@@ -1,91 +1,91 @@
-//! What can be wrong with a GGUF file, or with what one is asked to hold.
+//! Errors of the GGUF reader and writer.
 
-/// Why bytes are not a GGUF file this crate reads, or why one cannot hold what was asked.
+/// Reason why bytes are not a supported GGUF file, or why a file cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GgufError {
-    /// The file begins with something else.
-    #[error("not a GGUF file: it begins with {}, not with GGUF", found.escape_ascii())]
+    /// Wrong magic number.
+    #[error("not a GGUF file: it starts with `{}` instead of `GGUF`", found.escape_ascii())]
     Magic {
-        /// The first four bytes.
+        /// First four bytes of the file.
         found: [u8; 4],
     },
-    /// A version this crate does not read.
-    #[error("GGUF version {version} is not supported, 2 and 3 are")]
+    /// Unsupported format version.
+    #[error("unsupported GGUF version {version}; supported versions: 2 and 3")]
     Version {
-        /// The version of the file.
+        /// Version of the file.
         version: u32,
     },
-    /// The numbers of the file are big-endian.
-    #[error("the file is big-endian (version {version}), only little-endian is supported")]
+    /// The file is big-endian.
+    #[error("the file is big-endian (version {version}); only little-endian files are supported")]
     BigEndian {
-        /// The version of the file, read as a big-endian number.
+        /// Version of the file, read as a big-endian number.
         version: u32,
     },
     /// The file ends inside its header.
     #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
     Truncated {
-        /// What was being read, with its key or tensor.
+        /// Field being read, with its key or tensor.
         what: String,
-        /// Where it begins.
+        /// Offset of the field.
         offset: u64,
-        /// Bytes it has.
+        /// Size of the field in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
-    /// A number of keys, tensors or elements that the bytes left cannot hold.
+    /// A count of keys, tensors or elements that exceeds the bytes left.
     #[error("{count} {what} need at least {least} bytes each, {left} bytes are left")]
     Count {
-        /// What is counted, with its key where it has one.
+        /// Item being counted, with its key if it has one.
         what: String,
-        /// How many the file claims.
+        /// Count stored in the file.
         count: u64,
-        /// Bytes the smallest one takes.
+        /// Size of the smallest item in bytes.
         least: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
     /// A key, name or string that is not UTF-8.
     #[error("{what} at offset {offset} is not UTF-8")]
     NotUtf8 {
-        /// What it is, with its key or tensor.
+        /// Field name, with its key or tensor.
         what: String,
-        /// Where its first byte is.
+        /// Offset of its first byte.
         offset: u64,
     },
-    /// A key without characters.
+    /// An empty key.
     #[error("key {index} is empty")]
     EmptyKey {
-        /// Its place in the file, counted from 0.
+        /// 0-based index of the key.
         index: u64,
     },
-    /// A key that is there twice.
-    #[error("key `{key}` is there twice")]
+    /// A duplicate key.
+    #[error("duplicate key `{key}`")]
     DuplicateKey {
         /// The key.
         key: String,
     },
-    /// A value of a type that GGUF does not have.
-    #[error("key `{key}` has the unknown value type {id}")]
+    /// Unknown value type.
+    #[error("key `{key}` has unknown value type {id}")]
     ValueType {
         /// The key.
         key: String,
-        /// The number that stands for the type.
+        /// Type number in the file.
         id: u32,
     },
-    /// An array of arrays, which llama.cpp does not read either.
-    #[error("key `{key}` is an array of arrays")]
+    /// A nested array, which llama.cpp does not read either.
+    #[error("key `{key}` is a nested array, which is not supported")]
     NestedArray {
         /// The key.
         key: String,
     },
     /// A boolean that is neither 0 nor 1.
-    #[error("key `{key}` has the byte {value} for a boolean at index {index}")]
+    #[error("key `{key}` has byte {value} instead of a boolean at index {index}")]
     Bool {
         /// The key.
         key: String,
-        /// Place in the array, 0 for a single value.
+        /// Index in the array; 0 for a scalar.
         index: u64,
         /// The byte.
         value: u8,
@@ -93,105 +93,107 @@ pub enum GgufError {
     /// `general.alignment` is not a u32.
     #[error("`general.alignment` is {found}, not u32")]
     AlignmentType {
-        /// The type it has.
+        /// Type of the value.
         found: &'static str,
     },
     /// `general.alignment` is not a power of two.
-    #[error("an alignment of {alignment} is not a power of two")]
+    #[error("alignment {alignment} is not a power of two")]
     Alignment {
         /// The alignment.
         alignment: u32,
     },
-    /// A tensor name that is there twice.
-    #[error("tensor `{tensor}` is there twice")]
+    /// A duplicate tensor name.
+    #[error("duplicate tensor `{tensor}`")]
     DuplicateTensor {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
     },
-    /// A name that llama.cpp would refuse to load; only the writer minds.
-    #[error("the name of tensor `{tensor}` has {len} bytes, at most {} are loaded everywhere", super::MAX_NAME)]
+    /// A name that llama.cpp refuses to load; checked by the writer only.
+    #[error("tensor name `{tensor}` has {len} bytes; llama.cpp loads at most {}", super::MAX_NAME)]
     NameTooLong {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its bytes.
+        /// Length of the name in bytes.
         len: usize,
     },
-    /// More dimensions than GGUF has.
-    #[error("tensor `{tensor}` has {count} dimensions, at most {} are allowed", super::MAX_DIMS)]
+    /// Too many dimensions.
+    #[error("tensor `{tensor}` has {count} dimensions; the maximum is {}", super::MAX_DIMS)]
     DimCount {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its dimensions.
+        /// Number of dimensions.
         count: u64,
     },
-    /// A tensor type nobody gave a meaning, or one that was taken back.
-    #[error("tensor `{tensor}` has the unknown type {id}")]
+    /// Unknown or removed tensor type.
+    #[error("tensor `{tensor}` has unknown type {id}")]
     TensorType {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// The number that stands for the type.
+        /// Type number in the file.
         id: u32,
     },
-    /// Dimensions that multiply to more elements or bytes than can be counted.
-    #[error("tensor `{tensor}` of dimensions {dims:?} is too large to count")]
+    /// The number of elements or bytes overflows.
+    #[error("tensor `{tensor}` with dimensions {dims:?} is too large")]
     TooLarge {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its dimensions.
+        /// Dimensions of the tensor.
         dims: Vec<u64>,
     },
-    /// Rows that are not whole blocks.
-    #[error("tensor `{tensor}` has rows of {row} weights, not whole blocks of {block} ({kind})")]
+    /// Rows that do not fill whole blocks.
+    #[error("tensor `{tensor}` has rows of {row} weights, which is not a multiple of the {kind} block size {block}")]
     RaggedRow {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Weights of a row.
+        /// Weights per row.
         row: u64,
-        /// Weights of a block.
+        /// Weights per block.
         block: u64,
-        /// Name of the type.
+        /// Name of the storage type.
         kind: &'static str,
     },
     /// An offset that is not a multiple of the alignment.
-    #[error("tensor `{tensor}` is at {offset}, which is not a multiple of {alignment}")]
+    #[error("tensor `{tensor}` is at offset {offset}, which is not a multiple of the alignment {alignment}")]
     Misaligned {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its offset from the start of the data.
+        /// Offset from the start of the tensor data.
         offset: u64,
         /// The alignment.
         alignment: u32,
     },
-    /// A tensor that begins inside the one before it.
-    #[error("tensor `{tensor}` is at {offset}, before {expected} where the one before it ends")]
+    /// A tensor that overlaps the previous one.
+    #[error("tensor `{tensor}` starts at offset {offset} and overlaps the previous tensor, which ends at {expected}")]
     Overlap {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its offset from the start of the data.
+        /// Offset from the start of the tensor data.
         offset: u64,
-        /// Where it should be.
+        /// Expected offset.
         expected: u64,
     },
-    /// Bytes between two tensors that belong to neither.
-    #[error("tensor `{tensor}` is at {offset}, behind {expected} where the one before it ends")]
+    /// A gap between two tensors.
+    #[error(
+        "tensor `{tensor}` starts at offset {offset}, leaving a gap after the previous tensor, which ends at {expected}"
+    )]
     Gap {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Its offset from the start of the data.
+        /// Offset from the start of the tensor data.
         offset: u64,
-        /// Where it should be.
+        /// Expected offset.
         expected: u64,
     },
-    /// A tensor whose bytes are not all there.
-    #[error("tensor `{tensor}` needs {bytes} bytes at offset {start} of the file, {left} are left")]
+    /// A tensor that extends past the end of the file.
+    #[error("tensor `{tensor}` needs {bytes} bytes at file offset {start}, {left} are left")]
     PastEnd {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
-        /// Where its bytes begin in the file.
+        /// Start offset in the file.
         start: u64,
-        /// How many they are.
+        /// Size in bytes.
         bytes: u64,
-        /// Bytes from there to the end of the file.
+        /// Bytes from the start offset to the end of the file.
         left: u64,
     },
 }

@@ -1,36 +1,36 @@
-//! `Header`: everything a file says before its tensors.
+//! `Header`: metadata and tensor list of a GGUF file.
 
 use super::cursor::{Cursor, Place};
 use super::{GgufError, MAGIC, Metadata, TensorInfo, VERSION, tensor_info};
 use crate::duplicate::duplicate;
 
-/// Entries that room is made for before they are seen; more get it as they come.
+/// Entries to reserve memory for up front; further entries grow the vector as they are read.
 pub(super) const RESERVE: usize = 4096;
 
-/// The header of a file: metadata, and where the tensors are.
+/// Header of a GGUF file: metadata and tensor locations.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Header {
-    /// Version of the format, 2 or 3.
+    /// Format version, 2 or 3.
     pub version: u32,
-    /// What the offsets of tensors are multiples of.
+    /// Alignment of tensor offsets, in bytes.
     pub alignment: u32,
     /// Keys and values.
     pub metadata: Metadata,
-    /// Tensors in the order of their bytes.
+    /// Tensors in file order.
     pub tensors: Vec<TensorInfo>,
-    /// Where the data begins in the file.
+    /// Offset of the tensor data in the file.
     pub data_start: u64,
 }
 
 impl Header {
-    /// Reads the header of the file that `bytes` is the whole of.
+    /// Parses the header of a file, given all bytes of that file.
     ///
-    /// Nothing behind the header is touched, so a memory-mapped file is not read from disk. Bytes behind the last
-    /// tensor are let pass, as the reference does.
+    /// Bytes after the header are not touched, so a memory-mapped file is not read from disk. Bytes after the last tensor are
+    /// ignored, as in the reference implementation.
     ///
     /// # Errors
-    /// A [`GgufError`] that says what is wrong and where; the rules are in `spec/containers.md#gguf`.
+    /// Returns a [`GgufError`] with the cause and its position; the rules are in `spec/containers.md#gguf`.
     ///
     /// ```
     /// use bitgrain_formats::gguf::{GgufError, Header};
@@ -61,7 +61,7 @@ impl Header {
         Ok(Self { version, alignment, metadata, tensors, data_start })
     }
 
-    /// The tensor called `name`. Walks the list.
+    /// Returns the tensor called `name`, by linear search.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
         self.tensors.iter().find(|tensor| tensor.name == name)
@@ -76,7 +76,7 @@ fn read_version(cursor: &mut Cursor<'_>) -> Result<u32, GgufError> {
     let version = cursor.u32(Place::Header("version"))?;
     match version {
         2 | VERSION => Ok(version),
-        // A small number in the other byte order.
+        // A small version number read in the wrong byte order.
         _ if version != 0 && version.trailing_zeros() >= 16 => {
             Err(GgufError::BigEndian { version: version.swap_bytes() })
         }
@@ -84,8 +84,8 @@ fn read_version(cursor: &mut Cursor<'_>) -> Result<u32, GgufError> {
     }
 }
 
-/// Finds the place of each tensor in the file. They follow each other in the order of the header, each padded to the
-/// alignment, as the reference demands.
+/// Computes the file offset of each tensor. Tensors are contiguous in header order, each padded to the alignment, as the
+/// reference implementation requires.
 fn place(tensors: &mut [TensorInfo], alignment: u32, data_start: u64, len: u64) -> Result<(), GgufError> {
     let mut expected = 0u64;
     for info in tensors {
@@ -99,13 +99,13 @@ fn place(tensors: &mut [TensorInfo], alignment: u32, data_start: u64, len: u64) 
         if offset > expected {
             return Err(GgufError::Gap { tensor: tensor(), offset, expected });
         }
-        // The offset is at most the padded length of the file, so no sum here can overflow.
+        // The offset is at most the padded file length, so the sums below cannot overflow.
         let start = data_start + offset;
         let left = len.saturating_sub(start);
         if info.bytes > left {
             return Err(GgufError::PastEnd { tensor: tensor(), start, bytes: info.bytes, left });
         }
-        // The padding before an empty tensor may be missing at the end of a file.
+        // Files may end without the padding before a trailing empty tensor.
         let start = start.min(len);
         (info.start, info.end) = (index(start), index(start + info.bytes));
         expected = (offset + info.bytes).next_multiple_of(u64::from(alignment));
@@ -113,7 +113,7 @@ fn place(tensors: &mut [TensorInfo], alignment: u32, data_start: u64, len: u64) 
     Ok(())
 }
 
-/// A place in the bytes at hand, which are never more than `usize` counts.
+/// Converts an offset that is within the input to `usize`.
 fn index(place: u64) -> usize {
     usize::try_from(place).unwrap_or(usize::MAX)
 }

@@ -1,12 +1,12 @@
-//! How many bytes a tensor has; the same rules for readers and writers.
+//! Size of a tensor in bytes; shared by reader and writer.
 
 use super::{GgufError, MAX_DIMS, TensorType};
 use crate::elements::elements;
 
-/// Bytes of a tensor.
+/// Returns the size of a tensor in bytes.
 ///
 /// # Errors
-/// [`GgufError::DimCount`], [`GgufError::TooLarge`] and [`GgufError::RaggedRow`].
+/// Returns [`GgufError::DimCount`], [`GgufError::TooLarge`] or [`GgufError::RaggedRow`].
 pub(super) fn tensor_bytes(tensor: &str, dims: &[u64], kind: TensorType) -> Result<u64, GgufError> {
     if dims.len() > MAX_DIMS {
         return Err(GgufError::DimCount { tensor: tensor.into(), count: dims.len() as u64 });

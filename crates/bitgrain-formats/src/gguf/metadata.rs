@@ -1,13 +1,13 @@
-//! `Metadata`: the keys of a file with their values, in order.
+//! `Metadata`: ordered keys and values of a GGUF file.
 
 use super::cursor::{Cursor, Place};
 use super::{ALIGNMENT_KEY, DEFAULT_ALIGNMENT, GgufError, Value};
 use crate::duplicate::duplicate;
 
-/// Bytes of the smallest entry: the length of a key, one character, a type, one byte.
+/// Size of the smallest entry in bytes: key length, one character, type, one byte.
 const LEAST_BYTES: u64 = 8 + 1 + 4 + 1;
 
-/// Keys with their values, in the order of the file; each key once.
+/// Keys and values in file order, without duplicate keys.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metadata {
     entries: Vec<(String, Value)>,
@@ -31,25 +31,25 @@ impl Metadata {
         }
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether the metadata is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value of `key`. Walks the list, which has a few dozen entries.
+    /// Returns the value of `key`, by linear search: files have a few dozen entries.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Gives `key` a value, where it stands or at the end; returns the one it had.
+    /// Sets `key`, in place or at the end, and returns its previous value.
     ///
     /// ```
     /// use bitgrain_formats::gguf::{Metadata, Value};
@@ -66,21 +66,21 @@ impl Metadata {
         None
     }
 
-    /// Takes `key` out; returns the value it had.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let at = self.entries.iter().position(|(known, _)| known == key)?;
         Some(self.entries.remove(at).1)
     }
 
-    /// Keys and values in order.
+    /// Iterates over keys and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// What `general.alignment` says, or 32.
+    /// Returns `general.alignment`, or 32 if it is not set.
     ///
     /// # Errors
-    /// [`GgufError::AlignmentType`] if it is not a u32, [`GgufError::Alignment`] if it is not a power of two.
+    /// Returns [`GgufError::AlignmentType`] if it is not a u32, [`GgufError::Alignment`] if it is not a power of two.
     pub fn alignment(&self) -> Result<u32, GgufError> {
         match self.get(ALIGNMENT_KEY) {
             None => Ok(DEFAULT_ALIGNMENT),

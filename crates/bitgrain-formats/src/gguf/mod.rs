@@ -1,7 +1,7 @@
 //! GGUF, the container of llama.cpp: typed metadata and tensors by name. Spec: `spec/containers.md#gguf`.
 //!
-//! [`Header::parse`] reads versions 2 and 3 from the bytes of a whole file and touches nothing behind the header;
-//! [`Writer`] writes version 3 as a stream. Dimensions are in GGUF's order, the contiguous one first.
+//! [`Header::parse`] reads versions 2 and 3 and does not touch bytes after the header; [`Writer`] streams version 3.
+//! Dimensions are in GGUF order: the contiguous dimension comes first.
 
 mod cursor;
 mod error;
@@ -23,16 +23,16 @@ pub use tensor_type::TensorType;
 pub use value::{Array, Value};
 pub use writer::{TensorSpec, Writer, layout};
 
-/// Alignment of tensors if `general.alignment` does not say.
+/// Default tensor alignment in bytes.
 pub const DEFAULT_ALIGNMENT: u32 = 32;
 
-/// The key that says how tensors are aligned.
+/// Metadata key of the tensor alignment.
 pub const ALIGNMENT_KEY: &str = "general.alignment";
 
-/// Dimensions a tensor can have.
+/// Maximum number of dimensions of a tensor.
 pub const MAX_DIMS: usize = 4;
 
-/// Bytes that the name of a tensor can have in a file that llama.cpp loads.
+/// Maximum length of a tensor name, in bytes, that llama.cpp loads.
 pub const MAX_NAME: usize = 63;
 
 const MAGIC: [u8; 4] = *b"GGUF";

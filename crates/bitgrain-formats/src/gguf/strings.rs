@@ -1,10 +1,10 @@
-//! `Strings`: many strings in one piece of memory.
+//! `Strings`: a list of strings in one allocation.
 
 use std::fmt;
 
-/// A list of strings that are stored one behind the other.
+/// List of strings stored contiguously.
 ///
-/// A vocabulary has 150 000 of them; as that many `String`s, opening a file would mostly be allocation.
+/// A vocabulary has 150,000 strings; with one `String` each, opening a file would spend most of its time allocating.
 ///
 /// ```
 /// use bitgrain_formats::gguf::Strings;
@@ -14,14 +14,14 @@ use std::fmt;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Strings {
     text: Box<str>,
-    /// Where each string ends in `text`.
+    /// End offset of each string in `text`.
     ends: Box<[usize]>,
 }
 
 impl Strings {
-    /// The strings in `text` that end at `ends`; or the first that is not UTF-8.
+    /// Validates `text` and splits it at `ends`; returns the first string that is not UTF-8 as an error.
     ///
-    /// Looking at the whole text at once is faster than looking at each string, as long as all is well.
+    /// Validating the whole text once is faster than validating each string.
     pub(super) fn from_parts(text: Vec<u8>, ends: Vec<usize>) -> Result<Self, NotUtf8> {
         match String::from_utf8(text) {
             Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end)) => {
@@ -32,19 +32,19 @@ impl Strings {
         }
     }
 
-    /// How many strings there are.
+    /// Returns the number of strings.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The string at `index`, or `None` behind the last.
+    /// Returns the string at `index`, or `None` if it is out of range.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)?;
@@ -52,14 +52,14 @@ impl Strings {
         Some(&self.text[start..end])
     }
 
-    /// The strings in order.
+    /// Iterates over the strings in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut start, end)..end])
     }
 }
 
-/// Which string is not UTF-8, and where it starts in the text.
+/// Index of a string that is not UTF-8, and its offset in the text.
 #[derive(Debug)]
 pub(super) struct NotUtf8 {
     pub(super) string: usize,

@@ -1,4 +1,4 @@
-//! `TensorInfo`: what the header says of a tensor.
+//! `TensorInfo`: header entry of a tensor.
 
 use std::ops::Range;
 
@@ -6,31 +6,31 @@ use super::cursor::{Cursor, Place};
 use super::layout::tensor_bytes;
 use super::{GgufError, MAX_DIMS, TensorType};
 
-/// Bytes of the smallest entry: the length of a name, the number of dimensions, a type, an offset.
+/// Size of the smallest entry in bytes: name length, dimension count, type, offset.
 pub(super) const LEAST_BYTES: u64 = 8 + 4 + 4 + 8;
 
-/// A tensor of a file: its name, shape, type and place.
+/// Name, shape, type and location of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {
-    /// Its name, unique in the file.
+    /// Name, unique in the file.
     pub name: String,
-    /// Up to four dimensions, the contiguous one first.
+    /// Up to four dimensions; the contiguous dimension comes first.
     pub dims: Vec<u64>,
-    /// How its weights are held.
+    /// Storage type.
     pub kind: TensorType,
-    /// Where its bytes begin, counted from the start of the data.
+    /// Offset from the start of the tensor data.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Where they begin in the file.
+    /// Start offset in the file.
     pub(super) start: usize,
-    /// Where they end in the file.
+    /// End offset in the file.
     pub(super) end: usize,
 }
 
 impl TensorInfo {
-    /// Reads one entry; its place in the file is not known before all of them are read.
+    /// Reads one entry; its file offset is filled in once all entries are known.
     pub(super) fn read(cursor: &mut Cursor<'_>, index: u64) -> Result<Self, GgufError> {
         let name = cursor.string(Place::TensorName(index))?;
         let count = cursor.u32(Place::Tensor("number of dimensions", name))?;
@@ -45,19 +45,19 @@ impl TensorInfo {
         Ok(Self { name: name.into(), dims, kind, offset, bytes, start: 0, end: 0 })
     }
 
-    /// The dimensions outermost first, as safetensors and NumPy have them.
+    /// Returns the dimensions outermost first, as in safetensors and NumPy.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         self.dims.iter().rev().copied().collect()
     }
 
-    /// How many weights it has; 1 without dimensions.
+    /// Returns the number of weights; 1 without dimensions.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.dims.iter().product()
     }
 
-    /// Where its bytes are in the file; an index into the bytes that were parsed.
+    /// Returns the byte range in the file that was parsed.
     #[must_use]
     pub const fn range(&self) -> Range<usize> {
         self.start..self.end

@@ -1,12 +1,12 @@
-//! `TensorType`: every way a GGUF file can hold the weights of a tensor.
+//! `TensorType`: storage types of GGUF tensors.
 
 use std::fmt;
 
 use bitgrain_kernels::ggml::GgmlBlock;
 
-/// A type of tensor, named as llama.cpp names it. The discriminant is the number in the file.
+/// Storage type of a tensor, named as in llama.cpp. The discriminant is the type number in the file.
 ///
-/// Numbers that are missing stood for types whose support was removed.
+/// Missing numbers belong to types that llama.cpp removed.
 ///
 /// ```
 /// use bitgrain_formats::gguf::TensorType;
@@ -56,7 +56,7 @@ pub enum TensorType {
 }
 
 impl TensorType {
-    /// Every type, in the order of their numbers.
+    /// All types, in order of their numbers.
     pub const ALL: [Self; 35] = [
         Self::F32,
         Self::F16,
@@ -95,31 +95,31 @@ impl TensorType {
         Self::Q2_0,
     ];
 
-    /// The type that `id` stands for, or `None` if nothing does.
+    /// Returns the type with number `id`, or `None` if it is unknown.
     #[must_use]
     pub fn from_id(id: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.id() == id)
     }
 
-    /// The number that stands for it in a file.
+    /// Returns the type number stored in files.
     #[must_use]
     pub const fn id(self) -> u32 {
         self as u32
     }
 
-    /// Weights in a block, 1 for plain numbers.
+    /// Returns the number of weights per block; 1 for unquantized types.
     #[must_use]
     pub const fn block_weights(self) -> u64 {
         self.block_size().0
     }
 
-    /// Bytes of a block, or of a plain number.
+    /// Returns the size of a block, or of one number, in bytes.
     #[must_use]
     pub const fn block_bytes(self) -> u64 {
         self.block_size().1
     }
 
-    /// Bytes of `weights` weights, or `None` if they are not whole blocks or too many to count.
+    /// Returns the size of `weights` weights in bytes, or `None` if they do not fill whole blocks or overflow.
     ///
     /// ```
     /// use bitgrain_formats::gguf::TensorType;
@@ -166,7 +166,7 @@ impl TensorType {
         }
     }
 
-    /// The name in lower case: `f16`, `q4_0`, `iq4_nl`.
+    /// Returns the lower-case name: `f16`, `q4_0`, `iq4_nl`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -208,13 +208,13 @@ impl TensorType {
         }
     }
 
-    /// The type with this name in lower case, or `None`.
+    /// Returns the type with this lower-case name, or `None`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The block format to decode or encode it with, for the types that the kernels know.
+    /// Returns the block format of the kernels that encodes and decodes this type, if one exists.
     #[must_use]
     pub const fn block(self) -> Option<GgmlBlock> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! `Value`: what a key stands for, in one of thirteen types.
+//! `Value`: metadata values of thirteen types.
 
 use super::cursor::{Cursor, Place};
 use super::{GgufError, Strings};
@@ -22,7 +22,7 @@ pub enum Value {
     F64(f64),
 }
 
-/// A value of many elements of one type. GGUF files have no arrays of arrays that anyone reads.
+/// Array of elements of one type. Nested arrays are not supported: no known reader accepts them.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "each is the type it is named after")]
 pub enum Array {
@@ -40,7 +40,7 @@ pub enum Array {
     F64(Vec<f64>),
 }
 
-/// The numbers that stand for types in a file.
+/// Type numbers in a file.
 mod id {
     pub(super) const U8: u32 = 0;
     pub(super) const I8: u32 = 1;
@@ -58,7 +58,7 @@ mod id {
 }
 
 impl Value {
-    /// Reads the type and the value of `key`.
+    /// Reads the type and value of `key`.
     pub(super) fn read(cursor: &mut Cursor<'_>, key: &str) -> Result<Self, GgufError> {
         let id = cursor.u32(Place::Of("value type", key))?;
         let place = Place::Of("value", key);
@@ -80,7 +80,7 @@ impl Value {
         })
     }
 
-    /// Hands the type and the value to `put`, piece by piece.
+    /// Serializes type and value through `put`, piece by piece.
     pub(super) fn write<E>(&self, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         put(&self.id().to_le_bytes())?;
         match self {
@@ -100,7 +100,7 @@ impl Value {
         }
     }
 
-    /// The name of its type: `u32`, `string`, `array`.
+    /// Returns the type name: `u32`, `string`, `array`.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {
@@ -120,13 +120,13 @@ impl Value {
         }
     }
 
-    /// The text, if it is a string.
+    /// Returns the string, or `None` for other types.
     #[must_use]
     pub const fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text.as_str()) } else { None }
     }
 
-    /// The number, if it is a whole one of any width and not negative.
+    /// Returns the value of a non-negative integer of any width, or `None`.
     ///
     /// ```
     /// use bitgrain_formats::gguf::Value;
@@ -147,7 +147,7 @@ impl Value {
         }
     }
 
-    /// The elements, if it is an array.
+    /// Returns the array, or `None` for other types.
     #[must_use]
     pub const fn as_array(&self) -> Option<&Array> {
         if let Self::Array(array) = self { Some(array) } else { None }
@@ -217,7 +217,7 @@ impl Array {
         }
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -236,7 +236,7 @@ impl Array {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether the array is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -286,7 +286,7 @@ fn read_bool(key: &str, index: u64, value: u8) -> Result<bool, GgufError> {
     }
 }
 
-/// `count` numbers of `N` bytes.
+/// Reads `count` numbers of `N` bytes.
 fn read_all<T, const N: usize>(
     cursor: &mut Cursor<'_>,
     key: &str,
@@ -299,7 +299,7 @@ fn read_all<T, const N: usize>(
     Ok(bytes.as_chunks::<N>().0.iter().map(|&chunk| read(chunk)).collect())
 }
 
-/// `count` strings. A first walk over their lengths finds where each ends, a second one copies their text.
+/// Reads `count` strings. The first pass over the lengths finds the end of each string, the second copies the bytes.
 fn read_strings(cursor: &mut Cursor<'_>, key: &str, count: u64) -> Result<Strings, GgufError> {
     let place = Place::Of("value", key);
     let count = cursor.count(Place::Of("elements", key), count, LEN_BYTES as u64)?;
@@ -318,16 +318,16 @@ fn read_strings(cursor: &mut Cursor<'_>, key: &str, count: u64) -> Result<String
         rest = after;
     }
     Strings::from_parts(text, ends).map_err(|bad| {
-        // Behind the strings before it, and as many lengths as there are to its own.
+        // The offset counts the earlier strings and one length prefix for each string up to this one.
         let offset = start + (LEN_BYTES * (bad.string + 1) + bad.start) as u64;
         GgufError::NotUtf8 { what: format!("string {} of key `{key}`", bad.string), offset }
     })
 }
 
-/// Bytes of the length before a string.
+/// Size of a string's length prefix in bytes.
 const LEN_BYTES: usize = 8;
 
-/// A length and the bytes of `text`.
+/// Writes a length-prefixed string.
 pub(super) fn write_string<E>(text: &str, put: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     put(&(text.len() as u64).to_le_bytes())?;
     put(text.as_bytes())

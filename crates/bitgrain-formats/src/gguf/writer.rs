@@ -1,4 +1,4 @@
-//! `Writer`: a file from a list of tensors and then their bytes, without holding any.
+//! `Writer`: streams a GGUF file from a list of tensors followed by their bytes.
 
 use std::io::Write;
 
@@ -9,28 +9,28 @@ use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
 use crate::{Layout, WriteError};
 
-/// A tensor that will be written.
+/// Tensor to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpec {
-    /// Its name, at most 63 bytes.
+    /// Name, at most 63 bytes.
     pub name: String,
-    /// Up to four dimensions, the contiguous one first.
+    /// Up to four dimensions; the contiguous dimension comes first.
     pub dims: Vec<u64>,
-    /// How its weights are held.
+    /// Storage type.
     pub kind: TensorType,
 }
 
 impl TensorSpec {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// [`GgufError::DimCount`], [`GgufError::TooLarge`], or [`GgufError::RaggedRow`] if rows are not whole blocks.
+    /// Returns [`GgufError::DimCount`], [`GgufError::TooLarge`], or [`GgufError::RaggedRow`] if rows do not fill whole blocks.
     pub fn bytes(&self) -> Result<u64, GgufError> {
         tensor_bytes(&self.name, &self.dims, self.kind)
     }
 }
 
-/// Writes a file of version 3: the header at once, then the tensors in their order, in pieces of any size.
+/// Writes a version 3 file: the header first, then the tensors in order, in pieces of any size.
 ///
 /// ```
 /// use bitgrain_formats::gguf::{Metadata, TensorSpec, TensorType, Writer};
@@ -48,11 +48,11 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header to `out`: `metadata` as it is, and `tensors` one behind the other.
+    /// Writes the header to `out`; `tensors` are laid out in the given order.
     ///
     /// # Errors
-    /// [`WriteError::Gguf`] if a reader would refuse the file or llama.cpp would not load it, before anything is
-    /// written; [`WriteError::Io`] if `out` fails.
+    /// Returns [`WriteError::Gguf`] before anything is written if readers would refuse the file or llama.cpp would not load it,
+    /// [`WriteError::Io`] if `out` fails.
     pub fn new(out: W, metadata: &Metadata, tensors: &[TensorSpec]) -> Result<Self, WriteError> {
         let alignment = u64::from(metadata.alignment()?);
         let parts = check(metadata, tensors, alignment)?;
@@ -77,19 +77,19 @@ impl<W: Write> Writer<W> {
         Ok(Self { tensors: Tensors::new(sink, alignment, parts)? })
     }
 
-    /// The name of the tensor whose bytes come next, or `None` after the last.
+    /// Returns the name of the tensor whose bytes come next, or `None` after the last.
     #[must_use]
     pub fn current(&self) -> Option<&str> {
         self.tensors.current()
     }
 
-    /// Writes the next bytes of the current tensor; the padding after its last byte comes by itself.
+    /// Writes the next bytes of the current tensor; padding after its last byte is added automatically.
     ///
-    /// A tensor without bytes is passed over.
+    /// Empty tensors are skipped.
     ///
     /// # Errors
-    /// [`WriteError::TooManyBytes`] if the tensor does not take that many, [`WriteError::AfterLast`] if there is none
-    /// left, [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last tensor,
+    /// [`WriteError::Io`] if the output fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.tensors.write(bytes)
     }
@@ -97,21 +97,21 @@ impl<W: Write> Writer<W> {
     /// Flushes and returns the output.
     ///
     /// # Errors
-    /// [`WriteError::MissingBytes`] if a tensor is not complete, [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::MissingBytes`] if a tensor is incomplete, [`WriteError::Io`] if the output fails.
     pub fn finish(self) -> Result<W, WriteError> {
         self.tensors.finish()
     }
 }
 
-/// The header of a file and the places of its tensors, for those who do not write them one after the other.
+/// Returns the header bytes and tensor offsets, for callers that write tensors out of order.
 ///
 /// # Errors
-/// [`WriteError::Gguf`] if a reader would refuse the file.
+/// Returns [`WriteError::Gguf`] if readers would refuse the file.
 pub fn layout(metadata: &Metadata, tensors: &[TensorSpec]) -> Result<Layout, WriteError> {
     Writer::new(Vec::new(), metadata, tensors)?.tensors.layout()
 }
 
-/// What a reader would refuse, found before anything is written.
+/// Checks everything that a reader would refuse, before anything is written.
 fn check(metadata: &Metadata, tensors: &[TensorSpec], alignment: u64) -> Result<Vec<Part>, GgufError> {
     if let Some(index) = metadata.iter().position(|(key, _)| key.is_empty()) {
         return Err(GgufError::EmptyKey { index: index as u64 });

@@ -1,68 +1,68 @@
-//! What can be wrong with a libsvm file.
+//! Errors of the libsvm reader.
 
-/// Why bytes are not a libsvm file.
+/// Reason why bytes are not a libsvm file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibsvmError {
-    /// Not a label.
-    #[error("line {line} begins with `{found}`, not with a label that is a number")]
+    /// The label is not a number.
+    #[error("line {line}: label `{found}` is not a number")]
     Label {
-        /// Where, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// What it begins with.
+        /// The first token of the line.
         found: String,
     },
-    /// A weight behind the label that is none.
-    #[error("line {line}: `{found}` is no weight; a label may be followed by a colon and a number")]
+    /// The weight after the label is not a number.
+    #[error("line {line}: weight `{found}` is not a number; write labels with weights as `label:weight`")]
     Weight {
-        /// Where, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// What follows the colon.
+        /// The token after the colon.
         found: String,
     },
-    /// Some lines have weights, this one differs.
-    #[error("line {line}: some lines have a weight behind the label, some have none")]
+    /// Only some lines have weights.
+    #[error("line {line}: weights must be given on all lines or on none")]
     SomeWeights {
-        /// The first that differs from those before it, counted from 1.
+        /// 1-based number of the first line that differs from the lines before it.
         line: usize,
     },
-    /// Not `index:value`.
-    #[error("line {line}: `{found}` is not an index, a colon and a number")]
+    /// A token that is not `index:value`.
+    #[error("line {line}: `{found}` is not of the form `index:value`")]
     Pair {
-        /// Where, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// What there is.
+        /// The token.
         found: String,
     },
-    /// An index larger than any feature has.
-    #[error("line {line}: index {index} is larger than {most}")]
+    /// A feature index above the limit.
+    #[error("line {line}: feature index {index} exceeds the maximum of {most}")]
     Index {
-        /// Where, counted from 1.
+        /// 1-based line number.
         line: usize,
         /// The index.
         index: u64,
-        /// The largest that is read.
+        /// Largest supported index.
         most: u32,
     },
-    /// Far more features than entries.
+    /// The largest index is out of proportion to the number of entries.
     #[error(
-        "the largest index is {index}, and there are {entries} entries in all: number the features from 1 on \
-         without large gaps"
+        "the largest feature index is {index}, but the file has only {entries} entries; number the features \
+         consecutively from 1"
     )]
     Gaps {
-        /// The largest index.
+        /// Largest index.
         index: usize,
-        /// Entries of all rows.
+        /// Number of entries in all rows.
         entries: usize,
     },
-    /// Indices of a line that do not ascend.
-    #[error("line {line}: index {index} follows index {before}; the indices of a line ascend")]
+    /// Indices of a line that are not in ascending order.
+    #[error("line {line}: index {index} follows index {before}; indices must ascend within a line")]
     Order {
-        /// Where, counted from 1.
+        /// 1-based line number.
         line: usize,
         /// The index.
         index: u32,
-        /// The one before.
+        /// The index before it.
         before: u32,
     },
 }

@@ -1,11 +1,11 @@
-//! One line: a label, then tokens with colons.
+//! Parser of one line: a label, then `index:value` tokens.
 
 use super::{LibsvmError, Rows};
 
-/// Characters of a wrong token that an error shows.
+/// Maximum number of characters of a wrong token that an error quotes.
 const SHOWN: usize = 40;
 
-/// Adds the row of a line. Lines of blanks and comments are none.
+/// Appends the row of a line. Blank lines and comments are skipped.
 pub(super) fn parse(text: &[u8], line: usize, rows: &mut Rows) -> Result<(), LibsvmError> {
     let text = text.split(|byte| *byte == b'#').next().unwrap_or_default();
     let mut tokens = text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &[u8], line: usize, rows: &mut Rows) -> Result<(), Lib
         let colon = token.iter().position(|byte| *byte == b':').ok_or_else(wrong)?;
         let (key, value) = (&token[..colon], &token[colon + 1..]);
         if key == b"qid" {
-            // Which query a row belongs to is for rankers: it is no feature.
+            // `qid` names the query of a ranking task; it is not a feature.
             number::<u64>(value).ok_or_else(wrong)?;
             continue;
         }
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &[u8], line: usize, rows: &mut Rows) -> Result<(), Lib
     Ok(())
 }
 
-/// `1`, `-1.5`, or `1:0.3` with a weight.
+/// Parses `1`, `-1.5`, or `1:0.3` with a weight.
 fn parse_label(token: &[u8], line: usize, rows: &mut Rows) -> Result<(), LibsvmError> {
     let mut parts = token.splitn(2, |byte| *byte == b':');
     let label = parts.next().and_then(number::<f64>);

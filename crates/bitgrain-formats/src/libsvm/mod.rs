@@ -1,4 +1,4 @@
-//! libsvm, also called svmlight: a label and the features that are not zero, a row to a line. Spec:
+//! libsvm (svmlight) files: one row per line, a label followed by its nonzero features. Spec:
 //! `spec/tables.md#libsvm`.
 
 mod error;

@@ -1,8 +1,8 @@
-//! `Rows`: all lines of a file, as compressed sparse rows.
+//! `Rows`: all lines of a file as compressed sparse rows.
 
 use super::{LibsvmError, line};
 
-/// The rows of a libsvm file. Indices are those of the file: where they count from 1, feature 0 is always absent.
+/// Rows of a libsvm file. Indices are kept as in the file: if they are 1-based, feature 0 is always absent.
 ///
 /// ```
 /// use bitgrain_formats::libsvm::Rows;
@@ -16,34 +16,34 @@ use super::{LibsvmError, line};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// The label of each row.
+    /// Label of each row.
     pub labels: Vec<f64>,
-    /// The weight of each row, if labels have weights (`1:0.3`).
+    /// Weight of each row, if labels have weights (`1:0.3`).
     pub weights: Option<Vec<f32>>,
-    /// Where the entries of each row begin, and where the last row ends.
+    /// Start offset of each row's entries, followed by the end of the last row.
     pub row_ptr: Vec<usize>,
-    /// The feature of each entry, ascending in a row.
+    /// Feature index of each entry, ascending within a row.
     pub columns: Vec<u32>,
-    /// The value of each entry.
+    /// Value of each entry.
     pub values: Vec<f32>,
-    /// One more than the largest index.
+    /// Largest index plus 1.
     pub n_features: usize,
 }
 
 impl Rows {
-    /// The largest index that is read: what a table of so many features costs has nothing to do with the size of the
-    /// file.
+    /// Largest supported index. The cost of a table grows with its number of features, not with the size of the file, so the
+    /// index is bounded.
     pub const MAX_INDEX: u32 = (1 << 24) - 1;
 
-    /// Features that there may be whatever the number of entries, and how many more for each entry: every feature costs
-    /// memory, and a file of one line can name the largest.
+    /// Features allowed whatever the number of entries, and the additional features allowed per entry: every feature costs
+    /// memory, and a one-line file can name the largest index.
     const FEATURES: usize = 1 << 14;
     const FEATURES_PER_ENTRY: usize = 64;
 
-    /// Reads a whole file.
+    /// Parses a complete file.
     ///
     /// # Errors
-    /// [`LibsvmError`], with the line it is in.
+    /// Returns a [`LibsvmError`] with its line number.
     pub fn parse(data: &[u8]) -> Result<Self, LibsvmError> {
         let mut rows = Self {
             labels: Vec::new(),

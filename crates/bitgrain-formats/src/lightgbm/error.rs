@@ -1,66 +1,66 @@
-//! What can be wrong with the text of a LightGBM model.
+//! Errors of the LightGBM model reader.
 
-/// Why bytes are not a LightGBM model this crate reads.
+/// Reason why bytes are not a supported LightGBM model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LightgbmError {
-    /// The first line is another one.
+    /// The first line is not `tree`.
     #[error("not a LightGBM model: the first line is not `tree`")]
     Magic,
-    /// A version this crate does not read.
-    #[error("LightGBM model version {version} is not supported, v2, v3 and v4 are")]
+    /// Unsupported model version.
+    #[error("unsupported LightGBM model version `{version}`; supported versions: v2, v3 and v4")]
     Version {
-        /// What the file says.
+        /// Version in the file.
         version: String,
     },
     /// A line that is not UTF-8.
     #[error("line {line} is not UTF-8")]
     NotUtf8 {
-        /// The line, counted from 1.
+        /// 1-based line number.
         line: usize,
     },
-    /// A line that must be there.
-    #[error("{place} has no line `{field}=`")]
+    /// A required line is missing.
+    #[error("{place}: missing line `{field}=`")]
     Missing {
-        /// The head of the file, or a tree.
+        /// Header of the file, or a tree.
         place: String,
-        /// The name of the line.
+        /// Name of the line.
         field: &'static str,
     },
-    /// A number that is none.
-    #[error("line {line}: `{text}` of `{field}` is not a number that fits")]
+    /// A value that is not a number or does not fit its type.
+    #[error("line {line}: value `{text}` of `{field}` is not a valid number")]
     Number {
-        /// The line, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// The name of the line.
+        /// Name of the line.
         field: &'static str,
-        /// What stands there, cut to 40 characters.
+        /// The value, cut to 40 characters.
         text: String,
     },
-    /// A list that is too short or too long.
-    #[error("{place} has {found} values of `{field}`, {expected} are needed")]
+    /// A list of the wrong length.
+    #[error("{place}: `{field}` has {found} values, expected {expected}")]
     Length {
-        /// The head of the file, or a tree.
+        /// Header of the file, or a tree.
         place: String,
-        /// The name of the line.
+        /// Name of the line.
         field: &'static str,
-        /// Values needed.
+        /// Expected number of values.
         expected: usize,
-        /// Values there.
+        /// Number of values found.
         found: usize,
     },
-    /// Trees that are not numbered from 0 on.
-    #[error("line {line}: tree {expected} is due here")]
+    /// Trees that are not numbered consecutively from 0.
+    #[error("line {line}: expected `Tree={expected}`")]
     TreeOrder {
-        /// The line, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// The number it should have.
+        /// Expected tree number.
         expected: usize,
     },
-    /// The file ends before its trees do.
-    #[error("the file ends before `end of trees`, behind {trees} trees")]
+    /// The file ends before its last tree.
+    #[error("the file ends after {trees} trees, before the line `end of trees`")]
     Truncated {
-        /// Trees that were read.
+        /// Number of trees read.
         trees: usize,
     },
 }

@@ -1,17 +1,17 @@
-//! Lines of the text, and the numbers in them.
+//! Lines of the text format and the numbers in them.
 
 use std::str::FromStr;
 
 use super::LightgbmError;
 
-/// The lines of a file with their numbers, from 1.
+/// Lines of a file with their 1-based numbers.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
     rest: &'a [u8],
     number: usize,
 }
 
-/// `name=value` of the line with a number.
+/// A `name=value` line with its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
     pub(super) line: usize,
@@ -24,7 +24,7 @@ impl<'a> Lines<'a> {
         Self { rest: bytes, number: 0 }
     }
 
-    /// The next line, without its end; `None` behind the last.
+    /// Returns the next line without its line ending, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Field<'a>>, LightgbmError> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -40,12 +40,12 @@ impl<'a> Lines<'a> {
 }
 
 impl Field<'_> {
-    /// The one number of the line.
+    /// Parses the line's single number.
     pub(super) fn number<T: FromStr>(self, field: &'static str) -> Result<T, LightgbmError> {
         parse(self.line, field, self.value.trim())
     }
 
-    /// The numbers of the line.
+    /// Parses the numbers of the line.
     pub(super) fn numbers<T: FromStr>(self, field: &'static str) -> Result<Vec<T>, LightgbmError> {
         self.value.split_ascii_whitespace().map(|text| parse(self.line, field, text)).collect()
     }

@@ -1,6 +1,6 @@
-//! LightGBM's text of a model, as `save_model` writes it. Spec: `spec/model.md#lightgbm`.
+//! LightGBM text models, as written by `save_model`. Spec: `spec/model.md#lightgbm`.
 //!
-//! [`Model::parse`] gives the lists of the file with the lengths checked; what they mean is the caller's business.
+//! [`Model::parse`] returns the lists of the file with their lengths checked; it does not interpret them.
 //!
 //! ```
 //! let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
@@ -21,7 +21,7 @@ pub use error::LightgbmError;
 pub use model::Model;
 pub use tree::Tree;
 
-/// Whether a file begins as LightGBM's texts do.
+/// Returns whether a file starts like a LightGBM text model.
 #[must_use]
 pub fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n")

@@ -1,36 +1,36 @@
-//! The whole text: head, trees, parameters.
+//! `Model`: header, trees and parameters of a text model.
 
 use super::list::Lines;
 use super::{LightgbmError, Tree};
 
-/// What a file says.
+/// Contents of a model file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Model {
     /// `v2`, `v3` or `v4`.
     pub version: String,
-    /// Trees of a round; the number of scores.
+    /// Trees per round: the number of outputs.
     pub trees_per_iteration: usize,
-    /// The objective with its parameters: `binary sigmoid:1`. Lacking if the loss was one's own.
+    /// Objective with its parameters, such as `binary sigmoid:1`; missing for a custom loss.
     pub objective: Option<String>,
-    /// Whether scores are means over the rounds.
+    /// Whether scores are averaged over rounds instead of summed.
     pub average_output: bool,
-    /// The name of each feature.
+    /// Name of each feature.
     pub feature_names: Vec<String>,
-    /// What the values of each feature were: `[min:max]`, categories with `:` between them, or `none`.
+    /// Value range of each feature: `[min:max]`, categories separated by `:`, or `none`.
     pub feature_infos: Vec<String>,
-    /// In the order they were grown.
+    /// Trees in the order they were grown.
     pub trees: Vec<Tree>,
-    /// The parameters of the training, in order.
+    /// Training parameters, in file order.
     pub parameters: Vec<(String, String)>,
-    /// The categories of each categorical column of a pandas table, as JSON.
+    /// Categories of each categorical pandas column, as JSON.
     pub pandas_categorical: Option<String>,
 }
 
 impl Model {
-    /// Reads the text of a model.
+    /// Parses a text model.
     ///
     /// # Errors
-    /// What is wrong, and in which line or tree.
+    /// Returns a [`LightgbmError`] that names the line or tree.
     pub fn parse(bytes: &[u8]) -> Result<Self, LightgbmError> {
         if !super::begins(bytes) {
             return Err(LightgbmError::Magic);
@@ -42,7 +42,7 @@ impl Model {
         Ok(model)
     }
 
-    /// All up to the end of the trees.
+    /// Reads the header and the trees.
     fn read_head(&mut self, lines: &mut Lines<'_>) -> Result<(), LightgbmError> {
         let (mut max_feature, mut open) = (None, None::<Tree>);
         loop {
@@ -96,14 +96,14 @@ impl Model {
         Ok(())
     }
 
-    /// Parameters and categories, behind the trees.
+    /// Reads the parameters and pandas categories, which follow the trees.
     fn read_rest(&mut self, lines: &mut Lines<'_>) -> Result<(), LightgbmError> {
         let mut in_parameters = false;
         while let Some(field) = lines.next()? {
             match field.name {
                 "parameters:" => in_parameters = true,
                 "end of parameters" => in_parameters = false,
-                // A line of its own that may hold `=`.
+                // The JSON line is taken whole because it may contain `=`.
                 name if name.starts_with("pandas_categorical:") => {
                     let json = name.trim_start_matches("pandas_categorical:");
                     let equals = if field.value.is_empty() { "" } else { "=" };

@@ -1,48 +1,48 @@
-//! One tree of the text: lists with an entry per split or per leaf.
+//! `Tree`: lists with one entry per split or per leaf.
 
 use super::LightgbmError;
 use super::list::Field;
 
-/// The lists of a tree. Those that a file may lack are empty then; all others have their length.
+/// Lists of a tree. Optional lists are empty if the file lacks them; the lengths of all others are checked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tree {
-    /// Leaves; one more than there are splits.
+    /// Number of leaves: the number of splits plus 1.
     pub num_leaves: usize,
-    /// The feature of each split.
+    /// Feature index of each split.
     pub split_feature: Vec<u32>,
-    /// The gain of each split; may be lacking.
+    /// Gain of each split; optional.
     pub split_gain: Vec<f64>,
-    /// The threshold of each split, or which of the category sets it has.
+    /// Threshold of each split, or the index of its category set.
     pub threshold: Vec<f64>,
-    /// For each split: bit 0 categorical, bit 1 missing values go left, bits 2 and 3 what is missing (0 nothing, 1 zero,
-    /// 2 NaN).
+    /// Flags of each split: bit 0 categorical, bit 1 missing values go left, bits 2 and 3 the kind of missing value (0 none,
+    /// 1 zero, 2 NaN).
     pub decision_type: Vec<u8>,
-    /// Where each split goes on if it holds: a split, or the complement (`-1 - i`) of a leaf.
+    /// Left child of each split: a split index, or `-1 - i` for leaf `i`.
     pub left_child: Vec<i32>,
-    /// Where each split goes on otherwise.
+    /// Right child of each split.
     pub right_child: Vec<i32>,
-    /// The value of each leaf.
+    /// Value of each leaf.
     pub leaf_value: Vec<f64>,
-    /// The hessians of each leaf; may be lacking.
+    /// Sum of hessians of each leaf; optional.
     pub leaf_weight: Vec<f64>,
-    /// The rows of each leaf; may be lacking.
+    /// Row count of each leaf; optional.
     pub leaf_count: Vec<u64>,
-    /// The value of each split; may be lacking.
+    /// Value of each split; optional.
     pub internal_value: Vec<f64>,
-    /// The hessians of each split; may be lacking.
+    /// Sum of hessians of each split; optional.
     pub internal_weight: Vec<f64>,
-    /// The rows of each split; may be lacking.
+    /// Row count of each split; optional.
     pub internal_count: Vec<u64>,
-    /// Where each category set begins in `cat_threshold`, and where the last one ends.
+    /// Start of each category set in `cat_threshold`, followed by the end of the last one.
     pub cat_boundaries: Vec<u32>,
-    /// Words of the category sets: code `c` is bit `c % 32` of word `c / 32`.
+    /// Words of the category sets: category `c` is bit `c % 32` of word `c / 32`.
     pub cat_threshold: Vec<u32>,
     /// Whether leaves hold linear models.
     pub is_linear: bool,
 }
 
 impl Tree {
-    /// Takes up a line. Lines it does not know are passed over.
+    /// Reads one line; unknown lines are skipped.
     pub(super) fn take(&mut self, field: Field<'_>) -> Result<(), LightgbmError> {
         match field.name {
             "num_leaves" => self.num_leaves = field.number("num_leaves")?,
@@ -66,7 +66,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether every list has its length.
+    /// Checks the length of every list.
     pub(super) fn check(&self, index: usize) -> Result<(), LightgbmError> {
         let place = || format!("tree {index}");
         if self.num_leaves == 0 {
@@ -94,7 +94,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The words of category set `set`, if there is one.
+    /// Returns the words of category set `set`, if it exists.
     #[must_use]
     pub fn category_words(&self, set: usize) -> Option<&[u32]> {
         let (from, to) = (*self.cat_boundaries.get(set)?, *self.cat_boundaries.get(set + 1)?);

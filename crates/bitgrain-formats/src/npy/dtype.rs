@@ -1,8 +1,8 @@
-//! `Dtype`: what the elements of an array are, and in which byte order.
+//! `Dtype`: element type and byte order of an array.
 
 use super::NpyError;
 
-/// A type of elements.
+/// Element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the type it is named after")]
 pub enum Element {
@@ -20,26 +20,26 @@ pub enum Element {
     F64,
 }
 
-/// Which byte of a number comes first.
+/// Byte order of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The least significant, also said of single bytes.
+    /// Least significant byte first; also used for single-byte types.
     Little,
-    /// The most significant.
+    /// Most significant byte first.
     Big,
 }
 
-/// What the elements of an array are.
+/// Element type and byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dtype {
-    /// Their type.
+    /// Element type.
     pub element: Element,
-    /// Their byte order.
+    /// Byte order.
     pub order: ByteOrder,
 }
 
 impl Element {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -52,10 +52,10 @@ impl Element {
 }
 
 impl Dtype {
-    /// Reads what NumPy calls the `descr`.
+    /// Parses NumPy's `descr` string.
     ///
     /// # Errors
-    /// [`NpyError::Dtype`] with a reason if it is none of the types there are.
+    /// Returns [`NpyError::Dtype`] with the reason if the type is not supported.
     ///
     /// ```
     /// use bitgrain_formats::npy::{ByteOrder, Dtype, Element};
@@ -94,7 +94,7 @@ impl Dtype {
     }
 }
 
-/// Why a type with this name is not read.
+/// Returns the reason why a type is not supported.
 fn reason(name: &str) -> &'static str {
     match name.as_bytes().first() {
         Some(b'O') => "Python objects, which only unpickling could read",

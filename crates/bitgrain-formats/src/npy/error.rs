@@ -1,88 +1,88 @@
-//! What can be wrong with an npy file.
+//! Errors of the npy reader.
 
-/// Why bytes are not an npy file this crate reads.
+/// Reason why bytes are not a supported npy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
-    /// The file begins with something else.
-    #[error("not an npy file: it begins with {}, not with \\x93NUMPY", found.escape_ascii())]
+    /// Wrong magic number.
+    #[error("not an npy file: it starts with `{}` instead of `\\x93NUMPY`", found.escape_ascii())]
     Magic {
-        /// The first six bytes.
+        /// First six bytes of the file.
         found: [u8; 6],
     },
-    /// A version nobody has written down.
-    #[error("npy version {major}.{minor} is not supported, 1.0, 2.0 and 3.0 are")]
+    /// Unsupported format version.
+    #[error("unsupported npy version {major}.{minor}; supported versions: 1.0, 2.0 and 3.0")]
     Version {
-        /// The version of the file.
+        /// Major version of the file.
         major: u8,
-        /// Its second part.
+        /// Minor version of the file.
         minor: u8,
     },
     /// The file ends inside its header.
     #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
     Truncated {
-        /// What was being read.
+        /// Field being read.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the field.
         offset: u64,
-        /// Bytes it has.
+        /// Size of the field in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
-    /// The header is not the literal it should be.
+    /// The header is not the expected Python literal.
     #[error("expected {expected} at offset {offset} of the header, found {}", shown(*found))]
     Syntax {
-        /// What should be there.
+        /// Expected token.
         expected: &'static str,
-        /// Where, counted from the first byte of the literal.
+        /// Offset from the first byte of the literal.
         offset: u64,
-        /// The byte that is there; `None` at the end.
+        /// Byte found; `None` at the end.
         found: Option<u8>,
     },
-    /// A key that headers do not have.
-    #[error("the header has the unknown key `{key}`")]
+    /// Unknown header key.
+    #[error("unknown header key `{key}`")]
     UnknownKey {
         /// The key.
         key: String,
     },
-    /// A key that is there twice.
-    #[error("the key `{key}` is there twice")]
+    /// Duplicate header key.
+    #[error("duplicate header key `{key}`")]
     DuplicateKey {
         /// The key.
         key: &'static str,
     },
-    /// A key that is not there.
-    #[error("the header has no key `{key}`")]
+    /// Missing header key.
+    #[error("missing header key `{key}`")]
     MissingKey {
         /// The key.
         key: &'static str,
     },
-    /// Elements of a type this crate does not read.
+    /// Unsupported element type.
     #[error("elements of type `{descr}` are not supported: {reason}")]
     Dtype {
-        /// The type as NumPy writes it.
+        /// Element type as NumPy writes it.
         descr: String,
-        /// What it is.
+        /// Kind of the type.
         reason: &'static str,
     },
-    /// A type of several fields.
-    #[error("records of several fields are not supported")]
+    /// Structured arrays.
+    #[error("structured arrays are not supported")]
     Structured,
-    /// A shape that multiplies to more bytes than can be counted.
-    #[error("an array of shape {shape:?} is too large to count")]
+    /// The number of bytes overflows.
+    #[error("an array of shape {shape:?} is too large")]
     TooLarge {
         /// The shape.
         shape: Vec<u64>,
     },
-    /// Elements that are not all there.
-    #[error("the elements need {needed} bytes at offset {start}, {left} are left")]
+    /// The elements extend past the end of the file.
+    #[error("the array data needs {needed} bytes at offset {start}, {left} are left")]
     PastEnd {
-        /// Where they begin.
+        /// Offset of the data.
         start: u64,
-        /// How many bytes they are.
+        /// Size of the data in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
 }

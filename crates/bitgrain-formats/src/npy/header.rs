@@ -1,4 +1,4 @@
-//! `Header`: everything a file says before its elements.
+//! `Header`: element type, shape and memory order of an array.
 
 use std::ops::Range;
 
@@ -8,28 +8,28 @@ use crate::elements::elements;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
-/// The header of an array.
+/// Header of an npy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// Version of the format: 1, 2 or 3.
+    /// Format version: 1, 2 or 3.
     pub version: u8,
-    /// What the elements are.
+    /// Element type and byte order.
     pub dtype: Dtype,
-    /// The dimensions, outermost first whatever the order in memory.
+    /// Dimensions, outermost first in either memory order.
     pub shape: Vec<u64>,
-    /// Whether the first dimension is the contiguous one, instead of the last.
+    /// Whether the array is in Fortran order: the first dimension is contiguous.
     pub fortran_order: bool,
-    /// Where the elements begin.
+    /// Offset of the array data.
     pub data_start: u64,
     end: usize,
 }
 
 impl Header {
-    /// Reads the header of the file that `bytes` is the whole of. Bytes behind the elements are let pass, as NumPy does.
+    /// Parses the header of a file, given all bytes of that file. Bytes after the array are ignored, as in NumPy.
     ///
     /// # Errors
-    /// An [`NpyError`] that says what is wrong and where; the rules are in `spec/containers.md#npy`.
+    /// Returns an [`NpyError`] with the cause and its position; the rules are in `spec/containers.md#npy`.
     ///
     /// ```
     /// use bitgrain_formats::npy::{Element, Header};
@@ -55,21 +55,21 @@ impl Header {
         Ok(Self { version, dtype, shape, fortran_order, data_start: data_start as u64, end })
     }
 
-    /// Where the elements are; an index into the bytes that were parsed.
+    /// Returns the byte range of the array data.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
-        // Held against the bytes at hand when they were parsed.
+        // `parse` checked the range against the length of the file.
         usize::try_from(self.data_start).unwrap_or(self.end)..self.end
     }
 
-    /// How many elements there are; 1 without dimensions.
+    /// Returns the number of elements; 1 without dimensions.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 }
 
-/// The version, the literal, and where it ends.
+/// Returns the version, the literal, and the offset of its end.
 fn split(bytes: &[u8]) -> Result<(u8, &[u8], usize), NpyError> {
     let truncated = |what, offset: usize, needed: usize| {
         let left = bytes.len().saturating_sub(offset) as u64;

@@ -1,8 +1,8 @@
-//! The Python literal of a header: a dictionary of a text, a truth and a tuple, and nothing else.
+//! Parser of the header's Python literal: a dictionary of one string, one boolean and one tuple.
 
 use super::NpyError;
 
-/// What a header says.
+/// Fields of the header literal.
 #[derive(Debug)]
 pub(super) struct Literal<'a> {
     pub(super) descr: &'a str,
@@ -15,7 +15,7 @@ const FORTRAN_ORDER: &str = "fortran_order";
 const SHAPE: &str = "shape";
 
 impl<'a> Literal<'a> {
-    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`, in any order of keys.
+    /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }` with its keys in any order.
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, NpyError> {
         let mut scanner = Scanner { text, at: 0 };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -52,7 +52,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The next byte that is not white.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         let white = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         self.at += white;
@@ -77,7 +77,7 @@ impl<'a> Scanner<'a> {
         NpyError::Syntax { expected, offset: self.at as u64, found: self.text.get(self.at).copied() }
     }
 
-    /// A text in quotes of either kind. NumPy writes none that needs escapes.
+    /// Parses a string in single or double quotes, without escapes: NumPy never writes any.
     fn string(&mut self, expected: &'static str) -> Result<&'a str, NpyError> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else { return Err(self.wrong(expected)) };
         self.at += 1;
@@ -107,7 +107,7 @@ impl<'a> Scanner<'a> {
         Err(self.wrong("`True` or `False`"))
     }
 
-    /// `()`, `(3,)`, `(3, 4)`; `(3)` is a number.
+    /// Parses a tuple: `()`, `(3,)`, `(3, 4)`. `(3)` is an integer, not a tuple.
     fn tuple(&mut self) -> Result<Vec<u64>, NpyError> {
         let mut dims = Vec::new();
         self.expect(b'(', "`(`")?;
@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
         let text = str::from_utf8(&self.text[self.at..self.at + digits]).unwrap_or_default();
         let number = text.parse().map_err(|_| self.wrong("a number below 2^64"))?;
         self.at += digits;
-        // Python 2 wrote long integers with a letter.
+        // Python 2 wrote long integers with an `L` suffix.
         self.at += usize::from(self.text.get(self.at) == Some(&b'L'));
         Ok(number)
     }

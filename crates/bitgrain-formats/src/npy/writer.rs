@@ -1,9 +1,9 @@
-//! Writing an array of f32.
+//! Writer of f32 arrays.
 
-/// What headers are padded to, so that elements are aligned for any type.
+/// Header padding in bytes, which aligns the data for any element type.
 const ALIGNMENT: usize = 64;
 
-/// The bytes before the elements of an array of f32, as NumPy writes them: little-endian, the last dimension contiguous.
+/// Returns the header of an f32 array as NumPy writes it: little-endian, C order.
 ///
 /// ```
 /// use bitgrain_formats::npy::{Header, f32_header};
@@ -16,14 +16,14 @@ const ALIGNMENT: usize = 64;
 #[must_use]
 pub fn f32_header(shape: &[u64]) -> Vec<u8> {
     let axes: Vec<String> = shape.iter().map(u64::to_string).collect();
-    // A tuple of one needs its comma.
+    // A one-element tuple needs a trailing comma.
     let comma = if axes.len() == 1 { "," } else { "" };
     let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{comma}), }}", axes.join(", "));
     let unpadded = 10 + text.len() + 1;
     text.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT) - unpadded));
     text.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    // 64 dimensions of 20 digits, more than NumPy has, fit two bytes.
+    // 64 dimensions of 20 digits, more than NumPy supports, fit the two-byte length.
     header.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
     header.extend(text.as_bytes());
     header

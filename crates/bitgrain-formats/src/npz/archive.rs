@@ -1,16 +1,16 @@
-//! `Archive`: the members that the directory lists.
+//! `Archive`: members listed in the directory of an npz file.
 
 use super::directory::{Directory, Entry, content_start};
 use super::{Member, Method, NpzError};
 use crate::duplicate::duplicate;
 
-/// The flag of members that need a password.
+/// Flag of encrypted members.
 const ENCRYPTED: u16 = 1;
 
-/// Entries that room is made for before they are seen.
+/// Entries to reserve memory for up front.
 const RESERVE: usize = 1024;
 
-/// The members of an archive.
+/// Members of an archive.
 ///
 /// ```
 /// use bitgrain_formats::npz::{Archive, NpzError};
@@ -22,15 +22,15 @@ const RESERVE: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Archive<'a> {
-    /// Members in the order of the directory, each name once.
+    /// Members in directory order, without duplicate names.
     pub members: Vec<Member<'a>>,
 }
 
 impl<'a> Archive<'a> {
-    /// Lists the members of the archive that `bytes` is the whole of; their content is not touched.
+    /// Lists the members of an archive, given all bytes of the file; their contents are not touched.
     ///
     /// # Errors
-    /// An [`NpzError`] that says what is wrong and where; the rules are in `spec/containers.md#npz`.
+    /// Returns an [`NpzError`] with the cause and its position; the rules are in `spec/containers.md#npz`.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, NpzError> {
         let directory = Directory::find(bytes)?;
         let mut rest = directory.entries(bytes)?;
@@ -56,7 +56,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// The member called `name` or `name.npy`. Walks the list.
+    /// Returns the member called `name` or `name.npy`, by linear search.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Member<'a>> {
         let exact = self.members.iter().find(|member| member.name == name);

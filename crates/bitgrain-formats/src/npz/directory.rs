@@ -1,8 +1,8 @@
-//! The directory at the end of a ZIP archive, in its 32-bit and its 64-bit form.
+//! Central directory of a ZIP archive, in its 32-bit and 64-bit forms.
 
 use super::NpzError;
 
-/// What the end of an archive says of its directory.
+/// End-of-directory record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Directory {
     pub(super) count: u64,
@@ -10,7 +10,7 @@ pub(super) struct Directory {
     pub(super) bytes: u64,
 }
 
-/// An entry of the directory, with sizes and offset already widened.
+/// Directory entry, with sizes and offset widened to 64 bits.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a [u8],
@@ -29,11 +29,11 @@ const END_64_BYTES: usize = 56;
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 const LOCATOR_64_BYTES: usize = 20;
 const ENTRY: [u8; 4] = *b"PK\x01\x02";
-/// Bytes of an entry without its name.
+/// Size of an entry without its name, in bytes.
 pub(super) const ENTRY_BYTES: usize = 46;
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
 const LOCAL_BYTES: usize = 30;
-/// The extra field that holds what does not fit 32 bits.
+/// Id of the extra field that holds 64-bit values.
 const EXTRA_64: u16 = 1;
 const MAX_COMMENT: usize = 0xffff;
 
@@ -41,7 +41,7 @@ impl Directory {
     pub(super) fn find(bytes: &[u8]) -> Result<Self, NpzError> {
         let none = NpzError::NoDirectory { len: bytes.len() as u64 };
         let Some(last) = bytes.len().checked_sub(END_BYTES) else { return Err(none) };
-        // Behind it only a comment whose length it says.
+        // Only a comment, whose length is part of the record, may follow.
         let mut places = (last.saturating_sub(MAX_COMMENT)..=last).rev();
         let ends = |&at: &usize| {
             bytes[at..].starts_with(&END) && at + END_BYTES + usize::from(u16_at(bytes, at + 20)) == bytes.len()
@@ -59,7 +59,7 @@ impl Directory {
         Ok(found.unwrap_or(small))
     }
 
-    /// The 64-bit form, if a locator before the end at `end` leads to it.
+    /// Reads the 64-bit record if a locator precedes the end record at `end`.
     fn find_64(bytes: &[u8], end: usize) -> Result<Option<Self>, NpzError> {
         let Some(locator) = end.checked_sub(LOCATOR_64_BYTES) else { return Ok(None) };
         if !bytes[locator..].starts_with(&LOCATOR_64) {
@@ -77,7 +77,7 @@ impl Directory {
         Ok(Some(Self { count, bytes: size, offset: start }))
     }
 
-    /// The bytes of the directory, which are enough for its entries.
+    /// Returns the bytes of the directory, after checking that they can hold its entries.
     pub(super) fn entries<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], NpzError> {
         let Ok(size) = usize::try_from(self.bytes) else {
             let (offset, needed, left) = (self.offset, self.bytes, bytes.len() as u64);
@@ -92,7 +92,7 @@ impl Directory {
 }
 
 impl<'a> Entry<'a> {
-    /// The entry at the start of `rest`, which begins at `offset` of the file, and what follows it.
+    /// Parses the entry at the start of `rest`, at file offset `offset`, and returns it with the remaining bytes.
     pub(super) fn read(rest: &'a [u8], offset: u64) -> Result<(Self, &'a [u8]), NpzError> {
         let truncated = |needed: usize| NpzError::Truncated {
             what: "entry of the directory",
@@ -117,7 +117,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Where the content of the member with this local header begins.
+/// Returns the file offset of a member's content, given its local header.
 pub(super) fn content_start(bytes: &[u8], local_offset: u64) -> Result<u64, NpzError> {
     let local = slice(bytes, "header of a member", local_offset, LOCAL_BYTES)?;
     if !local.starts_with(&LOCAL) {
@@ -127,13 +127,13 @@ pub(super) fn content_start(bytes: &[u8], local_offset: u64) -> Result<u64, NpzE
     Ok(local_offset + LOCAL_BYTES as u64 + lengths)
 }
 
-/// The 64-bit fields of an entry: those that say their maximum in 32 bits, in order.
+/// 64-bit fields of an entry, in order: present for each 32-bit field that is at its maximum.
 struct Wide<'a> {
     left: &'a [u8],
 }
 
 impl Wide<'_> {
-    /// What `narrow` stands for.
+    /// Returns the 64-bit value that replaces `narrow`.
     fn or(&mut self, narrow: u32) -> u64 {
         match self.left.split_first_chunk() {
             Some((&wide, left)) if narrow == u32::MAX => {
@@ -145,7 +145,7 @@ impl Wide<'_> {
     }
 }
 
-/// The 64-bit fields among the `extra` ones, or nothing.
+/// Finds the 64-bit field in `extra`; returns an empty slice if it is missing.
 fn extra_64(mut extra: &[u8]) -> &[u8] {
     while let Some((&[id_low, id_high, len_low, len_high], rest)) = extra.split_first_chunk() {
         let len = usize::from(u16::from_le_bytes([len_low, len_high]));
@@ -158,7 +158,7 @@ fn extra_64(mut extra: &[u8]) -> &[u8] {
     &[]
 }
 
-/// `needed` bytes at `offset`.
+/// Returns `needed` bytes at `offset`.
 fn slice<'a>(bytes: &'a [u8], what: &'static str, offset: u64, needed: usize) -> Result<&'a [u8], NpzError> {
     let from = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..));
     from.and_then(|from| from.get(..needed)).ok_or_else(|| {
@@ -179,7 +179,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array_at(bytes, at))
 }
 
-/// `N` bytes of a record whose length was checked.
+/// Returns `N` bytes of a record whose length was checked.
 fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[at..at + N]);

@@ -1,130 +1,130 @@
-//! What can be wrong with an npz archive.
+//! Errors of the npz reader.
 
-/// Why bytes are not an archive this crate reads, or a member of it cannot be read.
+/// Reason why bytes are not a supported archive, or why a member cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpzError {
-    /// No directory at the end of the file.
-    #[error("not a ZIP archive, or one that was cut off: no directory ends the {len} bytes")]
+    /// The central directory is missing.
+    #[error("not a ZIP archive, or truncated: no central directory at the end of the {len} bytes")]
     NoDirectory {
-        /// Bytes of the file.
+        /// Size of the file in bytes.
         len: u64,
     },
-    /// The archive is one part of several.
-    #[error("the archive is spread over several files")]
+    /// The archive is split over several files.
+    #[error("multi-volume ZIP archives are not supported")]
     MultiPart,
-    /// Something that is not where the directory says.
-    #[error("{what} is not at offset {offset}")]
+    /// A record that is not where the directory says.
+    #[error("expected {what} at offset {offset}")]
     Misplaced {
-        /// What should be there.
+        /// Expected record.
         what: &'static str,
-        /// Where.
+        /// Offset in the file.
         offset: u64,
     },
-    /// Something that does not fit into the bytes it should be in.
+    /// A record that extends past the available bytes.
     #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
     Truncated {
-        /// What was being read.
+        /// Record being read.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the record.
         offset: u64,
-        /// Bytes it has.
+        /// Size of the record in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left.
         left: u64,
     },
-    /// More members than the directory has room for.
-    #[error("{count} members need more than the {bytes} bytes of the directory")]
+    /// More members than the directory can hold.
+    #[error("{count} members do not fit the {bytes} bytes of the directory")]
     Count {
-        /// Members the archive claims to have.
+        /// Number of members in the end record.
         count: u64,
-        /// Bytes of its directory.
+        /// Size of the directory in bytes.
         bytes: u64,
     },
     /// A name that is not UTF-8.
     #[error("the name of member {index} is not UTF-8")]
     NotUtf8 {
-        /// Its place in the directory.
+        /// 0-based index in the directory.
         index: u64,
     },
-    /// A name that is there twice.
-    #[error("member `{member}` is there twice")]
+    /// A duplicate member name.
+    #[error("duplicate member `{member}`")]
     DuplicateMember {
-        /// The name.
+        /// Name of the member.
         member: String,
     },
-    /// A member whose content is encrypted.
-    #[error("member `{member}` is encrypted")]
+    /// An encrypted member.
+    #[error("member `{member}` is encrypted, which is not supported")]
     Encrypted {
-        /// The name.
+        /// Name of the member.
         member: String,
     },
-    /// A compression other than deflate.
-    #[error("member `{member}` is compressed with method {method}, only 0 (stored) and 8 (deflated) are supported")]
+    /// Unsupported compression method.
+    #[error("member `{member}` uses compression method {method}; only 0 (stored) and 8 (deflate) are supported")]
     Method {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// The number of the method.
+        /// Number of the method.
         method: u16,
     },
-    /// A member whose bytes are not all there.
+    /// A member that extends past the end of the file.
     #[error("member `{member}` needs {needed} bytes at offset {start}, {left} are left")]
     PastEnd {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// Where its bytes begin.
+        /// Offset of its content.
         start: u64,
-        /// How many they are.
+        /// Size in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
-    /// Two members that share bytes.
-    #[error("member `{member}` begins at {start}, before {expected} where another one ends")]
+    /// Members that overlap.
+    #[error("member `{member}` starts at offset {start} and overlaps another member, which ends at {expected}")]
     Overlap {
-        /// The name of the later one.
+        /// Name of the second member.
         member: String,
-        /// Where it begins.
+        /// Start offset.
         start: u64,
-        /// Where the other one ends.
+        /// End offset of the other member.
         expected: u64,
     },
-    /// A size that the bytes of the member cannot inflate to, or that storing does not have.
-    #[error("member `{member}` of {compressed} bytes cannot come to {size}")]
+    /// Sizes that contradict the compression method.
+    #[error("member `{member}`: {compressed} stored bytes cannot decompress to {size} bytes")]
     Size {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// Bytes in the archive.
+        /// Compressed size in bytes.
         compressed: u64,
-        /// Bytes it claims to come to.
+        /// Claimed size in bytes.
         size: u64,
     },
-    /// A member that is larger than the caller wants.
-    #[error("member `{member}` comes to {size} bytes, the limit is {limit}")]
+    /// A member above the caller's limit.
+    #[error("member `{member}` has {size} bytes; the limit is {limit}")]
     OverLimit {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// Bytes it comes to.
+        /// Uncompressed size in bytes.
         size: u64,
-        /// Bytes that are allowed.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// Bytes that do not inflate to what the directory says.
-    #[error("member `{member}` does not inflate to {size} bytes")]
+    /// Invalid deflate data, or a wrong uncompressed size.
+    #[error("member `{member}` does not decompress to {size} bytes")]
     Inflate {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// Bytes it should come to.
+        /// Expected size in bytes.
         size: u64,
     },
-    /// Content that is not what was put in.
-    #[error("member `{member}` has the checksum {found:08x}, not {expected:08x}")]
+    /// Checksum mismatch.
+    #[error("checksum mismatch in member `{member}`: stored {expected:08x}, computed {found:08x}")]
     Checksum {
-        /// The name.
+        /// Name of the member.
         member: String,
-        /// The checksum in the directory.
+        /// Checksum in the directory.
         expected: u32,
-        /// The checksum of the content.
+        /// Checksum of the content.
         found: u32,
     },
 }

@@ -6,27 +6,27 @@ use std::ops::Range;
 use super::NpzError;
 use crate::crc::crc32;
 
-/// Bytes that a byte of deflate can come to at most: 258 bytes from two codes of one bit.
+/// Maximum deflate ratio: 258 bytes from two one-bit codes, rounded up per byte.
 const MAX_RATIO: u64 = 1032;
 
-/// How a member is held.
+/// Compression of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// As it is.
+    /// Uncompressed.
     Stored,
     /// Compressed with deflate.
     Deflated,
 }
 
-/// One file of an archive, usually called `name.npy`.
+/// File of an archive, usually called `name.npy`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member<'a> {
-    /// Its name, as it is in the archive.
+    /// Name as stored in the archive.
     pub name: String,
-    /// How it is held.
+    /// Compression method.
     pub method: Method,
-    /// Bytes of its content.
+    /// Uncompressed size in bytes.
     pub size: u64,
     pub(super) held: &'a [u8],
     pub(super) start: usize,
@@ -34,13 +34,13 @@ pub struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Where its bytes are in the archive: the content itself if it is stored.
+    /// Byte range of the member's data in the archive.
     #[must_use]
     pub const fn range(&self) -> Range<usize> {
         self.start..self.start + self.held.len()
     }
 
-    /// The content of a stored member where it stands, without looking at it; `None` if it is deflated.
+    /// Returns the content of a stored member without checking it; `None` if it is deflated.
     #[must_use]
     pub const fn stored(&self) -> Option<&'a [u8]> {
         match self.method {
@@ -49,11 +49,11 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The content: borrowed if it is stored, inflated if it is at most `limit` bytes. The checksum is held.
+    /// Returns the content: borrowed if stored, decompressed if it has at most `limit` bytes. The checksum is verified.
     ///
     /// # Errors
-    /// [`NpzError::OverLimit`] before anything is allocated, [`NpzError::Inflate`] if the bytes do not come to what the
-    /// directory says, [`NpzError::Checksum`] if they come to something else.
+    /// Returns [`NpzError::OverLimit`] before anything is allocated, [`NpzError::Inflate`] if the data does not decompress to
+    /// the expected size, [`NpzError::Checksum`] if the content is damaged.
     pub fn read(&self, limit: u64) -> Result<Cow<'a, [u8]>, NpzError> {
         let content = match self.method {
             Method::Stored => Cow::Borrowed(self.held),
@@ -78,7 +78,7 @@ impl<'a> Member<'a> {
         content.ok().filter(|content| content.len() == size).ok_or_else(inflate_error)
     }
 
-    /// Whether the sizes can be true.
+    /// Checks that the sizes are plausible.
     pub(super) fn check_size(&self) -> Result<(), NpzError> {
         let compressed = self.held.len() as u64;
         let possible = match self.method {

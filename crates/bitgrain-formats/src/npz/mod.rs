@@ -1,7 +1,7 @@
 //! npz, an archive of npy files: the part of ZIP that NumPy writes. Spec: `spec/containers.md#npz`.
 //!
-//! [`Archive::parse`] lists the members from the directory at the end of the file. A stored member is read where it
-//! stands, a deflated one into memory up to a limit that the caller sets.
+//! [`Archive::parse`] lists the members from the directory at the end of the file. Stored members are read in place,
+//! deflated members into memory, up to a limit set by the caller.
 
 mod archive;
 mod directory;

@@ -1,4 +1,4 @@
-//! `Writer`: an archive of arrays, one after another, stored as they are.
+//! `Writer`: streams arrays into an uncompressed archive.
 
 use std::io::Write;
 
@@ -6,18 +6,18 @@ use crate::WriteError;
 use crate::crc::crc32;
 use crate::npy::f32_header;
 
-/// Signatures of the parts of an archive.
+/// Record signatures of ZIP.
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
-/// The version of ZIP that knows stored members.
+/// Minimum ZIP version for stored members.
 const VERSION: u16 = 20;
-/// Names are UTF-8.
+/// Flag of UTF-8 names.
 const UTF8: u16 = 1 << 11;
-/// The first day of ZIP's calendar: archives of the same arrays are the same bytes.
+/// First day of ZIP's calendar, so that archives of the same arrays are byte-identical.
 const DATE: u16 = (1 << 5) | 1;
 
-/// Writes arrays of f32, as `np.savez` does.
+/// Writes f32 arrays, like `np.savez`.
 ///
 /// ```
 /// use bitgrain_formats::npz::{Archive, Writer};
@@ -36,15 +36,15 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// An archive without members.
+    /// Creates an archive without members.
     pub fn new(out: W) -> Self {
         Self { out, written: 0, directory: Vec::new(), members: 0 }
     }
 
-    /// Adds an array.
+    /// Appends an array.
     ///
     /// # Errors
-    /// [`WriteError::NpzLimit`], [`WriteError::Io`].
+    /// Returns [`WriteError::NpzLimit`] or [`WriteError::Io`].
     pub fn add(&mut self, name: &str, shape: &[u64], values: &[f32]) -> Result<(), WriteError> {
         let limit = || WriteError::NpzLimit { name: name.to_owned() };
         let file_name = format!("{name}.npy");
@@ -54,7 +54,7 @@ impl<W: Write> Writer<W> {
         let offset = u32::try_from(self.written).map_err(|_| limit())?;
         let name_len = u16::try_from(file_name.len()).map_err(|_| limit())?;
         self.members = self.members.checked_add(1).ok_or_else(limit)?;
-        // What the member's own header and its entry of the directory have in common.
+        // Fields shared by the local header and the directory entry.
         let mut both = Vec::with_capacity(26);
         for field in [VERSION, UTF8, 0, 0, DATE] {
             both.extend(field.to_le_bytes());
@@ -81,7 +81,7 @@ impl<W: Write> Writer<W> {
     /// Writes the directory and returns the output.
     ///
     /// # Errors
-    /// [`WriteError::NpzLimit`], [`WriteError::Io`].
+    /// Returns [`WriteError::NpzLimit`] or [`WriteError::Io`].
     pub fn finish(mut self) -> Result<W, WriteError> {
         let limit = |_| WriteError::NpzLimit { name: "the archive".to_owned() };
         let start = u32::try_from(self.written).map_err(limit)?;

@@ -1,8 +1,8 @@
-//! `Dtype`: what the elements of a tensor are.
+//! `Dtype`: element types of safetensors.
 
 use std::fmt;
 
-/// A type of elements, in the reference's order: by alignment, so that sorting by it keeps tensors aligned.
+/// Element type, ordered by alignment as in the reference implementation, so that sorting by type keeps tensors aligned.
 ///
 /// ```
 /// use bitgrain_formats::safetensors::Dtype;
@@ -37,7 +37,7 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// Every type, in order.
+    /// All types, in order.
     pub const ALL: [Self; 22] = [
         Self::BOOL,
         Self::F4,
@@ -63,7 +63,7 @@ impl Dtype {
         Self::U64,
     ];
 
-    /// Bits of an element.
+    /// Returns the size of an element in bits.
     #[must_use]
     pub const fn bits(self) -> u64 {
         match self {
@@ -77,7 +77,7 @@ impl Dtype {
         }
     }
 
-    /// The name in the file.
+    /// Returns the name used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Dtype {
         }
     }
 
-    /// The type with this name, or `None`.
+    /// Returns the type with this name, or `None`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)

@@ -1,158 +1,160 @@
-//! What can be wrong with a safetensors file or index, or with what one is asked to hold.
+//! Errors of the safetensors reader and writer.
 
 use super::{Dtype, MAX_HEADER, METADATA_KEY};
 
-/// Why bytes are not a safetensors file or index, or why one cannot hold what was asked.
+/// Reason why bytes are not a safetensors file or index, or why a file cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SafetensorsError {
-    /// The file ends before its header does.
+    /// The file ends inside its header.
     #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
     Truncated {
-        /// What was being read.
+        /// Field being read.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the field.
         offset: u64,
-        /// Bytes it has.
+        /// Size of the field in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
-    /// A header that is larger than any should be.
-    #[error("a header of {len} bytes is too large, {MAX_HEADER} are allowed")]
+    /// A header above the size limit.
+    #[error("the header has {len} bytes; the maximum is {MAX_HEADER}")]
     HeaderTooLarge {
-        /// Bytes of the header.
+        /// Size of the header in bytes.
         len: u64,
     },
-    /// The header does not begin as JSON objects do.
-    #[error("the header begins with the byte {found:#04x}, not with {{")]
+    /// The header is not a JSON object.
+    #[error("the header starts with byte {found:#04x} instead of `{{`")]
     NotAnObject {
-        /// Its first byte, 0 if it has none.
+        /// First byte of the header; 0 if it is empty.
         found: u8,
     },
-    /// The text is not the JSON it should be.
+    /// Invalid JSON.
     #[error("{}, line {line} column {column}: {message}", place(entry.as_deref()))]
     Json {
-        /// The tensor, key or `__metadata__` it was found in.
+        /// Tensor, key or `__metadata__` that contains the error.
         entry: Option<String>,
-        /// Line of the text, from 1.
+        /// 1-based line number.
         line: usize,
-        /// Column of the line.
+        /// 1-based column.
         column: usize,
-        /// What the JSON parser says.
+        /// Message of the JSON parser.
         message: String,
     },
-    /// A tensor name that is there twice, or that belongs to the metadata.
-    #[error("tensor `{tensor}` is there twice")]
+    /// A duplicate tensor name.
+    #[error("duplicate tensor `{tensor}`")]
     DuplicateTensor {
-        /// The name.
+        /// Name of the tensor.
         tensor: String,
     },
-    /// A key of the metadata that is there twice.
-    #[error("key `{key}` of the metadata is there twice")]
+    /// A duplicate metadata key.
+    #[error("duplicate metadata key `{key}`")]
     DuplicateKey {
         /// The key.
         key: String,
     },
     /// A tensor called `__metadata__`.
-    #[error("a tensor cannot be called `{METADATA_KEY}`")]
+    #[error("`{METADATA_KEY}` is reserved and cannot name a tensor")]
     ReservedName,
-    /// A type nobody gave a meaning.
-    #[error("tensor `{tensor}` has the unknown type `{dtype}`")]
+    /// Unknown element type.
+    #[error("tensor `{tensor}` has unknown type `{dtype}`")]
     UnknownDtype {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its type.
+        /// Element type.
         dtype: String,
     },
-    /// Dimensions that multiply to more elements or bits than can be counted.
-    #[error("tensor `{tensor}` of shape {shape:?} is too large to count")]
+    /// The number of elements or bits overflows.
+    #[error("tensor `{tensor}` of shape {shape:?} is too large")]
     TooLarge {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its shape.
+        /// Shape of the tensor.
         shape: Vec<u64>,
     },
-    /// Elements smaller than a byte that do not fill their last one.
-    #[error("tensor `{tensor}` has {elements} elements of {bits} bits ({dtype}), which is no whole number of bytes")]
+    /// Sub-byte elements that do not fill whole bytes.
+    #[error("tensor `{tensor}` has {elements} elements of {bits} bits ({dtype}), which do not fill whole bytes")]
     PartialByte {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its elements.
+        /// Number of elements.
         elements: u64,
-        /// Bits of each.
+        /// Bits per element.
         bits: u64,
-        /// Its type.
+        /// Element type.
         dtype: Dtype,
     },
-    /// Offsets that run backwards.
-    #[error("tensor `{tensor}` begins at {start} and ends at {end}")]
+    /// An end offset before the start offset.
+    #[error("tensor `{tensor}` ends at offset {end}, before its start at {start}")]
     Backwards {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Where it begins, counted from the end of the header.
+        /// Start offset from the end of the header.
         start: u64,
-        /// Where it ends.
+        /// End offset from the end of the header.
         end: u64,
     },
-    /// Offsets that do not agree with shape and type.
-    #[error("tensor `{tensor}` of shape {shape:?} and type {dtype} needs {needed} bytes, its offsets give it {given}")]
+    /// Offsets that contradict shape and type.
+    #[error("tensor `{tensor}` of shape {shape:?} and type {dtype} needs {needed} bytes, but its offsets span {given}")]
     Size {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its type.
+        /// Element type.
         dtype: Dtype,
-        /// Its shape.
+        /// Shape of the tensor.
         shape: Vec<u64>,
-        /// Bytes by shape and type.
+        /// Bytes required by shape and type.
         needed: u64,
-        /// Bytes by offsets.
+        /// Bytes spanned by the offsets.
         given: u64,
     },
-    /// A tensor that begins inside the one before it.
-    #[error("tensor `{tensor}` begins at {start}, before {expected} where the one before it ends")]
+    /// A tensor that overlaps the previous one.
+    #[error("tensor `{tensor}` starts at offset {start} and overlaps the previous tensor, which ends at {expected}")]
     Overlap {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Where it begins, counted from the end of the header.
+        /// Start offset from the end of the header.
         start: u64,
-        /// Where it should.
+        /// Expected offset.
         expected: u64,
     },
-    /// Bytes between two tensors that belong to neither.
-    #[error("tensor `{tensor}` begins at {start}, behind {expected} where the one before it ends")]
+    /// A gap between two tensors.
+    #[error(
+        "tensor `{tensor}` starts at offset {start}, leaving a gap after the previous tensor, which ends at {expected}"
+    )]
     Hole {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Where it begins, counted from the end of the header.
+        /// Start offset from the end of the header.
         start: u64,
-        /// Where it should.
+        /// Expected offset.
         expected: u64,
     },
-    /// A tensor whose bytes are not all there.
-    #[error("tensor `{tensor}` ends at {end}, the data has {len} bytes")]
+    /// A tensor that extends past the end of the data.
+    #[error("tensor `{tensor}` ends at offset {end}, but the file has {len} bytes of data")]
     PastEnd {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Where it ends, counted from the end of the header.
+        /// End offset from the end of the header.
         end: u64,
-        /// Bytes behind the header.
+        /// Bytes after the header.
         len: u64,
     },
-    /// Bytes behind the last tensor.
-    #[error("the tensors end at {end}, the data has {len} bytes")]
+    /// Bytes after the last tensor.
+    #[error("the last tensor ends at offset {end}, but the file has {len} bytes of data")]
     Uncovered {
-        /// Where the last tensor ends, counted from the end of the header.
+        /// End offset of the last tensor from the end of the header.
         end: u64,
-        /// Bytes behind the header.
+        /// Bytes after the header.
         len: u64,
     },
-    /// A name in an index that is not that of a file beside it.
-    #[error("tensor `{tensor}` is in `{file}`, which is not the plain name of a file")]
+    /// A file name in an index that is not a plain name in the same folder.
+    #[error("tensor `{tensor}` is in `{file}`, which is not a plain file name in the folder of the index")]
     FileName {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// The name.
+        /// File name.
         file: String,
     },
 }

@@ -1,4 +1,4 @@
-//! `Header`: everything a file says before its bytes.
+//! `Header`: metadata and tensor list of a safetensors file.
 
 use std::ops::Range;
 
@@ -7,39 +7,39 @@ use super::layout::tensor_bytes;
 use super::{Dtype, MAX_HEADER, SafetensorsError};
 use crate::duplicate::duplicate;
 
-/// Bytes of the number that says how long the header is.
+/// Size of the header's length prefix in bytes.
 const LEN_BYTES: usize = 8;
 
-/// The header of a file: metadata, and where the tensors are.
+/// Header of a file: metadata and tensor locations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// What `__metadata__` says, in its order; each key once.
+    /// `__metadata__` in file order, without duplicate keys.
     pub metadata: Vec<(String, String)>,
-    /// Tensors in the order of their bytes.
+    /// Tensors in file order.
     pub tensors: Vec<TensorInfo>,
-    /// Where the data begins in the file.
+    /// Offset of the tensor data in the file.
     pub data_start: u64,
 }
 
-/// A tensor of a file: its name, type, shape and place.
+/// Name, type, shape and location of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {
-    /// Its name, unique in the file.
+    /// Name, unique in the file.
     pub name: String,
-    /// What its elements are.
+    /// Element type.
     pub dtype: Dtype,
-    /// Its dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub shape: Vec<u64>,
     range: Range<usize>,
 }
 
 impl Header {
-    /// Reads the header of the file that `bytes` is the whole of; nothing behind the header is touched.
+    /// Parses the header of a file, given all bytes of that file; bytes after the header are not touched.
     ///
     /// # Errors
-    /// A [`SafetensorsError`] that says what is wrong and where; the rules are in `spec/containers.md#safetensors`.
+    /// Returns a [`SafetensorsError`] with the cause and its position; the rules are in `spec/containers.md#safetensors`.
     ///
     /// ```
     /// use bitgrain_formats::safetensors::{Dtype, Header};
@@ -63,13 +63,13 @@ impl Header {
         Ok(Self { metadata: raw.metadata, tensors, data_start: data_start as u64 })
     }
 
-    /// The tensor called `name`. Walks the list.
+    /// Returns the tensor called `name`, by linear search.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
         self.tensors.iter().find(|tensor| tensor.name == name)
     }
 
-    /// What the metadata says about `key`.
+    /// Returns the metadata value of `key`.
     #[must_use]
     pub fn metadata_value(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
@@ -77,26 +77,26 @@ impl Header {
 }
 
 impl TensorInfo {
-    /// Where its bytes are in the file; an index into the bytes that were parsed.
+    /// Returns the byte range in the file that was parsed.
     #[must_use]
     pub const fn range(&self) -> Range<usize> {
         self.range.start..self.range.end
     }
 
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         (self.range.end - self.range.start) as u64
     }
 
-    /// How many elements it has; 1 without dimensions.
+    /// Returns the number of elements; 1 without dimensions.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 }
 
-/// The text of the header and what is behind it.
+/// Splits a file into the header's text and the data after it.
 fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), SafetensorsError> {
     let truncated = |what, offset, needed| {
         let left = (bytes.len() - offset) as u64;
@@ -116,7 +116,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), SafetensorsError> {
     }
 }
 
-/// Finds the place of each tensor in the file: they cover the data without holes and overlaps.
+/// Computes the file offset of each tensor and checks that the tensors cover the data without gaps or overlaps.
 fn place(mut raw: Vec<RawTensor>, data_start: usize, len: usize) -> Result<Vec<TensorInfo>, SafetensorsError> {
     raw.sort_by_key(|tensor| tensor.offsets);
     let mut expected = 0;

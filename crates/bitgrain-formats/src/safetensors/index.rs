@@ -1,4 +1,4 @@
-//! `Index`: which file of a sharded model each tensor is in (`model.safetensors.index.json`).
+//! `Index`: maps the tensors of a sharded model to files (`model.safetensors.index.json`).
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use super::json::{Entries, parse};
 use super::writer::Ordered;
 use crate::duplicate::duplicate;
 
-/// Tensors of a sharded model with the files they are in.
+/// Tensors of a sharded model and the files that hold them.
 ///
 /// ```
 /// use bitgrain_formats::safetensors::Index;
@@ -24,17 +24,17 @@ use crate::duplicate::duplicate;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Index {
-    /// Bytes of all tensors together, if the metadata says so. What else the metadata says is not kept.
+    /// Size of all tensors in bytes, if the metadata gives it. Other metadata is discarded.
     pub total_size: Option<u64>,
-    /// Names of tensors with names of files.
+    /// Tensor names and file names.
     entries: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Index {
-    /// An index of the tensors and files in `entries`.
+    /// Creates an index of the tensors and files in `entries`.
     ///
     /// # Errors
-    /// [`SafetensorsError::DuplicateTensor`], or [`SafetensorsError::FileName`] if a file is not beside the index.
+    /// Returns [`SafetensorsError::DuplicateTensor`], or [`SafetensorsError::FileName`] if a file is outside the index's folder.
     pub fn new<T, F>(
         total_size: Option<u64>,
         entries: impl IntoIterator<Item = (T, F)>,
@@ -47,34 +47,34 @@ impl Index {
         Self::checked(total_size, entries)
     }
 
-    /// Reads the index that `bytes` is the whole of.
+    /// Parses an index.
     ///
     /// # Errors
-    /// [`SafetensorsError::Json`] if it is not the JSON of an index, [`SafetensorsError::DuplicateTensor`], or
-    /// [`SafetensorsError::FileName`] if a name could lead out of the folder of the index.
+    /// Returns [`SafetensorsError::Json`] if the bytes are not an index, [`SafetensorsError::DuplicateTensor`], or
+    /// [`SafetensorsError::FileName`] if a name leads out of the folder of the index.
     pub fn parse(bytes: &[u8]) -> Result<Self, SafetensorsError> {
         let Raw { metadata, weight_map } = parse(bytes, &RefCell::new(None), PhantomData)?;
         let total_size = metadata.and_then(|metadata| metadata.total_size).and_then(|number| number.0);
         Self::checked(total_size, weight_map.0)
     }
 
-    /// The file that `tensor` is in. Walks the list.
+    /// Returns the file that holds `tensor`, by linear search.
     #[must_use]
     pub fn file(&self, tensor: &str) -> Option<&str> {
         self.entries.iter().find(|(name, _)| **name == *tensor).map(|(_, file)| &**file)
     }
 
-    /// Tensors with their files, in the order of the index.
+    /// Iterates over tensors and their files, in index order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.entries.iter().map(|(tensor, file)| (&**tensor, &**file))
     }
 
-    /// The files, each once, sorted by name.
+    /// Returns the file names without duplicates, sorted.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(_, file)| &**file).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// The text of the index.
+    /// Serializes the index.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(serde::Serialize)]
@@ -106,7 +106,7 @@ impl Index {
     }
 }
 
-/// Whether `file` names something in a folder and nothing outside of it, on any system.
+/// Returns whether `file` is a plain file name on every operating system.
 fn is_plain(file: &str) -> bool {
     !matches!(file, "" | "." | "..") && !file.contains(['/', '\\', ':', '\0'])
 }
@@ -122,7 +122,7 @@ struct RawMetadata {
     total_size: Option<WholeNumber>,
 }
 
-/// A number that some writers give as a float; `None` if it is anything but a count.
+/// Reads a size that some writers store as a float; `None` if it is not a non-negative integer.
 struct WholeNumber(Option<u64>);
 
 impl<'de> Deserialize<'de> for WholeNumber {

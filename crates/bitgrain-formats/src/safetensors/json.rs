@@ -1,4 +1,4 @@
-//! The JSON of headers and indexes: read in order, with the name of the entry that an error is in.
+//! JSON of headers and indexes: parsed in order, with the entry name for errors.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAcces
 
 use super::{METADATA_KEY, SafetensorsError};
 
-/// An object as the list of its entries: in order, and with those that are there twice.
+/// JSON object as a list of entries, in order and with duplicates.
 #[derive(Debug)]
 pub(super) struct Entries<K, V>(pub(super) Vec<(K, V)>);
 
@@ -34,7 +34,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries
     }
 }
 
-/// What a header says of a tensor, before anything of it is believed.
+/// Unchecked header entry of a tensor.
 #[derive(Debug)]
 pub(super) struct RawTensor {
     pub(super) name: String,
@@ -43,14 +43,14 @@ pub(super) struct RawTensor {
     pub(super) offsets: (u64, u64),
 }
 
-/// What a header says.
+/// Unchecked header.
 #[derive(Debug, Default)]
 pub(super) struct RawHeader {
     pub(super) metadata: Vec<(String, String)>,
     pub(super) tensors: Vec<RawTensor>,
 }
 
-/// The fields of a tensor. Others are passed over, as the reference does.
+/// Fields of a tensor. Unknown fields are ignored, as in the reference implementation.
 #[derive(serde::Deserialize)]
 struct Fields {
     dtype: String,
@@ -58,13 +58,13 @@ struct Fields {
     data_offsets: (u64, u64),
 }
 
-/// Reads the text of a header.
+/// Parses the text of a header.
 pub(super) fn parse_header(text: &[u8]) -> Result<RawHeader, SafetensorsError> {
     let at = RefCell::new(None);
     parse(text, &at, HeaderSeed { at: &at })
 }
 
-/// Reads `text` with `seed`, which keeps the entry it is at in `at`.
+/// Deserializes `text` with `seed`, which records its current entry in `at`.
 pub(super) fn parse<'de, T>(
     text: &'de [u8],
     at: &RefCell<Option<String>>,
@@ -80,7 +80,7 @@ pub(super) fn parse<'de, T>(
     })
 }
 
-/// What the parser says, without the place it puts behind it.
+/// Returns the parser's message without the position that `serde_json` appends.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for HeaderSeed<'_> {
     }
 }
 
-/// A struct that is written as an object. What serde derives would read a list of its fields too.
+/// Struct that accepts only a JSON object: a derived implementation would also accept an array of its fields.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {

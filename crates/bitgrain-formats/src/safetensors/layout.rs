@@ -1,12 +1,12 @@
-//! How many bytes a tensor has; the same rules for readers and writers.
+//! Size of a tensor in bytes; shared by reader and writer.
 
 use super::{Dtype, SafetensorsError};
 use crate::elements::elements;
 
-/// Bytes of a tensor.
+/// Returns the size of a tensor in bytes.
 ///
 /// # Errors
-/// [`SafetensorsError::TooLarge`] and [`SafetensorsError::PartialByte`].
+/// Returns [`SafetensorsError::TooLarge`] or [`SafetensorsError::PartialByte`].
 pub(super) fn tensor_bytes(tensor: &str, dtype: Dtype, shape: &[u64]) -> Result<u64, SafetensorsError> {
     let counted = elements(shape).and_then(|elements| Some((elements, elements.checked_mul(dtype.bits())?)));
     let (elements, bits) =

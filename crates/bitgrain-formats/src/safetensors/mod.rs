@@ -1,8 +1,8 @@
-//! safetensors, the container of Hugging Face: a JSON header and the bytes it covers. Spec:
+//! safetensors, Hugging Face's container: a JSON header followed by the tensor data. Spec:
 //! `spec/containers.md#safetensors`.
 //!
-//! [`Header::parse`] reads a file, [`Index::parse`] the list of files that a sharded model consists of, [`Writer`]
-//! writes a file as a stream. Shapes are outermost first, data is little-endian and row-major.
+//! [`Header::parse`] reads a file, [`Index::parse`] the index of a sharded model; [`Writer`] streams a file.
+//! Shapes are outermost first, data is little-endian and row-major.
 
 mod dtype;
 mod error;
@@ -18,8 +18,8 @@ pub use header::{Header, TensorInfo};
 pub use index::Index;
 pub use writer::{TensorSpec, Writer, layout, order};
 
-/// Bytes a header can have at most, as in the reference.
+/// Maximum size of a header in bytes, as in the reference implementation.
 pub const MAX_HEADER: u64 = 100_000_000;
 
-/// The key that is not a tensor.
+/// Header key of the metadata.
 pub const METADATA_KEY: &str = "__metadata__";

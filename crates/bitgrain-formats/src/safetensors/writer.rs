@@ -1,4 +1,4 @@
-//! `Writer`: a file from a list of tensors and then their bytes, without holding any.
+//! `Writer`: streams a file from a list of tensors followed by their bytes.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -11,39 +11,39 @@ use crate::duplicate::duplicate;
 use crate::stream::{Part, Sink, Tensors};
 use crate::{Layout, WriteError};
 
-/// What the length of a header is a multiple of, so that the data behind it is aligned for any type.
+/// Header length is padded to a multiple of this, which aligns the data for any element type.
 const HEADER_ALIGNMENT: usize = 8;
 
-/// A tensor that will be written.
+/// Tensor to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpec {
-    /// Its name; not `__metadata__`.
+    /// Name; not `__metadata__`.
     pub name: String,
-    /// What its elements are.
+    /// Element type.
     pub dtype: Dtype,
-    /// Its dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub shape: Vec<u64>,
 }
 
 impl TensorSpec {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// [`SafetensorsError::TooLarge`], or [`SafetensorsError::PartialByte`] if the elements end inside a byte.
+    /// Returns [`SafetensorsError::TooLarge`], or [`SafetensorsError::PartialByte`] if the elements do not fill whole bytes.
     pub fn bytes(&self) -> Result<u64, SafetensorsError> {
         tensor_bytes(&self.name, self.dtype, &self.shape)
     }
 }
 
-/// Sorts tensors as the reference does: the widest elements first, and by name among those of one type.
+/// Sorts tensors as the reference implementation does: widest elements first, then by name.
 ///
-/// Each tensor then begins at a multiple of its element size, so that a loader can use the mapped file as it is. Any
-/// other order is a valid file too, in which some tensors may have to be copied before they are used.
+/// Each tensor then starts at a multiple of its element size, so that loaders can use the mapped file directly. Any other
+/// order is also valid, but some tensors may have to be copied before use.
 pub fn order(specs: &mut [TensorSpec]) {
     specs.sort_by(|a, b| (Reverse(a.dtype), &a.name).cmp(&(Reverse(b.dtype), &b.name)));
 }
 
-/// Writes a file: the header at once, then the tensors in the order given, in pieces of any size.
+/// Writes a file: the header first, then the tensors in the given order, in pieces of any size.
 ///
 /// ```
 /// use bitgrain_formats::safetensors::{Dtype, Header, TensorSpec, Writer, order};
@@ -64,10 +64,10 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header to `out`. Without `metadata` the file has no `__metadata__`.
+    /// Writes the header to `out`. Without `metadata`, the file has no `__metadata__` entry.
     ///
     /// # Errors
-    /// [`WriteError::Safetensors`] if a reader would refuse the file, before anything is written; [`WriteError::Io`] if
+    /// Returns [`WriteError::Safetensors`] before anything is written if readers would refuse the file, [`WriteError::Io`] if
     /// `out` fails.
     pub fn new(out: W, metadata: &[(String, String)], tensors: &[TensorSpec]) -> Result<Self, WriteError> {
         let parts = check(metadata, tensors)?;
@@ -85,17 +85,17 @@ impl<W: Write> Writer<W> {
         Ok(Self { tensors: Tensors::new(sink, 1, parts)? })
     }
 
-    /// The name of the tensor whose bytes come next, or `None` after the last.
+    /// Returns the name of the tensor whose bytes come next, or `None` after the last.
     #[must_use]
     pub fn current(&self) -> Option<&str> {
         self.tensors.current()
     }
 
-    /// Writes the next bytes of the current tensor. A tensor without bytes is passed over.
+    /// Writes the next bytes of the current tensor. Empty tensors are skipped.
     ///
     /// # Errors
-    /// [`WriteError::TooManyBytes`] if the tensor does not take that many, [`WriteError::AfterLast`] if there is none
-    /// left, [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last tensor,
+    /// [`WriteError::Io`] if the output fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.tensors.write(bytes)
     }
@@ -103,21 +103,21 @@ impl<W: Write> Writer<W> {
     /// Flushes and returns the output.
     ///
     /// # Errors
-    /// [`WriteError::MissingBytes`] if a tensor is not complete, [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::MissingBytes`] if a tensor is incomplete, [`WriteError::Io`] if the output fails.
     pub fn finish(self) -> Result<W, WriteError> {
         self.tensors.finish()
     }
 }
 
-/// The header of a file and the places of its tensors, for those who do not write them one after the other.
+/// Returns the header bytes and tensor offsets, for callers that write tensors out of order.
 ///
 /// # Errors
-/// [`WriteError::Safetensors`] if a reader would refuse the file.
+/// Returns [`WriteError::Safetensors`] if readers would refuse the file.
 pub fn layout(metadata: &[(String, String)], tensors: &[TensorSpec]) -> Result<Layout, WriteError> {
     Writer::new(Vec::new(), metadata, tensors)?.tensors.layout()
 }
 
-/// What a reader would refuse, found before anything is written.
+/// Checks everything that a reader would refuse, before anything is written.
 fn check(metadata: &[(String, String)], tensors: &[TensorSpec]) -> Result<Vec<Part>, SafetensorsError> {
     if let Some(key) = duplicate(metadata.iter().map(|(key, _)| key.as_str())) {
         return Err(SafetensorsError::DuplicateKey { key: key.into() });
@@ -165,7 +165,7 @@ impl Serialize for HeaderJson<'_> {
     }
 }
 
-/// A list of entries, written as an object.
+/// List of entries, serialized as a JSON object.
 pub(super) struct Ordered<'a, K, V>(pub(super) &'a [(K, V)]);
 
 impl<K: Serialize, V: Serialize> Serialize for Ordered<'_, K, V> {

@@ -1,48 +1,48 @@
-//! What can be wrong with an XGBoost model.
+//! Errors of the XGBoost model reader.
 
-/// Why bytes are not an XGBoost model this crate reads.
+/// Reason why bytes are not a supported XGBoost model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum XgboostError {
     /// Neither JSON nor UBJSON.
-    #[error("not an XGBoost model in JSON or UBJSON; files of the old binary format must be saved anew by XGBoost")]
+    #[error("not an XGBoost model in JSON or UBJSON; re-save models of the old binary format with XGBoost")]
     Magic,
-    /// JSON that is not that of a model.
+    /// Invalid JSON, or JSON that is not a model.
     #[error("line {line}, column {column}: {message}")]
     Json {
-        /// The line, counted from 1.
+        /// 1-based line number.
         line: usize,
-        /// The column, counted from 1.
+        /// 1-based column.
         column: usize,
-        /// What the parser said.
+        /// Message of the parser.
         message: String,
     },
-    /// UBJSON that is not that of a model.
+    /// Invalid UBJSON, or UBJSON that is not a model.
     #[error("byte {offset}: {message}")]
     Ubjson {
-        /// Where reading ended.
+        /// Offset at which reading stopped.
         offset: usize,
-        /// What is wrong there.
+        /// Cause of the error.
         message: String,
     },
-    /// A number in quotes that is none.
-    #[error("`{field}` is `{text}`, not a number that fits")]
+    /// A quoted number that is invalid or does not fit its type.
+    #[error("value `{text}` of `{field}` is not a valid number")]
     Number {
-        /// The name of the field.
+        /// Name of the field.
         field: &'static str,
-        /// What stands there, cut to 40 characters.
+        /// The value, cut to 40 characters.
         text: String,
     },
-    /// A list that is too short or too long.
-    #[error("{place} has {found} values of `{field}`, {expected} are needed")]
+    /// A list of the wrong length.
+    #[error("{place}: `{field}` has {found} values, expected {expected}")]
     Length {
         /// The model, or a tree.
         place: String,
-        /// The name of the list.
+        /// Name of the list.
         field: &'static str,
-        /// Values needed.
+        /// Expected number of values.
         expected: usize,
-        /// Values there.
+        /// Number of values found.
         found: usize,
     },
 }

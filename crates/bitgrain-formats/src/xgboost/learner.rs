@@ -1,4 +1,4 @@
-//! The whole model: what surrounds the trees.
+//! `Model`: everything around the trees.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +8,40 @@ use super::lists::{number, numbers};
 use super::ubjson::Ubjson;
 use super::{Number, Tree, XgboostError};
 
-/// Strings that a user put into a model.
+/// User-defined attributes of a model.
 pub type Attributes = BTreeMap<String, String>;
 
-/// What a file says.
+/// Contents of a model file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Model {
-    /// All but the version.
+    /// Everything except the version.
     pub learner: Learner,
-    /// Of the library that wrote it.
+    /// Version of the XGBoost library that wrote the file.
     #[serde(default)]
     pub version: Vec<u32>,
 }
 
-/// All but the version.
+/// Everything in a model except the version.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Learner {
-    /// Strings that a user put into the model, `best_iteration` among them.
+    /// User-defined attributes, including `best_iteration`.
     #[serde(default)]
     pub attributes: Attributes,
-    /// The name of each feature, or nothing.
+    /// Name of each feature; may be empty.
     #[serde(default)]
     pub feature_names: Vec<String>,
-    /// The type of each feature (`float`, `int`, `c`), or nothing.
+    /// Type of each feature (`float`, `int`, `c`); may be empty.
     #[serde(default)]
     pub feature_types: Vec<String>,
     /// The trees.
     pub gradient_booster: Booster,
-    /// Sizes and the base score.
+    /// Sizes and base score.
     pub learner_model_param: LearnerParam,
     /// The objective.
     pub objective: Objective,
 }
 
-/// Sizes and the base score, as numbers in quotes.
+/// Sizes and base score, as quoted numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LearnerParam {
     base_score: String,
@@ -52,76 +52,76 @@ pub struct LearnerParam {
     num_target: String,
 }
 
-/// The objective with those of its parameters that matter.
+/// Objective with the parameters that affect predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Objective {
-    /// Its name: `binary:logistic`.
+    /// Name, such as `binary:logistic`.
     pub name: String,
-    /// Of `reg:tweedie`.
+    /// Parameter of `reg:tweedie`.
     #[serde(default)]
     pub tweedie_regression_param: Attributes,
-    /// Of `reg:quantileerror`.
+    /// Parameter of `reg:quantileerror`.
     #[serde(default)]
     pub quantile_loss_param: Attributes,
-    /// Of `reg:pseudohubererror`.
+    /// Parameter of `reg:pseudohubererror`.
     #[serde(default)]
     pub pseudo_huber_param: Attributes,
 }
 
-/// The trees, and how they are put together.
+/// Booster type and its trees.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Booster {
     /// `gbtree`, `dart` or `gblinear`.
     pub name: String,
-    /// The trees of `gbtree`.
+    /// Trees of `gbtree`.
     #[serde(default)]
     pub model: BoosterModel,
-    /// The trees of `dart`.
+    /// Trees of `dart`.
     #[serde(default)]
     pub gbtree: Option<Box<Booster>>,
-    /// The factor of each tree of `dart`.
+    /// Weight of each `dart` tree.
     #[serde(default)]
     pub weight_drop: Vec<f32>,
 }
 
-/// Trees.
+/// Trees of a booster.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct BoosterModel {
-    /// In the order they were grown.
+    /// Trees in the order they were grown.
     #[serde(default)]
     pub trees: Vec<Tree>,
-    /// The score that each tree adds to.
+    /// Output index of each tree.
     #[serde(default)]
     pub tree_info: Vec<u32>,
-    /// The categories of the table it was trained on, from version 3.1 on.
+    /// Categories of the training table, since version 3.1.
     #[serde(default)]
     pub cats: Categories,
 }
 
-/// The categories of a table.
+/// Categories of a table.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct Categories {
-    /// For each feature; nothing if none has categories.
+    /// Categories of each feature; empty if no feature is categorical.
     #[serde(default)]
     pub enc: Vec<Encoding>,
 }
 
-/// The categories of a feature: texts if there are offsets, else numbers.
+/// Categories of a feature: strings if offsets are present, otherwise numbers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Encoding {
-    /// Where each text begins in `values`, and where the last one ends.
+    /// Start of each string in `values`, followed by the end of the last one.
     #[serde(default)]
     offsets: Vec<u64>,
-    /// Bytes of the texts, or the numbers.
+    /// Bytes of the strings, or the numbers.
     #[serde(default)]
     values: Vec<Number>,
 }
 
 impl Model {
-    /// Reads a model in JSON or UBJSON.
+    /// Parses a JSON or UBJSON model.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// Returns an [`XgboostError`] with the position of the error.
     pub fn parse(bytes: &[u8]) -> Result<Self, XgboostError> {
         let model: Self = if super::begins_as_ubjson(bytes) {
             Ubjson::read(bytes)
@@ -134,7 +134,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The trees, in whichever booster they are.
+    /// Returns the trees, of either booster type.
     #[must_use]
     pub fn trees(&self) -> &BoosterModel {
         let booster = &self.learner.gradient_booster;
@@ -157,42 +157,42 @@ impl Model {
 }
 
 impl LearnerParam {
-    /// What predictions begin with: one number, or one for each score.
+    /// Returns the base scores: one number, or one per output.
     ///
     /// # Errors
-    /// If it is not numbers.
+    /// Returns [`XgboostError::Number`] if a value is not a number.
     pub fn base_score(&self) -> Result<Vec<f64>, XgboostError> {
         numbers("base_score", &self.base_score)
     }
 
-    /// Classes, 0 if it is no classifier of several.
+    /// Returns the number of classes; 0 unless the model is a multiclass classifier.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// Returns [`XgboostError::Number`] if the value is not a number.
     pub fn num_class(&self) -> Result<usize, XgboostError> {
         if self.num_class.is_empty() { Ok(0) } else { number("num_class", &self.num_class) }
     }
 
-    /// Targets of a row.
+    /// Returns the number of targets per row.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// Returns [`XgboostError::Number`] if the value is not a number.
     pub fn num_target(&self) -> Result<usize, XgboostError> {
         if self.num_target.is_empty() { Ok(1) } else { number("num_target", &self.num_target) }
     }
 
-    /// Features.
+    /// Returns the number of features.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// Returns [`XgboostError::Number`] if the value is not a number.
     pub fn num_feature(&self) -> Result<usize, XgboostError> {
         number("num_feature", &self.num_feature)
     }
 }
 
 impl Encoding {
-    /// The text of each category; `None` if the lists do not fit together, or if a text is not ASCII: XGBoost 3.2 counts
-    /// characters where the file needs bytes, and such texts come out shifted.
+    /// Returns the string of each category; `None` if the lists are inconsistent or a string is not ASCII. XGBoost 3.2 counts
+    /// characters where the file needs bytes, so non-ASCII strings come out shifted.
     #[must_use]
     pub fn labels(&self) -> Option<Vec<String>> {
         if self.offsets.is_empty() {
@@ -203,7 +203,7 @@ impl Encoding {
             Number::Float(_) => None,
         };
         let text: String = self.values.iter().map(ascii).collect::<Option<_>>()?;
-        // A range that goes backwards is none, so texts do not overlap and add up to more than the file holds.
+        // Descending ranges are rejected, so strings cannot overlap and add up to more than the size of the file.
         let label = |ends: &[u64]| {
             let range = usize::try_from(ends[0]).ok()?..usize::try_from(ends[1]).ok()?;
             text.get(range).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Numbers that the versions of XGBoost write in different ways.
+//! Numbers that XGBoost versions write in different ways.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use super::XgboostError;
 
-/// A number of a file, whole if it was written so.
+/// A number in a file; an integer if it was written as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// A whole number.
+    /// An integer.
     Whole(i64),
-    /// Any other.
+    /// Any other number.
     Float(f64),
 }
 
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Flags that are numbers today and were booleans once.
+/// Flags that are numbers today and were booleans in earlier versions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Flags(pub(super) Vec<bool>);
 
@@ -80,12 +80,12 @@ impl<'de> Deserialize<'de> for Flags {
     }
 }
 
-/// A number in quotes.
+/// A quoted number.
 pub(super) fn number<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<T, XgboostError> {
     text.trim().parse().map_err(|_| XgboostError::Number { field, text: text.chars().take(40).collect() })
 }
 
-/// Numbers in quotes, of versions from 3.1 on in brackets: `[5E-1,2.5E-1]`.
+/// Quoted numbers; since version 3.1 in brackets: `[5E-1,2.5E-1]`.
 pub(super) fn numbers(field: &'static str, text: &str) -> Result<Vec<f64>, XgboostError> {
     let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     inner.split(',').map(|text| number(field, text)).collect()

@@ -1,52 +1,52 @@
-//! One tree: lists with an entry per node.
+//! `Tree`: lists with one entry per node.
 
 use serde::Deserialize;
 
 use super::XgboostError;
 use super::lists::{Flags, number};
 
-/// The lists of a tree. Those that older versions lack are empty then.
+/// Lists of a tree. Lists that older versions lack are empty.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Tree {
-    /// Sizes.
+    /// Sizes of the tree.
     pub tree_param: TreeParam,
-    /// Where each node goes on if its question holds; -1 for leaves.
+    /// Left child of each node; -1 for leaves.
     pub left_children: Vec<i32>,
-    /// Where each node goes on otherwise; -1 for leaves.
+    /// Right child of each node; -1 for leaves.
     pub right_children: Vec<i32>,
-    /// The feature of each node.
+    /// Feature index of each node.
     pub split_indices: Vec<u32>,
-    /// The threshold of each node, or the value of the leaf.
+    /// Threshold of each node, or the value of a leaf.
     pub split_conditions: Vec<f32>,
     #[serde(rename = "default_left")]
     flags: Flags,
-    /// What each node would predict if it were a leaf.
+    /// Value each node would predict as a leaf.
     #[serde(default)]
     pub base_weights: Vec<f32>,
-    /// How much each node lowered the loss.
+    /// Loss reduction of each node.
     #[serde(default)]
     pub loss_changes: Vec<f32>,
-    /// The hessians of each node.
+    /// Sum of hessians of each node.
     #[serde(default)]
     pub sum_hessian: Vec<f32>,
-    /// 1 for nodes that ask for categories.
+    /// 1 for categorical splits.
     #[serde(default)]
     pub split_type: Vec<u8>,
-    /// The categories of all nodes, one node after another.
+    /// Categories of all nodes, concatenated.
     #[serde(default)]
     pub categories: Vec<u32>,
-    /// The nodes that ask for categories.
+    /// Nodes with categorical splits.
     #[serde(default)]
     pub categories_nodes: Vec<u32>,
-    /// Where the categories of each begin.
+    /// Start of each such node's categories.
     #[serde(default)]
     pub categories_segments: Vec<u64>,
-    /// How many each has.
+    /// Number of each such node's categories.
     #[serde(default)]
     pub categories_sizes: Vec<u64>,
 }
 
-/// Sizes of a tree, as numbers in quotes.
+/// Sizes of a tree, as quoted numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TreeParam {
     num_nodes: String,
@@ -61,10 +61,10 @@ impl Tree {
         &self.flags.0
     }
 
-    /// Values of a leaf; more than 1 in trees of several outputs.
+    /// Returns the number of values per leaf; more than 1 in multi-output trees.
     ///
     /// # Errors
-    /// If it is not a number.
+    /// Returns [`XgboostError::Number`] if the value is not a number.
     pub fn leaf_size(&self) -> Result<usize, XgboostError> {
         match &*self.tree_param.size_leaf_vector {
             "" => Ok(1),
@@ -72,7 +72,7 @@ impl Tree {
         }
     }
 
-    /// Whether every list has its length. Trees of several outputs are not looked into.
+    /// Checks the length of every list. Multi-output trees are not checked.
     pub(super) fn check(&self, index: usize) -> Result<(), XgboostError> {
         if self.leaf_size()? > 1 {
             return Ok(());
@@ -99,7 +99,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The categories of entry `entry` of `categories_nodes`, if they are there.
+    /// Returns the categories of entry `entry` of `categories_nodes`, if they exist.
     #[must_use]
     pub fn categories_of(&self, entry: usize) -> Option<&[u32]> {
         let from = usize::try_from(*self.categories_segments.get(entry)?).ok()?;

@@ -1,6 +1,6 @@
-//! UBJSON, big-endian: the markers that XGBoost writes, and the few that it could.
+//! UBJSON deserializer, big-endian: the markers that XGBoost writes, and the few that it could.
 //!
-//! Nesting is bounded, and every count is held against the bytes left, so memory and time stay in proportion to the file.
+//! Nesting is bounded and every count is compared with the bytes left, so memory and time stay proportional to the file.
 
 use std::fmt::{self, Display};
 
@@ -9,10 +9,10 @@ use serde::forward_to_deserialize_any;
 
 use super::XgboostError;
 
-/// Lists and objects within each other at most; a model has seven.
+/// Maximum nesting depth of lists and objects; a model has seven levels.
 const MAX_DEPTH: usize = 64;
 
-/// A place in the bytes of a file.
+/// Position in the bytes of a file.
 #[derive(Debug)]
 pub(super) struct Ubjson<'de> {
     bytes: &'de [u8],
@@ -20,7 +20,7 @@ pub(super) struct Ubjson<'de> {
     depth: usize,
 }
 
-/// What is wrong; where it is, is the place of the reader.
+/// Cause of an error; its position is the position of the reader.
 #[derive(Debug)]
 pub(super) struct Fault(String);
 
@@ -43,7 +43,7 @@ fn fault<T>(message: impl Into<String>) -> Result<T, Fault> {
 }
 
 impl<'de> Ubjson<'de> {
-    /// A value that fills the bytes.
+    /// Deserializes a value that spans all bytes.
     pub(super) fn read<T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, XgboostError> {
         let mut reader = Self { bytes, at: 0, depth: 0 };
         let value = T::deserialize(&mut reader).and_then(|value| match reader.left() {
@@ -71,7 +71,7 @@ impl<'de> Ubjson<'de> {
         Ok(array)
     }
 
-    /// The next marker, without the ones that mean nothing.
+    /// Returns the next marker, skipping no-op markers.
     fn marker(&mut self) -> Result<u8, Fault> {
         loop {
             match self.array()? {
@@ -85,7 +85,7 @@ impl<'de> Ubjson<'de> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Takes the next byte if it is this one.
+    /// Consumes the next byte if it equals the given one.
     fn took(&mut self, marker: u8) -> bool {
         let is = self.peek() == Some(marker);
         self.at += usize::from(is);
@@ -146,13 +146,13 @@ impl<'de> Ubjson<'de> {
         }
     }
 
-    /// What stands between the opening of a list or object and its first item.
+    /// Reads the optional type and count after the opening of a list or object.
     fn items(&mut self) -> Result<Items, Fault> {
         let kind = if self.took(b'$') { Some(self.marker()?) } else { None };
         if !self.took(b'#') {
             return if kind.is_none() { Ok(Items { kind, left: None }) } else { fault("a type without a count") };
         }
-        // Items of no bytes would let a few bytes stand for any number of them.
+        // Items without bytes would let a few bytes stand for any number of items.
         let least = match kind {
             Some(b'Z' | b'T' | b'F' | b'N') => return fault("a list of items without bytes"),
             Some(b'I') => 2,
@@ -168,14 +168,14 @@ impl<'de> Ubjson<'de> {
     }
 }
 
-/// The items of a list or object: of which type and how many, if that was said.
+/// Item type and count of a list or object, if given.
 #[derive(Debug, Clone, Copy)]
 struct Items {
     kind: Option<u8>,
     left: Option<usize>,
 }
 
-/// Within a list or object.
+/// Access to the items of a list or object.
 struct Inside<'a, 'de> {
     reader: &'a mut Ubjson<'de>,
     items: Items,
@@ -183,7 +183,7 @@ struct Inside<'a, 'de> {
 }
 
 impl Inside<'_, '_> {
-    /// Whether an item follows; takes the end if none does.
+    /// Returns whether another item follows; consumes the end marker otherwise.
     fn more(&mut self) -> bool {
         match &mut self.items.left {
             Some(0) => false,
@@ -209,7 +209,7 @@ impl<'de> SeqAccess<'de> for Inside<'_, 'de> {
         seed.deserialize(Item { reader: self.reader, kind: self.items.kind }).map(Some)
     }
 
-    /// None: what an item becomes may be a hundred times its bytes, and room is made before the first is read.
+    /// No size hint: an item may take a hundred times its encoded size, and callers reserve memory before reading the first.
     fn size_hint(&self) -> Option<usize> {
         None
     }
@@ -231,7 +231,7 @@ impl<'de> MapAccess<'de> for Inside<'_, 'de> {
     }
 }
 
-/// A value whose type may have been said before.
+/// A value whose type may already be known.
 struct Item<'a, 'de> {
     reader: &'a mut Ubjson<'de>,
     kind: Option<u8>,
