@@ -17,8 +17,9 @@ const MODELS: &str = "oracles/models.txt";
 /// A virtual environment that holds what `oracles/requirements.txt` asks for.
 #[derive(Debug)]
 pub(crate) struct Oracles {
+    folder: PathBuf,
     python: PathBuf,
-    /// The command under test, where `cargo test` puts it.
+    /// The command under test, where cargo puts programs of the profiles `dev` and `test`.
     command: PathBuf,
 }
 
@@ -32,6 +33,7 @@ impl Oracles {
         let folder = built.with_file_name("oracles");
         let wanted = wanted()?;
         let oracles = Self {
+            folder: folder.clone(),
             python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }),
             command: built.join(format!("bitgrain{}", env::consts::EXE_SUFFIX)),
         };
@@ -48,6 +50,11 @@ impl Oracles {
         Ok(oracles)
     }
 
+    /// The folder of the environment, in cargo's target folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// A step that runs a module of the environment's Python.
     pub(crate) fn module(&self, name: &str) -> Step {
         let programs = self.python.parent().unwrap_or(Path::new("."));
@@ -55,7 +62,7 @@ impl Oracles {
         Step::new(&self.python).path_from(programs).env("PYTHONDONTWRITEBYTECODE", "1").args(["-m", name])
     }
 
-    /// The step that runs every oracle on the command that `cargo test` built.
+    /// The step that runs every oracle on the command, which must be built with the profile `test`.
     pub(crate) fn step(&self) -> Step {
         let command = self.command.to_string_lossy();
         self.module("pytest").env("BITGRAIN", &command).args(["oracles", "-q", "-p", "no:cacheprovider"])

@@ -62,7 +62,7 @@ def main() -> None:
 
     # The Rust time: bins and trees, straight from the native half, with everything made ready before.
     targets = y.astype(np.float32)
-    settings = bitgrain.Params(n_estimators=options.rounds).native()
+    settings = bitgrain.boosting.Params(n_estimators=options.rounds).native()
 
     def rust_fit() -> object:
         data = _native.BinnedData(X, targets, n_jobs=jobs)

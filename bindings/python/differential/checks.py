@@ -21,7 +21,7 @@ _BATCHES = (7, 23, 24, 511, 512, 513)
 _HISTORY = 1e-6
 
 
-def check_model(case: Case, table: Table, model: bitgrain.Model) -> Iterator[tuple[str, str]]:
+def check_model(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterator[tuple[str, str]]:
     """Give each promise that the model breaks, with the numbers that show it."""
     X = table.held_out.X
     whole = model.predict(X, n_jobs=1)
@@ -38,7 +38,7 @@ def _same(one: Array, other: Array) -> bool:
     return one.tobytes() == other.tobytes()
 
 
-def _batches(model: bitgrain.Model, X: Array, whole: Array) -> Iterator[tuple[str, str]]:
+def _batches(model: bitgrain.boosting.Model, X: Array, whole: Array) -> Iterator[tuple[str, str]]:
     for size in (*_BATCHES, 1):
         # Row by row for the first hundred only: the way of single rows is always the same.
         rows = X[:100] if size == 1 else X
@@ -51,7 +51,7 @@ def _batches(model: bitgrain.Model, X: Array, whole: Array) -> Iterator[tuple[st
             yield "batches", f"predictions of {len(other)} rows in another memory order differ"
 
 
-def _threads(case: Case, table: Table, model: bitgrain.Model) -> Iterator[tuple[str, str]]:
+def _threads(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterator[tuple[str, str]]:
     two = train_ours(case, table, n_jobs=2, history=True)
     if two.to_bytes() != model.to_bytes():
         yield "threads", "models of 1 and 2 threads differ"
@@ -62,10 +62,10 @@ def _threads(case: Case, table: Table, model: bitgrain.Model) -> Iterator[tuple[
         yield "threads", "the trees depend on whether metrics are watched"
 
 
-def _files(model: bitgrain.Model, X: Array, whole: Array) -> Iterator[tuple[str, str]]:
+def _files(model: bitgrain.boosting.Model, X: Array, whole: Array) -> Iterator[tuple[str, str]]:
     data = model.to_bytes()
     for again, how in (
-        (bitgrain.Model.from_bytes(data), "from_bytes"),
+        (bitgrain.boosting.Model.from_bytes(data), "from_bytes"),
         (pickle.loads(pickle.dumps(model)), "pickle"),
     ):
         if not _same(again.predict(X), whole):
@@ -74,7 +74,7 @@ def _files(model: bitgrain.Model, X: Array, whole: Array) -> Iterator[tuple[str,
             yield "files", f"bytes differ after {how}"
 
 
-def _history(case: Case, table: Table, model: bitgrain.Model) -> Iterator[tuple[str, str]]:
+def _history(case: Case, table: Table, model: bitgrain.boosting.Model) -> Iterator[tuple[str, str]]:
     task, done = case.task, model.n_rounds
     for name, rows in (("train", table.train), ("valid", table.held_out)):
         values = model.history[name][task.metric]
@@ -95,7 +95,7 @@ def _history(case: Case, table: Table, model: bitgrain.Model) -> Iterator[tuple[
                 )
 
 
-def _loss_after(case: Case, model: bitgrain.Model, rows: Rows, rounds: int) -> float:
+def _loss_after(case: Case, model: bitgrain.boosting.Model, rows: Rows, rounds: int) -> float:
     return case.task.loss(rows.y, model.predict(rows.X, rounds=rounds), rows.weight)
 
 
@@ -103,7 +103,10 @@ def check_imported(table: Table, lightgbm: Trained | None, xgboost: Trained | No
     """Give each rival whose model has other scores here."""
     X = table.held_out.X
     # XGBoost adds up a hundred trees in f32.
-    for take, theirs, digits in ((bitgrain.from_lightgbm, lightgbm, 1e-12), (bitgrain.from_xgboost, xgboost, 1e-5)):
+    for take, theirs, digits in (
+        (bitgrain.boosting.from_lightgbm, lightgbm, 1e-12),
+        (bitgrain.boosting.from_xgboost, xgboost, 1e-5),
+    ):
         if theirs is None:
             continue
         want = theirs.raw(X)
@@ -122,6 +125,6 @@ def check_imported(table: Table, lightgbm: Trained | None, xgboost: Trained | No
             yield take.__name__, f"{int(wrong.sum())} scores differ, {first}"
 
 
-def _largest_sum(model: bitgrain.Model) -> float:
+def _largest_sum(model: bitgrain.boosting.Model) -> float:
     """Give the sum of the largest leaves of all trees."""
     return sum(max(abs(leaf["value"]) for leaf in tree["leaves"]) for tree in model.trees)

@@ -50,7 +50,7 @@ class Losses:
         return (self.ours[part] - worst) / max(1.0, worst) if np.isfinite(self.ours[part]) else np.inf
 
 
-def measure(case: Case, table: Table, ours: bitgrain.Model, rivals: Sequence[Trained | None]) -> Losses:
+def measure(case: Case, table: Table, ours: bitgrain.boosting.Model, rivals: Sequence[Trained | None]) -> Losses:
     """Give the losses of our model and of LightGBM's and XGBoost's."""
     task = case.task
 
@@ -61,7 +61,7 @@ def measure(case: Case, table: Table, ours: bitgrain.Model, rivals: Sequence[Tra
         # Targets that are all the same have no spread to relate to.
         return loss / unit if unit > 1e-12 * max(1e-300, float(np.abs(rows.y).max())) else 0.0
 
-    def both(model: bitgrain.Model | Trained) -> dict[str, float]:
+    def both(model: bitgrain.boosting.Model | Trained) -> dict[str, float]:
         parts = {"train": table.train, "held_out": table.held_out}
         return {part: relative(rows, model.predict(rows.X)) for part, rows in parts.items()}
 

@@ -51,7 +51,7 @@ class Trained:
     """Scores before the link."""
 
 
-def train_ours(case: Case, table: Table, *, n_jobs: int = 1, history: bool = False) -> bitgrain.Model:
+def train_ours(case: Case, table: Table, *, n_jobs: int = 1, history: bool = False) -> bitgrain.boosting.Model:
     """Train with bitgrain."""
     settings = dict(case.settings)
     rows, rest = table.train, table.held_out

@@ -12,7 +12,7 @@ def main() -> None:
     data = bitgrain.Dataset(X, y)
     print(data)
 
-    settings = bitgrain.Params(n_estimators=60, num_leaves=7, learning_rate=0.1)
+    settings = bitgrain.boosting.Params(n_estimators=60, num_leaves=7, learning_rate=0.1)
     low, middle, high = (bitgrain.train(data, settings, objective=f"quantile:{share}") for share in (0.1, 0.5, 0.9))
     inside = (low.predict(X_test) <= y_test) & (y_test <= high.predict(X_test))
     print(f"{inside.mean():.0%} of the test rows lie within the interval of 80 %")
@@ -21,7 +21,7 @@ def main() -> None:
         between = f"{low.predict(one)[0]:.0f} to {high.predict(one)[0]:.0f}"
         print(f"  {between}, most likely {middle.predict(one)[0]:.0f}; it was {y_test[row]:.0f}")
 
-    found = bitgrain.cross_validate(data, settings, metric=["rmse", "mae"])
+    found = bitgrain.boosting.cross_validate(data, settings, metric=["rmse", "mae"])
     print(f"cross-validation of the mean: {found}")
 
 

@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from bitgrain import Delta, TensorStore
+from bitgrain import TensorStore
+from bitgrain.store import Delta
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy
+from bitgrain import TensorStore
+from bitgrain.store import SimulatedClock, Tier, TierPolicy
 
 
 def main() -> None:

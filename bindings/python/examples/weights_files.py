@@ -18,7 +18,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         full = pathlib.Path(folder, "full.safetensors")
-        bitgrain.save_tensors(full, state, metadata={"trained on": "digits"})
+        bitgrain.weights.save_tensors(full, state, metadata={"trained on": "digits"})
         print(bitgrain.open_model(full), "\n")
         for name, settings in [
             ("int8.safetensors", {"to": "int8"}),

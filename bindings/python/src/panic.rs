@@ -1,4 +1,4 @@
-//! Panics of the crates: Python sees them as `bitgrain.InternalError`, an `Exception` like any other.
+//! Panics of the crates: Python sees them as `bitgrain.errors.InternalError`, an `Exception` like any other.
 //!
 //! PyO3 catches a panic at every entry point, those of worker threads and callbacks included, and raises its
 //! `PanicException`. That class derives from `BaseException`, so `except Exception` misses it and one panic ends a whole

@@ -14,11 +14,11 @@ def test_lightgbm_boosters_and_estimators():
     X, y = load_diabetes(return_X_y=True)
     booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, y), 20)
     for given in (booster, booster.model_to_string()):
-        np.testing.assert_allclose(bitgrain.from_lightgbm(given).predict(X), booster.predict(X), rtol=1e-12)
+        np.testing.assert_allclose(bitgrain.boosting.from_lightgbm(given).predict(X), booster.predict(X), rtol=1e-12)
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
     theirs = lightgbm.LGBMClassifier(verbose=-1, n_estimators=10).fit(X, names)
-    ours = bitgrain.from_lightgbm(theirs)
+    ours = bitgrain.boosting.from_lightgbm(theirs)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
     assert (ours.predict_class(X) == theirs.predict(X)).all()
 
@@ -29,7 +29,9 @@ def test_lightgbm_stops_early_here_too():
     stop = lightgbm.early_stopping(5, verbose=False)
     theirs.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], callbacks=[stop])
     assert theirs.best_iteration_ < 400
-    np.testing.assert_allclose(bitgrain.from_lightgbm(theirs).predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        bitgrain.boosting.from_lightgbm(theirs).predict_proba(X), theirs.predict_proba(X), rtol=1e-9
+    )
 
 
 def test_lightgbm_categories_of_pandas():
@@ -38,7 +40,7 @@ def test_lightgbm_categories_of_pandas():
     frame = pd.DataFrame({"city": pd.Categorical(city), "x": rng.random(500)})
     y = np.where(city == "Rome", 5.0, 1.0) + frame["x"]
     theirs = lightgbm.LGBMRegressor(verbose=-1, n_estimators=20).fit(frame, y)
-    ours = bitgrain.from_lightgbm(theirs)
+    ours = bitgrain.boosting.from_lightgbm(theirs)
     assert ours.categories == {"city": ["Lima", "Oslo", "Rome"]}
     turned = frame.assign(city=frame["city"].cat.reorder_categories(["Rome", "Oslo", "Lima"]))
     for given in (frame, turned, frame[["x", "city"]]):
@@ -64,7 +66,7 @@ def test_lightgbm_ordered_categories_of_pandas(tmp_path):
         theirs.fit(frame[features], y, categorical_feature=[each for each in ("city", "zip") if each in features])
         want = theirs.predict(frame[features])
         theirs.booster_.save_model(tmp_path / "model.txt")
-        taken = bitgrain.from_lightgbm(theirs)
+        taken = bitgrain.boosting.from_lightgbm(theirs)
         taken.save(tmp_path / "model.bitgrain")
         for name in ("model.txt", "model.bitgrain"):
             np.testing.assert_allclose(bitgrain.load_model(tmp_path / name).predict(frame[features]), want, rtol=1e-12)
@@ -86,11 +88,13 @@ def test_xgboost_boosters_and_estimators():
     booster = xgboost.train({"max_depth": 4}, xgboost.DMatrix(X, y), 20)
     for given in (booster, booster.save_raw("json"), bytes(booster.save_raw("ubj"))):
         np.testing.assert_allclose(
-            bitgrain.from_xgboost(given).predict(X), booster.predict(xgboost.DMatrix(X)), rtol=2e-6
+            bitgrain.boosting.from_xgboost(given).predict(X), booster.predict(xgboost.DMatrix(X)), rtol=2e-6
         )
     X, y = load_iris(return_X_y=True)
     theirs = xgboost.XGBClassifier(n_estimators=10).fit(X, y)
-    np.testing.assert_allclose(bitgrain.from_xgboost(theirs).predict_proba(X), theirs.predict_proba(X), rtol=2e-5)
+    np.testing.assert_allclose(
+        bitgrain.boosting.from_xgboost(theirs).predict_proba(X), theirs.predict_proba(X), rtol=2e-5
+    )
 
 
 def test_xgboost_stops_early_here_too():
@@ -98,22 +102,22 @@ def test_xgboost_stops_early_here_too():
     theirs = xgboost.XGBClassifier(n_estimators=400, early_stopping_rounds=5)
     theirs.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
     assert theirs.best_iteration < 390
-    ours = bitgrain.from_xgboost(theirs)
+    ours = bitgrain.boosting.from_xgboost(theirs)
     assert ours.n_rounds == theirs.best_iteration + 1
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-6)
 
 
 def test_what_is_no_model_of_theirs():
-    for taken in (bitgrain.from_lightgbm, bitgrain.from_xgboost):
-        with pytest.raises(bitgrain.DTypeError, match="not int"):
+    for taken in (bitgrain.boosting.from_lightgbm, bitgrain.boosting.from_xgboost):
+        with pytest.raises(bitgrain.errors.DTypeError, match="not int"):
             taken(5)
-    with pytest.raises(bitgrain.FormatError):
-        bitgrain.from_lightgbm("no model")
-    with pytest.raises(bitgrain.FormatError):
-        bitgrain.from_xgboost(b"no model")
+    with pytest.raises(bitgrain.errors.FormatError):
+        bitgrain.boosting.from_lightgbm("no model")
+    with pytest.raises(bitgrain.errors.FormatError):
+        bitgrain.boosting.from_xgboost(b"no model")
     zeros = xgboost.XGBRegressor(n_estimators=2, missing=0.0).fit([[1.0], [2.0]], [1.0, 2.0])
-    with pytest.raises(bitgrain.InputError, match=r"takes 0.0 for a missing value"):
-        bitgrain.from_xgboost(zeros)
+    with pytest.raises(bitgrain.errors.InputError, match=r"takes 0.0 for a missing value"):
+        bitgrain.boosting.from_xgboost(zeros)
 
 
 def test_their_files_are_loaded(tmp_path):

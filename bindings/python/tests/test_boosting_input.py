@@ -209,7 +209,7 @@ def test_wide_models_keep_all_digits():
     rng = np.random.default_rng(0)
     X = 1.0 + rng.random((400, 2)) * 1e-9  # all the same to an f32
     theirs = lightgbm.LGBMRegressor(verbose=-1, min_child_samples=5, n_estimators=20).fit(X, X[:, 0] > 1 + 5e-10)
-    ours = bitgrain.from_lightgbm(theirs)
+    ours = bitgrain.boosting.from_lightgbm(theirs)
     want = theirs.predict(X)
     assert np.ptp(want) > 0.5
     frame = pd.DataFrame(X, columns=["Column_0", "Column_1"])

@@ -38,11 +38,11 @@ assert isinstance(fitted, bitgrain.BitgrainRegressor)
 rounds = fitted.booster_.n_rounds
 assert 0 < rounds < 100_000, rounds
 assert seconds < 60, seconds
-[warning] = [w for w in caught if w.category is bitgrain.TrainingInterrupted]
+[warning] = [w for w in caught if w.category is bitgrain.errors.TrainingInterrupted]
 assert str(rounds) in str(warning.message), str(warning.message)
 assert warning.filename == "<string>", warning.filename
 assert len(fitted.predict(X)) == 20_000
-assert issubclass(bitgrain.TrainingInterrupted, UserWarning)
+assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
 # And the process is as it was: another training runs to its end.
 bitgrain.BitgrainRegressor(n_estimators=3).fit(X, y)
 print("done", rounds)
@@ -97,7 +97,7 @@ def test_a_cross_validation_raises_keyboard_interrupt(table):
     data = bitgrain.Dataset(X, y)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        bitgrain.cross_validate(data, n_estimators=1_000_000)
+        bitgrain.boosting.cross_validate(data, n_estimators=1_000_000)
 
 
 def test_other_handlers_exceptions_come_out_as_they_are(table):

@@ -27,12 +27,12 @@ def model():
 
 def test_every_picture_is_drawn(model, tmp_path):
     for name, draw in {
-        "importance": lambda: bitgrain.plot_importance(model),
-        "split": lambda: bitgrain.plot_importance(model.booster_, kind="split", max_features=2),
-        "metric": lambda: bitgrain.plot_metric(model),
-        "history": lambda: bitgrain.plot_metric(model.evals_result_, "rmse"),
-        "tree": lambda: bitgrain.plot_tree(model),
-        "top": lambda: bitgrain.plot_tree(model, 1, max_depth=1),
+        "importance": lambda: bitgrain.boosting.plot_importance(model),
+        "split": lambda: bitgrain.boosting.plot_importance(model.booster_, kind="split", max_features=2),
+        "metric": lambda: bitgrain.boosting.plot_metric(model),
+        "history": lambda: bitgrain.boosting.plot_metric(model.evals_result_, "rmse"),
+        "tree": lambda: bitgrain.boosting.plot_tree(model),
+        "top": lambda: bitgrain.boosting.plot_tree(model, 1, max_depth=1),
     }.items():
         axes = draw()
         assert isinstance(axes, matplotlib.axes.Axes)
@@ -45,27 +45,29 @@ def test_every_picture_is_drawn(model, tmp_path):
 
 def test_pictures_say_what_they_show(model):
     figure, axes = pyplot.subplots()
-    assert bitgrain.plot_importance(model, ax=axes) is axes
+    assert bitgrain.boosting.plot_importance(model, ax=axes) is axes
     assert [text.get_text() for text in axes.get_yticklabels()][-1] in ("city", "size")
     pyplot.close(figure)
-    axes = bitgrain.plot_tree(model)
+    axes = bitgrain.boosting.plot_tree(model)
     texts = " ".join(text.get_text() for text in axes.texts)
     assert "≤" in texts
     assert "rows" in texts
     assert "missing" in texts
     pyplot.close(axes.figure)
-    assert f"round {model.best_iteration_}" in bitgrain.plot_metric(model).get_legend().get_texts()[-1].get_text()
+    assert (
+        f"round {model.best_iteration_}" in bitgrain.boosting.plot_metric(model).get_legend().get_texts()[-1].get_text()
+    )
 
 
 def test_pictures_of_nothing_are_refused(model):
-    with pytest.raises(bitgrain.InputError, match="no tree 1000"):
-        bitgrain.plot_tree(model, 1000)
-    with pytest.raises(bitgrain.InputError, match="metric 'auc' was not measured; there are: rmse"):
-        bitgrain.plot_metric(model, "auc")
-    with pytest.raises(bitgrain.InputError, match="nothing was measured"):
-        bitgrain.plot_metric(bitgrain.Model.from_bytes(model.booster_.to_bytes()))
-    with pytest.raises(bitgrain.InputError, match="model must be a Model or a fitted estimator"):
-        bitgrain.plot_importance(5)
+    with pytest.raises(bitgrain.errors.InputError, match="no tree 1000"):
+        bitgrain.boosting.plot_tree(model, 1000)
+    with pytest.raises(bitgrain.errors.InputError, match="metric 'auc' was not measured; there are: rmse"):
+        bitgrain.boosting.plot_metric(model, "auc")
+    with pytest.raises(bitgrain.errors.InputError, match="nothing was measured"):
+        bitgrain.boosting.plot_metric(bitgrain.boosting.Model.from_bytes(model.booster_.to_bytes()))
+    with pytest.raises(bitgrain.errors.InputError, match="model must be a Model or a fitted estimator"):
+        bitgrain.boosting.plot_importance(5)
 
 
 def test_without_matplotlib_it_says_what_to_install():
@@ -75,7 +77,7 @@ sys.modules["matplotlib"] = None
 import bitgrain
 model = bitgrain.train(bitgrain.Dataset([[1.0], [2.0]], [1.0, 2.0]), n_estimators=1)
 try:
-    bitgrain.plot_importance(model)
+    bitgrain.boosting.plot_importance(model)
 except ImportError as error:
     print(error)
 """

@@ -93,14 +93,14 @@ def test_frames_of_other_columns():
     for given in (frame, pl.from_pandas(frame)):
         with pytest.raises(ValueError, match=r"(?s)unseen at fit time:\n- d.*now missing:\n- c"):
             NAMED.predict(given)
-        with pytest.raises(bitgrain.InputError, match="Missing: 'c'; not known: 'd'"):
+        with pytest.raises(bitgrain.errors.InputError, match="Missing: 'c'; not known: 'd'"):
             NAMED.booster_.predict(given)
     text = pd.DataFrame(X, columns=list("abc")).assign(c=pd.Categorical(["x"] * 60))
-    with pytest.raises(bitgrain.DTypeError, match="'c' holds text, the model was trained on numbers"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="'c' holds text, the model was trained on numbers"):
         NAMED.predict(text)
-    with pytest.raises(bitgrain.DTypeError, match='"c" holds text'):
+    with pytest.raises(bitgrain.errors.DTypeError, match='"c" holds text'):
         NAMED.predict(pl.from_pandas(text))
-    with pytest.raises(bitgrain.InputError, match=r'two columns are named "a"|two features are named a'):
+    with pytest.raises(bitgrain.errors.InputError, match=r'two columns are named "a"|two features are named a'):
         bitgrain.Dataset(pd.DataFrame(X, columns=list("aab")), Y)
 
 
@@ -119,7 +119,7 @@ def test_targets_that_cannot_be_learned(y, message):
         BitgrainRegressor().fit(X, y)
     with pytest.raises(ValueError, match=r".+"):
         BitgrainClassifier().fit(X, y)
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         bitgrain.train(bitgrain.Dataset(X, y))
 
 
@@ -128,9 +128,9 @@ def test_classes_that_cannot_be_learned():
         BitgrainClassifier().fit(X, np.ones(60))
     with pytest.raises(ValueError, match="Unknown label type"):
         BitgrainClassifier().fit(X, Y)
-    with pytest.raises(bitgrain.InputError, match="class 'c' of eval_set is none of the 2 classes"):
+    with pytest.raises(bitgrain.errors.InputError, match="class 'c' of eval_set is none of the 2 classes"):
         BitgrainClassifier().fit(X, np.where(Y > 0.5, "a", "b"), eval_set=(X[:1], ["c"]))
-    with pytest.raises(bitgrain.InputError, match="class 'c' in y is none"):
+    with pytest.raises(bitgrain.errors.InputError, match="class 'c' in y is none"):
         bitgrain.Dataset(X, np.where(Y > 0.5, "a", "b")).like(X[:1], ["c"])
     with pytest.raises(ValueError, match="could not convert string to float"):
         BitgrainRegressor().fit(X, np.where(Y > 0.5, "a", "b"))
@@ -151,9 +151,9 @@ def test_a_constant_target_is_predicted():
     ],
 )
 def test_weights_that_are_none(weight, message):
-    with pytest.raises(bitgrain.InputError, match=message):
+    with pytest.raises(bitgrain.errors.InputError, match=message):
         BitgrainRegressor().fit(X, Y, sample_weight=weight)
-    with pytest.raises(bitgrain.InputError, match=message):
+    with pytest.raises(bitgrain.errors.InputError, match=message):
         bitgrain.Dataset(X, Y, weight=weight)
 
 
@@ -219,16 +219,16 @@ def test_files_that_are_no_models(tmp_path):
     MODEL.save(path)
     whole = path.read_bytes()
     for bytes_, kind in (
-        (b"no model at all", bitgrain.FormatError),
-        (whole[:-5], bitgrain.DamagedError),
-        (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], bitgrain.DamagedError),
+        (b"no model at all", bitgrain.errors.FormatError),
+        (whole[:-5], bitgrain.errors.DamagedError),
+        (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], bitgrain.errors.DamagedError),
     ):
         path.write_bytes(bytes_)
         with pytest.raises(kind):
             bitgrain.load_model(path)
         with pytest.raises(kind):
-            bitgrain.Model.from_bytes(bytes_)
-    with pytest.raises(bitgrain.FileError):
+            bitgrain.boosting.Model.from_bytes(bytes_)
+    with pytest.raises(bitgrain.errors.FileError):
         MODEL.save(tmp_path / "no" / "such" / "folder.bitgrain")
 
 
@@ -293,13 +293,13 @@ def test_the_functions_say_what_they_take():
 def test_targets_that_are_neither_numbers_nor_classes():
     for y in (["a", None] * 30, ["a", float("nan")] * 30, pd.Series(["a", None] * 30), pl.Series(["a", None] * 30)):
         for call in (lambda y: bitgrain.Dataset(X, y), lambda y: BitgrainClassifier().fit(X, y)):
-            with pytest.raises(bitgrain.InputError, match="y has missing values, the first at row 1"):
+            with pytest.raises(bitgrain.errors.InputError, match="y has missing values, the first at row 1"):
                 call(y)
     dates = np.full(60, np.datetime64("2026-01-01"))
     for y in (dates, dates - dates, np.zeros(60, dtype="V4")):
-        with pytest.raises(bitgrain.DTypeError, match="y is of dtype"):
+        with pytest.raises(bitgrain.errors.DTypeError, match="y is of dtype"):
             bitgrain.Dataset(X, y)
-    with pytest.raises(bitgrain.DTypeError, match="y holds times"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="y holds times"):
         BitgrainRegressor().fit(X, dates)
     exact = bitgrain.Dataset(X, [Decimal(at) / 4 for at in range(60)])
     assert exact.classes is None
@@ -308,12 +308,12 @@ def test_targets_that_are_neither_numbers_nor_classes():
 
 def test_more_features_than_anybody_has():
     wide = scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(2, 2**60))
-    with pytest.raises(bitgrain.InputError, match="features, 16777216 are the most"):
+    with pytest.raises(bitgrain.errors.InputError, match="features, 16777216 are the most"):
         bitgrain.Dataset(wide, [1.0, 2.0])
 
 
 def test_a_dataset_is_not_pickled():
-    with pytest.raises(bitgrain.DTypeError, match="share it among threads"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="share it among threads"):
         pickle.dumps(bitgrain.Dataset(X, Y))
 
 

@@ -116,7 +116,7 @@ def test_a_model_survives_pickle_joblib_and_its_file(tmp_path):
         assert other.get_params() == model.get_params()
         assert other.n_features_in_ == 30
     assert others[0].evals_result_ == model.evals_result_
-    with pytest.raises(bitgrain.FormatError, match="none for BitgrainRegressor"):
+    with pytest.raises(bitgrain.errors.FormatError, match="none for BitgrainRegressor"):
         BitgrainRegressor.load(tmp_path / "model.bitgrain")
 
 
@@ -165,7 +165,7 @@ def test_class_weights():
     assert share["{'rare': 20.0}"] == share["[20.0, 1.0]"] > share["None"]
     assert share["{'rare': 0.01}"] == 0.0
     for bad in ("balance", [1.0], {"no such": 1.0}, [1.0, -1.0]):
-        with pytest.raises(bitgrain.InputError):
+        with pytest.raises(bitgrain.errors.InputError):
             BitgrainClassifier(class_weight=bad).fit(X, y)
 
 
@@ -338,8 +338,8 @@ def test_help_shows_what_both_estimators_share():
 
 
 def test_every_setting_of_trees_is_one_of_the_estimators():
-    known = {field.name for field in dataclasses.fields(bitgrain.Params)} - {"seed"}
+    known = {field.name for field in dataclasses.fields(bitgrain.boosting.Params)} - {"seed"}
     for estimator in (BitgrainClassifier(), BitgrainRegressor()):
         own = estimator.get_params()
         assert known <= own.keys()
-        assert all(own[name] == getattr(bitgrain.Params(), name) for name in known)
+        assert all(own[name] == getattr(bitgrain.boosting.Params(), name) for name in known)

@@ -79,7 +79,7 @@ def test_n_jobs_counts_as_joblib_does(table):
     want = BitgrainRegressor(n_estimators=5).fit(X, y).predict(X)
     for jobs in (1, 2, 7, -1, -2, -100, 10**9):
         np.testing.assert_array_equal(BitgrainRegressor(n_estimators=5, n_jobs=jobs).fit(X, y).predict(X), want)
-    with pytest.raises(bitgrain.InputError, match="n_jobs = 0"):
+    with pytest.raises(bitgrain.errors.InputError, match="n_jobs = 0"):
         BitgrainRegressor(n_jobs=0).fit(X, y)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import BitgrainClassifier, BitgrainRegressor, Dataset, Params, train
+from bitgrain import BitgrainClassifier, BitgrainRegressor, Dataset, train
+from bitgrain.boosting import Params
 
 
 def test_a_dataset_is_trained_on_many_times(table):
@@ -42,7 +43,7 @@ def test_objectives_follow_the_target(table):
     assert three.predict_leaf(X).shape == (2000, 15)
     assert train(Dataset(X, np.digitize(y, [1.5, 2.5])), objective="multiclass", n_estimators=2).n_trees == 6
     assert train(Dataset(X, y), objective="quantile:0.2", n_estimators=2).objective == "quantile:0.2"
-    with pytest.raises(bitgrain.InputError, match="no probabilities"):
+    with pytest.raises(bitgrain.errors.InputError, match="no probabilities"):
         train(Dataset(X, y), n_estimators=2).predict_proba(X)
 
 
@@ -67,7 +68,11 @@ def test_a_model_is_a_value(table):
     X, y = table
     data = Dataset(X[:1500], y[:1500])
     model = train(data, valid=data.like(X[1500:], y[1500:]), n_estimators=20)
-    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), bitgrain.Model.from_bytes(model.to_bytes())):
+    for other in (
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model),
+        bitgrain.boosting.Model.from_bytes(model.to_bytes()),
+    ):
         assert other.predict(X).tobytes() == model.predict(X).tobytes()
     assert pickle.loads(pickle.dumps(model)).history == model.history
     assert model.truncated(5).predict(X).tobytes() == model.predict(X, rounds=5).tobytes()
@@ -80,7 +85,7 @@ def test_a_model_is_a_value(table):
     leaves = model.predict_leaf(X[:1500])[:, 0]
     assert np.bincount(leaves).tolist() == [leaf["count"] for leaf in tree["leaves"]]
     assert repr(model).startswith("<Model: squared: 4 features, 1 score, 20 rounds")
-    with pytest.raises(bitgrain.InputError, match="importance 'x'"):
+    with pytest.raises(bitgrain.errors.InputError, match="importance 'x'"):
         model.feature_importance("x")
 
 
@@ -278,21 +283,23 @@ def test_progress_is_shown_when_asked_for(table, capsys):
 def test_cross_validation_measures_every_fold(table):
     X, y = table
     data = Dataset(X, y)
-    found = bitgrain.cross_validate(data, metric=["rmse", "mae"], folds=4, n_estimators=20)
+    found = bitgrain.boosting.cross_validate(data, metric=["rmse", "mae"], folds=4, n_estimators=20)
     assert found.metrics["rmse"].shape == (4,)
     assert found.rounds == [20] * 4
     assert 0.02 < found.metrics["rmse"].mean() < 0.3
     assert str(found).startswith("rmse 0.")
-    early = bitgrain.cross_validate(data, n_estimators=400, early_stopping_rounds=5, learning_rate=0.3, folds=2)
+    early = bitgrain.boosting.cross_validate(
+        data, n_estimators=400, early_stopping_rounds=5, learning_rate=0.3, folds=2
+    )
     assert max(early.rounds) < 400
 
     def own(y_true, y_pred):
         return np.abs(y_true - y_pred).max()
 
-    assert bitgrain.cross_validate(data, metric=own, folds=2, n_estimators=2).metrics["own"].shape == (2,)
+    assert bitgrain.boosting.cross_validate(data, metric=own, folds=2, n_estimators=2).metrics["own"].shape == (2,)
     for folds in (1, 2001):
-        with pytest.raises(bitgrain.InputError, match="folds"):
-            bitgrain.cross_validate(data, folds=folds)
+        with pytest.raises(bitgrain.errors.InputError, match="folds"):
+            bitgrain.boosting.cross_validate(data, folds=folds)
 
 
 @pytest.mark.parametrize("offset", [1e9, 1e9 + 0.1, -123_456_789.3])

@@ -88,9 +88,9 @@ def test_names_of_ones_own(table):
     assert list(model.evals_result_) == ["own", "near", "far"]
     assert rounds[2]["far"]["rmse"] == model.evals_result_["far"]["rmse"][2]
     for names, message in ((["a"], "1 eval_names for 2"), (["a", "a"], "two data are called 'a'"), ([1, 2], "texts")):
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             model.fit(*fitted, eval_set=[first, second], eval_names=names)
-    with pytest.raises(bitgrain.InputError, match="two data are called"):
+    with pytest.raises(bitgrain.errors.InputError, match="two data are called"):
         model.fit(*fitted, eval_set=[fitted, second], eval_names=["a", "a"])
 
 
@@ -151,11 +151,13 @@ def test_metrics_that_do_not_suit_the_classes_name_those_that_do(table):
         message = (
             f"metric `{metric}` takes one prediction per row, but objective `multiclass:3` makes 3; use `multi_logl"
         )
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             BitgrainClassifier().fit(X, three, eval_set=(X[:50], three[:50]), eval_metric=metric)
-        with pytest.raises(bitgrain.InputError, match=message):
-            bitgrain.cross_validate(Dataset(X, three), objective="multiclass", metric=metric)
-    with pytest.raises(bitgrain.InputError, match="metric `merror` compares classes, but the objective is `squared`"):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
+            bitgrain.boosting.cross_validate(Dataset(X, three), objective="multiclass", metric=metric)
+    with pytest.raises(
+        bitgrain.errors.InputError, match="metric `merror` compares classes, but the objective is `squared`"
+    ):
         BitgrainRegressor().fit(X, y, eval_set=(X[:50], y[:50]), eval_metric="merror")
 
 
@@ -173,5 +175,5 @@ def test_a_training_takes_several_too(table):
         ({"train": valid[0]}, "two data are called 'train'"),
         ({3: valid[0]}, "names must be texts"),
     ):
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             train(data, valid=wrong, n_estimators=1)

@@ -53,7 +53,7 @@ def test_a_check_that_fails_is_one(tmp_path: pathlib.Path) -> None:
 def test_everything_that_is_offered_is_there() -> None:
     assert len(bitgrain.__all__) == len(set(bitgrain.__all__))
     for name in bitgrain.__all__:
-        if name.startswith("Bitgrain") and importlib.util.find_spec("sklearn") is None:
+        if name.startswith(("Bitgrain", "sklearn")) and importlib.util.find_spec("sklearn") is None:
             continue
         offered = getattr(bitgrain, name)
         assert name == "__version__" or inspect.getdoc(offered), name
@@ -62,23 +62,33 @@ def test_everything_that_is_offered_is_there() -> None:
         bitgrain.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_a_name_of_a_submodule_says_which_one() -> None:
+    for module in (bitgrain.boosting, bitgrain.weights, bitgrain.store, bitgrain.errors):
+        elsewhere = [name for name in module.__all__ if name not in bitgrain.__all__]
+        assert elsewhere
+        for name in elsewhere:
+            with pytest.raises(AttributeError, match=f"use {module.__name__}.{name}"):
+                getattr(bitgrain, name)
+    assert bitgrain.sklearn.BitgrainClassifier is bitgrain.BitgrainClassifier
+
+
 def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
     tree = {
         bitgrain.Error: Exception,
-        bitgrain.InputError: ValueError,
-        bitgrain.DTypeError: TypeError,
-        bitgrain.NotFoundError: KeyError,
-        bitgrain.FileError: OSError,
-        bitgrain.LockedError: bitgrain.FileError,
-        bitgrain.FormatError: ValueError,
-        bitgrain.DamagedError: bitgrain.FormatError,
-        bitgrain.InternalError: RuntimeError,
+        bitgrain.errors.InputError: ValueError,
+        bitgrain.errors.DTypeError: TypeError,
+        bitgrain.errors.NotFoundError: KeyError,
+        bitgrain.errors.FileError: OSError,
+        bitgrain.errors.LockedError: bitgrain.errors.FileError,
+        bitgrain.errors.FormatError: ValueError,
+        bitgrain.errors.DamagedError: bitgrain.errors.FormatError,
+        bitgrain.errors.InternalError: RuntimeError,
     }
     for error, also in tree.items():
         assert issubclass(error, bitgrain.Error), error
         assert issubclass(error, also), error
-    assert str(bitgrain.NotFoundError("no tensor is called a")) == "no tensor is called a"
-    assert issubclass(bitgrain.TrainingInterrupted, UserWarning)
+    assert str(bitgrain.errors.NotFoundError("no tensor is called a")) == "no tensor is called a"
+    assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
 
 
 def test_types_are_shipped() -> None:
@@ -101,10 +111,8 @@ def test_importing_it_brings_in_nothing_but_numpy() -> None:
 
 
 def test_every_public_function_and_method_is_described() -> None:
-    for name in bitgrain.__all__:
-        if name.startswith(("Bitgrain", "__")):
-            continue
-        offered = getattr(bitgrain, name)
+    modules = (bitgrain.boosting, bitgrain.weights, bitgrain.store, bitgrain.errors)
+    for name, offered in ((name, getattr(module, name)) for module in modules for name in module.__all__):
         members = [offered]
         if inspect.isclass(offered):
             members += [member for key, member in vars(offered).items() if callable(member) and not key.startswith("_")]
@@ -145,17 +153,17 @@ def test_what_is_saved_replaces_files_only(tmp_path: pathlib.Path) -> None:
     saves = {
         "model.bitgrain": model.save,
         "network.json": network.save,
-        "tensors.safetensors": lambda path: bitgrain.save_tensors(path, {"a": [1.0]}),
+        "tensors.safetensors": lambda path: bitgrain.weights.save_tensors(path, {"a": [1.0]}),
     }
     for name, save in saves.items():
         pipe, link, file = tmp_path / f"pipe-{name}", tmp_path / f"link-{name}", tmp_path / name
         os.mkfifo(pipe)
-        with pytest.raises(bitgrain.FileError, match="a device or a pipe"):
+        with pytest.raises(bitgrain.errors.FileError, match="a device or a pipe"):
             save(pipe)
         assert stat.S_ISFIFO(pipe.stat().st_mode)
         folder = tmp_path / f"folder-{name}"
         folder.mkdir()
-        with pytest.raises(bitgrain.FileError, match="a folder"):
+        with pytest.raises(bitgrain.errors.FileError, match="a folder"):
             save(folder)
         file.write_text("old")
         file.chmod(0o600)

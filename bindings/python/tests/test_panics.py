@@ -24,7 +24,9 @@ def squared(targets, scores):
 
 @pytest.mark.parametrize("on_worker", [False, True])
 def test_a_panic_is_an_internal_error(on_worker):
-    with pytest.raises(bitgrain.InternalError, match=r"^index 5; this is a bug in bitgrain, please report") as raised:
+    with pytest.raises(
+        bitgrain.errors.InternalError, match=r"^index 5; this is a bug in bitgrain, please report"
+    ) as raised:
         _native._panic("index 5", on_worker=on_worker)
     assert isinstance(raised.value, RuntimeError)
     assert isinstance(raised.value, bitgrain.Error)
@@ -33,7 +35,7 @@ def test_a_panic_is_an_internal_error(on_worker):
 def test_a_panic_below_a_callback_ends_the_training_as_an_internal_error(table):
     X, y = table
     model = BitgrainRegressor(n_estimators=3, objective=panics)
-    with pytest.raises(bitgrain.InternalError) as raised:
+    with pytest.raises(bitgrain.errors.InternalError) as raised:
         model.fit(X, y)
     assert str(raised.value).count("please report") == 1
     # The threads that met the panic go on working.
@@ -55,10 +57,10 @@ def test_a_grid_search_survives_a_candidate_that_panics(table, jobs):
 
 
 def test_a_panic_is_pickled_as_an_internal_error():
-    with pytest.raises(bitgrain.InternalError) as raised:
+    with pytest.raises(bitgrain.errors.InternalError) as raised:
         _native._panic("index 5")
     again = pickle.loads(pickle.dumps(raised.value))
-    assert type(again) is bitgrain.InternalError
+    assert type(again) is bitgrain.errors.InternalError
     assert str(again) == str(raised.value)
 
 

@@ -37,7 +37,7 @@ def test_damage_is_found_when_it_is_read_and_named(tmp_path: pathlib.Path) -> No
         for id in store:
             try:
                 store[id]
-            except bitgrain.DamagedError as error:
+            except bitgrain.errors.DamagedError as error:
                 damaged[id] = error
         ((id, error),) = damaged.items()
         assert str(error).startswith(f"{segment.name} is damaged at byte")
@@ -56,7 +56,7 @@ def test_damage_that_is_found_on_opening_is_refused_or_salvaged(tmp_path: pathli
     flip(segment, 200)
     flip(segment, len(data) - 40)  # in the index, so that records are read one after another
     for mode in ("r", "r+", "a"):
-        with pytest.raises(bitgrain.DamagedError, match=segment.name):
+        with pytest.raises(bitgrain.errors.DamagedError, match=segment.name):
             TensorStore(tmp_path, mode=mode)  # type: ignore[arg-type]
     with TensorStore(tmp_path, mode="r", on_damage="salvage") as store:
         assert len(store) == 7
@@ -76,9 +76,9 @@ def test_a_store_of_a_later_version_is_not_read(tmp_path: pathlib.Path, monkeypa
     data[8] = 99
     data[-4:] = struct.pack("<I", sum_of(data[:-4]))
     manifest.write_bytes(data)
-    with pytest.raises(bitgrain.FormatError, match="version 99") as caught:
+    with pytest.raises(bitgrain.errors.FormatError, match="version 99") as caught:
         TensorStore(tmp_path)
-    assert not isinstance(caught.value, bitgrain.DamagedError)
+    assert not isinstance(caught.value, bitgrain.errors.DamagedError)
 
 
 def test_a_reader_does_not_write(tmp_path: pathlib.Path) -> None:
@@ -93,14 +93,14 @@ def test_a_reader_does_not_write(tmp_path: pathlib.Path) -> None:
             lambda: store.tick(),
             lambda: store.compact(),
             lambda: store.flush(),
-            lambda: store.put_absent("a", bitgrain.Factor("tensor/0")),
+            lambda: store.put_absent("a", bitgrain.store.Factor("tensor/0")),
         ]
         for write in writes:
             with pytest.raises(OSError, match="reading only") as caught:
                 write()
-            assert isinstance(caught.value, bitgrain.FileError)
+            assert isinstance(caught.value, bitgrain.errors.FileError)
             assert caught.value.errno == errno.EROFS
-        with pytest.raises(bitgrain.FileError), store.batch() as batch:
+        with pytest.raises(bitgrain.errors.FileError), store.batch() as batch:
             batch["a"] = [1.0]
         assert store["tensor/0"].shape == (5000,)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
@@ -111,7 +111,7 @@ def test_a_store_that_is_not_there(tmp_path: pathlib.Path, mode: str) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(OSError, match="there is no store here") as caught:
             TensorStore(path, mode=mode)  # type: ignore[arg-type]
-        assert isinstance(caught.value, bitgrain.FileError)
+        assert isinstance(caught.value, bitgrain.errors.FileError)
         assert caught.value.errno == errno.ENOENT
         assert caught.value.filename == str(path)
     assert not (tmp_path / "none").exists()
@@ -121,11 +121,11 @@ def test_a_store_that_is_not_there(tmp_path: pathlib.Path, mode: str) -> None:
 def test_a_file_in_the_way(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "file"
     file.write_text("no store")
-    with pytest.raises(bitgrain.FileError):
+    with pytest.raises(bitgrain.errors.FileError):
         TensorStore(file)
     with pytest.raises(TypeError):
         TensorStore(3)  # type: ignore[arg-type]
-    with pytest.raises(bitgrain.FileError):
+    with pytest.raises(bitgrain.errors.FileError):
         TensorStore("nul\0byte")
 
 
@@ -170,6 +170,6 @@ def test_limits_of_the_format_are_errors(tmp_path: pathlib.Path) -> None:
             store.put("a", [1.0], user={"k": "v" * 300_000})
         with pytest.raises(ValueError, match="absent tier"):
             store.put("a", [1.0], tier="absent")
-        with pytest.raises(bitgrain.NotFoundError):
+        with pytest.raises(bitgrain.errors.NotFoundError):
             store.pin("nothing", "hot")
         assert len(store) == 1

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy
+from bitgrain import TensorStore
+from bitgrain.store import SimulatedClock, Tier, TierPolicy
 
 START = datetime(2030, 1, 7, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -25,14 +26,14 @@ def test_times_far_from_the_clock_are_refused_unless_they_are_simulated(tmp_path
         store["a"] = [1.0, 2.0]
         milliseconds = int(now.timestamp() * 1000)
         for wrong in (milliseconds * 1000, milliseconds // 1000, milliseconds + 48 * 3_600_000):
-            with pytest.raises(bitgrain.InputError, match="time out of range"):
+            with pytest.raises(bitgrain.errors.InputError, match="time out of range"):
                 store.tick(now_ms=wrong)
-        with pytest.raises(bitgrain.InputError, match="SimulatedClock"):
+        with pytest.raises(bitgrain.errors.InputError, match="SimulatedClock"):
             store.tick(now + timedelta(days=2))
         for number in (time.time(), time.time() * 1000, 3):
-            with pytest.raises(bitgrain.DTypeError, match="now_ms"):
+            with pytest.raises(bitgrain.errors.DTypeError, match="now_ms"):
                 store.tick(number)  # type: ignore[arg-type]
-        with pytest.raises(bitgrain.InputError, match="one of them"):
+        with pytest.raises(bitgrain.errors.InputError, match="one of them"):
             store.tick(now, now_ms=milliseconds)
         store.tick(now + 20 * HOUR)
         store.tick(now_ms=milliseconds)
@@ -150,9 +151,9 @@ def test_frames_are_not_dropped_by_an_assignment(tmp_path: pathlib.Path) -> None
             lambda: store.put("room", [1.0], tier="hot"),
             lambda: store.update({"room": np.ones(1)}),
         ):
-            with pytest.raises(bitgrain.InputError, match=r"5 frames.*replace=True"):
+            with pytest.raises(bitgrain.errors.InputError, match=r"5 frames.*replace=True"):
                 put()
-        with pytest.raises(bitgrain.InputError, match="5 frames"), store.batch() as batch:
+        with pytest.raises(bitgrain.errors.InputError, match="5 frames"), store.batch() as batch:
             batch["room"] = [1.0]
         assert store.stat("room").frames == 5
         store.put("room", [1.0], replace=True)
@@ -164,18 +165,18 @@ def test_append_says_what_is_wrong_and_keeps_a_largest_error(tmp_path: pathlib.P
     with TensorStore(tmp_path) as store:
         store["whole"] = np.ones((3, 2))
         for frame in (np.ones(2), np.ones((3, 2))):
-            with pytest.raises(bitgrain.InputError, match="put as a whole"):
+            with pytest.raises(bitgrain.errors.InputError, match="put as a whole"):
                 store.append("whole", frame)
         store.append("room", np.ones(4))
-        with pytest.raises(bitgrain.InputError, match=r"shape \(3,\), those before have \(4,\)"):
+        with pytest.raises(bitgrain.errors.InputError, match=r"shape \(3,\), those before have \(4,\)"):
             store.append("room", np.ones(3))
         frame = np.random.default_rng(0).standard_normal(100)
         info = store.append("limited", frame, max_error=0.02)
         assert info.provenance.bound <= 0.02
         assert store.stat("limited").max_error == pytest.approx(0.02)
-        with pytest.raises(bitgrain.InputError, match="off by up to"):
+        with pytest.raises(bitgrain.errors.InputError, match="off by up to"):
             store.append("limited", frame * 1e6)
-        with pytest.raises(bitgrain.InputError, match="off by up to"):
+        with pytest.raises(bitgrain.errors.InputError, match="off by up to"):
             store.append("new", frame, max_error=1e-12)
         assert "new" not in store
         assert store.stat("limited").frames == 1
@@ -184,14 +185,14 @@ def test_append_says_what_is_wrong_and_keeps_a_largest_error(tmp_path: pathlib.P
 def test_folders_and_settings_that_make_no_store_are_refused(tmp_path: pathlib.Path) -> None:
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "thesis.tex").write_text("x")
-    with pytest.raises(bitgrain.FileError, match=r"thesis\.tex"):
+    with pytest.raises(bitgrain.errors.FileError, match=r"thesis\.tex"):
         TensorStore(tmp_path / "papers")
     assert os.listdir(tmp_path / "papers") == ["thesis.tex"]
-    with pytest.raises(bitgrain.InputError, match="segment_bytes is 0"):
+    with pytest.raises(bitgrain.errors.InputError, match="segment_bytes is 0"):
         TensorStore(tmp_path / "s", segment_bytes=0)
     with TensorStore(tmp_path / "s") as store:
         store["a"] = [1.0]
-        with pytest.raises(bitgrain.InputError, match="inside the store"):
+        with pytest.raises(bitgrain.errors.InputError, match="inside the store"):
             store.backup(tmp_path / "s" / "copy")
         assert not (tmp_path / "s" / "copy").exists()
         store.backup(tmp_path / "copy")

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bitgrain import Factor, TensorStore, Tier
+from bitgrain import TensorStore
+from bitgrain.store import Factor, Tier
 
 SPEC = pathlib.Path(__file__).parents[3] / "spec"
 

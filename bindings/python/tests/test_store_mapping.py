@@ -70,16 +70,16 @@ def test_what_cannot_be_an_id_is_not_there_and_cannot_be_put(store: TensorStore,
         store[odd] = [1.0]  # type: ignore[index]
     assert isinstance(caught.value, bitgrain.Error)
     assert "id" in str(caught.value)
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store[""] = [1.0]
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store["\ud800"] = [1.0]
 
 
 def test_a_missing_id_is_a_key_error_and_get_has_a_default(store: TensorStore) -> None:
     with pytest.raises(KeyError, match="no tensor is called nothing") as caught:
         store["nothing"]
-    assert isinstance(caught.value, bitgrain.NotFoundError)
+    assert isinstance(caught.value, bitgrain.errors.NotFoundError)
     with pytest.raises(KeyError):
         del store["nothing"]
     with pytest.raises(KeyError):
@@ -94,7 +94,7 @@ def test_a_missing_id_is_a_key_error_and_get_has_a_default(store: TensorStore) -
 def test_the_end_of_a_with_block_closes_it_and_gives_up_the_lock(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path) as store:
         store["a"] = [1.0]
-        with pytest.raises(bitgrain.LockedError, match="in use by process"):
+        with pytest.raises(bitgrain.errors.LockedError, match="in use by process"):
             TensorStore(tmp_path)
     assert store.closed
     with TensorStore(tmp_path, mode="r+") as again:
@@ -127,11 +127,11 @@ def test_a_closed_store_says_so(tmp_path: pathlib.Path) -> None:
     for use in uses:
         with pytest.raises(ValueError, match="closed") as caught:
             use()
-        assert isinstance(caught.value, bitgrain.InputError)
+        assert isinstance(caught.value, bitgrain.errors.InputError)
     assert "closed" in repr(store)
     assert len(snapshot) == 0  # it has files of its own
     snapshot.close()
-    with pytest.raises(bitgrain.InputError, match="the snapshot is closed"):
+    with pytest.raises(bitgrain.errors.InputError, match="the snapshot is closed"):
         len(snapshot)
 
 
@@ -154,7 +154,14 @@ def test_it_is_not_pickled_or_copied_and_says_what_to_do(store: TensorStore) -> 
 
 def test_what_is_known_can_be_pickled(store: TensorStore) -> None:
     store.put("a", [1.0], user={"unit": "m"})
-    for known in (store.stat("a"), store.stats(), store.recovery, store.plan(), store.tick(), bitgrain.TierPolicy()):
+    for known in (
+        store.stat("a"),
+        store.stats(),
+        store.recovery,
+        store.plan(),
+        store.tick(),
+        bitgrain.store.TierPolicy(),
+    ):
         assert pickle.loads(pickle.dumps(known)) == known
 
 

@@ -25,7 +25,7 @@ def test_a_second_process_is_refused_and_told_who_has_the_store(tmp_path: pathli
         import bitgrain, sys
         try:
             bitgrain.TensorStore(sys.argv[1])
-        except bitgrain.LockedError as error:
+        except bitgrain.errors.LockedError as error:
             print(error.errno is not None, error)
         print(bitgrain.TensorStore(sys.argv[1], mode="r")["a"].tolist())
     """
@@ -66,7 +66,7 @@ def test_a_fork_does_not_write_to_its_parents_store_nor_keep_its_lock(tmp_path: 
         for use in (lambda: store["a"], lambda: store.put("b", [1.0])):
             try:
                 use()
-            except bitgrain.InputError as error:
+            except bitgrain.errors.InputError as error:
                 refused += "forked" in str(error)
         store.close()
         del store

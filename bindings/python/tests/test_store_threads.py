@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import TensorStore, TierPolicy
+from bitgrain import TensorStore
+from bitgrain.store import TierPolicy
 
 
 def test_puts_gets_appends_and_ticks_at_once(tmp_path: pathlib.Path) -> None:
@@ -95,7 +96,7 @@ def test_close_waits_for_whoever_uses_the_store(tmp_path: pathlib.Path) -> None:
         for round in range(10_000):
             try:
                 store[f"{thread}/{round}"] = np.ones(1000)
-            except bitgrain.InputError:
+            except bitgrain.errors.InputError:
                 return round
         raise AssertionError("it was never closed")
 

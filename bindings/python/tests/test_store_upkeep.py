@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bitgrain
-from bitgrain import SimulatedClock, TensorStore, Tier, TierPolicy, _native
+from bitgrain import TensorStore, _native
+from bitgrain.store import SimulatedClock, Tier, TierPolicy
 
 HOUR = timedelta(hours=1)
 START = datetime(2030, 1, 7, 9, tzinfo=UTC)
@@ -26,9 +27,9 @@ def test_every_field_of_the_policy_reaches_the_store(tmp_path: pathlib.Path) -> 
         wrong = {float: -1.0, timedelta: timedelta(days=100_000), int: -1}.get(type(field.default), "absent ")
         with pytest.raises(ValueError, match=field.name) as caught:
             TensorStore(tmp_path / field.name, policy=TierPolicy(**{field.name: wrong}))
-        assert isinstance(caught.value, bitgrain.InputError)
+        assert isinstance(caught.value, bitgrain.errors.InputError)
     for wrong in ({"period": 600}, {"hot_min": "high"}, {"warm_byte_cap": 1.5}, {"first_tier": 8}):
-        with pytest.raises(bitgrain.DTypeError):
+        with pytest.raises(bitgrain.errors.DTypeError):
             TierPolicy(**wrong)  # type: ignore[arg-type]
     with TensorStore(tmp_path / "fine", policy=TierPolicy(first_tier="cold")) as store:
         assert store.put("a", [1.0]).tier is Tier.COLD
@@ -105,7 +106,7 @@ def test_pins_hold_for_every_write_and_frames_report_the_lowest_tier(tmp_path: p
 
 @pytest.mark.parametrize("wrong", [{"now": datetime(1960, 1, 1, tzinfo=UTC)}, {"now_ms": -1}, {"now_ms": 1 << 70}])
 def test_a_time_that_is_none_is_refused(tmp_path: pathlib.Path, wrong: dict[str, Any]) -> None:
-    with TensorStore(tmp_path) as store, pytest.raises(bitgrain.InputError, match="now"):
+    with TensorStore(tmp_path) as store, pytest.raises(bitgrain.errors.InputError, match="now"):
         store.tick(**wrong)
 
 
@@ -193,4 +194,4 @@ def test_a_backup_is_a_store_of_its_own(tmp_path: pathlib.Path) -> None:
             assert np.array_equal(copy["a"], store["a"])
         with pytest.raises(OSError, match="not empty") as caught:
             store.backup(tmp_path / "copy")
-        assert isinstance(caught.value, bitgrain.FileError)
+        assert isinstance(caught.value, bitgrain.errors.FileError)

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pytest
 
 import bitgrain
-from bitgrain import TensorStore, Tier
+from bitgrain import TensorStore
+from bitgrain.store import Tier
 
 
 @pytest.fixture
@@ -72,16 +73,16 @@ def test_views_of_every_order_are_read_as_numpy_reads_them(store: TensorStore) -
 )
 def test_what_is_no_real_number_is_refused(store: TensorStore, wrong: Any) -> None:
     for refuse in (store.put, store.append, store.batch().put):
-        with pytest.raises(bitgrain.DTypeError, match="astype"):
+        with pytest.raises(bitgrain.errors.DTypeError, match="astype"):
             refuse("a", wrong)
     assert len(store) == 0
 
 
 def test_masked_and_ragged_arrays_are_refused(store: TensorStore) -> None:
-    with pytest.raises(bitgrain.InputError, match="filled"):
+    with pytest.raises(bitgrain.errors.InputError, match="filled"):
         store["a"] = np.ma.array([1.0, 2.0], mask=[True, False])
     store["a"] = np.ma.array([1.0, 2.0], mask=False)
-    with pytest.raises(bitgrain.InputError, match="no array"):
+    with pytest.raises(bitgrain.errors.InputError, match="no array"):
         store["a"] = [[1.0], [1.0, 2.0]]
 
 
@@ -93,7 +94,7 @@ def test_values_that_are_not_finite_are_refused_or_replaced(store: TensorStore) 
     assert np.allclose(store["a"], [1, 0, 0, 0, 2], atol=0.02)
     store.put("a", array, non_finite="clamp")
     assert np.allclose(store["a"], [1, 0, 2, -2, 2], atol=0.02)
-    with pytest.raises(bitgrain.InputError, match='"reject", "zero", "clamp"'):
+    with pytest.raises(bitgrain.errors.InputError, match='"reject", "zero", "clamp"'):
         store.put("a", array, non_finite="keep")  # type: ignore[arg-type]
 
 
@@ -101,10 +102,10 @@ def test_lossless_is_exact_or_refused(store: TensorStore) -> None:
     array = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
     assert store.put("a", array, lossless=True) == (Tier.LOSSLESS, 32, 0.0, 0.0, 0)
     assert np.array_equal(store["a"], array)
-    with pytest.raises(bitgrain.DTypeError, match="not be lossless"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="not be lossless"):
         store.put("a", array.astype(np.float64) + 1e-12, lossless=True)
     for wide in ([2**24 + 1], [2**53 + 1], [2**63 - 1], [0.1], [1e300]):
-        with pytest.raises(bitgrain.DTypeError), np.errstate(all="ignore"):
+        with pytest.raises(bitgrain.errors.DTypeError), np.errstate(all="ignore"):
             store.put("a", wide, lossless=True)
     store.put("a", [0.5, 2.0**100], lossless=True)
     assert store["a"].tolist() == [0.5, 2.0**100]
@@ -140,14 +141,14 @@ def test_a_given_array_is_filled(store: TensorStore) -> None:
 @pytest.mark.parametrize(
     ("out", "error"),
     [
-        (np.empty((4, 6)), bitgrain.DTypeError),
-        (np.empty((4, 6), ">f4"), bitgrain.DTypeError),
-        ([0.0] * 24, bitgrain.DTypeError),
-        (np.empty((6, 4), np.float32), bitgrain.InputError),
-        (np.empty(24, np.float32), bitgrain.InputError),
-        (np.empty((6, 4), np.float32).T, bitgrain.InputError),
-        (np.empty((4, 12), np.float32)[:, ::2], bitgrain.InputError),
-        (np.broadcast_to(np.float32(0), (4, 6)), bitgrain.InputError),
+        (np.empty((4, 6)), bitgrain.errors.DTypeError),
+        (np.empty((4, 6), ">f4"), bitgrain.errors.DTypeError),
+        ([0.0] * 24, bitgrain.errors.DTypeError),
+        (np.empty((6, 4), np.float32), bitgrain.errors.InputError),
+        (np.empty(24, np.float32), bitgrain.errors.InputError),
+        (np.empty((6, 4), np.float32).T, bitgrain.errors.InputError),
+        (np.empty((4, 12), np.float32)[:, ::2], bitgrain.errors.InputError),
+        (np.broadcast_to(np.float32(0), (4, 6)), bitgrain.errors.InputError),
     ],
 )
 def test_an_array_that_cannot_be_filled_is_refused(store: TensorStore, out: Any, error: type[Exception]) -> None:
@@ -165,13 +166,13 @@ def test_rows_are_those_of_the_whole(store: TensorStore) -> None:
     rows, provenance = store.get_rows("a", 10, 12, with_provenance=True)
     assert provenance == store.get("a", with_provenance=True)[1]
     for wrong in (slice(0, 10, 2), range(90, 110), range(5, 2)):
-        with pytest.raises(bitgrain.InputError, match="rows"):
+        with pytest.raises(bitgrain.errors.InputError, match="rows"):
             store.get("a", rows=wrong)
-    with pytest.raises(bitgrain.DTypeError, match="slice"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="slice"):
         store.get("a", rows=[1, 2])  # type: ignore[call-overload]
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store.get_rows("a", -1, 2)
-    with pytest.raises(bitgrain.InputError, match="either out or rows"):
+    with pytest.raises(bitgrain.errors.InputError, match="either out or rows"):
         store.get("a", rows=slice(1), out=np.empty((1, 7), np.float32))  # type: ignore[call-overload]
 
 
@@ -187,10 +188,10 @@ def test_a_largest_error_is_kept_or_refused(store: TensorStore) -> None:
         store.put("a", array, max_error=bound / 100)
     store.set_max_error("a", None)
     assert store.put("a", array, tier=Tier.COLD).bits == 3
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store.set_max_error("a", bound)
     for wrong in (-1.0, np.nan, np.inf):
-        with pytest.raises(bitgrain.InputError, match="largest error"):
+        with pytest.raises(bitgrain.errors.InputError, match="largest error"):
             store.put("a", array, max_error=wrong)
 
 
@@ -207,9 +208,9 @@ def test_what_is_said_beside_a_tensor_stays(store: TensorStore) -> None:
     store.set_user("a", {})
     assert store.stat("a").pinned is None
     assert store.stat("a").user == {}
-    with pytest.raises(bitgrain.DTypeError, match="json"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="json"):
         store.put("a", [1.0], user={"n": 1})  # type: ignore[dict-item]
-    with pytest.raises(bitgrain.InputError, match='"lossless", "hot"'):
+    with pytest.raises(bitgrain.errors.InputError, match='"lossless", "hot"'):
         store.pin("a", "tepid")
 
 
@@ -238,16 +239,16 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
         assert store.frames("room").shape[0] == 49
     assert store.frames("room", 48, with_provenance=True)[1][0].time > 1_700_000_000_000  # now, in milliseconds
     for wrong in ((40, 60), (3, 2), (-1, 2)):
-        with pytest.raises(bitgrain.InputError):
+        with pytest.raises(bitgrain.errors.InputError):
             store.frames("room", *wrong)
-    with pytest.raises(bitgrain.InputError, match=r"shape \(3,\), those before have \(10, 10\)"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"shape \(3,\), those before have \(10, 10\)"):
         store.append("room", [1.0, 2.0, 3.0])
-    with pytest.raises(bitgrain.InputError, match="has frames"):
-        store.attach("room", bitgrain.Factor("room"))
+    with pytest.raises(bitgrain.errors.InputError, match="has frames"):
+        store.attach("room", bitgrain.store.Factor("room"))
     store["whole"] = [1.0]
-    with pytest.raises(bitgrain.InputError, match="no frames"):
+    with pytest.raises(bitgrain.errors.InputError, match="no frames"):
         store.append("whole", [1.0])
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store.append("room", frames[0], time=-1)
     store.put("room", [1.0], replace=True)  # in place of all frames
     assert store.stat("room").frames is None
@@ -275,7 +276,7 @@ def test_a_batch_is_made_as_a_whole_or_not_at_all(store: TensorStore) -> None:
     with pytest.raises(KeyError), batch:
         pass
     assert "never" not in store
-    with pytest.raises(bitgrain.InputError, match="the batch is closed"):
+    with pytest.raises(bitgrain.errors.InputError, match="the batch is closed"):
         batch.put("late", [1.0])
     with store.batch() as batch:
         with pytest.raises(ValueError, match="not finite"):
@@ -307,11 +308,11 @@ def test_a_snapshot_stays_as_it_is(store: TensorStore) -> None:
 def test_tensors_without_data_come_back(store: TensorStore) -> None:
     base = wave(8, 8)
     store["base"] = base
-    store.put_absent("tuned", bitgrain.Delta("base", wanted=base + 0.1))
-    store.put_absent("more", bitgrain.Delta("base", delta=np.full((8, 8), 0.5)))
+    store.put_absent("tuned", bitgrain.store.Delta("base", wanted=base + 0.1))
+    store.put_absent("more", bitgrain.store.Delta("base", delta=np.full((8, 8), 0.5)))
     order = np.arange(8)[::-1]
-    store.put_absent("turned", bitgrain.Factor("base", scale=2.0, permutation=order))
-    store.put_absent("summed", bitgrain.Factor("base", projection=np.ones((1, 8))))
+    store.put_absent("turned", bitgrain.store.Factor("base", scale=2.0, permutation=order))
+    store.put_absent("summed", bitgrain.store.Factor("base", projection=np.ones((1, 8))))
     values, provenance = store.get("tuned", with_provenance=True)
     assert np.abs(values - (base + 0.1)).max() <= provenance.bound
     assert provenance.depth == 1
@@ -321,12 +322,12 @@ def test_tensors_without_data_come_back(store: TensorStore) -> None:
     assert np.allclose(store["turned"], 2 * base[::-1], atol=0.02)
     assert store["summed"].shape == (1, 8)
     assert np.allclose(store["summed"], base.sum(0, keepdims=True), atol=0.1)
-    with pytest.raises(bitgrain.InputError, match="tensors are reconstructed from base"):
+    with pytest.raises(bitgrain.errors.InputError, match="tensors are reconstructed from base"):
         del store["base"]
     store.delete("base", dependents="materialise")
     assert np.allclose(store["turned"], 2 * base[::-1], atol=0.04)
     assert store.stat("turned").tier is Tier.HOT
-    store.attach("turned", bitgrain.Delta("tuned", wanted=2 * base[::-1]))
+    store.attach("turned", bitgrain.store.Delta("tuned", wanted=2 * base[::-1]))
     assert store.stat("turned").reconstructable
     store.attach("turned", None)
     assert not store.stat("turned").reconstructable
@@ -335,33 +336,33 @@ def test_tensors_without_data_come_back(store: TensorStore) -> None:
 def test_tensors_that_cannot_come_back_are_refused(store: TensorStore) -> None:
     store["base"] = wave(4, 2)
     wrong: list[Any] = [
-        bitgrain.Delta("base", wanted=wave(3, 2)),
-        bitgrain.Delta("a", wanted=wave(4, 2)),
-        bitgrain.Factor("base", permutation=[0, 1, 2, 2]),
-        bitgrain.Factor("base", permutation=[0, 1, 2, -1]),
-        bitgrain.Factor("base", projection=np.ones((2, 3))),
-        bitgrain.Factor("base", projection=np.ones(4)),
-        bitgrain.Factor("base", scale=np.nan),
+        bitgrain.store.Delta("base", wanted=wave(3, 2)),
+        bitgrain.store.Delta("a", wanted=wave(4, 2)),
+        bitgrain.store.Factor("base", permutation=[0, 1, 2, 2]),
+        bitgrain.store.Factor("base", permutation=[0, 1, 2, -1]),
+        bitgrain.store.Factor("base", projection=np.ones((2, 3))),
+        bitgrain.store.Factor("base", projection=np.ones(4)),
+        bitgrain.store.Factor("base", scale=np.nan),
         "base",
     ]
     for recipe in wrong:
-        with pytest.raises((bitgrain.InputError, bitgrain.NotFoundError)):
+        with pytest.raises((bitgrain.errors.InputError, bitgrain.errors.NotFoundError)):
             store.put_absent("a", recipe)
-    with pytest.raises(bitgrain.DTypeError):
-        store.put_absent("a", bitgrain.Factor("base", permutation=[0.5, 1, 2, 3]))  # type: ignore[list-item]
+    with pytest.raises(bitgrain.errors.DTypeError):
+        store.put_absent("a", bitgrain.store.Factor("base", permutation=[0.5, 1, 2, 3]))  # type: ignore[list-item]
     for arrays in ({}, {"wanted": [1.0], "delta": [1.0]}):
-        with pytest.raises(bitgrain.InputError, match="either"):
-            bitgrain.Delta("base", **arrays)
+        with pytest.raises(bitgrain.errors.InputError, match="either"):
+            bitgrain.store.Delta("base", **arrays)
     assert list(store) == ["base"]
 
 
 def test_lossless_goes_with_no_tier_of_fewer_bits(tmp_path: pathlib.Path) -> None:
     values = np.linspace(-9, 9, 100, dtype=np.float32)
     with bitgrain.TensorStore(tmp_path) as store:
-        for setting in ({"tier": "cold"}, {"pin": bitgrain.Tier.HOT}):
-            with pytest.raises(bitgrain.InputError, match="lossless=True keeps 32 bits"):
+        for setting in ({"tier": "cold"}, {"pin": bitgrain.store.Tier.HOT}):
+            with pytest.raises(bitgrain.errors.InputError, match="lossless=True keeps 32 bits"):
                 store.put("a", values, lossless=True, **setting)
-            with store.batch() as batch, pytest.raises(bitgrain.InputError, match="lossless"):
+            with store.batch() as batch, pytest.raises(bitgrain.errors.InputError, match="lossless"):
                 batch.put("a", values, lossless=True, **setting)
         store.put("a", values, lossless=True, tier="lossless")
         assert np.array_equal(store["a"], values)
@@ -370,26 +371,26 @@ def test_lossless_goes_with_no_tier_of_fewer_bits(tmp_path: pathlib.Path) -> Non
 def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> None:
     with bitgrain.TensorStore(tmp_path / "store") as store:
         for call, kind, message in (
-            (lambda: store.put("a", [np.nan]), bitgrain.InputError, 'non_finite="zero" or "clamp"'),
-            (lambda: store.put("a", [1e300]), bitgrain.InputError, "beyond float32"),
-            (lambda: store.put("a", [1.0], max_error="x"), bitgrain.DTypeError, "max_error is 'x'"),
-            (lambda: store.put("a", [1.0], max_error=1e300), bitgrain.InputError, "beyond float32"),
-            (lambda: store.put("a", [1.0], user="x"), bitgrain.DTypeError, "user is 'x'"),
-            (lambda: store.plan("x"), bitgrain.DTypeError, "now is 'x': give a datetime"),
-            (lambda: store.plan(np.datetime64("now")), bitgrain.DTypeError, "give a datetime"),
-            (lambda: store.compact(garbage=np.nan), bitgrain.InputError, "garbage is nan"),
-            (lambda: store.compact(garbage=5), bitgrain.InputError, "garbage is 5"),
+            (lambda: store.put("a", [np.nan]), bitgrain.errors.InputError, 'non_finite="zero" or "clamp"'),
+            (lambda: store.put("a", [1e300]), bitgrain.errors.InputError, "beyond float32"),
+            (lambda: store.put("a", [1.0], max_error="x"), bitgrain.errors.DTypeError, "max_error is 'x'"),
+            (lambda: store.put("a", [1.0], max_error=1e300), bitgrain.errors.InputError, "beyond float32"),
+            (lambda: store.put("a", [1.0], user="x"), bitgrain.errors.DTypeError, "user is 'x'"),
+            (lambda: store.plan("x"), bitgrain.errors.DTypeError, "now is 'x': give a datetime"),
+            (lambda: store.plan(np.datetime64("now")), bitgrain.errors.DTypeError, "give a datetime"),
+            (lambda: store.compact(garbage=np.nan), bitgrain.errors.InputError, "garbage is nan"),
+            (lambda: store.compact(garbage=5), bitgrain.errors.InputError, "garbage is 5"),
         ):
             with pytest.raises(kind, match=message):
                 call()
         store.append("frames", np.zeros((3, 4)))
-        with pytest.raises(bitgrain.InputError, match=r"shape \(4, 3\), those before have \(3, 4\)"):
+        with pytest.raises(bitgrain.errors.InputError, match=r"shape \(4, 3\), those before have \(3, 4\)"):
             store.append("frames", np.zeros((4, 3)))
         store["number"] = 3.0
         for rows in (slice(0, 0), range(1)):
-            with pytest.raises(bitgrain.InputError, match="no rows"):
+            with pytest.raises(bitgrain.errors.InputError, match="no rows"):
                 store.get("number", rows=rows)
-    with pytest.raises(bitgrain.InputError, match="path is empty"):
+    with pytest.raises(bitgrain.errors.InputError, match="path is empty"):
         bitgrain.TensorStore("")
     file = tmp_path / "file"
     file.write_text("no folder")
@@ -399,4 +400,4 @@ def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> No
         bitgrain.load_model(tmp_path / "none")
     assert "os error" not in str(caught.value)
     assert caught.value.filename == str(tmp_path / "none")
-    assert issubclass(type(bitgrain.FileError(13, "no")), PermissionError)
+    assert issubclass(type(bitgrain.errors.FileError(13, "no")), PermissionError)

@@ -40,10 +40,10 @@ def test_views_and_gradients_change_nothing(weights):
 
 def test_what_has_no_values_is_refused(weights):
     for tensor in (torch.empty(4, 32, device="meta"), weights.to_sparse(), weights.to(torch.complex64)):
-        with pytest.raises(bitgrain.DTypeError):
+        with pytest.raises(bitgrain.errors.DTypeError):
             bitgrain.quantize(tensor, "int8")
-        with pytest.raises(bitgrain.DTypeError, match="`w`"):
-            bitgrain.quantize_state_dict({"w": tensor}, "int8")
+        with pytest.raises(bitgrain.errors.DTypeError, match="`w`"):
+            bitgrain.weights.quantize_state_dict({"w": tensor}, "int8")
 
 
 def test_a_state_dict_with_buffers_and_tied_weights(tmp_path):
@@ -56,12 +56,12 @@ def test_a_state_dict_with_buffers_and_tied_weights(tmp_path):
             self.out.weight = self.embedding.weight
 
     state = Tied().state_dict()
-    small = bitgrain.quantize_state_dict(state, "int8")
+    small = bitgrain.weights.quantize_state_dict(state, "int8")
     assert small["embedding.weight"] == small["out.weight"]
     assert small["norm.num_batches_tracked"].dtype == np.int64
-    assert bitgrain.quantize_state_dict(dict(Tied().named_parameters()), "int8").keys() < small.keys()
+    assert bitgrain.weights.quantize_state_dict(dict(Tied().named_parameters()), "int8").keys() < small.keys()
     path = tmp_path / "state.safetensors"
-    bitgrain.save_tensors(path, state)
+    bitgrain.weights.save_tensors(path, state)
     model = bitgrain.open_model(path)
     for name, tensor in state.items():
         assert np.array_equal(model[name].dequantize(), tensor.numpy()), name
@@ -72,7 +72,7 @@ def test_short_floats_are_written_as_they_are(tmp_path, weights):
     state = {name: weights.to(getattr(torch, name)) for name in ("float32", "float16", "bfloat16")}
     state["turned"] = state["bfloat16"].t()
     path = tmp_path / "short.safetensors"
-    bitgrain.save_tensors(path, state)
+    bitgrain.weights.save_tensors(path, state)
     for name, tensor in load_file(path).items():
         assert tensor.dtype == state[name].dtype
         assert torch.equal(tensor, state[name]), name

@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         linear(f"{at}.intermediate.dense", inner, hidden)
         linear(f"{at}.output.dense", hidden, inner)
         norm(f"{at}.output.LayerNorm")
-    bitgrain.save_tensors(folder / "model.safetensors", tensors)
+    bitgrain.weights.save_tensors(folder / "model.safetensors", tensors)
     config = {
         "model_type": "bert",
         "hidden_size": hidden,
@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_vectors_have_length_one_and_do_not_depend_on_company(folder: Path) -> None:
-    encoder = bitgrain.SentenceEncoder(folder)
+    encoder = bitgrain.weights.SentenceEncoder(folder)
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (5, encoder.dims)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
@@ -71,7 +71,7 @@ def test_vectors_have_length_one_and_do_not_depend_on_company(folder: Path) -> N
 
 
 def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
-    full, small = bitgrain.SentenceEncoder(folder), bitgrain.SentenceEncoder(folder, dtype="q8_0")
+    full, small = bitgrain.weights.SentenceEncoder(folder), bitgrain.weights.SentenceEncoder(folder, dtype="q8_0")
     assert small.nbytes < full.nbytes / 2
     assert ((full.encode(TEXTS) * small.encode(TEXTS)).sum(axis=1) > 0.98).all()
     again = pickle.loads(pickle.dumps(small))
@@ -81,7 +81,7 @@ def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
 
 
 def test_threads_share_an_encoder(folder: Path) -> None:
-    encoder = bitgrain.SentenceEncoder(folder, dtype="int8")
+    encoder = bitgrain.weights.SentenceEncoder(folder, dtype="int8")
     wanted = encoder.encode(TEXTS)
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: encoder.encode(TEXTS), range(32)):
@@ -90,11 +90,11 @@ def test_threads_share_an_encoder(folder: Path) -> None:
 
 def test_bad_folders_and_texts_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        bitgrain.SentenceEncoder(tmp_path / "nowhere")
+        bitgrain.weights.SentenceEncoder(tmp_path / "nowhere")
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
-    with pytest.raises(bitgrain.FormatError):
-        bitgrain.SentenceEncoder(tmp_path)
-    with pytest.raises(bitgrain.InputError, match="weight format"):
-        bitgrain.SentenceEncoder(folder, dtype="int3")
-    with pytest.raises(bitgrain.DTypeError, match=r"texts\[1\] is int"):
-        bitgrain.SentenceEncoder(folder).encode(["a", 3])
+    with pytest.raises(bitgrain.errors.FormatError):
+        bitgrain.weights.SentenceEncoder(tmp_path)
+    with pytest.raises(bitgrain.errors.InputError, match="weight format"):
+        bitgrain.weights.SentenceEncoder(folder, dtype="int3")
+    with pytest.raises(bitgrain.errors.DTypeError, match=r"texts\[1\] is int"):
+        bitgrain.weights.SentenceEncoder(folder).encode(["a", 3])

@@ -94,7 +94,7 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
     state["short"] = state["norm"].astype(ml_dtypes.bfloat16)
     state["view"] = state["half"].T
     path = tmp_path / "out.safetensors"
-    bitgrain.save_tensors(path, state, metadata={"who": "me"})
+    bitgrain.weights.save_tensors(path, state, metadata={"who": "me"})
     back = safetensors.numpy.load_file(path)
     for name, array in state.items():
         if name != "short":
@@ -112,7 +112,7 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
         "list": ["a", "b"],
         "m": [1, 2],
     }
-    bitgrain.save_tensors(path, {"w": blocks, "ids": state["ids"]}, metadata=keys)
+    bitgrain.weights.save_tensors(path, {"w": blocks, "ids": state["ids"]}, metadata=keys)
     reader = gguf.GGUFReader(path)
     assert [tensor.name for tensor in reader.tensors] == ["w", "ids"]
     np.testing.assert_array_equal(reader.tensors[0].data, blocks.codes)
@@ -122,19 +122,19 @@ def test_what_is_saved_is_read_by_the_packages_that_define_the_files(
 
 def test_quantized_tensors_come_back_from_files(state: dict[str, np.ndarray], tmp_path: Path) -> None:
     path = tmp_path / "small.safetensors"
-    small = bitgrain.quantize_state_dict(state, "uint4", group=32, calibrate="mse", keep={"blk.1.*": "q4_k"})
-    bitgrain.save_tensors(path, small)
+    small = bitgrain.weights.quantize_state_dict(state, "uint4", group=32, calibrate="mse", keep={"blk.1.*": "q4_k"})
+    bitgrain.weights.save_tensors(path, small)
     opened = bitgrain.open_model(path)
     for name, tensor in small.items():
-        if isinstance(tensor, bitgrain.QuantizedTensor):
+        if isinstance(tensor, bitgrain.weights.QuantizedTensor):
             assert opened[name].quantized() == tensor
         else:
             np.testing.assert_array_equal(opened[name].numpy(), tensor)
     again = tmp_path / "again.safetensors"
-    bitgrain.save_tensors(again, opened)
+    bitgrain.weights.save_tensors(again, opened)
     assert bitgrain.open_model(again)["blk.0.weight"].quantized() == small["blk.0.weight"]
     with pytest.warns(UserWarning, match="becomes float32"):
-        bitgrain.save_tensors(tmp_path / "small.gguf", {"w": small["blk.0.weight"]})
+        bitgrain.weights.save_tensors(tmp_path / "small.gguf", {"w": small["blk.0.weight"]})
 
 
 def test_a_file_is_quantized_as_its_arrays_are(model: Path, state: dict[str, np.ndarray], tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_a_budget_is_kept_and_a_plan_can_be_followed(model: Path, tmp_path: Path
     assert first.read_bytes() == second.read_bytes()
     good = bitgrain.quantize_file(model, tmp_path / "good.gguf", max_rmse=0.03)
     assert good.plan.relative_rmse <= 0.03
-    with pytest.raises(bitgrain.InputError, match="too few"):
+    with pytest.raises(bitgrain.errors.InputError, match="too few"):
         bitgrain.quantize_file(model, first, budget="1kB")
-    with pytest.raises(bitgrain.InputError, match="cannot be reached"):
+    with pytest.raises(bitgrain.errors.InputError, match="cannot be reached"):
         bitgrain.quantize_file(model, first, max_rmse=1e-12, candidates=["int4"])
 
 
@@ -214,43 +214,43 @@ def test_a_comparison_says_what_was_lost(model: Path, state: dict[str, np.ndarra
     same = bitgrain.compare_files(bitgrain.open_model(model), model)
     assert same.overall.exact
     other = tmp_path / "other.safetensors"
-    bitgrain.save_tensors(other, {"else": np.ones(3)})
-    with pytest.raises(bitgrain.InputError, match="no tensor"):
+    bitgrain.weights.save_tensors(other, {"else": np.ones(3)})
+    with pytest.raises(bitgrain.errors.InputError, match="no tensor"):
         bitgrain.compare_files(model, other)
 
 
 def test_missing_files_are_missing_files(tmp_path: Path, model: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         bitgrain.open_model(tmp_path / "nothing.gguf")
-    assert isinstance(caught.value, bitgrain.FileError)
+    assert isinstance(caught.value, bitgrain.errors.FileError)
     assert caught.value.errno == 2
     assert caught.value.filename == str(tmp_path / "nothing.gguf")
     with pytest.raises(FileNotFoundError):
         bitgrain.quantize_file(tmp_path / "nothing.gguf", tmp_path / "out.gguf", "q8_0")
-    with pytest.raises(bitgrain.FileError):
+    with pytest.raises(bitgrain.errors.FileError):
         bitgrain.quantize_file(model, tmp_path / "no" / "folder.gguf", "q8_0")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(bitgrain.FormatError, match="neither"):
+    with pytest.raises(bitgrain.errors.FormatError, match="neither"):
         bitgrain.open_model(tmp_path / "empty")
 
 
 def test_foreign_and_truncated_files_are_refused(model: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.bin"
     foreign.write_bytes(b"something else entirely")
-    with pytest.raises(bitgrain.FormatError, match="no model"):
+    with pytest.raises(bitgrain.errors.FormatError, match="no model"):
         bitgrain.open_model(foreign)
     whole = model.read_bytes()
     cut = tmp_path / "cut.safetensors"
     for end in (4, 100, len(whole) - 1):
         cut.write_bytes(whole[:end])
-        with pytest.raises(bitgrain.FormatError):
+        with pytest.raises(bitgrain.errors.FormatError):
             bitgrain.open_model(cut)
     gguf_path = tmp_path / "model.gguf"
     bitgrain.quantize_file(model, gguf_path, "q8_0")
     whole = gguf_path.read_bytes()
     for end in (10, 200, len(whole) - 64):
         cut.write_bytes(whole[:end])
-        with pytest.raises(bitgrain.FormatError):
+        with pytest.raises(bitgrain.errors.FormatError):
             bitgrain.open_model(cut)
 
 
@@ -267,28 +267,28 @@ def test_bad_requests_are_refused_and_write_nothing(model: Path, state: dict[str
         ({"to": "q8_0", "non_finite": "drop"}, "clamp"),
     ]
     for settings, message in cases:
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             bitgrain.quantize_file(model, out, **settings)
-    with pytest.raises(bitgrain.NotFoundError, match=r"blk\.9"):
+    with pytest.raises(bitgrain.errors.NotFoundError, match=r"blk\.9"):
         bitgrain.quantize_file(model, out, "q8_0", keep={"blk.9*": "keep"})
     with pytest.raises(KeyError, match=r"blk\.0\.weight"):
         bitgrain.open_model(model)["blk.0.weigth"]
-    with pytest.raises(bitgrain.InputError, match="name the output"):
+    with pytest.raises(bitgrain.errors.InputError, match="name the output"):
         bitgrain.quantize_file(model, tmp_path / "out.bin", "q8_0")
-    with pytest.raises(bitgrain.InputError, match="is the input"):
+    with pytest.raises(bitgrain.errors.InputError, match="is the input"):
         bitgrain.quantize_file(model, model, "int8")
     broken = {**state, "blk.0.weight": np.full((4, 256), np.nan, np.float32)}
-    with pytest.raises(bitgrain.InputError, match=r"blk\.0\.weight"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"blk\.0\.weight"):
         bitgrain.quantize_file(broken, out, "q8_0")
     assert not out.exists()
     for tensors in ({"a": np.array(["x"])}, {"a": np.array([1j])}, {"a": np.zeros(3, "m8[s]")}):
-        with pytest.raises(bitgrain.DTypeError):
-            bitgrain.save_tensors(tmp_path / "o.safetensors", tensors)
-    with pytest.raises(bitgrain.DTypeError, match="no text"):
-        bitgrain.save_tensors(tmp_path / "o.safetensors", {"a": np.ones(1)}, metadata={"n": 3})
-    with pytest.raises(bitgrain.DTypeError, match="list of one"):
-        bitgrain.save_tensors(out, {"a": np.ones(1)}, metadata={"n": object()})
-    with pytest.raises(bitgrain.DTypeError, match="i64"):
+        with pytest.raises(bitgrain.errors.DTypeError):
+            bitgrain.weights.save_tensors(tmp_path / "o.safetensors", tensors)
+    with pytest.raises(bitgrain.errors.DTypeError, match="no text"):
+        bitgrain.weights.save_tensors(tmp_path / "o.safetensors", {"a": np.ones(1)}, metadata={"n": 3})
+    with pytest.raises(bitgrain.errors.DTypeError, match="list of one"):
+        bitgrain.weights.save_tensors(out, {"a": np.ones(1)}, metadata={"n": object()})
+    with pytest.raises(bitgrain.errors.DTypeError, match="i64"):
         bitgrain.open_model(model)["ids"].quantized()
     assert sorted(os.listdir(tmp_path)) == ["model.safetensors"]
 

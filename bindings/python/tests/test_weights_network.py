@@ -120,7 +120,7 @@ def test_ctrl_c_keeps_what_was_learned(digits: tuple[np.ndarray, np.ndarray]) ->
         if epoch.number == 3:
             threading.Thread(target=_thread.interrupt_main).run()
 
-    with pytest.warns(bitgrain.TrainingInterrupted, match="of 10000 epochs"):
+    with pytest.warns(bitgrain.errors.TrainingInterrupted, match="of 10000 epochs"):
         history = network.fit(X[:200], y[:200], epochs=10_000, callback=stop)
     assert history.interrupted
     assert 3 <= len(history.epochs) < 10
@@ -137,7 +137,7 @@ def test_a_callback_that_raises_leaves_the_network_as_it_was(digits: tuple[np.nd
 
     with pytest.raises(RuntimeError, match="no more"):
         network.fit(X, y, callback=fail)
-    with pytest.raises(bitgrain.InputError, match="being trained"):
+    with pytest.raises(bitgrain.errors.InputError, match="being trained"):
         network.fit(X, y, callback=lambda epoch: network.morph("int8"))
     np.testing.assert_array_equal(network.weights("0.weight"), before)
 
@@ -162,7 +162,7 @@ def test_calibration_makes_few_bits_lose_less(trained: bitgrain.Network, digits:
         return trained.compare(network, X[1437:]).outputs.relative_rmse
 
     assert off("feedback") < 0.5 * off(None)
-    with pytest.raises(bitgrain.InputError, match="feedback or importance"):
+    with pytest.raises(bitgrain.errors.InputError, match="feedback or importance"):
         off("luck")
 
 
@@ -184,10 +184,10 @@ def test_files_give_back_the_network(ending: str, trained: bitgrain.Network, dig
     whole = (tmp_path / f"all.{ending}").read_bytes()
     broken = tmp_path / "broken"
     broken.write_bytes(whole[:-50])
-    with pytest.raises(bitgrain.FormatError):
+    with pytest.raises(bitgrain.errors.FormatError):
         bitgrain.Network.load(broken)
     broken.write_bytes(whole.replace(b"dense", b"dents"))
-    with pytest.raises(bitgrain.FormatError):
+    with pytest.raises(bitgrain.errors.FormatError):
         bitgrain.Network.load(broken)
 
 
@@ -233,45 +233,45 @@ def test_masked_places_do_not_count() -> None:
     x = np.random.default_rng(0).normal(size=(2, 5, 3))
     mask = np.array([[1, 1, 1, 0, 0]] * 2, bool)
     np.testing.assert_allclose(network.predict(x, mask=mask), network.predict(x[:, :3]), rtol=1e-5, atol=1e-6)
-    with pytest.raises(bitgrain.InputError, match="mask"):
+    with pytest.raises(bitgrain.errors.InputError, match="mask"):
         network.predict(x, mask=mask[:, :4])
 
 
 def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Network) -> None:
-    with pytest.raises(bitgrain.InputError, match="layer 1"):
+    with pytest.raises(bitgrain.errors.InputError, match="layer 1"):
         bitgrain.Network((4,), [layers.Dense(3), layers.Conv2d(2)])
-    with pytest.raises(bitgrain.InputError, match="unknown variant"):
+    with pytest.raises(bitgrain.errors.InputError, match="unknown variant"):
         bitgrain.Network((4,), [layers.Activation("bent")])
-    with pytest.raises(bitgrain.InputError, match="at least one layer"):
+    with pytest.raises(bitgrain.errors.InputError, match="at least one layer"):
         bitgrain.Network((4,), [])
-    with pytest.raises(bitgrain.InputError, match="layer 0"):
+    with pytest.raises(bitgrain.errors.InputError, match="layer 0"):
         bitgrain.Network((4,), ["dense"])
-    with pytest.raises(bitgrain.InputError, match="2 numbers"):
+    with pytest.raises(bitgrain.errors.InputError, match="2 numbers"):
         bitgrain.Network((1, 4, 4), [layers.Conv2d(2, kernel=(1, 2, 3))])
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         bitgrain.Network((4,), [layers.Dense(-1)])
-    with pytest.raises(bitgrain.InputError, match="first dimension"):
+    with pytest.raises(bitgrain.errors.InputError, match="first dimension"):
         bitgrain.Network((4, None), [layers.Dense(1)])
     X, y = np.zeros((5, 64), np.float32), np.zeros(5, int)
-    with pytest.raises(bitgrain.InputError, match=r"\(5, 63\)|63"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"\(5, 63\)|63"):
         trained.predict(X[:, :63])
-    with pytest.raises(bitgrain.InputError, match="reshape"):
+    with pytest.raises(bitgrain.errors.InputError, match="reshape"):
         trained.predict(X[0])
-    with pytest.raises(bitgrain.InputError, match="empty"):
+    with pytest.raises(bitgrain.errors.InputError, match="empty"):
         trained.predict(X[:0])
-    with pytest.raises(bitgrain.InputError, match="sample 2"):
+    with pytest.raises(bitgrain.errors.InputError, match="sample 2"):
         trained.predict(np.where(np.arange(5)[:, None] == 2, np.nan, X))
-    with pytest.raises(bitgrain.DTypeError):
+    with pytest.raises(bitgrain.errors.DTypeError):
         trained.predict(X.astype(object))
-    with pytest.raises(bitgrain.DTypeError):
+    with pytest.raises(bitgrain.errors.DTypeError):
         trained.predict(X.astype(complex))
     for bad in (y - 1, y + 10, y[:4]):
-        with pytest.raises(bitgrain.InputError):
+        with pytest.raises(bitgrain.errors.InputError):
             trained.fit(X, bad)
-    with pytest.raises(bitgrain.DTypeError, match="astype"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="astype"):
         trained.fit(X, y.astype(float), loss="cross_entropy")
     for settings in ({"epochs": 0}, {"epochs": -1}, {"batch_size": 0}, {"learning_rate": 0.0}, {"loss": "hinge"}):
-        with pytest.raises(bitgrain.InputError):
+        with pytest.raises(bitgrain.errors.InputError):
             trained.fit(X, y, **settings)
     for settings in (
         {"optimizer": "adam"},
@@ -279,22 +279,22 @@ def test_bad_input_is_refused_with_the_layer_or_the_shape(trained: bitgrain.Netw
         {"clip": -1.0},
         {"momentum": 2, "optimizer": "sgd"},
     ):
-        with pytest.raises(bitgrain.InputError):
+        with pytest.raises(bitgrain.errors.InputError):
             trained.fit(X, y, **settings)
     for settings in ({"learning_rate": "fast"}, {"epochs": 1.5}, {"clip": []}):
-        with pytest.raises(bitgrain.DTypeError, match="number"):
+        with pytest.raises(bitgrain.errors.DTypeError, match="number"):
             trained.fit(X, y, **settings)
-    with pytest.raises(bitgrain.DTypeError, match="whole number"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="whole number"):
         bitgrain.Network("64", [layers.Dense(1)])
-    with pytest.raises(bitgrain.NotFoundError, match=r"9\.weight"):
+    with pytest.raises(bitgrain.errors.NotFoundError, match=r"9\.weight"):
         trained.weights("9.weight")
-    with pytest.raises(bitgrain.InputError, match="shape"):
+    with pytest.raises(bitgrain.errors.InputError, match="shape"):
         trained.set_weights("0.bias", np.zeros(3))
-    with pytest.raises(bitgrain.InputError, match="weight format"):
+    with pytest.raises(bitgrain.errors.InputError, match="weight format"):
         trained.morph("int3")
-    with pytest.raises(bitgrain.InputError, match="differ"):
+    with pytest.raises(bitgrain.errors.InputError, match="differ"):
         trained.compare(bitgrain.Network(64, [layers.Dense(10)]))
-    with pytest.raises(bitgrain.InputError, match="json"):
+    with pytest.raises(bitgrain.errors.InputError, match="json"):
         trained.save("network.pickle")
     with pytest.raises(FileNotFoundError):
         bitgrain.Network.load("nowhere.json")
@@ -310,7 +310,7 @@ def test_threads_predict_while_another_changes_the_format(
 
     def work(number: int) -> bool:
         if number % 10 == 0:
-            with contextlib.suppress(bitgrain.InputError):  # another thread may be at it
+            with contextlib.suppress(bitgrain.errors.InputError):  # another thread may be at it
                 network.morph(names[number // 10 % 3])
         found = network.predict(X)
         return any(np.array_equal(found, one) for one in wanted)
@@ -337,7 +337,7 @@ with warnings.catch_warnings(record=True) as caught:
     history = network.fit(X, y, epochs=1000, batch_size=16)
 seconds = time.monotonic() - start
 assert history.interrupted and history.epochs == [] and history.chosen == 0, history
-assert [each.category for each in caught] == [bitgrain.TrainingInterrupted], caught
+assert [each.category for each in caught] == [bitgrain.errors.TrainingInterrupted], caught
 assert (network.weights("0.weight") != before).any()
 assert network.predict(X[:3]).shape == (3, 10)
 print("done", seconds)
@@ -352,11 +352,11 @@ def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
     X = np.zeros((100, 3))
     network = bitgrain.Network(3, [layers.Dense(2)])
     for call in (network.fit, network.evaluate):
-        with pytest.raises(bitgrain.InputError, match=r"y has shape .*numbers of shape \(100, 2\) are needed"):
+        with pytest.raises(bitgrain.errors.InputError, match=r"y has shape .*numbers of shape \(100, 2\) are needed"):
             call(X, np.zeros(shape))
-    with pytest.raises(bitgrain.InputError, match=r"classes of shape \(100\) are needed"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"classes of shape \(100\) are needed"):
         network.fit(X, np.zeros((100, 2), dtype=int))
-    with pytest.raises(bitgrain.InputError, match=r"y has shape \(5, 2\)"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"y has shape \(5, 2\)"):
         network.fit(X, np.zeros((100, 2)), validation_data=(X, np.zeros((5, 2))))
     network.fit(X, np.zeros((100, 2)), epochs=1, progress=False)
     network.fit(X, np.zeros((100, 1), dtype=int), epochs=1, progress=False)
@@ -364,7 +364,7 @@ def test_targets_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
 
 def test_whole_numbers_for_one_output_are_asked_about() -> None:
     network = bitgrain.Network(3, [layers.Dense(1)])
-    with pytest.raises(bitgrain.InputError, match=r"y\.astype\(float\) or loss='mean_square'"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"y\.astype\(float\) or loss='mean_square'"):
         network.fit(np.zeros((4, 3)), [1, 2, 3, 4])
     network.fit(np.zeros((4, 3)), [1, 2, 3, 4], loss="mean_square", epochs=1, progress=False)
 
@@ -382,9 +382,9 @@ def test_arguments_of_the_wrong_kind_are_named() -> None:
             network.fit(X, y, **settings)
         assert isinstance(caught.value, bitgrain.Error)
     for wrong in (None, layers.Dense(2)):
-        with pytest.raises(bitgrain.InputError, match="layers must be a list"):
+        with pytest.raises(bitgrain.errors.InputError, match="layers must be a list"):
             bitgrain.Network(3, wrong)
-    with pytest.raises(bitgrain.DTypeError, match="other must be a Network"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="other must be a Network"):
         network.compare(5)
     with pytest.raises(KeyError, match="'typo' matches no parameter"):
         network.morph({"typo": "int8"})
@@ -394,9 +394,9 @@ def test_masks_are_flags_for_places_of_samples() -> None:
     network = bitgrain.Network((None, 8), [layers.Attention(2)])
     X = np.zeros((2, 5, 8))
     for mask in (np.ones((5, 2), bool), np.ones(10, bool)):
-        with pytest.raises(bitgrain.InputError, match="the mask has shape"):
+        with pytest.raises(bitgrain.errors.InputError, match="the mask has shape"):
             network.predict(X, mask=mask)
     for mask in (np.full((2, 5), 0.5), np.full((2, 5), 2)):
-        with pytest.raises(bitgrain.DTypeError, match="must be booleans"):
+        with pytest.raises(bitgrain.errors.DTypeError, match="must be booleans"):
             network.predict(X, mask=mask)
     assert network.predict(X, mask=np.ones((2, 5), int)).shape == (2, 5, 8)

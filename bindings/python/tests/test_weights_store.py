@@ -15,7 +15,7 @@ def weights() -> np.ndarray:
 
 
 def test_a_version_is_what_quantize_gives_until_the_master_changes(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     assert store.active("int8") is None
     store.morph("int8")
     version = store.active("int8")
@@ -28,7 +28,7 @@ def test_a_version_is_what_quantize_gives_until_the_master_changes(weights: np.n
 
 
 def test_unpacking_makes_the_master_what_the_codes_stand_for(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     store.unpack("int4")  # there is none
     np.testing.assert_array_equal(store.master, weights)
     store.morph("int4")
@@ -39,7 +39,7 @@ def test_unpacking_makes_the_master_what_the_codes_stand_for(weights: np.ndarray
 
 
 def test_memory_counts_every_copy(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     store.morph("int8")
     store.morph("q4_0")
     assert store.memory() == {"float32": 16 * 96 * 4, "int8": 16 * 96 + 64, "q4_0": 16 * 3 * 18}
@@ -51,18 +51,18 @@ def test_memory_counts_every_copy(weights: np.ndarray) -> None:
 
 
 def test_products_are_on_the_codes(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     x = np.random.default_rng(3).normal(size=(5, 96)).astype(np.float32)
     np.testing.assert_allclose(store.multiply(x), x @ weights.T, rtol=1e-4, atol=1e-4)
     near = x @ store.values("int8").T
     assert np.abs(store.multiply(x, "int8") - near).max() < 0.05 * np.abs(near).max()
     assert store.multiply(x[0], "int8").shape == (16,)
-    with pytest.raises(bitgrain.InputError, match="rows of 95"):
+    with pytest.raises(bitgrain.errors.InputError, match="rows of 95"):
         store.multiply(x[:, :95])
 
 
 def test_importances_are_for_versions_to_come(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     store.morph("q4_0")
     plain = store.active("q4_0")
     store.importance = np.linspace(0, 100, 96)
@@ -70,7 +70,7 @@ def test_importances_are_for_versions_to_come(weights: np.ndarray) -> None:
     store.morph("q4_0")
     assert store.active("q4_0") != plain
     assert store.importance.shape == (96,)
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         store.importance = np.ones(95)
     store.importance = None
     store.morph("q4_0")
@@ -78,7 +78,7 @@ def test_importances_are_for_versions_to_come(weights: np.ndarray) -> None:
 
 
 def test_a_store_can_be_pickled(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     store.importance = np.ones(96)
     store.morph("int4/32")
     again = pickle.loads(pickle.dumps(store))
@@ -88,25 +88,25 @@ def test_a_store_can_be_pickled(weights: np.ndarray) -> None:
 
 
 def test_bad_input_changes_nothing(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(weights)
+    store = bitgrain.weights.WeightStore(weights)
     for bad, message in [(np.ones((16, 95)), "shape"), (np.full_like(weights, np.nan), "finite")]:
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             store.apply_gradients(bad, 1.0)
-        with pytest.raises(bitgrain.InputError, match=message):
+        with pytest.raises(bitgrain.errors.InputError, match=message):
             store.master = bad
     np.testing.assert_array_equal(store.master, weights)
-    with pytest.raises(bitgrain.InputError, match="weight format"):
+    with pytest.raises(bitgrain.errors.InputError, match="weight format"):
         store.morph("int3")
-    with pytest.raises(bitgrain.InputError, match="empty"):
-        bitgrain.WeightStore(np.empty((0, 4)))
-    with pytest.raises(bitgrain.InputError, match="index 5"):
-        bitgrain.WeightStore([0, 1, 2, 3, 4, np.inf])
-    with pytest.raises(bitgrain.DTypeError):
-        bitgrain.WeightStore(["a"])
+    with pytest.raises(bitgrain.errors.InputError, match="empty"):
+        bitgrain.weights.WeightStore(np.empty((0, 4)))
+    with pytest.raises(bitgrain.errors.InputError, match="index 5"):
+        bitgrain.weights.WeightStore([0, 1, 2, 3, 4, np.inf])
+    with pytest.raises(bitgrain.errors.DTypeError):
+        bitgrain.weights.WeightStore(["a"])
 
 
 def test_threads_that_morph_read_and_step_see_no_stale_version(weights: np.ndarray) -> None:
-    store = bitgrain.WeightStore(np.zeros_like(weights))
+    store = bitgrain.weights.WeightStore(np.zeros_like(weights))
 
     def work(number: int) -> bool:
         if number % 5 == 0:

@@ -16,8 +16,8 @@ from gguf.quants import dequantize as ggml_dequantize
 
 import bitgrain
 
-FORMATS = [dtype.name for dtype in bitgrain.dtypes()]
-BLOCKS = [dtype.name for dtype in bitgrain.dtypes() if dtype.kind == "block" and dtype.name != "q4f32"]
+FORMATS = [dtype.name for dtype in bitgrain.weights.dtypes()]
+BLOCKS = [dtype.name for dtype in bitgrain.weights.dtypes() if dtype.kind == "block" and dtype.name != "q4f32"]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def weights() -> np.ndarray:
 
 
 def test_there_are_21_dtypes_and_blocks() -> None:
-    kinds = [dtype.kind for dtype in bitgrain.dtypes()]
+    kinds = [dtype.kind for dtype in bitgrain.weights.dtypes()]
     assert len([kind for kind in kinds if kind != "block"]) == 21
     assert {"q4_0", "q4_k", "q8_0", "iq4_nl", "mxfp4", "q4f32"} <= set(FORMATS)
 
@@ -46,7 +46,7 @@ def test_every_format_gives_back_about_what_it_got(name: str, weights: np.ndarra
     assert error.rmse == pytest.approx(np.sqrt((off**2).mean()), rel=1e-6)
     assert error.relative_rmse == pytest.approx(np.sqrt((off**2).mean() / np.float64(weights**2).mean()), rel=1e-5)
     assert tensor.compare(weights) == error
-    bits = next(dtype.bits for dtype in bitgrain.dtypes() if dtype.name == name)
+    bits = next(dtype.bits for dtype in bitgrain.weights.dtypes() if dtype.name == name)
     assert bits <= tensor.bits_per_weight <= bits + 32 / 64 + 4 / 64 + 1
     assert tensor.nbytes == tensor.codes.nbytes + tensor.scales.nbytes + tensor.zeros.nbytes
 
@@ -148,7 +148,7 @@ def test_numpy_dtypes_name_formats(weights: np.ndarray) -> None:
     assert bitgrain.quantize(weights, np.int8).dtype == "int8"
     assert bitgrain.quantize(weights, ml_dtypes.bfloat16).dtype == "bfloat16"
     assert bitgrain.quantize(weights, ml_dtypes.float8_e4m3fn).dtype == "fp8_e4m3"
-    assert bitgrain.quantize(weights, bitgrain.dtypes()[10]).dtype == bitgrain.dtypes()[10].name
+    assert bitgrain.quantize(weights, bitgrain.weights.dtypes()[10]).dtype == bitgrain.weights.dtypes()[10].name
 
 
 def test_float32_in_c_order_is_not_changed_and_not_kept(weights: np.ndarray) -> None:
@@ -180,63 +180,63 @@ def test_what_is_not_finite_is_named_or_replaced(odd: float, weights: np.ndarray
     broken = weights.copy()
     broken[3, 7] = odd
     for name in ("int8", "int8/tensor", "q8_0", "fp8_e4m3", "ternary"):
-        with pytest.raises(bitgrain.InputError, match=r"index \(3, 7\)"):
+        with pytest.raises(bitgrain.errors.InputError, match=r"index \(3, 7\)"):
             bitgrain.quantize(broken, name)
         assert np.isfinite(bitgrain.quantize(broken, name, non_finite="zero").dequantize()).all()
         assert np.isfinite(bitgrain.quantize(broken, name, non_finite="clamp").dequantize()).all()
     np.testing.assert_array_equal(bitgrain.quantize(broken, "float32").dequantize(), broken)
-    with pytest.raises(bitgrain.InputError, match="index 2 "):
+    with pytest.raises(bitgrain.errors.InputError, match="index 2 "):
         bitgrain.quantize([1.0, 2.0, odd], "int8")
 
 
 def test_bad_arrays_are_refused_with_what_to_do() -> None:
     for array in (np.array(["a"]), np.array([None]), np.array([1j]), np.array([object()])):
-        with pytest.raises(bitgrain.DTypeError, match="astype") as caught:
+        with pytest.raises(bitgrain.errors.DTypeError, match="astype") as caught:
             bitgrain.quantize(array, "int8")
         assert isinstance(caught.value, TypeError)
-    with pytest.raises(bitgrain.InputError, match="not an array"):
+    with pytest.raises(bitgrain.errors.InputError, match="not an array"):
         bitgrain.quantize([[1.0, 2.0], [3.0]], "int8")
-    with pytest.raises(bitgrain.InputError, match="beyond float32"):
+    with pytest.raises(bitgrain.errors.InputError, match="beyond float32"):
         bitgrain.quantize(np.array([1e300]), "int8")
-    with pytest.raises(bitgrain.InputError, match=r"(?s)float16.*infinite"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"(?s)float16.*infinite"):
         bitgrain.quantize(np.array([1.0, 1e6], np.float32), "float16")
 
 
 def test_bad_settings_are_refused_with_what_there_is(weights: np.ndarray) -> None:
-    with pytest.raises(bitgrain.InputError, match=r'"int3".*float64, .*q4_k.*q4f32') as caught:
+    with pytest.raises(bitgrain.errors.InputError, match=r'"int3".*float64, .*q4_k.*q4f32') as caught:
         bitgrain.quantize(weights, "int3")
     assert isinstance(caught.value, ValueError)
-    with pytest.raises(bitgrain.InputError, match="multiple of 8"):
+    with pytest.raises(bitgrain.errors.InputError, match="multiple of 8"):
         bitgrain.quantize(weights, "int4", group=20)
-    with pytest.raises(bitgrain.InputError, match="group cannot be -8"):
+    with pytest.raises(bitgrain.errors.InputError, match="group cannot be -8"):
         bitgrain.quantize(weights, "int4", group=-8)
-    with pytest.raises(bitgrain.DTypeError, match="whole number"):
+    with pytest.raises(bitgrain.errors.DTypeError, match="whole number"):
         bitgrain.quantize(weights, "int4", group="32")
-    with pytest.raises(bitgrain.InputError, match="weight format"):
+    with pytest.raises(bitgrain.errors.InputError, match="weight format"):
         bitgrain.quantize(weights, None)
-    with pytest.raises(bitgrain.InputError, match="whole blocks of 256"):
+    with pytest.raises(bitgrain.errors.InputError, match="whole blocks of 256"):
         bitgrain.quantize(weights[:, :500], "q4_k")
-    with pytest.raises(bitgrain.InputError, match="no scales"):
+    with pytest.raises(bitgrain.errors.InputError, match="no scales"):
         bitgrain.quantize(weights, "float16", group=32)
-    with pytest.raises(bitgrain.InputError, match="their own scales"):
+    with pytest.raises(bitgrain.errors.InputError, match="their own scales"):
         bitgrain.quantize(weights, "q4_0", calibrate="mse")
-    with pytest.raises(bitgrain.InputError, match="group=64 contradicts"):
+    with pytest.raises(bitgrain.errors.InputError, match="group=64 contradicts"):
         bitgrain.quantize(weights, "int4/32", group=64)
-    with pytest.raises(bitgrain.InputError, match="scale=channel contradicts"):
+    with pytest.raises(bitgrain.errors.InputError, match="scale=channel contradicts"):
         bitgrain.quantize(weights, "int4/64", scale="channel")
-    with pytest.raises(bitgrain.InputError, match="calibrate=mse has no effect on int16"):
+    with pytest.raises(bitgrain.errors.InputError, match="calibrate=mse has no effect on int16"):
         bitgrain.quantize(weights, "int16", calibrate="mse")
-    with pytest.raises(bitgrain.InputError, match="channel or group"):
+    with pytest.raises(bitgrain.errors.InputError, match="channel or group"):
         bitgrain.quantize(weights, "int8", scale="row")
-    with pytest.raises(bitgrain.InputError, match="absmax"):
+    with pytest.raises(bitgrain.errors.InputError, match="absmax"):
         bitgrain.quantize(weights, "int8", calibrate="best")
-    with pytest.raises(bitgrain.InputError, match="clamp"):
+    with pytest.raises(bitgrain.errors.InputError, match="clamp"):
         bitgrain.quantize(weights, "int8", non_finite="drop")
-    with pytest.raises(bitgrain.InputError, match="512"):
+    with pytest.raises(bitgrain.errors.InputError, match="512"):
         bitgrain.quantize(weights, "q4_0", importance=[1.0, 2.0])
-    with pytest.raises(bitgrain.InputError, match=r"dtypes\(\)"):
+    with pytest.raises(bitgrain.errors.InputError, match=r"dtypes\(\)"):
         bitgrain.quantize(weights, object())
-    with pytest.raises(bitgrain.InputError, match="shape"):
+    with pytest.raises(bitgrain.errors.InputError, match="shape"):
         bitgrain.quantize(weights, "int8").compare(weights[0])
 
 
@@ -253,7 +253,9 @@ def test_many_threads_get_the_same_bytes(weights: np.ndarray) -> None:
 
 def test_a_state_dict_becomes_small_and_keeps_its_vectors(weights: np.ndarray) -> None:
     state = {"w": weights, "out.weight": weights * 2, "b": weights[0], "ids": np.arange(6).reshape(2, 3)}
-    small = bitgrain.quantize_state_dict(state, "int4", group=32, keep={"out.*": "int8", "b": "float16", "o*": "keep"})
+    small = bitgrain.weights.quantize_state_dict(
+        state, "int4", group=32, keep={"out.*": "int8", "b": "float16", "o*": "keep"}
+    )
     assert {name: getattr(one, "dtype", None) for name, one in small.items()} == {
         "w": "int4/32",
         "out.weight": "int8/32",
@@ -261,14 +263,14 @@ def test_a_state_dict_becomes_small_and_keeps_its_vectors(weights: np.ndarray) -
         "ids": np.dtype(int),
     }
     broken = {"w": np.full((2, 2), np.nan)}
-    with pytest.raises(bitgrain.InputError, match=r"`w`.*index"):
-        bitgrain.quantize_state_dict(broken, "int8")
+    with pytest.raises(bitgrain.errors.InputError, match=r"`w`.*index"):
+        bitgrain.weights.quantize_state_dict(broken, "int8")
 
 
 def test_torch_tensors_are_taken_as_they_are() -> None:
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(64, 8)
-    small = bitgrain.quantize_state_dict(layer.state_dict(), "int8")
+    small = bitgrain.weights.quantize_state_dict(layer.state_dict(), "int8")
     assert small["weight"] == bitgrain.quantize(layer.weight.detach().numpy(), "int8")
     assert bitgrain.quantize(layer.weight, "int8") == small["weight"]
     half = layer.weight.to(torch.bfloat16)
@@ -276,7 +278,7 @@ def test_torch_tensors_are_taken_as_they_are() -> None:
 
 
 def test_masked_and_unaligned_arrays(weights: np.ndarray) -> None:
-    with pytest.raises(bitgrain.InputError, match="masked values"):
+    with pytest.raises(bitgrain.errors.InputError, match="masked values"):
         bitgrain.quantize(np.ma.masked_greater(weights, 0), "int8")
     unaligned = np.ndarray((8,), "f4", bytearray(33), offset=1)
     assert bitgrain.quantize(unaligned, "int8").shape == (8,)
@@ -284,11 +286,11 @@ def test_masked_and_unaligned_arrays(weights: np.ndarray) -> None:
 
 def test_patterns_are_those_of_files(weights: np.ndarray) -> None:
     state = {"l[0].w": weights, "l0.w": weights}
-    small = bitgrain.quantize_state_dict(state, "int8", keep={"l[0].*": "keep"})
+    small = bitgrain.weights.quantize_state_dict(state, "int8", keep={"l[0].*": "keep"})
     assert isinstance(small["l[0].w"], np.ndarray)
     assert small["l0.w"].dtype == "int8"
     with pytest.raises(KeyError, match="'typo' matches no tensor"):
-        bitgrain.quantize_state_dict(state, "int8", keep={"typo": "keep"})
+        bitgrain.weights.quantize_state_dict(state, "int8", keep={"typo": "keep"})
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -305,7 +307,7 @@ def work():
     network.morph("int8")
     again = lambda epoch: network.predict(V).size < 0
     network.fit(V[:500], np.arange(500) % 2, epochs=2, progress=False, callback=again)
-    store = bitgrain.WeightStore(V)
+    store = bitgrain.weights.WeightStore(V)
     done = bitgrain.quantize_file({"v": V}, f"{path}.{os.getpid()}.safetensors", "int8", progress=False)
     return small.dequantize().sum() + network.predict(V).sum() + store.multiply(V[:10], "int8").sum()
 
@@ -327,5 +329,5 @@ print("done")
 
 def test_mixtures_of_llama_cpp_are_told_apart(weights: np.ndarray) -> None:
     for name in ("Q4_K_M", "q3_k_s"):
-        with pytest.raises(bitgrain.InputError, match="is a mixture of formats"):
+        with pytest.raises(bitgrain.errors.InputError, match="is a mixture of formats"):
             bitgrain.quantize(weights, name)

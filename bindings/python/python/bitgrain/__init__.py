@@ -1,34 +1,48 @@
 """One quantization engine for the numbers machine learning runs on.
 
-- Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`Dataset`, :func:`train`
-- Weights: :func:`quantize`, :class:`WeightStore`, :class:`Network`, :func:`quantize_file`, :func:`compare_files`
-- Tensors at rest: :class:`TensorStore`
+- Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`Dataset`, :func:`train`,
+  :func:`load_model`; the rest is in :mod:`bitgrain.boosting`
+- Weights: :func:`quantize`, :class:`Network`, :mod:`layers`, :func:`open_model`, :func:`quantize_file`,
+  :func:`compare_files`; the rest is in :mod:`bitgrain.weights`
+- Tensors at rest: :class:`TensorStore`; the rest is in :mod:`bitgrain.store`
+- Exceptions: :class:`Error` is the base class; the others are in :mod:`bitgrain.errors`
 """
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from bitgrain import boosting as _boosting
-from bitgrain import errors as _errors
-from bitgrain import store as _store
-from bitgrain import weights as _weights
+from bitgrain import boosting, errors, store, weights
 from bitgrain._native import __version__
-from bitgrain.boosting import *
-from bitgrain.errors import *
-from bitgrain.store import *
-from bitgrain.weights import *
+from bitgrain.boosting import Dataset, load_model, train
+from bitgrain.errors import Error
+from bitgrain.store import TensorStore
+from bitgrain.weights import Network, compare_files, layers, open_model, quantize, quantize_file
 
 if TYPE_CHECKING:
+    from bitgrain import sklearn
     from bitgrain.sklearn import BitgrainClassifier, BitgrainRegressor
 
 __all__ = [
     "BitgrainClassifier",
     "BitgrainRegressor",
+    "Dataset",
+    "Error",
+    "Network",
+    "TensorStore",
     "__version__",
-    *_boosting.__all__,
-    *_errors.__all__,
-    *_store.__all__,
-    *_weights.__all__,
+    "boosting",
+    "compare_files",
+    "errors",
+    "layers",
+    "load_model",
+    "open_model",
+    "quantize",
+    "quantize_file",
+    "sklearn",
+    "store",
+    "train",
+    "weights",
 ]
 
 _ESTIMATORS = ("BitgrainClassifier", "BitgrainRegressor")
@@ -42,21 +56,24 @@ def _has_sklearn() -> bool:
 
 
 if not TYPE_CHECKING and not _has_sklearn():
-    # Whoever imports everything wants everything there is.
-    __all__ = [name for name in __all__ if name not in _ESTIMATORS]
+    # `from bitgrain import *` must work without scikit-learn.
+    __all__ = [name for name in __all__ if name not in (*_ESTIMATORS, "sklearn")]
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes most of a second to import, and not everybody has it.
-    if name in _ESTIMATORS:
+    # scikit-learn is optional and takes most of a second to import, so it is imported on first use.
+    if name in _ESTIMATORS or name == "sklearn":
         try:
-            from bitgrain import sklearn
+            module = import_module("bitgrain.sklearn")
         except ModuleNotFoundError as error:
             if not str(error.name).startswith("sklearn"):
                 raise
             message = f"{name} needs scikit-learn: install it with pip install 'bitgrain[sklearn]'"
             raise ImportError(message, name="sklearn") from error
-        return getattr(sklearn, name)
+        return module if name == "sklearn" else getattr(module, name)
+    for module in (boosting, weights, store, errors):
+        if name in module.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}; use {module.__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ Every exception of this package is an :class:`Error`; each is also what Python's
 so ``except ValueError`` and ``except KeyError`` go on working.
 
 >>> import bitgrain
->>> issubclass(bitgrain.NotFoundError, KeyError) and issubclass(bitgrain.NotFoundError, bitgrain.Error)
+>>> issubclass(bitgrain.errors.NotFoundError, KeyError) and issubclass(bitgrain.errors.NotFoundError, bitgrain.Error)
 True
 """
 

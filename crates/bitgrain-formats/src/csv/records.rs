@@ -96,6 +96,8 @@ impl<'a> Records<'a> {
 
     fn plain(&mut self) -> Result<Field<'a>, CsvError> {
         let rest = &self.data[self.at..self.end];
+        // memchr3 instead of this loop: 45 % slower on 100 MB of numbers of 2 or 9 digits, because every field pays for
+        // its setup; equal on fields of 40 bytes (2026-11-18).
         let stop = |byte: &u8| *byte == self.delimiter || matches!(*byte, b'\n' | 0);
         let len = rest.iter().position(stop).unwrap_or(rest.len());
         if rest.get(len) == Some(&0) {

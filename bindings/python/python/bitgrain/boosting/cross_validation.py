@@ -85,7 +85,8 @@ def cross_validate(
     --------
     >>> import numpy as np, bitgrain
     >>> X = np.random.default_rng(0).random((300, 2))
-    >>> found = bitgrain.cross_validate(bitgrain.Dataset(X, X[:, 0] > 0.5), metric="auc", folds=3, n_estimators=10)
+    >>> data = bitgrain.Dataset(X, X[:, 0] > 0.5)
+    >>> found = bitgrain.boosting.cross_validate(data, metric="auc", folds=3, n_estimators=10)
     >>> found.metrics["auc"].shape
     (3,)
 

@@ -35,7 +35,7 @@ class Model:
     <Model: squared: 1 feature, 1 score, 50 rounds, 50 trees with 201 leaves>
     >>> model.predict([[50.0]]).round(-2)
     array([2500.])
-    >>> bitgrain.Model.from_bytes(model.to_bytes()).predict(X).tolist() == model.predict(X).tolist()
+    >>> bitgrain.boosting.Model.from_bytes(model.to_bytes()).predict(X).tolist() == model.predict(X).tolist()
     True
 
     """

@@ -36,7 +36,7 @@ class BitgrainEstimator(Settings):
 reg_lambda, min_split_gain, subsample, subsample_freq, data_sample_strategy, top_rate, other_rate, colsample_bytree, \
 colsample_bynode, gradient_precision, early_stopping_rounds, stochastic_rounding, max_cat_to_onehot, cat_l2, \
 cat_smooth, max_cat_threshold
-        How trees are grown: see :class:`bitgrain.Params`.
+        How trees are grown: see :class:`bitgrain.boosting.Params`.
     max_bin : int
         Bins of a feature at most, that of missing values included.
     categorical_features : list of int or str, or flags, optional
@@ -84,8 +84,8 @@ cat_smooth, max_cat_threshold
         """Learn.
 
         Ctrl-C ends it after the round it is in: the estimator is fitted with the rounds that were done, and a
-        :class:`bitgrain.TrainingInterrupted` warning says how many; a second one raises ``KeyboardInterrupt``. If it
-        fails, the estimator is as it was before.
+        :class:`bitgrain.errors.TrainingInterrupted` warning says how many; a second one raises ``KeyboardInterrupt``.
+        If it fails, the estimator is as it was before.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ cat_smooth, max_cat_threshold
             are the places of classes and probabilities for a classifier, and returns a value, which is better if it is
             less, or a name, a value and whether more is better.
         callbacks : list of callable, optional
-            Each is called with a :class:`bitgrain.Round` after every round; a true value ends the training.
+            Each is called with a :class:`bitgrain.boosting.Round` after every round; a true value ends the training.
         init_model : Model or fitted estimator, optional
             A model to go on from.
         eval_names : list of str, optional

@@ -49,7 +49,8 @@ class SimulatedClock:
     --------
     >>> import tempfile
     >>> from datetime import UTC, datetime, timedelta
-    >>> from bitgrain import SimulatedClock, TensorStore
+    >>> from bitgrain import TensorStore
+    >>> from bitgrain.store import SimulatedClock
     >>> clock = SimulatedClock(datetime(2030, 1, 1, tzinfo=UTC))
     >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder, clock=clock) as store:
     ...     store["a"] = [1.0, 2.0]

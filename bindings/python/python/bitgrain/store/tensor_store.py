@@ -320,7 +320,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         --------
         >>> import tempfile
         >>> import numpy as np
-        >>> from bitgrain import Delta, Factor, TensorStore
+        >>> from bitgrain import TensorStore
+        >>> from bitgrain.store import Delta, Factor
         >>> with tempfile.TemporaryDirectory() as folder, TensorStore(folder) as store:
         ...     store["base"] = np.eye(4)
         ...     store.put_absent("tuned", Delta("base", wanted=np.eye(4) + 0.01))

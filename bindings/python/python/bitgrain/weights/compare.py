@@ -200,7 +200,7 @@ def compare_files(
     >>> folder = tempfile.mkdtemp()
     >>> first, second = os.path.join(folder, "first.safetensors"), os.path.join(folder, "second.gguf")
     >>> state = {"w": np.sin(np.arange(4096, dtype=np.float32)).reshape(16, 256)}
-    >>> _ = bitgrain.save_tensors(first, state)
+    >>> _ = bitgrain.weights.save_tensors(first, state)
     >>> _ = bitgrain.quantize_file(first, second, "q8_0")
     >>> compared = bitgrain.compare_files(first, second)
     >>> compared.tensors[0].second, compared.overall.relative_rmse < 0.01

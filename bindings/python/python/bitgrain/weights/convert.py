@@ -273,7 +273,7 @@ def save_tensors(
     --------
     >>> import bitgrain, numpy as np, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "small.safetensors")
-    >>> done = bitgrain.save_tensors(path, {"ids": np.arange(3)}, metadata={"format": "pt"})
+    >>> done = bitgrain.weights.save_tensors(path, {"ids": np.arange(3)}, metadata={"format": "pt"})
     >>> bitgrain.open_model(path)["ids"].numpy()
     array([0, 1, 2])
     """

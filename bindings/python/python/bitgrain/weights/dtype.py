@@ -57,10 +57,10 @@ def dtypes() -> list[DTypeInfo]:
 
     Examples
     --------
-    >>> import bitgrain
-    >>> {kind: len([d for d in bitgrain.dtypes() if d.kind == kind]) for kind in ("float", "scaled", "affine", "block")}
+    >>> from bitgrain.weights import dtypes
+    >>> {kind: len([d for d in dtypes() if d.kind == kind]) for kind in ("float", "scaled", "affine", "block")}
     {'float': 4, 'scaled': 11, 'affine': 6, 'block': 15}
-    >>> next(d for d in bitgrain.dtypes() if d.name == "q4_k")
+    >>> next(d for d in dtypes() if d.name == "q4_k")
     DTypeInfo(name='q4_k', kind='block', bits=4.5, block=256)
     """
     return [DTypeInfo(*row) for row in _native.weight_formats()]
@@ -84,7 +84,7 @@ def format_name(
             # NumPy takes None for float64.
             name = np.dtype(dtype).name if dtype is not None else "None"
         except TypeError as error:
-            raise InputError(f"{dtype!r} is not a weight format; bitgrain.dtypes() lists them") from error
+            raise InputError(f"{dtype!r} is not a weight format; bitgrain.weights.dtypes() lists them") from error
     if group is not None:
         group = as_count(group, "group")
     mixture = re.fullmatch(r"(q[2-8]_k)_(?:xs|s|m|l)", name.lower())

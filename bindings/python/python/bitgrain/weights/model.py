@@ -226,7 +226,7 @@ def open_model(path: str | os.PathLike[str]) -> ModelFile:
     >>> import bitgrain, numpy as np, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "small.safetensors")
     >>> weights = np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32)
-    >>> _ = bitgrain.save_tensors(path, {"w": bitgrain.quantize(weights, "q8_0"), "b": np.zeros(2, np.float16)})
+    >>> _ = bitgrain.weights.save_tensors(path, {"w": bitgrain.quantize(weights, "q8_0"), "b": np.zeros(2, np.float16)})
     >>> model = bitgrain.open_model(path)
     >>> list(model)
     ['b', 'w']

@@ -56,7 +56,7 @@ def quantize_state_dict(
     --------
     >>> import bitgrain, numpy as np
     >>> state = {"0.weight": np.ones((8, 64), np.float32), "0.bias": np.zeros(8, np.float32)}
-    >>> small = bitgrain.quantize_state_dict(state, "int8", keep={"*.bias": "keep"})
+    >>> small = bitgrain.weights.quantize_state_dict(state, "int8", keep={"*.bias": "keep"})
     >>> small["0.weight"]
     QuantizedTensor(int8, shape=(8, 64), 544 bytes)
     >>> small["0.bias"].dtype

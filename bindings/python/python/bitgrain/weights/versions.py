@@ -37,7 +37,7 @@ class WeightStore:
     Examples
     --------
     >>> import bitgrain, numpy as np
-    >>> store = bitgrain.WeightStore(np.array([[1.27, -0.5, 0.0, 0.25]], np.float32))
+    >>> store = bitgrain.weights.WeightStore(np.array([[1.27, -0.5, 0.0, 0.25]], np.float32))
     >>> store.morph("int8")
     >>> store.active("int8").scales
     array([[0.01]], dtype=float32)
