@@ -91,47 +91,76 @@ fn decisions_are_numbered_without_gaps() {
 }
 
 #[test]
+fn the_index_of_decisions_lists_every_page_with_its_title_status_and_date() {
+    let index = read("docs/decisions/README.md");
+    let listed = rows(&index, "# Decisions", "| number |");
+    let pages: Vec<String> = names_in("docs/decisions").into_iter().filter(|name| name != "README.md").collect();
+    assert_eq!(listed.len(), pages.len(), "one row per page: {pages:?}");
+    for (row, page) in listed.iter().zip(&pages) {
+        let text = read(&format!("docs/decisions/{page}"));
+        let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        let (number, title) = title.split_once(' ').expect("a number and a title");
+        let number = number.trim_end_matches(':');
+        assert_eq!(row[..2], [format!("[{number}]({page})"), title.to_owned()]);
+        assert!(row[2].starts_with("accepted") || row[2].starts_with("replaced by ["), "status of {page}: {}", row[2]);
+        let digits = row[3].split('-').map(str::len).collect::<Vec<_>>();
+        assert!(digits == [4, 2, 2] && row[3].chars().all(|c| c == '-' || c.is_ascii_digit()), "{page}: {}", row[3]);
+        // A page that replaces another one is linked from the status of the older one.
+        for older in text.split("replaces").skip(1).filter_map(|rest| rest.split("](").nth(1)?.split(')').next()) {
+            let status = listed.iter().find(|row| row[0].contains(older)).map(|row| &row[2]);
+            assert!(status.is_some_and(|status| status.contains(page)), "{page} replaces {older}");
+        }
+    }
+}
+
+/// Markdown files below `folder`, without build output and the corpus of fuzzing.
+fn documents_below(folder: &str, found: &mut Vec<String>) {
+    for name in names_in(folder) {
+        let path = if folder == "." { name.clone() } else { format!("{folder}/{name}") };
+        if name.ends_with(".md") {
+            found.push(path);
+        } else if !name.starts_with('.')
+            && !["target", "corpus", "seeds"].contains(&&*name)
+            && root().join(&path).is_dir()
+        {
+            documents_below(&path, found);
+        }
+    }
+}
+
+/// Lines outside of code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        inside ^= fence;
+        !inside && !fence
+    })
+}
+
+/// Anchors of the headings of a page, as GitHub and mdBook derive them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+    headings.map(|heading| heading.chars().filter(kept).collect::<String>().to_lowercase().replace(' ', "-")).collect()
+}
+
+#[test]
 fn links_between_documents_lead_somewhere() {
-    let documents = [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "spec/README.md",
-        "spec/blocks.md",
-        "spec/containers.md",
-        "spec/model.md",
-        "spec/network.md",
-        "spec/ggml.md",
-        "spec/segment.md",
-        "spec/tables.md",
-        "spec/weights.md",
-        "docs/guide/embed-sentences.md",
-        "docs/guide/encode-a-tensor.md",
-        "docs/guide/keep-tensors.md",
-        "docs/guide/python-boosting.md",
-        "docs/guide/python-store.md",
-        "docs/guide/python-weights.md",
-        "docs/guide/quantize-a-model.md",
-        "docs/guide/run-a-network.md",
-        "docs/guide/train-on-a-table.md",
-        "docs/testing.md",
-        "docs/crash-tests.md",
-        "docs/benchmarks/fidelity.md",
-        "docs/benchmarks/boosting.md",
-        "docs/benchmarks/codec.md",
-        "docs/benchmarks/nn.md",
-        "docs/benchmarks/store.md",
-        "docs/benchmarks/weights.md",
-        "docs/benchmarks/weight-quality.md",
-    ];
+    let mut documents = Vec::new();
+    documents_below(".", &mut documents);
+    assert!(documents.len() > 50, "{documents:?}");
     for document in documents {
-        let text = read(document);
-        let folder = root().join(document).parent().expect("a folder").to_owned();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let path = target.split('#').next().unwrap_or_default();
-            if !path.is_empty() && !path.contains("://") {
-                assert!(folder.join(path).exists(), "{document} links to {target}");
+        let text = read(&document);
+        let folder = root().join(&document).parent().expect("a folder").to_owned();
+        let targets = prose(&text).flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let linked = if path.is_empty() { root().join(&document) } else { folder.join(path) };
+            assert!(linked.exists(), "{document} links to {target}");
+            if !anchor.is_empty() && linked.extension().is_some_and(|extension| extension == "md") {
+                let page = fs::read_to_string(&linked).expect("readable");
+                assert!(anchors(&page).contains(anchor), "{document} links to {target}");
             }
         }
     }
