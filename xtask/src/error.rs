@@ -18,10 +18,10 @@ pub(crate) enum TaskError {
     )]
     NoPython,
     #[error(
-        "the virtual environment for the foreign oracles could not be made: {source}; it takes Python 3.11 or later \
-         with `venv` and `pip` (Debian: python3-venv) and a package index that pip can reach"
+        "cannot make the virtual environment `{name}`: {source}; it needs Python 3.11 or later with `venv` and `pip` \
+         (Debian: python3-venv) and a package index that pip can reach"
     )]
-    NoOracles { source: Box<TaskError> },
+    NoEnvironment { name: String, source: Box<TaskError> },
     #[error("no fuzz target is called `{asked}`; there are: {}", known.join(", "))]
     UnknownTarget { asked: String, known: Vec<String> },
     #[error("fuzzing found inputs that fail: {}; they are in fuzz/artifacts/", targets.join(", "))]
@@ -30,15 +30,20 @@ pub(crate) enum TaskError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {cause}; see `cargo xtask testing --help`", path.display())]
     Record { path: PathBuf, cause: String },
+    /// The site is built, but a reader would run into these.
+    #[error("broken links in the site:\n{}", links.join("\n"))]
+    BrokenLinks { links: Vec<String> },
+    #[error("{} is not in docs/SUMMARY.md; add a line for each", pages.join(", "))]
+    Unlisted { pages: Vec<String> },
     #[error("the result could not be written: {0}")]
     Output(#[from] io::Error),
 }
 
 impl TaskError {
-    /// 1 if a command failed or fuzzing found something, 2 if the task could not be carried out.
+    /// 1 if a command failed, fuzzing found something or a link is broken, 2 if the task could not be carried out.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Failed { .. } | Self::FuzzFindings { .. } => 1,
+            Self::Failed { .. } | Self::FuzzFindings { .. } | Self::BrokenLinks { .. } | Self::Unlisted { .. } => 1,
             _ => 2,
         }
     }

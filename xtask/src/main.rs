@@ -1,12 +1,15 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash` and `testing`, from any directory of the checkout.
+//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `charts` and `docs`, from any directory of the checkout.
 //!
 //! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
 
+mod charts;
 mod cmd;
+mod environment;
 mod error;
 mod oracles;
 mod package;
 mod python;
+mod site;
 mod step;
 mod testing;
 
@@ -27,6 +30,8 @@ enum Cli {
     Fuzz(cmd::fuzz::Args),
     Crash(cmd::crash::Args),
     Testing(cmd::testing::Args),
+    Charts(cmd::charts::Args),
+    Docs(cmd::docs::Args),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +43,8 @@ fn main() -> ExitCode {
         Cli::Fuzz(args) => cmd::fuzz::run(&args),
         Cli::Crash(args) => cmd::crash::run(&args),
         Cli::Testing(args) => cmd::testing::run(&args),
+        Cli::Charts(args) => cmd::charts::run(&args),
+        Cli::Docs(args) => cmd::docs::run(&args, out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::TaskError;
@@ -85,6 +85,12 @@ impl Step {
         self.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.0.status().is_ok_and(|status| status.success())
     }
+
+    /// The standard output of a command that exists and exits with 0.
+    pub(crate) fn output(mut self) -> Option<String> {
+        let output = self.0.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
 }
 
 /// As one would type it: no directory before the program, no quotes but around spaces, no search path.
@@ -102,6 +108,26 @@ impl fmt::Display for Step {
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     if word.is_empty() || word.contains(char::is_whitespace) { format!("{word:?}") } else { word.into_owned() }
+}
+
+/// The folder that holds this program, and beside it the other programs that cargo builds for tests.
+///
+/// # Errors
+/// [`TaskError::Output`] if the operating system does not tell the path of the program.
+pub(crate) fn built() -> Result<PathBuf, TaskError> {
+    let program = env::current_exe()?;
+    Ok(program.parent().unwrap_or(Path::new(".")).to_owned())
+}
+
+/// Cargo's target folder: the parent of the folder of the build profile.
+///
+/// # Errors
+/// As [`built`].
+pub(crate) fn target() -> Result<PathBuf, TaskError> {
+    // Tests of this program are in `deps`, one folder further down.
+    let folder = built()?;
+    let folder = if folder.ends_with("deps") { folder.parent().map_or(folder.clone(), Path::to_owned) } else { folder };
+    Ok(folder.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
 /// The workspace root.

@@ -10,6 +10,7 @@ GUIDES = [
     ROOT / "README.md",
     ROOT / "bindings" / "python" / "README.md",
     *sorted((ROOT / "docs" / "guide").glob("python-*.md")),
+    *sorted((ROOT / "docs" / "coming-from").glob("*.md")),
 ]
 
 
@@ -24,4 +25,4 @@ def test_a_guide_runs(path: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
 
 
 def test_there_is_a_guide_to_each_domain() -> None:
-    assert len(GUIDES) >= 5
+    assert len(GUIDES) >= 9

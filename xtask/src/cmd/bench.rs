@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: the benchmarks, rivals included, in release mode.
 
 use std::ffi::OsString;
+use std::path::Path;
 
+use crate::charts;
 use crate::error::TaskError;
 use crate::step::Step;
 
@@ -22,7 +24,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
-    step(args).run()
+    step(args).run()?;
+    written(args).map_or(Ok(()), |page| charts::draw_of(Path::new(page)))
+}
+
+/// The page that the benchmark program writes, if it was told to.
+fn written(args: &Args) -> Option<&OsString> {
+    let at = args.extra.iter().position(|argument| argument == "--markdown")?;
+    args.extra.get(at + 1)
 }
 
 fn step(args: &Args) -> Step {
@@ -50,6 +59,14 @@ mod tests {
         assert!(typed(Some("store")).contains("--features=stores") && typed(None).contains("--features=stores"));
         assert!(!typed(Some("codec")).contains("--features"));
         assert!(!typed(Some("store")).contains("candle") && !typed(Some("weights")).contains("stores"));
+    }
+
+    #[test]
+    fn the_page_whose_chart_is_drawn_is_the_one_that_was_written() {
+        let args =
+            |extra: &[&str]| Args { suite: None, extra: extra.iter().map(|word| OsString::from(*word)).collect() };
+        assert_eq!(written(&args(&["--quick", "--markdown", "a.md"])), Some(&OsString::from("a.md")));
+        assert_eq!(written(&args(&["--quick"])), None);
     }
 
     #[test]

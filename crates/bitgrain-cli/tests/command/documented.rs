@@ -82,13 +82,15 @@ fn every_documented_command_runs() {
     fill(fixture.path());
     let mut done = BTreeSet::new();
     let mut count = 0;
-    let guides = fs::read_dir(root().join("docs/guide")).expect("guides").map(|entry| entry.expect("readable").path());
-    for page in guides.chain([root().join("README.md"), root().join("bindings/python/README.md")]) {
+    let folders = ["docs/guide", "docs/coming-from"].map(|folder| fs::read_dir(root().join(folder)).expect("guides"));
+    let guides = folders.into_iter().flatten().map(|entry| entry.expect("readable").path());
+    for page in guides.chain(["README.md", "docs/README.md", "bindings/python/README.md"].map(|page| root().join(page)))
+    {
         let commands = of_page(&page);
         count += commands.len();
         run_page(&page.display().to_string(), &commands, fixture.path(), &mut done);
     }
-    assert!(count > 40, "{count} commands in shell blocks");
+    assert!(count > 60, "{count} commands in shell blocks");
     let mut pages: Vec<Vec<String>> = subcommands();
     pages.extend([vec![], vec!["store".to_owned()]]);
     for words in pages {
