@@ -74,12 +74,10 @@ class Page:
                 case "parameters" | "other parameters" | "attributes":
                     self.say(f"**{section.title or section.kind.value.capitalize()}**")
                     self.say(
-                        "| name | type | description |",
-                        "|---|---|---|",
                         *(
-                            f"| `{item.name}` | {self.type(types.get(item.name, item.annotation))} | {self.cell(item.description)} |"
+                            self.item(item.name, types.get(item.name, item.annotation), item.description)
                             for item in section.value
-                        ),
+                        )
                     )
                 case "returns" | "yields" | "raises" | "warns":
                     self.say(f"**{section.kind.value.capitalize()}**")
@@ -96,10 +94,15 @@ class Page:
                 case other:
                     raise SystemExit(f"{owner.path}: docstring section `{other}` is not supported here")
 
+    def item(self, name: str, annotation: object, description: str) -> str:
+        """A parameter or attribute as an item of a list, which reads better on phones than a table."""
+        kind = self.type(annotation)
+        return f"- **`{name}`**{f' ({kind})' if kind else ''}: {self.prose(' '.join(description.split()))}"
+
     def type(self, annotation: object) -> str:
         """A type as code."""
         text = " ".join(str(annotation).split()).replace("array - like", "array-like") if annotation is not None else ""
-        return f"`{text}`".replace("|", "\\|") if text else ""
+        return f"`{text}`" if text else ""
 
     def function(self, function: griffe.Function, level: int, owner: str = "") -> None:
         """Write a function or method."""
@@ -123,14 +126,8 @@ class Page:
         members = [resolved(member) for name, member in cls.all_members.items() if not name.startswith("_")]
         properties = [member for member in members if isinstance(member, griffe.Attribute) and member.docstring]
         if properties:
-            self.say(
-                "| attribute | type | description |",
-                "|---|---|---|",
-                *(
-                    f"| `{member.name}` | {self.type(member.annotation)} | {self.cell(summary(member))} |"
-                    for member in properties
-                ),
-            )
+            self.say("**Properties**" if cls.docstring and "Attributes\n---" in cls.docstring.value else "**Attributes**")
+            self.say(*(self.item(member.name, member.annotation, summary(member)) for member in properties))
         for member in members:
             if isinstance(member, griffe.Function):
                 self.function(member, 3, cls.name)
