@@ -30,13 +30,17 @@ mod dot;
 mod error;
 mod error_sums;
 mod exp;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")))]
+mod generic;
 pub mod ggml;
 mod histogram;
+mod lanes;
 mod logistic;
 mod max_abs;
 mod max_difference;
 mod minifloat;
 mod pack;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")))]
 mod portable;
 mod prefetch;
 pub mod product;

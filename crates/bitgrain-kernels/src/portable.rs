@@ -6,51 +6,20 @@
 /// Defines the portable primitives in the module of an instruction set, named by its attribute in `bitgrain_isa`.
 macro_rules! portable_kernels {
     ($isa:ident) => {
-        #[bitgrain_isa::$isa]
-        pub(crate) fn cut_worths(
-            terms: &crate::best_cut::CutTerms,
-            grads: &[f64],
-            hess: &[f64],
-            worths: &mut [f64],
-        ) -> f64 {
-            crate::best_cut::cut_worths_body(terms, grads, hess, worths)
-        }
-
-        #[bitgrain_isa::$isa]
-        pub(crate) fn exp(values: &[f32], out: &mut [f32]) {
-            crate::scalar::exp_each(values, out);
-        }
-
-        #[bitgrain_isa::$isa]
-        pub(crate) fn sigmoid(values: &[f32], out: &mut [f32]) {
-            crate::scalar::sigmoid_each(values, out);
-        }
-
-        #[bitgrain_isa::$isa]
-        pub(crate) fn logistic_gradients(scores: &[f32], targets: &[f32], grads: &mut [f32], hess: &mut [f32]) {
-            crate::scalar::logistic_gradients_each(scores, targets, grads, hess);
-        }
-
-        #[bitgrain_isa::$isa]
-        pub(crate) fn softmax_gradients(
-            scores: &[&[f32]],
-            targets: &[f32],
-            factor: f32,
-            grads: &mut [&mut [f32]],
-            hess: &mut [&mut [f32]],
-        ) {
-            crate::scalar::softmax_gradients_each(scores, targets, factor, grads, hess);
-        }
-
-        #[bitgrain_isa::$isa]
-        pub(crate) fn round_pairs(
-            steps: &crate::round_pairs::PairSteps,
-            grads: &[f32],
-            hess: &[f32],
-            first: u32,
-            out: &mut [crate::histogram::Pair8],
-        ) {
-            crate::round_pairs::round_pairs_body(steps, grads, hess, first, out);
+        $crate::generic::shims! { $isa;
+            cut_worths(terms: &$crate::best_cut::CutTerms, grads: &[f64], hess: &[f64], worths: &mut [f64]) -> f64 =
+                $crate::best_cut::cut_worths_body(terms, grads, hess, worths);
+            exp(values: &[f32], out: &mut [f32]) = $crate::scalar::exp_each(values, out);
+            sigmoid(values: &[f32], out: &mut [f32]) = $crate::scalar::sigmoid_each(values, out);
+            logistic_gradients(scores: &[f32], targets: &[f32], grads: &mut [f32], hess: &mut [f32]) =
+                $crate::scalar::logistic_gradients_each(scores, targets, grads, hess);
+            softmax_gradients(
+                scores: &[&[f32]], targets: &[f32], factor: f32, grads: &mut [&mut [f32]], hess: &mut [&mut [f32]],
+            ) = $crate::scalar::softmax_gradients_each(scores, targets, factor, grads, hess);
+            round_pairs(
+                steps: &$crate::round_pairs::PairSteps, grads: &[f32], hess: &[f32], first: u32,
+                out: &mut [$crate::histogram::Pair8],
+            ) = $crate::round_pairs::round_pairs_body(steps, grads, hess, first, out);
         }
     };
 }

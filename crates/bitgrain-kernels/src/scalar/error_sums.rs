@@ -88,12 +88,18 @@ impl ErrorLanes {
     }
 
     /// Squares, originals, decoded, products and maxima, for backends that keep them in registers.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    ))]
     pub(crate) const fn sums(&self) -> [&[f64; LANES]; 5] {
         [&self.squares, &self.original, &self.decoded, &self.product, &self.max]
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    ))]
     pub(crate) const fn sums_mut(&mut self) -> [&mut [f64; LANES]; 5] {
         [&mut self.squares, &mut self.original, &mut self.decoded, &mut self.product, &mut self.max]
     }

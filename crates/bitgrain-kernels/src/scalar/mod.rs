@@ -9,10 +9,10 @@ mod crc32c;
 mod dot;
 mod error_sums;
 mod exp;
-mod f32_lanes;
 mod floats;
 mod fused;
 mod ggml;
+mod lanes;
 mod logistic;
 mod max_abs;
 mod max_difference;
@@ -36,9 +36,9 @@ pub(crate) use crc32c::crc32c;
 pub(crate) use dot::{dot_blocks, dot_i8};
 pub(crate) use error_sums::error_sums;
 pub(crate) use exp::{exp, sigmoid};
-pub(crate) use f32_lanes::Portable;
 pub(crate) use floats::{multiply_floats, pack_floats};
 pub(crate) use ggml::{dequantize_ggml, round_ggml};
+pub(crate) use lanes::Portable;
 pub(crate) use logistic::logistic_gradients;
 pub(crate) use max_abs::max_abs;
 pub(crate) use max_difference::max_difference;
@@ -51,19 +51,25 @@ pub(crate) use search::search;
 pub(crate) use softmax::softmax_gradients;
 pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
-/// What vector backends leave over is finished with these.
+/// The rest of what vector backends do is finished with these.
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
     activations::quantize_block,
     bin::{search as search_cuts, store as store_bins},
     blocks::{quantize_pack_run, unpack_dequantize_run},
     dot::lane_sums,
+    floats::pack_columns,
+    pack::{pack_run, pack_words_run},
+    unpack::{unpack_run, unpack_words_run},
+};
+/// Loops that every vector backend compiles again.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+pub(crate) use {
     error_sums::ErrorLanes,
     exp::{exp_each, sigmoid_each},
-    floats::pack_columns,
     logistic::logistic_gradients_each,
-    max_abs::max_abs_bits,
-    pack::{pack_run, pack_words_run},
     softmax::softmax_gradients_each,
-    unpack::{unpack_run, unpack_words_run},
 };

@@ -7,6 +7,7 @@ mod crc32c;
 pub(crate) mod detect;
 mod divisor;
 mod fours;
+mod ggml;
 mod prefetch;
 mod stream;
 mod tail;

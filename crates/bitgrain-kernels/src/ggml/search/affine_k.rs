@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use super::batch::{Batch, BlockSearch};
 use super::fit::{Affine, Columns, Plan, chosen, fit_affine, fit_positive, sum_of_squares, weigh};
 use super::half::half;
-use super::lanes::{Isa, Lanes, MAX_LANES};
 use crate::ggml::GgmlBlock;
+use crate::lanes::{Isa, Lanes, MAX_LANES};
 
 /// A format of this kind.
 pub(crate) trait AffineFormat {

@@ -2,7 +2,7 @@
 
 use super::fit::sum_of_squares;
 use crate::ggml::GgmlBlock;
-use crate::ggml::search::lanes::{Isa, Lanes, MAX_LANES};
+use crate::lanes::{Isa, Lanes, MAX_LANES};
 
 /// Rows of weights, and an importance for every column or none at all.
 #[derive(Clone, Copy)]

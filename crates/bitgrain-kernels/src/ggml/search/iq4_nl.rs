@@ -3,9 +3,10 @@
 use super::batch::{Batch, BlockSearch};
 use super::fit::{extreme, weigh};
 use super::half::half;
-use super::lanes::{Isa, LEVELS, Lanes, MAX_LANES, Mask, nearest_level_code};
 use super::weighted::pack_halves;
 use crate::ggml::GgmlBlock;
+use crate::ggml::search::levels::{LEVELS, nearest_level_code};
+use crate::lanes::{Isa, Lanes, MAX_LANES, Mask};
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Iq4Nl<const WEIGHTED: bool>;

@@ -1,6 +1,6 @@
 //! Quantizers that search their scales: the K-quants, IQ4_NL, and every format that weighs by importance.
 //!
-//! A block goes to a lane of [`lanes`]; the order of its sums is the reference's. What the reference decides with `if`
+//! A block goes to a lane of [`Lanes`](crate::lanes::Lanes); the order of its sums is the reference's. What the reference decides with `if`
 //! and `break` is decided here by masks, lane by lane.
 
 mod affine_k;
@@ -8,9 +8,7 @@ mod batch;
 mod fit;
 mod half;
 mod iq4_nl;
-pub(crate) mod lanes;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod pair;
+pub(crate) mod levels;
 mod q2_k;
 mod q3_k;
 mod q4_k;

@@ -3,9 +3,9 @@
 use super::batch::{Batch, BlockSearch};
 use super::fit::{Symmetric, chosen, codes_of_descent, extreme, fit_descents, fit_symmetric, sum_of_squares, weigh};
 use super::half::half;
-use super::lanes::{Isa, Lanes, MAX_LANES, Mask};
 use super::q2_k::pack_pairs;
 use crate::ggml::GgmlBlock;
+use crate::lanes::{Isa, Lanes, MAX_LANES, Mask};
 
 /// The quantizer without importance.
 pub(crate) struct Q3K;

@@ -2,8 +2,8 @@
 
 use super::affine_k::AffineFormat;
 use super::fit::Plan;
-use super::lanes::{Isa, Lanes};
 use crate::ggml::GgmlBlock;
+use crate::lanes::{Isa, Lanes};
 
 pub(crate) struct Q4K;
 

@@ -2,9 +2,9 @@
 
 use super::affine_k::AffineFormat;
 use super::fit::Plan;
-use super::lanes::Isa;
 use super::q4_k::{pack_sixes, unpack_six, weights_of_mean};
 use crate::ggml::GgmlBlock;
+use crate::lanes::Isa;
 
 pub(crate) struct Q5K;
 

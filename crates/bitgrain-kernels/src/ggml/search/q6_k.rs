@@ -3,8 +3,8 @@
 use super::batch::{Batch, BlockSearch};
 use super::fit::{NOTHING, Symmetric, chosen, extreme, fit_symmetric};
 use super::half::half;
-use super::lanes::{Isa, Lanes, MAX_LANES};
 use crate::ggml::GgmlBlock;
+use crate::lanes::{Isa, Lanes, MAX_LANES};
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Q6K<const WEIGHTED: bool>;

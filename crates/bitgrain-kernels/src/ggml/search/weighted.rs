@@ -3,8 +3,8 @@
 use super::batch::{Batch, BlockSearch};
 use super::fit::{Affine, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
 use super::half::half;
-use super::lanes::{Isa, Lanes, MAX_LANES};
 use crate::ggml::GgmlBlock;
+use crate::lanes::{Isa, Lanes, MAX_LANES};
 
 /// Formats with one scale: Q4_0 and Q5_0.
 pub(crate) struct WeightedScale<const BITS: u8>;

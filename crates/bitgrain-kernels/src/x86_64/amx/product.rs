@@ -10,7 +10,7 @@ use bitgrain_isa::amx;
 use super::unit::{SUMS, SumLine, TileUnit};
 use crate::product::{CodeLine, FloatLine, HalfLine, StripBits, StripScales, Strips, Tile, TileBlocks};
 use crate::x86_64::avx512;
-use crate::x86_64::avx512::lanes::{load_bytes, load_half_line, load_line, store_bytes, store_line};
+use crate::x86_64::avx512::memory::{load_bytes, load_half_line, load_line, store_bytes, store_line};
 use crate::x86_64::prefetch::prefetch_strip_at;
 
 /// Blocks whose weights are unpacked at once: 8 KiB of them, and as many of a tile's activations, in the first-level cache.

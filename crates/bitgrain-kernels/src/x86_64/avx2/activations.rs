@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx2;
 
-use super::lanes::{load_f32, store_bytes};
+use super::memory::{load_f32, store_bytes};
 use crate::product::{Place, TINY};
 use crate::scalar;
 

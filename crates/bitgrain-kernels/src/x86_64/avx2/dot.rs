@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx2;
 
 use super::blocks::codes_in_block;
-use super::lanes::{load_f32, load_half, store_f32};
+use super::memory::{load_f32, load_half, store_f32};
 use super::quantize::floats32;
 use super::unpack::factors;
 use crate::backend::for_width;

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx2;
 
-use super::lanes::{load_bytes, load_words, sixteen_mut, store_bytes, store_half};
+use super::memory::{load_bytes, load_words, sixteen_mut, store_bytes, store_half};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 

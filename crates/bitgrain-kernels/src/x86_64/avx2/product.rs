@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx2;
 
-use super::lanes::{load_bytes, load_eight_words, load_f32, store_f32};
+use super::memory::{load_bytes, load_eight_words, load_f32, store_f32};
 use crate::product::{CodeLine, FloatLine, HalfLine, Strips, Tile, TileBlocks, strip_walk};
 use crate::x86_64::prefetch::prefetch_strip;
 

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx2;
 
-use super::lanes::{load_bytes, load_f32, store_bytes, store_f32};
+use super::memory::{load_bytes, load_f32, store_bytes, store_f32};
 use crate::cast::{as_bytes, as_bytes_mut, as_codes};
 use crate::x86_64::divisor::Divisor;
 use crate::{BitWidth, scalar};

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_f32, store_quarter};
+use super::memory::{load_f32, store_quarter};
 use crate::product::{Place, TINY};
 use crate::scalar;
 

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::load_f32;
+use super::memory::load_f32;
 use crate::bin::BinCode;
 use crate::scalar;
 

@@ -4,8 +4,8 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::store_prefix;
 use super::max_abs::{max_abs_bits, max_bits_of_four};
+use super::memory::store_prefix;
 use super::pack::pack64;
 use super::quantize::{Codes, codes64, values64};
 use super::unpack::unpack64;

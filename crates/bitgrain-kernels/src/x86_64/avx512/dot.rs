@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx512;
 
 use super::blocks::codes_in_block;
-use super::lanes::{load_f32, store_f32};
+use super::memory::{load_f32, store_f32};
 use crate::backend::for_width;
 use crate::cast::as_bytes;
 use crate::dot::{dot_walk, sum_in_halves};

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_f32, load_line, store_line};
+use super::memory::{load_f32, load_line, store_line};
 use super::transpose::transpose;
 use crate::product::{FloatLine, FloatTile};
 use crate::scalar;

@@ -4,7 +4,8 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use crate::ggml::search::lanes::{LEVEL_STARTS, LEVELS, ROUNDER};
+use crate::ggml::search::levels::{LEVEL_STARTS, LEVELS};
+use crate::lanes::ROUNDER;
 
 /// Width of a bin. The closest two levels begin 11.5 apart; 31 bins reach to ±139.5.
 const BIN: i16 = 9;
@@ -53,5 +54,5 @@ pub(super) fn nearest_level(values: __m512) -> __m512 {
 #[avx512]
 fn lookup(table: &'static [f32; 32], index: __m512i) -> __m512 {
     let ([low, high], _) = table.as_chunks::<16>() else { return _mm512_setzero_ps() };
-    _mm512_permutex2var_ps(super::lanes::load_f32(low), index, super::lanes::load_f32(high))
+    _mm512_permutex2var_ps(super::memory::load_f32(low), index, super::memory::load_f32(high))
 }

@@ -1,55 +1,19 @@
-//! Largest magnitude, four registers of running maxima.
+//! Largest magnitudes of blocks, as the encoders of blocks need them.
 
 use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_f32, load_prefix_f32};
+use super::lanes::Avx512;
+use super::memory::load_f32;
+use crate::generic;
 use crate::x86_64::fours::Four;
-
-#[avx512]
-pub(crate) fn max_abs(values: &[f32]) -> f32 {
-    let (vectors, rest) = values.as_chunks::<16>();
-    let (fours, singles) = vectors.as_chunks::<4>();
-    let mut max = [_mm512_setzero_ps(); 4];
-    for four in fours {
-        for (max, vector) in max.iter_mut().zip(four) {
-            *max = max_or_keep(*max, load_f32(vector));
-        }
-    }
-    for vector in singles {
-        max[0] = max_or_keep(max[0], load_f32(vector));
-    }
-    max[1] = max_or_keep(max[1], load_prefix_f32(rest));
-    _mm512_reduce_max_ps(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])))
-}
-
-/// `max_ps` returns its second operand when either is NaN, so the running maximum goes there.
-#[inline]
-#[avx512]
-fn max_or_keep(max: __m512, values: __m512) -> __m512 {
-    _mm512_max_ps(_mm512_abs_ps(values), max)
-}
 
 /// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
 #[inline]
 #[avx512]
 pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
-    let (vectors, rest) = values.as_chunks::<16>();
-    let (fours, singles) = vectors.as_chunks::<4>();
-    let mut max = [_mm512_setzero_si512(); 4];
-    for four in fours {
-        for (max, vector) in max.iter_mut().zip(four) {
-            *max = _mm512_max_epu32(*max, magnitude_bits(load_f32(vector)));
-        }
-    }
-    for vector in singles {
-        max[0] = _mm512_max_epu32(max[0], magnitude_bits(load_f32(vector)));
-    }
-    if !rest.is_empty() {
-        max[1] = _mm512_max_epu32(max[1], magnitude_bits(load_prefix_f32(rest)));
-    }
-    _mm512_reduce_max_epu32(_mm512_max_epu32(_mm512_max_epu32(max[0], max[1]), _mm512_max_epu32(max[2], max[3])))
+    generic::max_abs::max_abs_bits(Avx512::new(), values)
 }
 
 /// The largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_bytes, load_words, store_prefix, table};
+use super::memory::{load_bytes, load_words, store_prefix, table};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 

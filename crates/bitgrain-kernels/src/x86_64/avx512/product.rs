@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_bytes, load_half_line, load_line, store_line};
+use super::memory::{load_bytes, load_half_line, load_line, store_line};
 use crate::product::{CodeLine, FloatLine, HalfLine, Strips, Tile, TileBlocks, strip_walk};
 use crate::x86_64::prefetch::prefetch_strip;
 

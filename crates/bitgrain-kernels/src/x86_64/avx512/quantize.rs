@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_bytes, load_f32, store_bytes, store_f32, table};
+use super::memory::{load_bytes, load_f32, store_bytes, store_f32, table};
 use crate::cast::{as_bytes, as_bytes_mut};
 use crate::x86_64::divisor::Divisor;
 use crate::{BitWidth, scalar};

@@ -1,53 +1,11 @@
-//! Rows through a tree, 64 codes to a register.
+//! Values of leaves, looked up in registers, 64 rows at a time.
 
 use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_bytes, store_bytes};
+use super::memory::{load_bytes, store_bytes};
 use crate::scalar;
-use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
-
-#[avx512]
-pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
-    let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
-    let last = steps.last().map_or(0, |step| usize::from(step.out));
-    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
-        for step in steps {
-            let codes = codes.rows(step.column, start).as_chunks::<64>().0;
-            let left = step.left.rows(&results).0.as_chunks::<64>().0;
-            let right = step.right.rows(&results).0.as_chunks::<64>().0;
-            let at_most = _mm512_set1_epi8(step.at_most.cast_signed());
-            let chosen: [__m512i; TREE_ROWS / 64] = core::array::from_fn(|i| {
-                let goes_left = _mm512_cmple_epu8_mask(load_bytes(&codes[i]), at_most);
-                _mm512_mask_mov_epi8(load_bytes(&right[i]), goes_left, load_bytes(&left[i]))
-            });
-            for (out, chosen) in results[usize::from(step.out)].0.as_chunks_mut::<64>().0.iter_mut().zip(chosen) {
-                store_bytes(out, chosen);
-            }
-        }
-        *leaves = results[last].0;
-    }
-}
-
-#[avx512]
-pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
-    for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
-        let mut sums = [_mm512_setzero_si512(); TREE_ROWS / 64];
-        for level in levels {
-            let codes = codes.rows(level.column, start).as_chunks::<64>().0;
-            let at_most = _mm512_set1_epi8(level.at_most.cast_signed());
-            let weight = _mm512_set1_epi8(level.weight.cast_signed());
-            for (sum, codes) in sums.iter_mut().zip(codes) {
-                let goes_right = _mm512_cmpgt_epu8_mask(load_bytes(codes), at_most);
-                *sum = _mm512_mask_add_epi8(*sum, goes_right, *sum, weight);
-            }
-        }
-        for (leaves, sum) in leaves.as_chunks_mut::<64>().0.iter_mut().zip(sums) {
-            store_bytes(leaves, sum);
-        }
-    }
-}
 
 #[avx512]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {

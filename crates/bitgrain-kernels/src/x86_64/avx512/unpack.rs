@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use super::lanes::{load_prefix, store_bytes, table};
+use super::memory::{load_prefix, store_bytes, table};
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 

@@ -1,6 +1,7 @@
 //! Scale and minimum of a block: a weighted least-squares fit for each of several steps, the best one kept.
 
-use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER, nearest};
+use crate::ggml::search::levels::nearest;
+use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// How a format searches.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Scale of a Q3_K sub-block: from codes that fit the largest magnitude, one code moved at a time while it helps.
 
 use super::symmetric::extreme;
-use crate::ggml::search::lanes::{Isa, Lanes, MAX_LANES, Mask, ROUNDER};
+use crate::lanes::{Isa, Lanes, MAX_LANES, Mask, ROUNDER};
 use crate::scalar::Portable;
 
 /// Codes are `-TOP..=TOP - 1`.

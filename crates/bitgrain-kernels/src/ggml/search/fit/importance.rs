@@ -1,6 +1,6 @@
 //! What an importance becomes: the weight of an error, higher for large values.
 
-use crate::ggml::search::lanes::{Isa, Lanes};
+use crate::lanes::{Isa, Lanes};
 
 /// The sum of the squares of each row's first `len` values, in order.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Codes for the scales of a super-block, none negative: the best of nine steps, then one code moved at a time.
 
 use super::symmetric::NOTHING;
-use crate::ggml::search::lanes::{Isa, Lanes, Mask};
+use crate::lanes::{Isa, Lanes, Mask};
 
 /// Replaces each lane's values, at most 16, by codes up to `top`. Returns the scale of the codes.
 ///

@@ -1,6 +1,6 @@
 //! Scale of a block of both signs: the best of nineteen steps around the largest magnitude, by weighted least squares.
 
-use crate::ggml::search::lanes::{Isa, Lanes, Mask, ROUNDER};
+use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// The best fit: a value is `scale * code`.
 #[derive(Clone, Copy)]

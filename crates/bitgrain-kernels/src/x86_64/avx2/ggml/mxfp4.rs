@@ -9,7 +9,7 @@ use super::extremes::magnitudes;
 use super::nearest::all_ordinary;
 use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
 use crate::ggml::rounded::Rounded;
-use crate::x86_64::avx2::lanes::{load_f32, store_f32, store_half};
+use crate::x86_64::avx2::memory::{load_f32, store_f32, store_half};
 use crate::x86_64::prefetch::prefetch_behind;
 
 #[avx2]

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx2;
 
 use crate::ggml::layout::{iq4_nl, mxfp4};
-use crate::x86_64::avx2::lanes::{load_half, store_f32};
+use crate::x86_64::avx2::memory::{load_half, store_f32};
 use crate::x86_64::prefetch::prefetch_output;
 
 #[avx2]

@@ -5,12 +5,13 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx2;
 
 use super::encode_portably;
-use super::extremes::{Eight, magnitudes};
+use super::extremes::{Blocks, magnitudes};
 use super::nearest::{all_ordinary, codes, narrow};
 use super::nibbles::{half, store_signed};
-use super::scales::{Each, Halves};
+use crate::generic::ggml::scales::{Each, Halves};
 use crate::ggml::rounded::Rounded;
-use crate::x86_64::avx2::lanes::{load_half, store_bytes};
+use crate::x86_64::avx2::lanes::{Avx2, Eight};
+use crate::x86_64::avx2::memory::{load_half, store_bytes};
 use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
 
 type Block = [u8; 34];
@@ -29,7 +30,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 
 #[inline]
 #[avx2]
-fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
+fn encode_eight(blocks: &Blocks, out: &mut [Block; 8]) {
     for block in blocks {
         prefetch_behind(block);
     }
@@ -37,12 +38,12 @@ fn encode_eight(blocks: &Eight, out: &mut [Block; 8]) {
     if !all_ordinary(magnitudes) {
         return encode_portably(Rounded::Q8_0, blocks.as_flattened(), out.as_flattened_mut());
     }
-    let scales = _mm256_div_ps(magnitudes, _mm256_set1_ps(127.0));
-    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
+    let (isa, scales) = (Avx2::new(), Eight(_mm256_div_ps(magnitudes, _mm256_set1_ps(127.0))));
+    let (halves, inverses) = (Halves::new(isa, scales), Each::inverse(isa, scales));
     for (i, (block, out)) in blocks.iter().zip(out).enumerate() {
         let [low, high, bytes @ ..] = out;
         [*low, *high] = halves.of(i);
-        store_bytes(bytes, narrow(codes(block, inverses.of(i))));
+        store_bytes(bytes, narrow(codes(block, _mm256_set1_ps(inverses.of(i)))));
     }
 }
 

@@ -7,7 +7,7 @@ use bitgrain_isa::avx2;
 use super::nibbles::store_signed;
 use crate::cast::as_bytes;
 use crate::ggml::layout::rows::Rows;
-use crate::x86_64::avx2::lanes::load_half;
+use crate::x86_64::avx2::memory::load_half;
 
 #[inline]
 #[avx2]
@@ -18,14 +18,3 @@ pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
         store_signed(load_half(codes), out, |codes| _mm256_sub_ps(_mm256_mul_ps(scale, codes), min));
     }
 }
-
-/// Decodes each block of two slices with the layout's `unpack`. A macro, so that it is inlined here: see `layout`.
-macro_rules! each {
-    ($unpack:path, $bytes:ident, $out:ident) => {
-        for (bytes, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
-            rows::write(&$unpack(bytes), out);
-        }
-    };
-}
-
-pub(super) use each;

@@ -6,7 +6,7 @@ use bitgrain_isa::avx2;
 
 use super::nearest::{codes, narrow};
 use crate::cast::as_bytes_mut;
-use crate::x86_64::avx2::lanes::{load_f32, store_bytes};
+use crate::x86_64::avx2::memory::{load_f32, store_bytes};
 
 /// The codes of a block and its scale; `None` if that is not an ordinary number.
 #[inline]
@@ -38,18 +38,3 @@ fn reduce_max(lanes: __m256i) -> u32 {
     let two = _mm_max_epu32(four, _mm_unpackhi_epi64(four, four));
     _mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32::<1>(two))).cast_unsigned()
 }
-
-/// Encodes each block of two slices with the layout's `pack`, or portably. A macro, so that it is inlined: see
-/// `layout`.
-macro_rules! each {
-    ($format:ident, $layout:ident, $values:ident, $out:ident) => {
-        for (values, out) in $values.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
-            match ternary::round(values) {
-                Some((codes, scale)) => $layout::pack(&codes, scale, out),
-                None => encode_portably(Rounded::$format, values, out),
-            }
-        }
-    };
-}
-
-pub(super) use each;

@@ -4,73 +4,43 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use crate::ggml::layout;
-use crate::x86_64::avx512::lanes::{load_f32, store_f32};
+use crate::generic::ggml::extremes::Reduce;
+use crate::generic::registers::proven;
+use crate::x86_64::avx512::lanes::{Avx512, Sixteen};
+use crate::x86_64::avx512::memory::load_f32;
 
 /// Blocks that are encoded together: one to a lane.
-pub(super) type Sixteen = [[f32; 32]; 16];
+pub(super) type Blocks = [[f32; 32]; 16];
 
-/// Each block's value of largest magnitude, the first of equals, NaN passed over.
+impl Reduce<16> for Avx512 {
+    #[inline(always)]
+    fn highest(self, blocks: &Blocks, least: Sixteen) -> Sixteen {
+        Sixteen(proven!(highest(blocks, least.0)))
+    }
+
+    #[inline(always)]
+    fn lowest(self, blocks: &Blocks, most: Sixteen) -> Sixteen {
+        Sixteen(proven!(lowest(blocks, most.0)))
+    }
+}
+
+// Both instructions return their second operand for NaN and for zeros of different signs.
 #[inline]
 #[avx512]
-pub(super) fn largest(blocks: &Sixteen) -> __m512 {
-    // Both instructions return their second operand for NaN and for zeros of different signs.
-    let zero = _mm512_setzero_ps();
-    let higher = |a, b| _mm512_max_ps(a, b);
-    let lower = |a, b| _mm512_min_ps(a, b);
-    let top = reduce(blocks, |x| x, zero, higher);
-    let bottom = reduce(blocks, |x| x, zero, lower);
-    let below = _mm512_sub_ps(zero, bottom);
-    let mut largest = _mm512_mask_mov_ps(bottom, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(top, below), top);
-    let tied = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(top, below) & _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(top, zero);
-    if tied != 0 {
-        largest = settle(blocks, largest, tied);
-    }
-    largest
+fn highest(blocks: &Blocks, least: __m512) -> __m512 {
+    reduce(blocks, |x| x, least, |a, b| _mm512_max_ps(a, b))
 }
 
-/// Each block's minimum and maximum, NaN passed over; of zeros of both signs, the first is the minimum.
 #[inline]
 #[avx512]
-pub(super) fn ranges(blocks: &Sixteen) -> [__m512; 2] {
-    let min = reduce(blocks, |x| x, _mm512_set1_ps(f32::MAX), |a, b| _mm512_min_ps(a, b));
-    let max = reduce(blocks, |x| x, _mm512_set1_ps(f32::MIN), |a, b| _mm512_max_ps(a, b));
-    let zeros = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(min, _mm512_setzero_ps());
-    if zeros != 0 { settle_zeros(blocks, [min, max], zeros) } else { [min, max] }
-}
-
-/// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
-#[cold]
-#[inline(never)]
-#[avx512]
-fn settle_zeros(blocks: &Sixteen, ranges: [__m512; 2], zeros: __mmask16) -> [__m512; 2] {
-    let mut values = [[0.0; 16]; 2];
-    for (values, range) in values.iter_mut().zip(ranges) {
-        store_f32(values, range);
-    }
-    for (i, block) in blocks.iter().enumerate().filter(|(i, _)| zeros >> i & 1 != 0) {
-        (values[0][i], values[1][i]) = layout::range(block);
-    }
-    [load_f32(&values[0]), load_f32(&values[1])]
-}
-
-/// Replaces the largest values of the blocks that have it with both signs.
-#[cold]
-#[inline(never)]
-#[avx512]
-fn settle(blocks: &Sixteen, largest: __m512, tied: __mmask16) -> __m512 {
-    let mut values = [0.0; 16];
-    store_f32(&mut values, largest);
-    for (i, block) in blocks.iter().enumerate().filter(|(i, _)| tied >> i & 1 != 0) {
-        values[i] = layout::largest(block);
-    }
-    load_f32(&values)
+fn lowest(blocks: &Blocks, most: __m512) -> __m512 {
+    reduce(blocks, |x| x, most, |a, b| _mm512_min_ps(a, b))
 }
 
 /// Each block's largest magnitude as bits; NaN sorts above infinity.
 #[inline]
 #[avx512]
-pub(super) fn magnitudes(blocks: &Sixteen) -> __m512 {
+pub(super) fn magnitudes(blocks: &Blocks) -> __m512 {
     let higher = |a, b| _mm512_castsi512_ps(_mm512_max_epu32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
     reduce(blocks, |x| _mm512_abs_ps(x), _mm512_setzero_ps(), higher)
 }
@@ -79,7 +49,7 @@ pub(super) fn magnitudes(blocks: &Sixteen) -> __m512 {
 #[inline]
 #[avx512]
 fn reduce(
-    blocks: &Sixteen,
+    blocks: &Blocks,
     prepare: impl Fn(__m512) -> __m512,
     least: __m512,
     pick: impl Fn(__m512, __m512) -> __m512,

@@ -9,7 +9,7 @@ use super::extremes::magnitudes;
 use super::nearest::all_ordinary;
 use crate::ggml::layout::mxfp4::{MIDDLES, exponent, step};
 use crate::ggml::rounded::Rounded;
-use crate::x86_64::avx512::lanes::{load_f32, store_f32, store_quarter};
+use crate::x86_64::avx512::memory::{load_f32, store_f32, store_quarter};
 use crate::x86_64::prefetch::prefetch_behind;
 
 #[avx512]

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use crate::x86_64::avx512::lanes::load_f32;
+use crate::x86_64::avx512::memory::load_f32;
 
 /// True if all magnitudes are zero, or have scales and inverses that are ordinary numbers. False for infinities and
 /// NaN.

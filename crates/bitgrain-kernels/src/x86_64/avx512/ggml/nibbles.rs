@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx512;
 
 use crate::ggml::layout::{iq4_nl, mxfp4};
-use crate::x86_64::avx512::lanes::{load_f32, load_quarter, store_f32};
+use crate::x86_64::avx512::memory::{load_f32, load_quarter, store_f32};
 use crate::x86_64::prefetch::prefetch_output;
 
 #[avx512]

@@ -1,6 +1,6 @@
 //! Q4_0, Q4_1, Q5_0, Q5_1: sixteen blocks at a time.
 //!
-//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTRED` at zero or count from a
+//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTERED` at zero or count from a
 //! stored minimum. A block is the scale, then the minimum or nothing, then 32 fifth bits or nothing, then 16 bytes.
 
 use core::arch::x86_64::*;
@@ -8,14 +8,15 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx512;
 
 use super::encode_portably;
-use super::extremes::{Sixteen, largest, ranges};
-use super::scales::{Each, Halves};
+use super::extremes::Blocks;
+use crate::generic::ggml::scales::{Affine, affine};
 use crate::ggml::rounded::Rounded;
-use crate::x86_64::avx512::lanes::{load_f32, store_quarter};
+use crate::x86_64::avx512::lanes::Avx512;
+use crate::x86_64::avx512::memory::{load_f32, store_quarter};
 use crate::x86_64::prefetch::prefetch_behind;
 
 #[avx512]
-pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
+pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     format: Rounded,
     values: &[f32],
     out: &mut [u8],
@@ -23,7 +24,7 @@ pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
     let (groups, rest) = values.as_chunks::<32>().0.as_chunks::<16>();
     let (outs, out_rest) = out.as_chunks_mut::<BYTES>().0.as_chunks_mut::<16>();
     for (blocks, out) in groups.iter().zip(outs) {
-        encode_sixteen::<BYTES, BITS, CENTRED>(blocks, out);
+        encode_sixteen::<BYTES, BITS, CENTERED>(blocks, out);
     }
     if !rest.is_empty() {
         encode_portably(format, rest.as_flattened(), out_rest.as_flattened_mut());
@@ -32,33 +33,23 @@ pub(super) fn encode<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
 
 #[inline]
 #[avx512]
-fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
-    blocks: &Sixteen,
+fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
+    blocks: &Blocks,
     out: &mut [[u8; BYTES]; 16],
 ) {
     for block in blocks {
         prefetch_behind(block);
     }
-    let (scales, mins) = if CENTRED {
-        // By a power of two, a multiplication is as exact as the reference's division.
-        let share = -1.0 / (1 << (BITS - 1)) as f32;
-        (_mm512_mul_ps(largest(blocks), _mm512_set1_ps(share)), _mm512_setzero_ps())
-    } else {
-        let [min, max] = ranges(blocks);
-        let last = ((1 << BITS) - 1) as f32;
-        (_mm512_div_ps(_mm512_sub_ps(max, min), _mm512_set1_ps(last)), min)
-    };
-    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
-    let (min_halves, mins) = (Halves::new(mins), Each::new(mins));
+    let Affine { halves, inverses, min_halves, mins } = affine::<BITS, CENTERED, _, _>(Avx512::new(), blocks);
     for (four, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let first = 4 * four;
         let codes = [0, 1, 2, 3]
-            .map(|i| codes::<BITS, CENTRED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
+            .map(|i| codes::<BITS, CENTERED>(&blocks[first + i], mins.of(first + i), inverses.of(first + i)));
         let (pairs, fifths) = packed::<BITS>(codes);
         for (i, out) in out.iter_mut().enumerate() {
             let (head, codes) = out.split_at_mut(BYTES - 16);
             head[..2].copy_from_slice(&halves.of(first + i));
-            if !CENTRED {
+            if !CENTERED {
                 head[2..4].copy_from_slice(&min_halves.of(first + i));
             }
             if BITS == 5 {
@@ -74,12 +65,13 @@ fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTRED: bool>(
 /// Codes of a block, up to one too many; what is not finite gives a negative number.
 #[inline]
 #[avx512]
-fn codes<const BITS: u32, const CENTRED: bool>(block: &[f32; 32], min: __m512, inverse: __m512) -> [__m512i; 2] {
-    let offset = if CENTRED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
+fn codes<const BITS: u32, const CENTERED: bool>(block: &[f32; 32], min: f32, inverse: f32) -> [__m512i; 2] {
+    let (min, inverse) = (_mm512_set1_ps(min), _mm512_set1_ps(inverse));
+    let offset = if CENTERED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
     let halves = block.as_chunks::<16>().0;
     [0, 1].map(|i| {
         let values = load_f32(&halves[i]);
-        let values = if CENTRED { values } else { _mm512_sub_ps(values, min) };
+        let values = if CENTERED { values } else { _mm512_sub_ps(values, min) };
         _mm512_cvttps_epi32(_mm512_add_ps(_mm512_mul_ps(values, inverse), _mm512_set1_ps(offset)))
     })
 }

@@ -5,12 +5,13 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx512;
 
 use super::encode_portably;
-use super::extremes::{Sixteen, magnitudes};
+use super::extremes::{Blocks, magnitudes};
 use super::nearest::{all_ordinary, codes, narrow};
 use super::nibbles::half;
-use super::scales::{Each, Halves};
+use crate::generic::ggml::scales::{Each, Halves};
 use crate::ggml::rounded::Rounded;
-use crate::x86_64::avx512::lanes::{load_quarter, store_f32, store_half};
+use crate::x86_64::avx512::lanes::{Avx512, Sixteen};
+use crate::x86_64::avx512::memory::{load_quarter, store_f32, store_half};
 use crate::x86_64::prefetch::{prefetch_behind, prefetch_output};
 
 type Block = [u8; 34];
@@ -29,7 +30,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
 
 #[inline]
 #[avx512]
-fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
+fn encode_sixteen(blocks: &Blocks, out: &mut [Block; 16]) {
     for block in blocks {
         prefetch_behind(block);
     }
@@ -37,11 +38,11 @@ fn encode_sixteen(blocks: &Sixteen, out: &mut [Block; 16]) {
     if !all_ordinary(magnitudes) {
         return encode_portably(Rounded::Q8_0, blocks.as_flattened(), out.as_flattened_mut());
     }
-    let scales = _mm512_div_ps(magnitudes, _mm512_set1_ps(127.0));
-    let (halves, inverses) = (Halves::new(scales), Each::inverse(scales));
+    let (isa, scales) = (Avx512::new(), Sixteen(_mm512_div_ps(magnitudes, _mm512_set1_ps(127.0))));
+    let (halves, inverses) = (Halves::new(isa, scales), Each::inverse(isa, scales));
     for (two, out) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         let first = 2 * two;
-        let [a, b] = [0, 1].map(|i| codes(&blocks[first + i], inverses.of(first + i)));
+        let [a, b] = [0, 1].map(|i| codes(&blocks[first + i], _mm512_set1_ps(inverses.of(first + i))));
         let bytes = narrow([a[0], a[1], b[0], b[1]]);
         let parts = [_mm512_castsi512_si256(bytes), _mm512_extracti64x4_epi64::<1>(bytes)];
         for (i, (part, out)) in parts.into_iter().zip(out).enumerate() {

@@ -6,7 +6,7 @@ use bitgrain_isa::avx512;
 
 use crate::cast::as_bytes;
 use crate::ggml::layout::rows::Rows;
-use crate::x86_64::avx512::lanes::{load_quarter, store_f32};
+use crate::x86_64::avx512::memory::{load_quarter, store_f32};
 
 #[inline]
 #[avx512]
@@ -18,14 +18,3 @@ pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
         store_f32(out, _mm512_sub_ps(_mm512_mul_ps(scale, codes), min));
     }
 }
-
-/// Decodes each block of two slices with the layout's `unpack`. A macro, so that it is inlined here: see `layout`.
-macro_rules! each {
-    ($unpack:path, $bytes:ident, $out:ident) => {
-        for (bytes, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
-            rows::write(&$unpack(bytes), out);
-        }
-    };
-}
-
-pub(super) use each;

@@ -6,7 +6,7 @@ use bitgrain_isa::avx512;
 
 use super::nearest::{codes, narrow};
 use crate::cast::as_bytes_mut;
-use crate::x86_64::avx512::lanes::{load_f32, store_bytes};
+use crate::x86_64::avx512::memory::{load_f32, store_bytes};
 
 /// The codes of a block and its scale; `None` if that is not an ordinary number.
 #[inline]
@@ -31,18 +31,3 @@ pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
     }
     Some((rounded, scale))
 }
-
-/// Encodes each block of two slices with the layout's `pack`, or portably. A macro, so that it is inlined: see
-/// `layout`.
-macro_rules! each {
-    ($format:ident, $layout:ident, $values:ident, $out:ident) => {
-        for (values, out) in $values.as_chunks().0.iter().zip($out.as_chunks_mut().0) {
-            match ternary::round(values) {
-                Some((codes, scale)) => $layout::pack(&codes, scale, out),
-                None => encode_portably(Rounded::$format, values, out),
-            }
-        }
-    };
-}
-
-pub(super) use each;

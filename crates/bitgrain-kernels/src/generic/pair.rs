@@ -2,7 +2,7 @@
 
 use core::ops::{Add, Div, Mul, Sub};
 
-use super::lanes::{Isa, Lanes, Mask};
+use crate::lanes::{Isa, Lanes, Mask};
 
 /// Lanes of `I`, twice.
 #[derive(Clone, Copy)]

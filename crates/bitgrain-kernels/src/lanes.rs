@@ -1,8 +1,9 @@
-//! `Isa` and `Lanes`: f32 arithmetic on several blocks side by side, one block to a lane.
+//! `Isa` and `Lanes`: f32 arithmetic on several values side by side, whatever the number of lanes.
 //!
-//! The searches are written once over these traits. A lane never sees its neighbours, every operation is one IEEE
-//! operation and none is fused, so a block gets the same bits whatever the number of lanes. Comparisons, `min` and
-//! `max` treat NaN as SSE does, which the portable lanes imitate.
+//! Searches for the scales of llama.cpp's blocks are written over these traits, a block to a lane; `generic` extends them.
+//! A lane never sees its neighbors, every operation is one IEEE operation and none is fused unless it says so, so a value
+//! gets the same bits whatever the number of lanes. Comparisons, `min` and `max` treat NaN as SSE does; other instruction
+//! sets imitate it.
 
 use core::ops::{Add, Div, Mul, Sub};
 
@@ -14,7 +15,7 @@ pub(crate) const ROUNDER: f32 = 12_582_912.0;
 
 /// An instruction set for lanes. Holding one is the proof that the CPU has it; values of `F` come from one only.
 pub(crate) trait Isa: Copy {
-    /// One f32 of each block.
+    /// One f32 per lane.
     type F: Lanes;
 
     /// The same value in every lane.
@@ -27,19 +28,19 @@ pub(crate) trait Isa: Copy {
     /// `out.len()` is a multiple of 16.
     fn columns(self, rows: &[&[f32]], at: usize, out: &mut [Self::F]);
 
-    /// `(values[i] + plus) / step`, rounded as [`nearest`] does and kept within
-    /// `low..=high`, minus `low`. Works along one block, not across several.
+    /// `(values[i] + plus) / step`, rounded as [`Lanes::nearest`] does and kept within `low..=high`, minus `low`. Works
+    /// along one block, not across several.
     fn codes(self, values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16];
 }
 
-/// One f32 of each of several blocks.
+/// One f32 per lane.
 pub(crate) trait Lanes:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     /// A yes or no for each lane.
     type Mask: Mask;
 
-    /// How many blocks are worked on side by side.
+    /// Number of lanes.
     const LANES: usize;
 
     /// `self` where it is smaller, else `other`: also if either is NaN.
@@ -74,53 +75,4 @@ pub(crate) trait Mask: Copy {
     fn or(self, other: Self) -> Self;
     fn not(self) -> Self;
     fn any(self) -> bool;
-}
-
-/// The levels of IQ4_NL.
-pub(crate) const LEVELS: [f32; 16] =
-    [-127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0];
-
-/// Where each level of IQ4_NL but the first begins: the midpoints between two, exact in f32.
-pub(crate) const LEVEL_STARTS: [f32; 15] = {
-    let mut starts = [0.0; 15];
-    let mut i = 0;
-    while i < 15 {
-        starts[i] = (LEVELS[i] + LEVELS[i + 1]) / 2.0;
-        i += 1;
-    }
-    starts
-};
-
-/// The reference's rounding to an integer: nearest, ties to even, wrapping around beyond 2^22. A NaN gives 0.
-pub(crate) fn nearest(value: f32) -> i32 {
-    if value.is_nan() {
-        return 0;
-    }
-    ((value + ROUNDER).to_bits() & 0x007F_FFFF).cast_signed() - 0x0040_0000
-}
-
-/// The number of the IQ4_NL level nearest to a value, the upper one at equal distance.
-#[inline(always)]
-pub(crate) fn nearest_level_code(value: f32) -> u8 {
-    let mut code = 0;
-    for start in LEVEL_STARTS {
-        code += u8::from(value >= start);
-    }
-    code
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nearest_rounds_ties_to_even_and_wraps() {
-        assert_eq!([0.5, 1.5, 2.5, -0.5, -1.5, 7.49].map(nearest), [0, 2, 2, 0, -2, 7]);
-        assert_eq!([4_194_303.0, 4_194_304.0, f32::NAN].map(nearest), [4_194_303, -4_194_304, 0]);
-    }
-
-    #[test]
-    fn level_codes_change_at_the_midpoints() {
-        assert_eq!([-1e9, -115.51, -115.5, 6.9, 7.0, 101.0, 1e9].map(nearest_level_code), [0, 0, 1, 8, 9, 15, 15]);
-    }
 }

@@ -1,0 +1,68 @@
+//! Extremes of as many blocks as there are lanes, one block to a lane of the result.
+
+use crate::generic::registers::Registers;
+use crate::ggml::layout;
+use crate::lanes::{Lanes, Mask};
+
+/// Reductions of `N` blocks at once: by transposing registers as they shrink, which each instruction set does its own way.
+pub(crate) trait Reduce<const N: usize>: Registers<N> {
+    /// The largest of `least` and each block's values, NaN ignored; `least` if it equals the largest.
+    fn highest(self, blocks: &[[f32; 32]; N], least: Self::F) -> Self::F;
+    /// The smallest of `most` and each block's values, NaN ignored; `most` if it equals the smallest.
+    fn lowest(self, blocks: &[[f32; 32]; N], most: Self::F) -> Self::F;
+}
+
+/// Each block's value of largest magnitude, the first of equals, NaN ignored.
+#[inline(always)]
+pub(crate) fn largest<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; N]) -> I::F {
+    let zero = isa.splat(0.0);
+    let top = isa.highest(blocks, zero);
+    let bottom = isa.lowest(blocks, zero);
+    let below = zero - bottom;
+    let largest = I::F::select(top.gt(below), top, bottom);
+    let tied = top.ne(below).not().and(top.ne(zero));
+    if tied.any() {
+        let (mut tops, mut belows, mut values) = ([0.0; N], [0.0; N], [0.0; N]);
+        isa.put_floats(top, &mut tops);
+        isa.put_floats(below, &mut belows);
+        isa.put_floats(largest, &mut values);
+        settle(blocks, &tops, &belows, &mut values);
+        return isa.floats(&values);
+    }
+    largest
+}
+
+/// Replaces the largest values of the blocks that have it with both signs.
+#[cold]
+#[inline(never)]
+fn settle<const N: usize>(blocks: &[[f32; 32]; N], tops: &[f32; N], belows: &[f32; N], values: &mut [f32; N]) {
+    for (i, block) in blocks.iter().enumerate().filter(|(i, _)| tops[*i] == belows[*i] && tops[*i] != 0.0) {
+        values[i] = layout::largest(block);
+    }
+}
+
+/// Each block's minimum and maximum, NaN ignored; of zeros of both signs, the first is the minimum.
+#[inline(always)]
+pub(crate) fn ranges<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; N]) -> [I::F; 2] {
+    let min = isa.lowest(blocks, isa.splat(f32::MAX));
+    let max = isa.highest(blocks, isa.splat(f32::MIN));
+    if min.ne(isa.splat(0.0)).not().any() {
+        let (mut mins, mut maxs) = ([0.0; N], [0.0; N]);
+        isa.put_floats(min, &mut mins);
+        isa.put_floats(max, &mut maxs);
+        settle_zeros(blocks, &mut mins, &mut maxs);
+        return [isa.floats(&mins), isa.floats(&maxs)];
+    }
+    [min, max]
+}
+
+/// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
+#[cold]
+#[inline(never)]
+fn settle_zeros<const N: usize>(blocks: &[[f32; 32]; N], mins: &mut [f32; N], maxs: &mut [f32; N]) {
+    for (i, block) in blocks.iter().enumerate() {
+        if mins[i] == 0.0 {
+            (mins[i], maxs[i]) = layout::range(block);
+        }
+    }
+}

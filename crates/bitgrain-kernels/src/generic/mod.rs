@@ -1,0 +1,63 @@
+//! Kernels written once for every instruction set, over the traits of [`registers`].
+//!
+//! A folder of an instruction set implements the traits in its `lanes.rs` and makes all functions with
+//! `generic_kernels!`. The definition of each kernel is the file of the same name in `scalar`; results are equal bit by bit.
+
+pub(crate) mod convert;
+pub(crate) mod error_sums;
+// NEON has no kernels for these blocks yet.
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ggml;
+pub(crate) mod max_abs;
+pub(crate) mod max_difference;
+pub(crate) mod minifloat;
+pub(crate) mod pair;
+pub(crate) mod registers;
+pub(crate) mod tree;
+
+/// Compiles functions for an instruction set, named by its attribute in `bitgrain_isa`:
+/// `shims! { avx2; max_abs(values: &[f32]) -> f32 = generic::max_abs(values); }`.
+macro_rules! shims {
+    ($isa:ident; $(
+        $name:ident $(<$format:ident: $bound:path>)? ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:expr;
+    )*) => {$(
+        #[bitgrain_isa::$isa]
+        pub(crate) fn $name $(<$format: $bound>)? ($($argument: $type),*) $(-> $result)? {
+            $body
+        }
+    )*};
+}
+
+/// Defines the generic kernels in the module of an instruction set: its attribute in `bitgrain_isa`, and its token.
+macro_rules! generic_kernels {
+    ($isa:ident, $token:ty) => {
+        $crate::generic::shims! { $isa;
+            max_abs(values: &[f32]) -> f32 = $crate::generic::max_abs::max_abs(<$token>::new(), values);
+            max_difference(a: &[f32], b: &[f32]) -> f32 =
+                $crate::generic::max_difference::max_difference(<$token>::new(), a, b);
+            error_sums(original: &[f32], decoded: &[f32]) -> $crate::ErrorSums =
+                $crate::generic::error_sums::error_sums(<$token>::new(), original, decoded);
+            f16_from_f32(values: &[f32], out: &mut [u16]) =
+                $crate::generic::convert::f16_from_f32(<$token>::new(), values, out);
+            f16_to_f32(codes: &[u16], out: &mut [f32]) =
+                $crate::generic::convert::f16_to_f32(<$token>::new(), codes, out);
+            bf16_from_f32(values: &[f32], out: &mut [u16]) =
+                $crate::generic::convert::bf16_from_f32(<$token>::new(), values, out);
+            bf16_to_f32(codes: &[u16], out: &mut [f32]) =
+                $crate::generic::convert::bf16_to_f32(<$token>::new(), codes, out);
+            minifloat_from_f32<F: $crate::minifloat::Minifloat>(values: &[f32], out: &mut [u8]) =
+                $crate::generic::minifloat::minifloat_from_f32::<F, _, _>(<$token>::new(), values, out);
+            minifloat_to_f32<F: $crate::minifloat::Minifloat>(codes: &[u8], out: &mut [f32]) =
+                $crate::generic::minifloat::minifloat_to_f32::<F, _, _>(<$token>::new(), codes, out);
+            tree_leaves(steps: &[$crate::tree::TreeStep], codes: $crate::tree::CodeColumns<'_>, leaves: &mut [u8]) =
+                $crate::generic::tree::tree_leaves(<$token>::new(), steps, codes, leaves);
+            symmetric_leaves(
+                levels: &[$crate::tree::TreeLevel], codes: $crate::tree::CodeColumns<'_>, leaves: &mut [u8],
+            ) = $crate::generic::tree::symmetric_leaves(<$token>::new(), levels, codes, leaves);
+            search<B: $crate::ggml::search::BlockSearch>(rows: $crate::ggml::search::Rows<'_>, out: &mut [u8]) =
+                $crate::ggml::search::quantize_rows::<_, B>($crate::generic::pair::Pair(<$token>::new()), rows, out);
+        }
+    };
+}
+
+pub(crate) use {generic_kernels, shims};
