@@ -1,4 +1,4 @@
-//! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`.
+//! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`, `#[neon]`, `#[baseline]`.
 //!
 //! Each stands for `#[target_feature(enable = "…")]` with the feature list of a backend of `bitgrain-kernels`, so that the
 //! list is written once. Two functions with equal lists inline into each other. A list names only what the backend's
@@ -14,6 +14,9 @@ const AVX512: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,
 
 /// Features that AMX kernels use beside the tile instructions, which are inline assembly.
 const AMX: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni";
+
+/// Features of the NEON backend, which every AArch64 target with floating point has.
+const NEON: &str = "neon";
 
 /// Compiles a function for the AVX2 backend.
 #[proc_macro_attribute]
@@ -31,6 +34,18 @@ pub fn avx512(_arguments: TokenStream, function: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn amx(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     enable(AMX, function)
+}
+
+/// Compiles a function that calls NEON intrinsics.
+#[proc_macro_attribute]
+pub fn neon(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    enable(NEON, function)
+}
+
+/// Leaves a function as it is: for kernels of instruction sets that the whole target has, which are safe to call.
+#[proc_macro_attribute]
+pub fn baseline(_arguments: TokenStream, function: TokenStream) -> TokenStream {
+    function
 }
 
 fn enable(features: &str, function: TokenStream) -> TokenStream {

@@ -14,8 +14,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend(Isa);
 
-/// The instruction sets there are kernels for. NEON and wasm `simd128` will take their places here, each with a
-/// folder beside `x86_64/` that holds the same file names.
+/// The instruction sets there are kernels for. Wasm `simd128` will take its place here, with a folder beside `x86_64/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Isa {
     Scalar,
@@ -30,6 +29,10 @@ pub(crate) enum Isa {
     /// their own; everything else runs those of AVX-512.
     #[cfg(target_arch = "x86_64")]
     Amx,
+    /// NEON, which every AArch64 target with floating point has. Little-endian only: the order of lanes in big-endian
+    /// registers is not tested.
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Neon,
 }
 
 /// Every backend this build knows, slowest first. A longer one implies the shorter ones.
@@ -39,6 +42,8 @@ const LADDER: &[Backend] = &[
     Backend(Isa::Avx2),
     #[cfg(target_arch = "x86_64")]
     Backend(Isa::Avx512),
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    Backend(Isa::Neon),
 ];
 
 impl Backend {
@@ -88,7 +93,7 @@ impl Backend {
         None
     }
 
-    /// A short name: `scalar`, `avx2`, `avx512` or `amx`.
+    /// A short name: `scalar`, `avx2`, `avx512`, `amx` or `neon`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -99,6 +104,8 @@ impl Backend {
             Isa::Avx512 => "avx512",
             #[cfg(target_arch = "x86_64")]
             Isa::Amx => "amx",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            Isa::Neon => "neon",
         }
     }
 
@@ -125,9 +132,12 @@ fn detect() -> u8 {
     1 + u8::from(cpu.avx2) + u8::from(cpu.avx2 && cpu.avx512)
 }
 
+/// Targets whose instruction sets are known when they are compiled: all of them are there.
 #[cfg(not(target_arch = "x86_64"))]
 fn detect() -> u8 {
-    1
+    const ALL: usize = LADDER.len();
+    const { assert!(ALL < 256) };
+    ALL.to_le_bytes()[0]
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -154,6 +164,8 @@ macro_rules! on {
             $crate::backend::Isa::Avx512 | $crate::backend::Isa::Amx => unsafe {
                 $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*)
             },
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+            $crate::backend::Isa::Neon => $crate::aarch64::neon::$kernel$(::<$format>)?($($argument),*),
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Slice primitives for quantization and boosting; nearly all `unsafe` code of the workspace is here.
 //!
-//! `scalar` defines every result; the AVX2, AVX-512 and AMX backends return the same bits. A [`Backend`] is the proof that
+//! `scalar` defines every result; the AVX2, AVX-512, AMX and NEON backends return the same bits. A [`Backend`] is the proof that
 //! the running CPU has an instruction set, so each function takes one and detection happens once per process.
 //! No std, no heap, no dependencies but the feature lists of `bitgrain-isa`. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
 //!
@@ -19,6 +19,8 @@
 //! ```
 #![no_std]
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod aarch64;
 mod backend;
 mod best_cut;
 mod bin;

@@ -103,7 +103,9 @@ fn the_kernels_depend_on_the_feature_lists_alone() {
 fn feature_lists_name_only_what_detection_asks_the_cpu_for() {
     let lists = read(&root_folder().join("crates/bitgrain-isa/src/lib.rs"));
     let detection = read(&root_folder().join("crates/bitgrain-kernels/src/x86_64/detect.rs"));
-    let lists: Vec<_> = lists.lines().filter(|line| line.starts_with("const ")).collect();
+    // NEON is part of its targets, so that nothing is detected.
+    let detected = |line: &&str| line.starts_with("const ") && !line.starts_with("const NEON");
+    let lists: Vec<_> = lists.lines().filter(detected).collect();
     assert_eq!(lists.len(), 3);
     for feature in lists.iter().filter_map(|line| line.split('"').nth(1)).flat_map(|list| list.split(',')) {
         // The test in that file compares its answer with the standard library's, feature by feature.
