@@ -93,8 +93,9 @@ impl TensorStore {
         let encoded = appending.encode(core, frame, time)?;
         let (index, role, provenance) = (encoded.head.index, encoded.role, provenance_of(&encoded.head));
         let bytes = encoded.body.len() as u64;
-        let mut records = appending.records(&[encoded], core.now());
-        core.commit(&mut records)?;
+        let now = core.now();
+        let mut records = appending.records(&[encoded], now);
+        core.commit(&mut records, now)?;
         drop(records);
         core.keep_encoder(&key, appending.encoder);
         core.touch(&key);

@@ -207,7 +207,7 @@ impl WriteBatch<'_> {
                 }
             }
         }
-        core.commit_at(&mut records, now)?;
+        core.commit(&mut records, now)?;
         drop(records);
         for (id, appending) in appending {
             core.keep_encoder(&id.key(), appending.encoder);

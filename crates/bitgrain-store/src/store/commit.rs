@@ -13,23 +13,14 @@ use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier};
 
 impl Core {
-    /// Appends records as one batch and applies what they say once they may be acknowledged. Whoever calls this holds the
-    /// locks of all tensors in them.
-    pub(super) fn commit(&self, records: &mut [Record<'_>]) -> Result<(), StoreError> {
-        self.commit_at(records, self.now())
+    /// Appends records as one batch, waits until they may be acknowledged, and applies what they say to the index. The caller
+    /// holds the locks of all tensors in them.
+    pub(super) fn commit(&self, records: &mut [Record<'_>], now: u64) -> Result<(), StoreError> {
+        self.commit_for(records, now, Purpose::Grow)
     }
 
     /// As [`commit`](Self::commit), for records that may use the room that is kept for compaction or not.
-    pub(super) fn commit_for(&self, records: &mut [Record<'_>], purpose: Purpose) -> Result<(), StoreError> {
-        self.commit_with(records, self.now(), purpose)
-    }
-
-    /// As [`commit`](Self::commit), for whoever knows what time it is.
-    pub(super) fn commit_at(&self, records: &mut [Record<'_>], now: u64) -> Result<(), StoreError> {
-        self.commit_with(records, now, Purpose::Grow)
-    }
-
-    fn commit_with(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<(), StoreError> {
+    pub(super) fn commit_for(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
@@ -42,8 +33,14 @@ impl Core {
         let changes = records.iter().zip(places).filter_map(|(record, place)| change_of(record, place));
         self.index.apply(changes.collect::<SmallVec<[_; 1]>>());
         segment.iter().for_each(|segment| segment.finish(records.len()));
+        self.set_links(records);
+        Ok(())
+    }
+
+    /// Notes what the tensors of these records are reconstructed from now.
+    fn set_links(&self, records: &[Record<'_>]) {
         let mut links = self.links();
-        for record in records.iter() {
+        for record in records {
             let (id, base) = match &record.content {
                 Content::Tensor(id, head) => (id, head.reconstruct.map(|policy| policy.needs())),
                 Content::Delete(id) => (id, None),
@@ -53,7 +50,6 @@ impl Core {
                 links.set(&TensorId::from(*id), base.map(TensorId::from));
             }
         }
-        Ok(())
     }
 }
 

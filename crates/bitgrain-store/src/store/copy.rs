@@ -56,7 +56,7 @@ impl TensorStore {
         let time = whole.view.head.stamp.time;
         let mut records = Vec::from_iter(there.find(&key).map(|_| delete_record(&id, there.now())));
         records.push(Record::new(body, Content::Tensor(id.as_id(), head), time));
-        there.commit(&mut records)?;
+        there.commit(&mut records, there.now())?;
         let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
         let copied = copy_frames(frames, &id, there)?;
         there.index.touch(&key, |entry| entry.usage.store(found.usage), |_| ());
@@ -87,10 +87,10 @@ fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, Sto
         copied += 1;
         records.push(Record::new(whole.body, Content::Frame(id.as_id(), head), time));
         if bytes >= TOGETHER {
-            there.commit(&mut std::mem::take(&mut records)).map_err(stopped(written))?;
+            there.commit(&mut std::mem::take(&mut records), there.now()).map_err(stopped(written))?;
             (bytes, written) = (0, copied);
         }
     }
-    there.commit(&mut records).map_err(stopped(written))?;
+    there.commit(&mut records, there.now()).map_err(stopped(written))?;
     Ok(copied as u64)
 }

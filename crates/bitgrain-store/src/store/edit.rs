@@ -115,7 +115,7 @@ impl Core {
                 }
                 // Its data is as old as it was.
                 let time = whole.view.head.stamp.time;
-                self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }])?;
+                self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }], self.now())?;
                 // A wish counts only if it is younger than the record: it is written again with the next list of uses.
                 self.index.touch(&key, |_| {}, |_| ());
                 return Ok(());

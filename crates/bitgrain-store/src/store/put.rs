@@ -150,7 +150,7 @@ impl<'a> Put<'a> {
         let cost = provenance(coded.tier, coded.encoding, coded.accuracy);
         let content = Content::Tensor(self.id.as_id(), head);
         let mut records = [Record { draft: coded.draft, content, time: now }];
-        core.commit_at(&mut records, now)?;
+        core.commit(&mut records, now)?;
         let [Record { draft, .. }] = records;
         draft_pool::keep(draft);
         Ok(cost)

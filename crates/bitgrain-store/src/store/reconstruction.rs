@@ -56,7 +56,7 @@ impl TensorStore {
                 user: kept.user.iter().map(|(key, value)| (&**key, &**value)).collect(),
                 reconstruct: Some(prepared.policy(base)),
             };
-            core.commit(&mut [Record::new(&prepared.bytes, Content::Tensor(id.as_id(), head), now)])?;
+            core.commit(&mut [Record::new(&prepared.bytes, Content::Tensor(id.as_id(), head), now)], now)?;
             core.touch_written(&key, seen.is_some(), now);
             return Ok(());
         }

@@ -47,8 +47,9 @@ impl TensorStore {
                 continue; // somebody else was quicker
             }
             let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
-            records.push(delete_record(&id, core.now()));
-            return core.commit(&mut records);
+            let now = core.now();
+            records.push(delete_record(&id, now));
+            return core.commit(&mut records, now);
         }
     }
 }

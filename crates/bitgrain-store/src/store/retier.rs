@@ -56,7 +56,7 @@ impl Core {
             outcomes.push(Outcome::Done { before: recoded.seen.place.len, after: 0 });
             records.push(recoded.into_record(&tensor.id, now));
         }
-        self.commit_for(&mut records, purpose)?;
+        self.commit_for(&mut records, self.now(), purpose)?;
         for ((outcome, key), tensor) in outcomes.iter_mut().zip(&keys).zip(tensors) {
             if let Outcome::Done { after, .. } = outcome {
                 // Its use no longer follows from the time of its record.

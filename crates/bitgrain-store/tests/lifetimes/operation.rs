@@ -61,7 +61,7 @@ impl Operation {
                 max_error: dice.chance(15).then(|| *dice.pick(&[0.001, 0.01, 0.05, 0.3])),
                 batch: dice.chance(30),
             },
-            18..34 => Self::Append { id: *dice.pick(&IDS[3..]), seed, batch: dice.chance(30) },
+            18..34 => Self::Append { id: IDS[3 + dice.below(IDS.len() - 3)], seed, batch: dice.chance(30) },
             34..44 => Self::Get(id),
             44..48 => Self::GetRows(id),
             48..58 => Self::Pin(id, dice.chance(65).then(|| *dice.pick(&PINS))),
