@@ -1,4 +1,4 @@
-//! Where the files are.
+//! Storage of the files of a store: a folder on a disk, or memory.
 //!
 //! A store needs very little: files that grow at their end until they are sealed, are read at any place and removed when
 //! no longer needed, and a way to create a name that was not there. So it can be kept elsewhere than in a folder.
@@ -29,31 +29,31 @@ pub trait Storage: Send + Sync {
     /// Names of all files, in any order.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn list(&self) -> io::Result<Vec<String>>;
 
     /// A new, empty file; an error of kind `AlreadyExists` if the name is taken.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn create_new(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
 
     /// An existing file.
     ///
     /// # Errors
-    /// Those of the system; kind `NotFound`.
+    /// Returns an error of kind `NotFound` if no file has the name, or any error of the system.
     fn open(&self, name: &str) -> io::Result<Arc<dyn StorageFile>>;
 
-    /// Removes a name. Whoever has the file open may go on reading it.
+    /// Removes a name. A file that is open stays readable.
     ///
     /// # Errors
-    /// Those of the system; kind `NotFound`.
+    /// Returns an error of kind `NotFound` if no file has the name, or any error of the system.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes names durable.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn sync_folder(&self) -> io::Result<()>;
 
     /// The folder on a disk that this is, if it is one.
@@ -73,7 +73,7 @@ pub trait StorageFile: Send + Sync {
     /// Fills `buffer` from `offset` on; an error of kind `UnexpectedEof` if the file ends before.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
     /// `len` bytes from `offset` on, where they lie in memory that shows the file; `None` if there is no such memory, and they
@@ -85,19 +85,19 @@ pub trait StorageFile: Send + Sync {
     /// Writes all of `bytes` at `offset`, the end of the file. After an error any part of them may be there.
     ///
     /// # Errors
-    /// Those of the system; kind `StorageFull`.
+    /// Returns an error of kind `StorageFull` if the disk is full, or any error of the system.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Length in bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn len(&self) -> io::Result<u64>;
 
     /// True if there is nothing in it.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -105,12 +105,12 @@ pub trait StorageFile: Send + Sync {
     /// Cuts the file to `len` bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Makes content and length durable.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns any error of the system.
     fn sync_data(&self) -> io::Result<()>;
 }
