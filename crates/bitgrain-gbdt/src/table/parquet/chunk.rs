@@ -35,7 +35,7 @@ pub(super) fn read_chunk(
     // Opened anew: threads that share a file would also share its position.
     let file = File::open(path)?;
     let (start, len) = chunk.byte_range();
-    check_pages(&file, start..start.saturating_add(len))?;
+    check_pages(&file, start..start.saturating_add(len), chunk.compression())?;
     let pages = SerializedPageReader::new(Arc::new(file), chunk, rows, None)?;
     let nullable = chunk.column_descr().max_def_level();
     let pages = CheckedPages { pages, max_level: nullable };

@@ -1,6 +1,7 @@
 //! Parquet files as tables: columns and row groups read in parallel, straight into numbers and codes.
 
 mod chunk;
+mod fields;
 mod kind;
 mod pages;
 mod thrift;

@@ -1,14 +1,18 @@
 //! Thrift's compact protocol, walked before Parquet's reader sees it.
 //!
-//! That reader steps over fields it does not know, and a list of booleans takes it no bytes: a few bytes of a file could
-//! ask for 2³¹ steps. Neither footers nor page headers have such lists, so they are refused here. The reader takes a
-//! known field as what it should be and not as what the file says it is, so a file made for that can still be slow.
+//! That reader steps over fields it does not know, and a list of booleans takes it no bytes; at the end of a file, the
+//! reader of page headers steps over values of fixed size without an error. Either way a few bytes of a file could ask for
+//! 2³¹ steps. Neither footers nor page headers have lists of booleans, so they are refused here, as is a header that does
+//! not end within its column chunk. Fields that the reader knows must have their type: see [`super::fields`].
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
+use ::parquet::basic::Compression;
 use ::parquet::errors::{ParquetError, Result};
+
+use super::fields::{FILE_METADATA, Fields, PAGE_HEADER, Wire};
 
 /// Structs and lists within each other at most; Parquet's reader has the same limit.
 const MAX_DEPTH: usize = 64;
@@ -24,22 +28,42 @@ pub(super) fn check_footer(file: &File, len: u64) -> Result<()> {
     let Some((&size, b"PAR1")) = tail.split_first_chunk() else { return Ok(()) };
     let size = u64::from(u32::from_le_bytes(size));
     let Some(start) = end.checked_sub(size) else { return Ok(()) };
-    Walk(&read(file, start, size)?).fields(MAX_DEPTH).map(drop).map_err(|fault| fault.at("footer", start))
+    let footer = read(file, start, size)?;
+    Walk(&footer).fields(FILE_METADATA, MAX_DEPTH).map(drop).map_err(|fault| fault.at("footer", start))
 }
 
-/// Checks the headers of the pages in a range of a file.
-pub(super) fn check_pages(file: &File, range: Range<u64>) -> Result<()> {
+/// Checks the headers of the pages in a range of a file, compressed like this.
+pub(super) fn check_pages(file: &File, range: Range<u64>, compression: Compression) -> Result<()> {
     let mut at = range.start;
     while at < range.end {
         let left = range.end - at;
-        let (header, size) = match page(&read(file, at, left.min(HEADER))?) {
+        let (header, sizes) = match page(&read(file, at, left.min(HEADER))?) {
             Err(Fault::Short) if left > HEADER => page(&read(file, at, left)?),
             page => page,
         }
         .map_err(|fault| fault.at("page header", at))?;
-        at = at.saturating_add(header).saturating_add(size);
+        if sizes.uncompressed > largest(sizes.compressed, compression) {
+            return Err(Fault::Expansion.at("page header", at));
+        }
+        at = at.saturating_add(header).saturating_add(sizes.compressed);
     }
     Ok(())
+}
+
+/// Bytes that a page may have uncompressed: Parquet's reader allocates what the header says before it decompresses.
+fn largest(compressed: u64, compression: Compression) -> u64 {
+    /// Far more than writers put in a page, and little enough to allocate for nothing.
+    const ANY: u64 = 64 << 20;
+    let factor = match compression {
+        // The reader takes such pages as they are.
+        Compression::UNCOMPRESSED => return u64::MAX,
+        // Copies of 64 bytes in 3, lengths that grow by 255 per byte, and copies of 258 bytes in 2 bits.
+        Compression::SNAPPY => 22,
+        Compression::LZ4 | Compression::LZ4_RAW => 256,
+        Compression::GZIP(_) => 1032,
+        _ => 1 << 16,
+    };
+    compressed.saturating_mul(factor).max(ANY)
 }
 
 fn read(mut file: &File, start: u64, len: u64) -> Result<Vec<u8>> {
@@ -49,11 +73,24 @@ fn read(mut file: &File, start: u64, len: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Bytes of a page without its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    uncompressed: u64,
+    compressed: u64,
+}
+
 /// Bytes of the header that `bytes` begins with, and of the page after it.
-fn page(bytes: &[u8]) -> std::result::Result<(u64, u64), Fault> {
+fn page(bytes: &[u8]) -> std::result::Result<(u64, Sizes), Fault> {
     let mut walk = Walk(bytes);
-    let size = walk.fields(MAX_DEPTH)?.and_then(|size| u64::try_from(size).ok()).ok_or(Fault::Size)?;
-    Ok(((bytes.len() - walk.0.len()) as u64, size))
+    let [uncompressed, compressed] = walk.fields(PAGE_HEADER, MAX_DEPTH)?;
+    // The reader would keep 32 bits of more.
+    let size = |size: Option<i64>| {
+        let size = size.and_then(|size| i32::try_from(size).ok());
+        size.and_then(|size| u64::try_from(size).ok()).ok_or(Fault::Size)
+    };
+    let sizes = Sizes { uncompressed: size(uncompressed)?, compressed: size(compressed)? };
+    Ok(((bytes.len() - walk.0.len()) as u64, sizes))
 }
 
 /// Why a struct was not walked to its end.
@@ -64,6 +101,7 @@ enum Fault {
     Kind,
     Depth,
     Size,
+    Expansion,
 }
 
 impl Fault {
@@ -71,9 +109,10 @@ impl Fault {
         let reason = match self {
             Self::Short => "it ends too early",
             Self::Booleans => "a list of booleans",
-            Self::Kind => "an unknown type",
+            Self::Kind => "a field of an unknown or another type",
             Self::Depth => "too many levels",
             Self::Size => "no size of the page",
+            Self::Expansion => "more bytes than the page can have uncompressed",
         };
         ParquetError::General(format!("damaged {what} at offset {offset}: {reason}"))
     }
@@ -83,28 +122,35 @@ impl Fault {
 struct Walk<'a>(&'a [u8]);
 
 impl Walk<'_> {
-    /// Walks the fields of a struct. Returns the third if it is an integer: the compressed size in a page header.
-    fn fields(&mut self, depth: usize) -> std::result::Result<Option<i64>, Fault> {
-        let (mut id, mut third) = (0_i64, None);
+    /// Walks the fields of a struct, of which some are known. Returns the second and the third if they are integers: the
+    /// sizes in a page header.
+    #[expect(clippy::cast_possible_truncation, reason = "Parquet's reader truncates ids, too")]
+    fn fields(&mut self, known: Fields, depth: usize) -> std::result::Result<[Option<i64>; 2], Fault> {
+        let (mut id, mut sizes) = (0_i16, [None; 2]);
         loop {
             let byte = self.byte()?;
             let kind = byte & 15;
             if kind == 0 {
-                return Ok(third);
+                return Ok(sizes);
             }
             id = match byte >> 4 {
-                0 => zigzag(self.varint()?),
-                delta => id.wrapping_add(delta.into()),
+                0 => zigzag(self.varint()?) as i16,
+                delta => id.checked_add(delta.into()).ok_or(Fault::Kind)?,
             };
-            if id == 3 && matches!(kind, 4..=6) {
-                third = Some(zigzag(self.varint()?));
-            } else {
-                self.value(kind, depth)?;
+            let wire = known.iter().find(|field| field.0 == id).map(|field| field.1);
+            if wire.is_some_and(|wire| !wire.is(kind)) {
+                return Err(Fault::Kind);
+            }
+            match (id, kind) {
+                (2, 4..=6) => sizes[0] = Some(zigzag(self.varint()?)),
+                (3, 4..=6) => sizes[1] = Some(zigzag(self.varint()?)),
+                _ => self.value(kind, wire, depth)?,
             }
         }
     }
 
-    fn value(&mut self, kind: u8, depth: usize) -> std::result::Result<(), Fault> {
+    /// Walks a value of the type that the file gives, which is that of `wire` if the value is known.
+    fn value(&mut self, kind: u8, wire: Option<Wire>, depth: usize) -> std::result::Result<(), Fault> {
         let depth = depth.checked_sub(1).ok_or(Fault::Depth)?;
         match kind {
             1 | 2 => Ok(()),
@@ -115,33 +161,43 @@ impl Walk<'_> {
                 let len = self.varint()?;
                 self.skip(len)
             }
-            9 | 10 => match self.byte()? {
-                0 => Ok(()),
-                head if head >> 4 == 15 => {
-                    let count = self.varint()?;
-                    self.elements(count, &[head & 15], depth)
+            9 | 10 => {
+                let head = self.byte()?;
+                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                let element = if let Some(Wire::List(element)) = wire { Some(*element) } else { None };
+                if count > 0 && element.is_some_and(|element| !element.is(head & 15)) {
+                    return Err(Fault::Kind);
                 }
-                head => self.elements(u64::from(head >> 4), &[head & 15], depth),
-            },
+                self.elements(count, &[head & 15], element, depth)
+            }
             11 => match self.varint()? {
                 0 => Ok(()),
                 count => {
                     let kinds = self.byte()?;
-                    self.elements(count, &[kinds >> 4, kinds & 15], depth)
+                    self.elements(count, &[kinds >> 4, kinds & 15], None, depth)
                 }
             },
-            12 => self.fields(depth).map(drop),
+            12 => {
+                let known = if let Some(Wire::Struct(known)) = wire { known } else { &[] };
+                self.fields(known, depth).map(drop)
+            }
             13 => self.skip(16),
             _ => Err(Fault::Kind),
         }
     }
 
     /// Elements of a list, or pairs of a map. Each takes a byte at least, so their count needs no limit.
-    fn elements(&mut self, count: u64, kinds: &[u8], depth: usize) -> std::result::Result<(), Fault> {
+    fn elements(
+        &mut self,
+        count: u64,
+        kinds: &[u8],
+        wire: Option<Wire>,
+        depth: usize,
+    ) -> std::result::Result<(), Fault> {
         if count > 0 && kinds.iter().any(|kind| matches!(kind, 1 | 2)) {
             return Err(Fault::Booleans);
         }
-        (0..count).try_for_each(|_| kinds.iter().try_for_each(|kind| self.value(*kind, depth)))
+        (0..count).try_for_each(|_| kinds.iter().try_for_each(|kind| self.value(*kind, wire, depth)))
     }
 
     fn byte(&mut self) -> std::result::Result<u8, Fault> {
@@ -175,10 +231,12 @@ fn zigzag(value: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use ::parquet::basic::GzipLevel;
+
     use super::*;
 
-    fn walked(bytes: &[u8]) -> std::result::Result<Option<i64>, Fault> {
-        Walk(bytes).fields(MAX_DEPTH)
+    fn walked(bytes: &[u8]) -> std::result::Result<[Option<i64>; 2], Fault> {
+        Walk(bytes).fields(&[], MAX_DEPTH)
     }
 
     #[test]
@@ -188,7 +246,7 @@ mod tests {
             [&[0x19, 0x25, 1, 2][..], &[0x1b, 1, 0x58, 3, 1, b'k'], &[0x1c, 0], &[0x1d], &[7; 16], &[0]].concat();
         let whole = [&fields[..], &more].concat();
         let mut walk = Walk(&whole);
-        assert_eq!((walk.fields(MAX_DEPTH), walk.0), (Ok(None), &[][..]));
+        assert_eq!((walk.fields(&[], MAX_DEPTH), walk.0), (Ok([None; 2]), &[][..]));
         for len in 0..whole.len() {
             assert_eq!(walked(&whole[..len]), Err(Fault::Short), "{len}");
         }
@@ -202,10 +260,39 @@ mod tests {
         assert_eq!(walked(&[0x1e]), Err(Fault::Kind));
     }
 
+    /// The reader would take the list of doubles for a struct: its first byte for a field, the rest for more of them.
+    #[test]
+    fn known_fields_of_another_type_are_refused() {
+        let header = |fifth: &[u8]| [&[0x15, 0, 0x15, 40, 0x15, 20][..], fifth, &[0]].concat();
+        let sizes = Sizes { uncompressed: 20, compressed: 10 };
+        assert_eq!(page(&header(&[0x2c, 0x15, 8, 0x15, 0, 0x15, 6, 0x15, 6, 0])), Ok((17, sizes)));
+        assert_eq!(page(&header(&[0x29, 0x17, 0, 0, 0, 0, 0, 0, 0, 0])), Err(Fault::Kind));
+        assert_eq!(page(&header(&[0x2c, 0x18, 1, b'a', 0])), Err(Fault::Kind), "a count of values that is a string");
+        // The id 65,539 is 3 in 16 bits.
+        assert_eq!(page(&[0x15, 0, 0x15, 40, 0x08, 0x86, 0x80, 0x08, 1, b'a', 0]), Err(Fault::Kind));
+        let footer = |bytes: &[u8]| Walk(bytes).fields(FILE_METADATA, MAX_DEPTH);
+        assert_eq!(footer(&[0x29, 0x1c, 0x48, 1, b'a', 0, 0]), Ok([None; 2]), "a schema of one column");
+        assert_eq!(footer(&[0x29, 0x15, 0, 0]), Err(Fault::Kind), "a schema of integers");
+        assert_eq!(footer(&[0x29, 0x1c, 0x45, 1, 0, 0]), Err(Fault::Kind), "a name that is an integer");
+        assert_eq!(footer(&[0x29, 0, 0]), Ok([None; 2]), "an empty list without a type");
+    }
+
     #[test]
     fn a_page_is_as_long_as_its_third_field_says() {
-        assert_eq!(page(&[0x15, 0, 0x15, 40, 0x15, 20, 0, 1, 2]), Ok((7, 10)));
+        let sizes = Sizes { uncompressed: 20, compressed: 10 };
+        assert_eq!(page(&[0x15, 0, 0x15, 40, 0x15, 20, 0, 1, 2]), Ok((7, sizes)));
         assert_eq!(page(&[0x15, 0, 0]), Err(Fault::Size));
         assert_eq!(page(&[0x35, 1, 0]), Err(Fault::Size));
+        let beyond = [0x15, 0, 0x15, 40, 0x15, 0x94, 0x80, 0x80, 0x80, 0x20, 0];
+        assert_eq!(page(&beyond), Err(Fault::Size), "10 in its lower 32 bits");
+    }
+
+    #[test]
+    fn pages_expand_as_far_as_their_compression_can() {
+        let gzip = Compression::GZIP(GzipLevel::default());
+        assert_eq!(largest(100, gzip), 64 << 20);
+        assert_eq!(largest(1 << 20, gzip), 1032 << 20);
+        assert_eq!(largest(1 << 20, Compression::SNAPPY), 64 << 20);
+        assert_eq!(largest(1, Compression::UNCOMPRESSED), u64::MAX);
     }
 }
