@@ -63,14 +63,16 @@ impl Objective for Huber {
 
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
         // The best constant is where clipped errors cancel: a step of Newton's method if it stays between the bounds
-        // known so far, else the middle of these. It starts from the median, and few steps are taken.
-        let mut constant = quantile(targets, weights, 0.5);
-        let ends = |ends: (f32, f32), &target: &f32| (ends.0.min(target), ends.1.max(target));
-        let ends = targets.iter().fold((f32::MAX, f32::MIN), ends);
-        let (mut low, mut high) = (f64::from(ends.0), f64::from(ends.1));
+        // known so far, else the middle of these. It starts from the median, and few steps are taken. All are relative to
+        // the median, so that shifted targets shift the constant and nothing else.
+        let median = quantile(targets, weights, 0.5);
+        let relative = |target: f32| f64::from(target) - median;
+        let ends = |ends: (f64, f64), &target: &f32| (ends.0.min(relative(target)), ends.1.max(relative(target)));
+        let (mut low, mut high) = targets.iter().fold((f64::MAX, f64::MIN), ends);
+        let mut constant = 0.0;
         for _ in 0..100 {
             let [slope, near] = sums(targets.len(), |row| {
-                let (weight, error) = (weight_of(weights, row), constant - f64::from(targets[row]));
+                let (weight, error) = (weight_of(weights, row), constant - relative(targets[row]));
                 let near = if error.abs() <= self.delta { weight } else { 0.0 };
                 [weight * error.clamp(-self.delta, self.delta), near]
             });
@@ -86,7 +88,7 @@ impl Objective for Huber {
             }
             constant = next;
         }
-        vec![constant]
+        vec![median + constant]
     }
 
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
