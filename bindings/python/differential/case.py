@@ -54,8 +54,8 @@ class Case:
         columns = [Column.random(rng) for _ in range(rng.integers(1, 9))]
         weights = str(rng.choice(["none", "none", "uniform", "zeros", "skewed", "small", "large"]))
         settings = _settings(rng, n_rows)
-        if any(column.kind == "many_categories" for column in columns):
-            # Here `max_bin` bounds the categories of a feature, too; the rivals keep all of them.
+        if any(column.kind == "many_categories" and column.size > 255 for column in columns):
+            # Ours tells 255 categories apart by default; the rivals keep all of them.
             settings["max_bin"] = 512
         return cls(seed, index, n_rows, columns, task, weights, settings)
 

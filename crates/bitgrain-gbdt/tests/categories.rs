@@ -33,21 +33,45 @@ fn the_bin_of_the_missing_is_there_even_if_none_is() {
     assert_eq!([3.0, NAN].map(|value| cuts.bin(0, value)), [0, 0]);
 }
 
+/// The column and, after it, rows of other categories, 20 rows of each: of 255 bins, they leave `room`.
+fn crowded(column: &[f32], room: usize) -> Vec<f32> {
+    let others = (0..(255 - room) * 20).map(|row| 200_000.0 + (row / 20) as f32);
+    column.iter().copied().chain(others).collect()
+}
+
+/// The categories of the column that have a bin beside the others.
+fn kept(column: &[f32], room: usize, weights: Option<&[f32]>) -> Vec<u32> {
+    let cuts = cuts_of(&crowded(column, room), 256, weights);
+    assert_eq!(cuts.map().n_bins(0), 256);
+    cuts.categories(0).iter().copied().filter(|code| *code < 200_000).collect()
+}
+
 #[test]
 fn beyond_the_budget_the_rarest_are_not_told_apart() {
     let column = [5.0, 9.0, 9.0, 1.0, 1.0, 70_000.0, 70_000.0, 70_000.0, 4.0];
-    assert_eq!(cuts_of(&column, 3, None).categories(0), [1, 70_000]); // of 1 and 9, twice each, the smaller code
-    assert_eq!(cuts_of(&column, 5, None).categories(0), [1, 4, 9, 70_000]); // and 4 before 5
-    let two = cuts_of(&column, 2, None);
-    assert_eq!((two.categories(0), two.map().n_bins(0)), (&[70_000][..], 2));
-    assert_eq!([70_000.0, 9.0, NAN].map(|value| two.bin(0, value)), [0, 1, 1]);
+    assert_eq!(kept(&column, 2, None), [1, 70_000]); // of 1 and 9, twice each, the smaller code
+    assert_eq!(kept(&column, 4, None), [1, 4, 9, 70_000]); // and 4 before 5
+    let cuts = cuts_of(&crowded(&column, 1), 256, None);
+    assert_eq!([70_000.0, 9.0, NAN].map(|value| cuts.bin(0, value)), [0, 255, 255]);
+}
+
+#[test]
+fn few_bins_for_numbers_take_none_from_categories() {
+    let column: Vec<f32> = (0..400_u16).map(f32::from).collect();
+    let categories = |max_bin| cuts_of(&column, max_bin, None).categories(0).len();
+    assert_eq!([2, 16, 256, 257, 300, 500].map(categories), [255, 255, 255, 256, 299, 400]);
 }
 
 #[test]
 fn weights_decide_what_is_frequent_and_rows_of_none_do_not_count() {
-    let (column, weights) = ([1.0, 1.0, 1.0, 2.0, 3.0], [0.5, 0.5, 0.5, 2.0, 0.0]);
-    assert_eq!(cuts_of(&column, 2, Some(&weights)).categories(0), [2]);
-    assert_eq!(cuts_of(&column, 9, Some(&weights)).categories(0), [1, 2]);
+    let column = [1.0, 1.0, 1.0, 2.0, 3.0];
+    let weights: Vec<f32> = crowded(&column, 1)
+        .iter()
+        .zip([0.5, 0.5, 0.5, 2.0, 0.0].into_iter().chain(std::iter::repeat(1.0)))
+        .map(|(_, w)| w)
+        .collect();
+    assert_eq!(kept(&column, 1, Some(&weights)), [2]);
+    assert_eq!(cuts_of(&column, 256, Some(&weights[..5])).categories(0), [1, 2]);
 }
 
 #[test]
@@ -97,30 +121,39 @@ fn other_data_may_hold_what_training_would_refuse() {
 
 #[test]
 fn zeros_that_are_not_written_down_are_a_category() {
-    let (row_ptr, columns, values) = ([0, 1, 1, 2, 2], [0, 0], [3.0, 3.0]);
-    let cuts = |absent, max_bin| {
+    // Four rows, of which two have a 3, and rows of 254 heavy categories if bins are to be scarce.
+    let cuts = |absent, scarce: bool| {
+        let others = if scarce { 254_u16 } else { 0 };
+        let row_ptr: Vec<usize> =
+            [0, 1, 1, 2, 2].into_iter().chain((1..=others).map(|row| 2 + usize::from(row))).collect();
+        let values: Vec<f32> = [3.0, 3.0].into_iter().chain((0..others).map(|code| 10.0 + f32::from(code))).collect();
+        let weights: Vec<f32> = [1.0, 1.0, 1.0, 1.5].into_iter().chain((0..others).map(|_| 9.0)).collect();
+        let columns = vec![0; values.len()];
         let features = Features::sparse(&row_ptr, &columns, &values, 1, absent).and_then(|f| f.with_categorical(&[0]));
-        let quantizer = Quantizer::default().with_max_bin(max_bin).expect("in range");
-        quantizer.compute_cuts(&features.expect("sparse rows"), Some(&[1.0, 1.0, 1.0, 1.5])).expect("codes")
+        Quantizer::default().compute_cuts(&features.expect("sparse rows"), Some(&weights)).expect("codes")
     };
-    assert_eq!(cuts(Absent::Zero, 9).categories(0), [0, 3]);
-    assert_eq!(cuts(Absent::Zero, 2).categories(0), [0]); // 2.5 against 2
-    assert_eq!(cuts(Absent::Missing, 9).categories(0), [3]);
+    assert_eq!(cuts(Absent::Zero, false).categories(0), [0, 3]);
+    assert_eq!(cuts(Absent::Zero, true).categories(0)[..2], [0, 10]); // 2.5 against 2
+    assert_eq!(cuts(Absent::Missing, false).categories(0), [3]);
+    assert_eq!(cuts(Absent::Missing, true).categories(0)[..2], [3, 10]);
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn kept_categories_are_the_most_frequent(column in vec(prop_oneof![4 => 0_u32..12, 1 => 0_u32..100_000], 1..200), max_bin in 2_u32..20) {
+    fn kept_categories_are_the_most_frequent(column in vec(prop_oneof![1 => 0_u32..12, 3 => 0_u32..700, 1 => 0_u32..100_000], 1..1200), max_bin in 2_u32..400) {
         let values: Vec<f32> = column.iter().map(|&code| code as f32).collect();
         let cuts = cuts_of(&values, max_bin, None);
-        let kept = cuts.categories(0);
-        prop_assert!(kept.is_sorted_by(|a, b| a < b) && kept.len() < max_bin as usize);
-        let count = |code: u32| column.iter().filter(|&&c| c == code).count();
-        for &code in column.iter().filter(|code| !kept.contains(code)) {
-            prop_assert_eq!(kept.len() + 1, max_bin as usize);
-            prop_assert!(kept.iter().all(|&k| count(k) > count(code) || (count(k) == count(code) && k < code)));
+        let (kept, budget) = (cuts.categories(0), max_bin.max(256) as usize);
+        prop_assert!(kept.is_sorted_by(|a, b| a < b) && kept.len() < budget);
+        let mut counts = std::collections::HashMap::new();
+        column.iter().for_each(|code| *counts.entry(*code).or_insert(0) += 1);
+        let (count, rarest) = (|code: u32| counts[&code], kept.iter().map(|code| counts[code]).min());
+        for &code in column.iter().filter(|code| kept.binary_search(code).is_err()) {
+            prop_assert_eq!(kept.len() + 1, budget);
+            let as_rare = kept.iter().filter(|&&kept| count(kept) == count(code));
+            prop_assert!(rarest.is_some_and(|rarest| rarest >= count(code)) && as_rare.clone().all(|&kept| kept < code));
             prop_assert_eq!(cuts.bin(0, code as f32), cuts.map().missing_bin(0).expect("always"));
         }
         for (bin, &code) in (0..).zip(kept) {

@@ -46,7 +46,7 @@ pub(crate) struct Settings {
     /// How gradients are kept: f32, pairs of 8 or 4 bits, or by the size of the data.
     #[arg(long, value_enum, default_value = "f32")]
     precision: Precision,
-    /// Bins of a feature at most, that of missing values included.
+    /// Maximum number of bins per numeric feature, including the bin of missing values.
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_bin: u32,
     /// Stop after so many rounds without improvement on the validation rows.

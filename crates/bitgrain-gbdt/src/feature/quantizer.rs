@@ -22,7 +22,9 @@ use super::{BinCuts, FeatureError, FeatureKind, Features};
 /// Values are compared as f32, which costs no more than a rounding error of a cut. A feature given as f64 whose values
 /// f32 would merge (identifiers near 10^9, timestamps in milliseconds) is cut and compared as f64.
 ///
-/// A categorical feature gets a bin for each of its most frequent categories, whichever rows they are in.
+/// A categorical feature gets a bin for each of its most frequent categories, whichever rows they are in: 255 of them, or
+/// more if there may be more bins. Fewer bins than 256 are for numbers only: neighboring values can share a bin, whereas
+/// categories that share one cannot be told apart.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -39,6 +41,9 @@ pub struct Quantizer {
     seed: u64,
 }
 
+/// Bins that a categorical feature may have however few numbers have: as many as fit a byte.
+const CATEGORY_BINS: u32 = 256;
+
 impl Default for Quantizer {
     /// 256 bins, which fit a byte; a sample of 200,000 rows; seed 0.
     fn default() -> Self {
@@ -50,7 +55,8 @@ impl Quantizer {
     /// The most bins a feature can be given: an f32 has no more significant digits.
     pub const MAX_BIN: u32 = 1 << 24;
 
-    /// At most this many bins per feature, the one for missing values included if the feature misses any.
+    /// At most this many bins per feature, the one for missing values included if the feature misses any. Categorical
+    /// features may have 256 in any case.
     ///
     /// # Errors
     /// [`FeatureError::InvalidMaxBin`] unless it is from 2 to [`Quantizer::MAX_BIN`].
@@ -93,7 +99,7 @@ impl Quantizer {
             if let Some((row, value)) = counted.invalid() {
                 return Err(FeatureError::InvalidCategory { row, feature, value });
             }
-            let codes = counted.most_frequent(self.max_bin as usize - 1);
+            let codes = counted.most_frequent(self.max_bin.max(CATEGORY_BINS) as usize - 1);
             bins[feature] = FeatureBins::Categories(Categories::new(codes));
         }
 

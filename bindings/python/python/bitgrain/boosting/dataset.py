@@ -34,7 +34,8 @@ class Dataset:
     categorical : sequence of int or str, optional
         Further columns whose numbers are codes of categories, by place or by name.
     max_bin : int
-        Bins of a feature at most, that of missing values included.
+        Maximum number of bins per feature, including the bin of missing values. Categorical features may have 256
+        in any case.
     sample_rows : int
         Rows that quantiles are taken from, if there are more.
     class_weight : "balanced", dict or sequence of float, optional

@@ -38,7 +38,8 @@ colsample_bynode, gradient_precision, early_stopping_rounds, stochastic_rounding
 cat_smooth, max_cat_threshold
         How trees are grown: see :class:`bitgrain.boosting.Params`.
     max_bin : int
-        Bins of a feature at most, that of missing values included.
+        Maximum number of bins per feature, including the bin of missing values. Categorical features may have 256
+        in any case.
     categorical_features : list of int or str, or flags, optional
         Further columns whose numbers are codes of categories. Columns of a category type always are.
     importance_type : {"gain", "split"}
