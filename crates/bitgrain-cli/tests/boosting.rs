@@ -215,6 +215,15 @@ fn sparse_files_need_no_target() {
 }
 
 #[test]
+fn metrics_of_two_classes_stand_for_those_of_several() {
+    let folder = folder();
+    let arguments = "cv train.csv --target kind --ignore id,price,sold,weight --folds 2 --rounds 2 --json --metric";
+    let report = json(folder.path(), &format!("{arguments} logloss,error"));
+    let names = [&report["metrics"][0]["name"], &report["metrics"][1]["name"]];
+    assert_eq!(names, ["multi_logloss", "multi_error"]);
+}
+
+#[test]
 fn mistakes_say_what_to_do() {
     let folder = folder();
     let folder = folder.path();
@@ -228,6 +237,8 @@ fn mistakes_say_what_to_do() {
     says("train none.csv --target price --model m.bitgrain", "none.csv: ");
     says("train train.csv --target price --model m.bitgrain --objective foo", "there is no objective foo");
     says("train train.csv --target price --model m.bitgrain --metric foo", "there is no metric foo");
+    says("train train.csv --target kind --model m.bitgrain --metric auc", "makes 3; use `multi_logloss`");
+    says("train train.csv --target price --model m.bitgrain --metric merror", "compares classes, but the objective is");
     says("train train.csv --target sold --model m.bitgrain --objective squared", "column sold holds texts");
     says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "0.2 holds back a fifth");
     says("train train.csv --target price --model m.bitgrain --early-stopping 5", "--valid FILE or --valid-fraction");

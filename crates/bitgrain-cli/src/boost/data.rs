@@ -155,7 +155,7 @@ impl Source {
         if self.metric.is_empty() {
             return Ok(vec![metric::default_for(objective)]);
         }
-        self.metric.iter().map(|name| Ok(metric::by_name(name)?)).collect()
+        self.metric.iter().map(|name| Ok(metric::by_name_for(name, objective)?)).collect()
     }
 
     /// The weights of rows that are trained on: their own, times those of their classes if these are to be balanced.

@@ -22,6 +22,27 @@ pub enum MetricError {
         /// What it takes.
         takes: &'static str,
     },
+    /// A metric of single predictions, for an objective that makes several per row.
+    #[error(
+        "metric `{metric}` takes one prediction per row, but objective `{objective}` makes {groups}; use \
+         `multi_logloss`, `multi_error` or a metric of your own"
+    )]
+    OnePrediction {
+        /// The metric.
+        metric: String,
+        /// The objective.
+        objective: String,
+        /// Predictions per row.
+        groups: usize,
+    },
+    /// A metric of classes, for an objective without any.
+    #[error("metric `{metric}` compares classes, but the objective is `{objective}`; use `rmse`")]
+    Classes {
+        /// The metric.
+        metric: String,
+        /// The objective.
+        objective: String,
+    },
     /// Nothing to measure.
     #[error("no rows have no metric")]
     Empty,

@@ -1,7 +1,7 @@
 //! How good predictions are.
 //!
-//! [`by_name`] makes a built-in metric, [`NAMES`] lists them, [`default_for`] knows what suits an objective. Definitions
-//! are scikit-learn's where it has the metric.
+//! [`by_name`] makes a built-in metric, [`by_name_for`] one that suits an objective, [`NAMES`] lists them, [`default_for`]
+//! knows the usual one of an objective. Definitions are scikit-learn's where it has the metric.
 //!
 //! ```
 //! use bitgrain_gbdt::metric::{self, Evaluated};
@@ -57,6 +57,7 @@ mod pinball;
 mod r2;
 mod ranking;
 mod squared;
+mod suited;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,7 @@ pub use names::{NAMES, by_name};
 pub use pinball::Pinball;
 pub use r2::R2;
 pub use squared::{Mse, Rmse};
+pub use suited::by_name_for;
 
 pub(crate) use measure::default_for_link;
 pub(crate) use sum::sums;

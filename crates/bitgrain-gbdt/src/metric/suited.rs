@@ -1,0 +1,75 @@
+//! Metrics by name, as they suit the predictions of an objective.
+
+use super::{Metric, MetricError, by_name};
+use crate::model::Link;
+use crate::objective::Objective;
+
+/// Metrics of two classes and of several, which go by one name in scikit-learn.
+const OF_CLASSES: [(&str, &str); 2] = [("logloss", "multi_logloss"), ("error", "multi_error")];
+
+/// The built-in metric of a name, for the predictions of an objective: with three classes or more, `logloss` stands for
+/// `multi_logloss` and `error` for `multi_error`, and the other way round with two.
+///
+/// ```
+/// use bitgrain_gbdt::{metric, objective};
+/// let classes = objective::by_name("multiclass:3").expect("a name of ours");
+/// assert_eq!(metric::by_name_for("logloss", &*classes)?.name(), "multi_logloss");
+/// assert!(metric::by_name_for("auc", &*classes).is_err()); // it compares two classes
+/// # Ok::<(), metric::MetricError>(())
+/// ```
+///
+/// # Errors
+/// As [`by_name`], and [`MetricError::OnePrediction`] or [`MetricError::Classes`] if the metric does not suit the
+/// objective.
+pub fn by_name_for(text: &str, objective: &dyn Objective) -> Result<Box<dyn Metric>, MetricError> {
+    let found = by_name(text)?;
+    let (groups, name) = (objective.n_groups(), found.name());
+    for (of_two, of_several) in OF_CLASSES {
+        if groups > 1 && name == of_two {
+            return by_name(of_several);
+        }
+        if groups == 1 && name == of_several && matches!(objective.link(), Link::Logistic { .. }) {
+            return by_name(of_two);
+        }
+    }
+    let of_several = OF_CLASSES.iter().any(|(_, of_several)| *of_several == name);
+    let (metric, objective) = (text.to_owned(), objective.name());
+    match (groups, of_several) {
+        (1, true) => Err(MetricError::Classes { metric, objective }),
+        (2.., false) => Err(MetricError::OnePrediction { metric, objective, groups }),
+        _ => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective;
+
+    fn suited(metric: &str, objective: &str) -> Result<String, MetricError> {
+        by_name_for(metric, &*objective::by_name(objective).expect("a name of ours")).map(|metric| metric.name())
+    }
+
+    #[test]
+    fn one_name_stands_for_the_metric_of_two_classes_and_of_several() {
+        for (metric, objective, want) in [
+            ("logloss", "multiclass:3", "multi_logloss"),
+            ("binary_error", "multiclass:3", "multi_error"),
+            ("mlogloss", "multiclass:3", "multi_logloss"),
+            ("mlogloss", "binary", "logloss"),
+            ("multi_error", "binary", "error"),
+            ("logloss", "binary", "logloss"),
+            ("pinball:0.3", "squared", "pinball:0.3"),
+        ] {
+            assert_eq!(suited(metric, objective), Ok(want.to_owned()), "{metric}, {objective}");
+        }
+    }
+
+    #[test]
+    fn metrics_that_do_not_suit_the_predictions_are_refused() {
+        let error = suited("auc", "multiclass:3").expect_err("three classes").to_string();
+        assert!(error.starts_with("metric `auc` takes one prediction per row, but objective `multiclass:3` makes 3"));
+        let error = suited("merror", "squared").expect_err("a regression").to_string();
+        assert_eq!(error, "metric `merror` compares classes, but the objective is `squared`; use `rmse`");
+    }
+}
