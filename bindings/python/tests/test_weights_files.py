@@ -187,6 +187,15 @@ def test_importances_and_shards(model: Path, state: dict[str, np.ndarray], tmp_p
     found = bitgrain.open_model(tmp_path / "a.gguf")["blk.0.weight"].quantized()
     wanted = bitgrain.quantize(state["blk.0.weight"], "q4_0", importance=np.linspace(1, 100, 256, dtype=np.float32))
     assert found == wanted
+    for to, also in (("int8", {}), ("float16", {}), ("int4", {"keep": {"norm": "int8"}}), ("q8_0", {})):
+        with pytest.raises(bitgrain.InputError, match=f"importance has no effect on {to}"):
+            bitgrain.quantize_file(model, tmp_path / "b.gguf", to, importance=importance, **also)
+    with pytest.raises(bitgrain.InputError, match="importance has no effect on"):
+        bitgrain.quantize_file(
+            model, tmp_path / "b.gguf", budget="100kB", candidates=["int8", "q8_0"], importance=importance
+        )
+    assert not (tmp_path / "b.gguf").exists()
+    bitgrain.quantize_file(model, tmp_path / "b.safetensors", "int4", calibrate="mse", importance=importance)
     index = tmp_path / "shards" / "model.safetensors.index.json"
     index.parent.mkdir()
     bitgrain.quantize_file(model, index, "int8", shard_size="10kB")

@@ -53,6 +53,33 @@ impl Orders {
     }
 }
 
+impl Orders {
+    /// Refuses an importance file if no format that may be written makes use of it.
+    fn refuse_useless_importance(&self, candidates: &[WeightFormat]) -> Result<()> {
+        let mut choices = vec![parse_choice(&self.to)?];
+        for (_, choice) in &self.rules {
+            choices.push(parse_choice(choice)?);
+        }
+        match (self.goal(), &self.plan) {
+            (Some(_), _) => choices.extend(candidates.iter().map(|format| FormatChoice::To(*format))),
+            (None, Some(file)) => {
+                let plan = PrecisionPlan::load(file)?;
+                choices.extend(plan.formats.values().chain(plan.others.values()).copied());
+            }
+            (None, None) => {}
+        }
+        if choices.iter().any(|choice| matches!(choice, FormatChoice::To(format) if format.takes_importance())) {
+            return Ok(());
+        }
+        let mut names: Vec<String> = choices.iter().map(ToString::to_string).collect();
+        names.dedup();
+        Err(Raised::input(format!(
+            "importance has no effect on {}; choose q4_0 to q6_k, iq4_nl, or a dtype with calibrate='mse', or leave it out",
+            names.join(", ")
+        )))
+    }
+}
+
 pub(super) fn convert<'py>(
     py: Python<'py>,
     model: &ModelFile,
@@ -70,6 +97,7 @@ pub(super) fn convert<'py>(
     let total = measured.saturating_add(model.bytes());
     let (planned, done) = watched(py, total, notify, |watch| {
         if let Some(file) = &orders.importance {
+            orders.refuse_useless_importance(&formats)?;
             recipe.importance = Some(importance(file, model)?);
         }
         let planned = planned(model, container, &formats, orders, &recipe, watch)?;
