@@ -140,6 +140,8 @@ fn embed(args: &Args, texts: &[String]) -> Result<(Embedded, Vec<Vec<f32>>), Cli
     let mut encoder = SentenceEncoder::open(&args.model)?;
     if args.to != WeightFormat::from(DType::Float32) {
         encoder.morph(args.to)?;
+        // No other format is asked for later, so the f32 values need not stay in memory.
+        encoder.freeze()?;
     }
     let bar = RoundBar::of("embedding", "texts");
     let start = Instant::now();

@@ -70,6 +70,19 @@ fn morphing_back_gives_the_same_bits() {
 }
 
 #[test]
+fn a_frozen_encoder_keeps_its_codes_only_and_its_vectors() {
+    let folder = Tiny::new().write();
+    let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let full = encoder.memory();
+    encoder.morph(DType::Int4).expect("int4");
+    let vectors = encoder.embed(&TEXTS).expect("vectors");
+    assert!(encoder.memory() > full, "f32 and int4");
+    encoder.freeze().expect("frozen");
+    assert!(encoder.memory() < full / 2, "{} bytes of {full}", encoder.memory());
+    assert_eq!(encoder.embed(&TEXTS).expect("vectors"), vectors);
+}
+
+#[test]
 fn vectors_do_not_depend_on_the_threads() {
     let folder = Tiny::new().write();
     let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");

@@ -58,6 +58,21 @@ impl SentenceEncoder {
         Ok(self.network.morph(format)?)
     }
 
+    /// Keeps the weights in their formats only and frees the f32 values that they were made from. The vectors stay the
+    /// same; another format is then made from what the codes stand for.
+    ///
+    /// # Errors
+    /// [`EmbedError::Network`]; then nothing is changed.
+    pub fn freeze(&mut self) -> Result<(), EmbedError> {
+        Ok(self.network.freeze()?)
+    }
+
+    /// Bytes of all weights in memory, the f32 values they were made from included.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.network.memory().iter().map(|copy| copy.bytes).sum()
+    }
+
     /// Embeds texts to learn how large the inputs of every matrix are, and has scales searched for with that: see
     /// [`Observations::apply`](crate::network::observe::Observations::apply). Matrices keep their formats, and are quantized anew.
     ///
