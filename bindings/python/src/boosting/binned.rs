@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bitgrain::gbdt::feature::{Features, Quantizer};
+use bitgrain::gbdt::feature::{FeatureKind, Quantizer, Schema};
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective::{ClassWeights, class_weights};
 use bitgrain::gbdt::train::{Dataset, Targets};
@@ -20,23 +20,17 @@ use crate::error::{Raised, Result};
 pub(crate) struct BinnedData {
     /// Taken out by a training that nobody follows.
     data: Mutex<Option<Arc<Dataset>>>,
-    facts: Arc<Facts>,
+    schema: Arc<Schema>,
     n_rows: usize,
     /// The model that scores begin with.
     base: Option<Arc<Model>>,
-}
-
-/// What holds for all data that is binned alike.
-pub(super) struct Facts {
-    pub(super) names: Vec<String>,
-    pub(super) categories: Categories,
 }
 
 #[pymethods]
 impl BinnedData {
     #[new]
     #[pyo3(signature = (
-        features, targets, weights=None, *, names=None, categories=None, class_weights=None, max_bin=256,
+        features, targets, weights=None, *, names=None, categories=None, classes=None, class_weights=None, max_bin=256,
         sample_rows=200_000, seed=0, like=None, base=None, n_jobs=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -47,6 +41,7 @@ impl BinnedData {
         weights: Option<PyReadonlyArray1<'_, f32>>,
         names: Option<Vec<String>>,
         categories: Option<Categories>,
+        classes: Option<Vec<String>>,
         class_weights: Option<OfClasses>,
         max_bin: u32,
         sample_rows: usize,
@@ -55,7 +50,7 @@ impl BinnedData {
         base: Option<&Bound<'_, Booster>>,
         n_jobs: Option<Jobs>,
     ) -> Result<Self> {
-        let mut raw = features.features()?;
+        let raw = features.features()?;
         let n_rows = raw.n_rows();
         let targets = targets.copy()?;
         let weights =
@@ -65,43 +60,43 @@ impl BinnedData {
         let base =
             base.map(|base| Arc::clone(&base.get().model)).or_else(|| like.and_then(|like| like.get().base.clone()));
         let quantizer = Quantizer::default().with_max_bin(max_bin)?.with_sample_rows(sample_rows)?.with_seed(seed);
-        let facts = match like {
-            Some(like) => Arc::clone(&like.get().facts),
-            None => {
-                let names = names.unwrap_or_else(|| raw.names().to_vec());
-                let categories = categories.unwrap_or_else(|| vec![None; names.len()]);
-                Arc::new(Facts { names, categories })
-            }
+        let schema = match like {
+            Some(like) => Arc::clone(&like.get().schema),
+            None => Arc::new(schema(names, categories, raw.n_features())?),
         };
-        raw = facts.describe(raw)?;
+        let raw = raw.with_schema(Arc::clone(&schema))?;
         let like = like.map(|like| like.get().shared()).transpose()?;
         let data = pool::detached(py, n_jobs, || {
             let data = match &like {
                 Some(like) => like.like(&raw, targets, weights)?,
-                None => Dataset::new(&raw, targets, weights, &quantizer)?,
+                None => Dataset::new(&raw, targets, weights, &quantizer)?.with_classes(classes.unwrap_or_default()),
             };
             match &base {
                 Some(model) => data.start_from(model, &raw),
                 None => Ok(data),
             }
         })??;
-        Ok(Self { data: Mutex::new(Some(Arc::new(data))), facts, n_rows, base })
+        Ok(Self { data: Mutex::new(Some(Arc::new(data))), schema, n_rows, base })
     }
 
     /// Rows and features.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.n_rows, self.facts.names.len())
+        (self.n_rows, self.schema.n_features())
     }
 
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.facts.names.clone()
+        self.schema.names().to_vec()
     }
 
     #[getter]
     fn categories(&self) -> Categories {
-        self.facts.categories.clone()
+        let of = |feature: usize| match self.schema.kind(feature) {
+            FeatureKind::Numeric => None,
+            FeatureKind::Categorical => Some(self.schema.labels(feature).to_vec()),
+        };
+        (0..self.schema.n_features()).map(of).collect()
     }
 
     /// Bytes that the bins of a row take.
@@ -124,7 +119,7 @@ impl BinnedData {
 
     /// The largest value of each bin of a feature but the last.
     fn cuts<'py>(&self, py: Python<'py>, feature: usize) -> Result<Bound<'py, PyArray1<f64>>> {
-        let n_features = self.facts.names.len();
+        let n_features = self.schema.n_features();
         if feature >= n_features {
             return Err(Raised::input(format!(
                 "there is no feature {feature} among {n_features}, which are counted from 0"
@@ -147,25 +142,20 @@ impl BinnedData {
         data.ok_or_else(|| Raised::input("the data was given to a training that used it up"))
     }
 
-    pub(super) fn facts(&self) -> &Arc<Facts> {
-        &self.facts
-    }
-
     pub(super) fn base(&self) -> Option<&Arc<Model>> {
         self.base.as_ref()
     }
 }
 
-impl Facts {
-    /// The features with their names and kinds.
-    fn describe<'a>(&self, features: Features<'a>) -> Result<Features<'a>> {
-        let (expected, found) = (self.categories.len(), features.n_features());
-        if expected != found {
-            return Err(Raised::input(format!("the features are {found}, but {expected} are expected")));
+/// The features as Python describes them.
+fn schema(names: Option<Vec<String>>, categories: Option<Categories>, n_features: usize) -> Result<Schema> {
+    let mut schema = names.map_or_else(|| Ok(Schema::unnamed(n_features)), Schema::new)?;
+    for (feature, labels) in categories.into_iter().flatten().enumerate() {
+        if let Some(labels) = labels {
+            schema = schema.with_labels(feature, labels)?;
         }
-        let categorical: Vec<usize> = (0..expected).filter(|&at| self.categories[at].is_some()).collect();
-        Ok(features.with_names(self.names.clone())?.with_categorical(&categorical)?)
     }
+    Ok(schema)
 }
 
 /// Targets as Python has them.

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::metric::{Metric, default_for};
-use bitgrain::gbdt::model::{InputKind, Model};
 use bitgrain::gbdt::train::{CrossValidation, Data, MetricValue, Round, TrainError, Trainer};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use super::binned::{BinnedData, Facts};
+use super::binned::BinnedData;
 use super::booster::Booster;
 use super::metric::metric;
 use super::objective::{FirstRaised, objective};
@@ -33,8 +32,8 @@ type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
 /// copy of its bins.
 #[pyfunction]
 #[pyo3(signature = (
-    data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, classes=None, metadata=None,
-    keep=true, n_jobs=None,
+    data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, metadata=None, keep=true,
+    n_jobs=None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
 pub(crate) fn train(
@@ -46,7 +45,6 @@ pub(crate) fn train(
     valid: Option<Vec<(String, Bound<'_, BinnedData>)>>,
     watch_train: Option<String>,
     on_round: Option<Py<PyAny>>,
-    classes: Option<Vec<String>>,
     metadata: Option<BTreeMap<String, String>>,
     keep: bool,
     n_jobs: Option<Jobs>,
@@ -61,7 +59,7 @@ pub(crate) fn train(
         None if !valid.is_empty() || watches => vec![default_for(&*objective)],
         None => Vec::new(),
     };
-    let (facts, base) = (Arc::clone(data.get().facts()), data.get().base().cloned());
+    let base = data.get().base().cloned();
     let shared = |(_, valid): &(String, Bound<'_, BinnedData>)| valid.get().shared();
     let shared = valid.iter().map(shared).collect::<Result<Vec<_>>>()?;
     let called = Names { train: watch_train, valid: valid.into_iter().map(|(name, _)| name).collect() };
@@ -88,8 +86,6 @@ pub(crate) fn train(
     let interrupted = interrupted(py, signal)?;
     let history = by_metric(&called, &training.history);
     let mut model = training.model;
-    label(&mut model, &facts);
-    model.output.classes = classes.unwrap_or_default();
     model.metadata.extend(metadata.unwrap_or_default());
     let precision = training.precision.to_string();
     Ok((Booster::new(model)?, history, training.best_round, precision, interrupted))
@@ -216,13 +212,4 @@ fn by_metric(called: &Names, rounds: &[Vec<MetricValue>]) -> History {
         history.push((data, name, values.collect()));
     }
     history
-}
-
-/// Gives the inputs of a model the texts of their codes.
-fn label(model: &mut Model, facts: &Facts) {
-    for (input, own) in model.inputs.iter_mut().zip(&facts.categories) {
-        if let (InputKind::Categorical { labels, .. }, Some(own)) = (&mut input.kind, own) {
-            labels.clone_from(own);
-        }
-    }
 }

@@ -79,7 +79,7 @@ impl Source {
         }
         table.columns().iter().for_each(say_coarse);
         let matrix = match base {
-            Some(model) => table.align(&model.inputs)?,
+            Some(model) => table.align(&model.schema())?,
             None => table.into_matrix(&self.categorical)?,
         };
         Ok(Prepared {
@@ -99,7 +99,7 @@ impl Source {
         let (table, target, weights) = self.split(path)?;
         let target = target_for(&learned.objective, &target, &learned.classes)?;
         Ok(Prepared {
-            matrix: table.align(&learned.matrix.inputs())?,
+            matrix: table.align(learned.matrix.schema())?,
             targets: target.values,
             weights,
             classes: target.labels,

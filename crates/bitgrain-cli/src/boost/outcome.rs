@@ -33,8 +33,8 @@ impl Outcome<'_> {
         if self.valid_rows > 0 {
             line("rows held back", self.valid_rows.to_string());
         }
-        line("features", learned.matrix.names().len().to_string());
-        line("categories among them", learned.matrix.categorical().len().to_string());
+        line("features", learned.matrix.schema().n_features().to_string());
+        line("categories among them", learned.matrix.schema().categorical().count().to_string());
         line("bins", trained.bins.to_string());
         line("bytes per row, before", (learned.matrix.bytes() / rows.max(1)).to_string());
         line("bytes per row, binned", trained.bytes_per_row.to_string());
@@ -64,8 +64,8 @@ impl Outcome<'_> {
         json!({
             "rows": learned.matrix.n_rows(),
             "valid_rows": self.valid_rows,
-            "features": learned.matrix.names().len(),
-            "categorical": learned.matrix.categorical().iter().map(|at| &learned.matrix.names()[*at]).collect::<Vec<_>>(),
+            "features": learned.matrix.schema().n_features(),
+            "categorical": learned.matrix.schema().categorical().map(|at| &learned.matrix.schema().names()[at]).collect::<Vec<_>>(),
             "bins": trained.bins,
             "bytes_per_row": trained.bytes_per_row,
             "objective": learned.objective,

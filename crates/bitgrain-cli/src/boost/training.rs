@@ -36,7 +36,8 @@ pub(crate) fn train(
     let start = Instant::now();
     let features = learned.matrix.features()?;
     let weights = source.training_weights(&learned.targets, learned.weights.clone())?;
-    let mut data = Dataset::new(&features, learned.targets.clone(), weights, &settings.quantizer()?)?;
+    let mut data = Dataset::new(&features, learned.targets.clone(), weights, &settings.quantizer()?)?
+        .with_classes(learned.classes.clone());
     let mut held = match valid {
         Some(valid) => Some(data.like(&valid.matrix.features()?, valid.targets.clone(), valid.weights.clone())?),
         None => None,

@@ -108,7 +108,7 @@ fn measured(args: &Args) -> Result<Report, CliError> {
     let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };
     Ok(Report {
         rows: all.matrix.n_rows(),
-        features: all.matrix.names().len(),
+        features: all.matrix.schema().n_features(),
         rounds: done.trainings.iter().map(rounds).collect(),
         metrics: done.metrics.into_iter().map(spread).collect(),
         objective: all.objective,

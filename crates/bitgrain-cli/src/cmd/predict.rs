@@ -100,7 +100,7 @@ fn read(args: &Args, model: &Model) -> Result<Matrix, CliError> {
         },
         ..ReadOptions::default()
     };
-    Ok(Table::read_with(&args.data, &options)?.align(&model.inputs)?)
+    Ok(Table::read_with(&args.data, &options)?.align(&model.schema())?)
 }
 
 fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliError> {

@@ -86,11 +86,8 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     let all = args.source.read(base.as_ref())?;
     all.say_why();
     let (learned, valid) = held_back(args, all)?;
-    let mut trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
-    let model = &mut trained.training.model;
-    learned.matrix.label(&mut model.inputs);
-    model.output.classes.clone_from(&learned.classes);
-    save(model, &args.model)?;
+    let trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
+    save(&trained.training.model, &args.model)?;
     let file_bytes = fs::metadata(&args.model).map_or(0, |file| file.len());
     let valid_rows = valid.as_ref().map_or(0, |valid| valid.matrix.n_rows());
     let outcome = Outcome { learned: &learned, valid_rows, trained: &trained, path: &args.model, file_bytes };

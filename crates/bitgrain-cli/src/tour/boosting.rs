@@ -60,7 +60,8 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let fold = Fold::hold_out(ROWS, Some(&target.values), HELD_BACK, 1);
     let (learned, held) = (matrix.select(&fold.train), matrix.select(&fold.valid));
     let chosen = |rows: &[usize]| rows.iter().map(|row| target.values[*row]).collect::<Vec<f32>>();
-    let mut data = Dataset::new(&learned.features()?, chosen(&fold.train), None, &Quantizer::default())?;
+    let mut data = Dataset::new(&learned.features()?, chosen(&fold.train), None, &Quantizer::default())?
+        .with_classes(target.labels.clone());
     let valid = data.like(&held.features()?, chosen(&fold.valid), None)?;
     let mut precisions = Vec::new();
     let mut last = None;
@@ -75,9 +76,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
         precisions.push(Row { precision: precision(kept), gradient_bytes, auc: value(0), logloss: value(1), seconds });
         last = Some(training.model);
     }
-    let mut model = last.ok_or_else(|| io::Error::other("no precision was tried"))?;
-    learned.label(&mut model.inputs);
-    model.output.classes.clone_from(&target.labels);
+    let model = last.ok_or_else(|| io::Error::other("no precision was tried"))?;
     let (loaded, model_bytes) = saved_and_loaded(&model)?;
     let before = Predictor::new(&model)?.predict(&held.features()?)?;
     let start = Instant::now();
@@ -87,7 +86,7 @@ fn run() -> Result<Box<dyn Report>, CliError> {
     let predictions_per_second = after.len() as f64 / seconds;
     Ok(Box::new(Boosting {
         rows: ROWS,
-        features: matrix.names().len(),
+        features: matrix.schema().n_features(),
         missing,
         f32_bytes_per_row: matrix.bytes() / ROWS,
         bytes_per_row: data.bytes_per_row(),

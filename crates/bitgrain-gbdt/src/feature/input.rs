@@ -1,18 +1,17 @@
 //! Raw features as a borrowed matrix: dense or sparse, with a name and a kind for every feature.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::dense::{Dense, Order};
 use super::sparse::Sparse;
-use super::{Absent, FeatureError, FeatureKind, Values};
+use super::{Absent, FeatureError, FeatureKind, Schema, Values};
 
 /// A matrix of raw features. NaN is a missing value.
 #[derive(Debug, Clone)]
 pub struct Features<'a> {
     matrix: Matrix<'a>,
     n_rows: usize,
-    names: Vec<String>,
-    kinds: Vec<FeatureKind>,
+    schema: Arc<Schema>,
 }
 
 /// Where the values are.
@@ -79,23 +78,28 @@ impl<'a> Features<'a> {
     }
 
     fn new(matrix: Matrix<'a>, n_rows: usize, n_features: usize) -> Self {
-        let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        Self { matrix, n_rows, names, kinds: vec![FeatureKind::Numeric; n_features] }
+        Self { matrix, n_rows, schema: Arc::new(Schema::unnamed(n_features)) }
     }
 
-    /// The same features under names other than `f0`, `f1` and so on.
+    /// Replaces names, kinds and category labels by those of a schema.
     ///
     /// # Errors
-    /// [`FeatureError::NameCount`] or [`FeatureError::DuplicateName`].
+    /// Returns [`FeatureError::FeatureCount`] unless the schema has as many features.
+    pub fn with_schema(mut self, schema: Arc<Schema>) -> Result<Self, FeatureError> {
+        let (expected, found) = (schema.n_features(), self.n_features());
+        if expected != found {
+            return Err(FeatureError::FeatureCount { expected, found });
+        }
+        self.schema = schema;
+        Ok(self)
+    }
+
+    /// Renames the features, which are `f0`, `f1` and so on by default.
+    ///
+    /// # Errors
+    /// Returns [`FeatureError::NameCount`] or [`FeatureError::DuplicateName`].
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, FeatureError> {
-        if names.len() != self.n_features() {
-            return Err(FeatureError::NameCount { names: names.len(), features: self.n_features() });
-        }
-        let mut seen = HashSet::new();
-        if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
-            return Err(FeatureError::DuplicateName { name: name.clone() });
-        }
-        self.names = names;
+        self.schema = Arc::new(Arc::unwrap_or_clone(self.schema).with_names(names)?);
         Ok(self)
     }
 
@@ -114,11 +118,7 @@ impl<'a> Features<'a> {
     /// # Errors
     /// [`FeatureError::NoSuchFeature`].
     pub fn with_categorical(mut self, features: &[usize]) -> Result<Self, FeatureError> {
-        let count = self.n_features();
-        for &feature in features {
-            let kind = self.kinds.get_mut(feature);
-            *kind.ok_or(FeatureError::NoSuchFeature { feature, features: count })? = FeatureKind::Categorical;
-        }
+        self.schema = Arc::new(Arc::unwrap_or_clone(self.schema).with_categorical(features)?);
         Ok(self)
     }
 
@@ -128,13 +128,19 @@ impl<'a> Features<'a> {
     /// Behind the last feature.
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {
-        self.kinds[feature]
+        self.schema.kind(feature)
     }
 
     /// Names of the features.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        &self.names
+        self.schema.names()
+    }
+
+    /// Names, kinds and category labels.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
     }
 
     /// Number of rows.
@@ -146,7 +152,7 @@ impl<'a> Features<'a> {
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.names.len()
+        self.schema.n_features()
     }
 
     pub(super) fn matrix(&self) -> &Matrix<'a> {

@@ -15,6 +15,9 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::feature::Schema;
 
 mod category_set;
 mod check;
@@ -55,6 +58,16 @@ pub struct Model {
 }
 
 impl Model {
+    /// Names, kinds and category labels of the inputs, which tables are read by.
+    #[must_use]
+    pub fn schema(&self) -> Arc<Schema> {
+        let part = |input: &Input| match &input.kind {
+            InputKind::Numeric => (input.name.clone(), None),
+            InputKind::Categorical { labels, .. } => (input.name.clone(), Some(labels.clone())),
+        };
+        Arc::new(Schema::from_parts(self.inputs.iter().map(part)))
+    }
+
     /// Features of a row.
     #[must_use]
     pub fn n_inputs(&self) -> usize {

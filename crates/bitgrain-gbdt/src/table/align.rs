@@ -1,8 +1,10 @@
 //! The columns of a model, picked from a table.
 
+use std::sync::Arc;
+
 use super::target::label_codes;
 use super::{Column, ColumnData, Matrix, Table, TableError};
-use crate::model::{Input, InputKind};
+use crate::feature::Schema;
 
 impl Table {
     /// The features a model was trained on, in its order, and with its codes for texts; columns it does not know are
@@ -13,42 +15,31 @@ impl Table {
     ///
     /// # Errors
     /// [`TableError::MissingColumns`], or [`TableError::NotNumeric`] for texts where the model has numbers.
-    pub fn align(mut self, inputs: &[Input]) -> Result<Matrix, TableError> {
-        let categorical: Vec<usize> =
-            (0..inputs.len()).filter(|at| matches!(inputs[*at].kind, InputKind::Categorical { .. })).collect();
+    pub fn align(mut self, schema: &Arc<Schema>) -> Result<Matrix, TableError> {
         if let Some(sparse) = self.sparse.take() {
-            return Ok(Matrix::from_sparse(sparse.with_features(inputs.len())));
+            return Ok(Matrix::from_sparse(sparse.with_features(schema.n_features()), Arc::clone(schema)));
         }
-        let mut columns = self.picked(inputs)?;
-        for (column, input) in columns.iter_mut().zip(inputs) {
-            column.name.clone_from(&input.name);
-            match &input.kind {
-                InputKind::Categorical { labels, .. } if !labels.is_empty() => {
-                    column.data = ColumnData::F32(label_codes(&column.data, labels));
-                }
-                _ => {
-                    if let ColumnData::Text(text) = &column.data {
-                        let example = text.labels.first().cloned().unwrap_or_default();
-                        return Err(TableError::NotNumeric { column: column.name.clone(), example });
-                    }
-                }
+        let mut columns = self.picked(schema.names())?;
+        for (feature, (column, name)) in columns.iter_mut().zip(schema.names()).enumerate() {
+            column.name.clone_from(name);
+            let labels = schema.labels(feature);
+            if !labels.is_empty() {
+                column.data = ColumnData::F32(label_codes(&column.data, labels));
+            } else if let ColumnData::Text(text) = &column.data {
+                let example = text.labels.first().cloned().unwrap_or_default();
+                return Err(TableError::NotNumeric { column: column.name.clone(), example });
             }
         }
-        let labels = inputs.iter().map(|input| match &input.kind {
-            InputKind::Categorical { labels, .. } => labels.clone(),
-            InputKind::Numeric => Vec::new(),
-        });
-        Ok(Matrix::from_columns(Self { columns, ..self }, categorical).with_labels(labels.collect()))
+        Ok(Matrix::from_columns(Self { columns, ..self }, Arc::clone(schema)))
     }
 
     /// The column of each input.
-    fn picked(&mut self, inputs: &[Input]) -> Result<Vec<Column>, TableError> {
-        let missing: Vec<String> =
-            inputs.iter().filter(|input| self.column(&input.name).is_none()).map(|input| input.name.clone()).collect();
+    fn picked(&mut self, names: &[String]) -> Result<Vec<Column>, TableError> {
+        let missing: Vec<String> = names.iter().filter(|name| self.column(name).is_none()).cloned().collect();
         if missing.is_empty() {
-            return inputs.iter().map(|input| self.take(&input.name)).collect();
+            return names.iter().map(|name| self.take(name)).collect();
         }
-        if self.columns.len() == inputs.len() && (!self.named || nameless(inputs)) {
+        if self.columns.len() == names.len() && (!self.named || nameless(names)) {
             return Ok(std::mem::take(&mut self.columns));
         }
         Err(TableError::MissingColumns { missing, found: self.names() })
@@ -56,10 +47,10 @@ impl Table {
 }
 
 /// Whether the names are places.
-fn nameless(inputs: &[Input]) -> bool {
-    let is_place = |(at, input): (usize, &Input)| {
-        let number = input.name.strip_prefix("Column_").or_else(|| input.name.strip_prefix('f'));
+fn nameless(names: &[String]) -> bool {
+    let is_place = |(at, name): (usize, &String)| {
+        let number = name.strip_prefix("Column_").or_else(|| name.strip_prefix('f'));
         number.is_some_and(|number| number.parse() == Ok(at))
     };
-    inputs.iter().enumerate().all(is_place)
+    names.iter().enumerate().all(is_place)
 }

@@ -1,19 +1,17 @@
 //! `Matrix`: the features of a table in one piece, as training and prediction take them.
 
+use std::sync::Arc;
+
 use super::piece::rounded;
 use super::{ColumnData, Sparse, Table, TableError, Text};
-use crate::feature::{Absent, FeatureError, Features};
-use crate::model::{Input, InputKind};
+use crate::feature::{Absent, FeatureError, Features, Schema};
 
 /// The features of a table: numbers, and codes of categories, column after column.
 #[derive(Debug, Clone)]
 pub struct Matrix {
     cells: Cells,
     n_rows: usize,
-    names: Vec<String>,
-    categorical: Vec<usize>,
-    /// For each feature the texts of its codes; empty for numbers.
-    labels: Vec<Vec<String>>,
+    schema: Arc<Schema>,
 }
 
 /// In f32, unless some column needs more; or as the sparse rows of a libsvm file.
@@ -36,30 +34,32 @@ impl Table {
             return Err(TableError::MissingColumns { missing, found: self.names() });
         }
         if let Some(sparse) = self.sparse {
-            return Ok(Matrix::from_sparse(sparse));
+            let schema = Schema::unnamed(sparse.n_features);
+            return Ok(Matrix::from_sparse(sparse, Arc::new(schema)));
         }
-        let is_category = |at: &usize| {
-            let column = &self.columns[*at];
-            matches!(column.data, ColumnData::Text(_)) || categorical.contains(&column.name)
-        };
-        let categories: Vec<usize> = (0..self.columns.len()).filter(is_category).collect();
-        for at in &categories {
-            check_codes(&self.columns[*at])?;
+        let mut parts = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let labels = match &column.data {
+                ColumnData::Text(text) => Some(text.labels.clone()),
+                _ if categorical.contains(&column.name) => {
+                    check_codes(column)?;
+                    Some(Vec::new())
+                }
+                _ => None,
+            };
+            parts.push((column.name.clone(), labels));
         }
-        Ok(Matrix::from_columns(self, categories))
+        Ok(Matrix::from_columns(self, Arc::new(Schema::from_parts(parts))))
     }
 }
 
 impl Matrix {
-    pub(super) fn from_sparse(sparse: Sparse) -> Self {
-        let (n_rows, n_features) = (sparse.n_rows(), sparse.n_features);
-        let names = (0..n_features).map(|feature| format!("f{feature}")).collect();
-        let cells = Cells::Sparse(sparse);
-        Self { cells, n_rows, names, categorical: Vec::new(), labels: vec![Vec::new(); n_features] }
+    pub(super) fn from_sparse(sparse: Sparse, schema: Arc<Schema>) -> Self {
+        Self { n_rows: sparse.n_rows(), cells: Cells::Sparse(sparse), schema }
     }
 
     /// Columns leave the table one by one, so that there are never two copies of it.
-    pub(super) fn from_columns(table: Table, categorical: Vec<usize>) -> Self {
+    pub(super) fn from_columns(table: Table, schema: Arc<Schema>) -> Self {
         let (n_rows, n_features) = (table.n_rows, table.columns.len());
         let wide = table.columns.iter().any(|column| matches!(column.data, ColumnData::F64(_)));
         let (mut narrow_cells, mut wide_cells) = (Vec::new(), Vec::new());
@@ -68,35 +68,20 @@ impl Matrix {
         } else {
             narrow_cells.reserve_exact(n_rows * n_features)
         }
-        let (mut names, mut labels) = (Vec::new(), Vec::new());
         for column in table.columns {
-            names.push(column.name);
-            let mut own_labels = Vec::new();
             match column.data {
                 ColumnData::F32(values) if wide => wide_cells.extend(values.into_iter().map(f64::from)),
                 ColumnData::F32(values) => narrow_cells.extend(values),
                 ColumnData::F64(values) => wide_cells.extend(values),
-                ColumnData::Text(Text { codes, labels }) => {
+                ColumnData::Text(Text { codes, .. }) => {
                     let codes =
                         codes.into_iter().map(|code| if code == Text::MISSING { f64::NAN } else { code.into() });
-                    if wide {
-                        wide_cells.extend(codes)
-                    } else {
-                        narrow_cells.extend(codes.map(rounded))
-                    }
-                    own_labels = labels;
+                    if wide { wide_cells.extend(codes) } else { narrow_cells.extend(codes.map(rounded)) }
                 }
             }
-            labels.push(own_labels);
         }
         let cells = if wide { Cells::F64(wide_cells) } else { Cells::F32(narrow_cells) };
-        Self { cells, n_rows, names, categorical, labels }
-    }
-
-    /// The same with texts for the codes that the columns already hold.
-    pub(super) fn with_labels(mut self, labels: Vec<Vec<String>>) -> Self {
-        self.labels = labels;
-        self
+        Self { cells, n_rows, schema }
     }
 
     /// The features, borrowed.
@@ -104,7 +89,7 @@ impl Matrix {
     /// # Errors
     /// [`FeatureError::Empty`] if there are no rows or no features.
     pub fn features(&self) -> Result<Features<'_>, FeatureError> {
-        let (rows, features) = (self.n_rows, self.names.len());
+        let (rows, features) = (self.n_rows, self.schema.n_features());
         let matrix = match &self.cells {
             Cells::F32(values) => Features::column_major(&values[..], rows, features)?,
             Cells::F64(values) => Features::column_major(&values[..], rows, features)?,
@@ -112,7 +97,7 @@ impl Matrix {
                 Features::sparse(row_ptr, columns, values, *n_features, Absent::Zero)?
             }
         };
-        matrix.with_names(self.names.clone())?.with_categorical(&self.categorical)
+        matrix.with_schema(Arc::clone(&self.schema))
     }
 
     /// Number of rows.
@@ -121,16 +106,10 @@ impl Matrix {
         self.n_rows
     }
 
-    /// Names of the features.
+    /// Names, kinds and category labels of the features.
     #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Which features are categories, ascending.
-    #[must_use]
-    pub fn categorical(&self) -> &[usize] {
-        &self.categorical
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
     }
 
     /// The values of a row, as they are binned.
@@ -142,7 +121,7 @@ impl Matrix {
             Cells::F64(values) => rounded(values[at(feature)]),
             Cells::Sparse(sparse) => sparse.value(row, feature),
         };
-        (0..self.names.len()).map(value).collect()
+        (0..self.schema.n_features()).map(value).collect()
     }
 
     /// Bytes of the values.
@@ -166,36 +145,7 @@ impl Matrix {
             Cells::F64(values) => Cells::F64(selected(values, self.n_rows, rows)),
             Cells::Sparse(sparse) => Cells::Sparse(sparse.select(rows)),
         };
-        Self { cells, n_rows: rows.len(), ..self.clone_without_cells() }
-    }
-
-    fn clone_without_cells(&self) -> Self {
-        Self {
-            cells: Cells::F32(Vec::new()),
-            n_rows: 0,
-            names: self.names.clone(),
-            categorical: self.categorical.clone(),
-            labels: self.labels.clone(),
-        }
-    }
-
-    /// The features as a model has them: what other tables can be [aligned](Table::align) to.
-    #[must_use]
-    pub fn inputs(&self) -> Vec<Input> {
-        let kind = |at: usize| match self.categorical.binary_search(&at) {
-            Ok(_) => InputKind::Categorical { known: None, labels: self.labels[at].clone() },
-            Err(_) => InputKind::Numeric,
-        };
-        self.names.iter().enumerate().map(|(at, name)| Input { name: name.clone(), kind: kind(at) }).collect()
-    }
-
-    /// Gives the inputs of a model that was trained on these features the texts of their codes.
-    pub fn label(&self, inputs: &mut [Input]) {
-        for (input, own) in inputs.iter_mut().zip(&self.labels) {
-            if let InputKind::Categorical { labels, .. } = &mut input.kind {
-                labels.clone_from(own);
-            }
-        }
+        Self { cells, n_rows: rows.len(), schema: Arc::clone(&self.schema) }
     }
 }
 

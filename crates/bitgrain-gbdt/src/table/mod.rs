@@ -13,8 +13,8 @@
 //! let target = Target::classes(&target)?;
 //! assert_eq!((&target.values[..], &target.labels[..]), (&[1.0, 0.0, 0.0][..], &["no".to_owned(), "yes".to_owned()][..]));
 //! let matrix = table.into_matrix(&[])?;
-//! assert_eq!(matrix.names(), ["age", "city"]);
-//! assert_eq!(matrix.categorical(), [1]); // texts are categories: Oslo is 0, Rome is 1
+//! assert_eq!(matrix.schema().names(), ["age", "city"]);
+//! assert_eq!(matrix.schema().labels(1), ["Oslo", "Rome"]); // texts are categories: Oslo is 0, Rome is 1
 //! # Ok::<(), bitgrain_gbdt::table::TableError>(())
 //! ```
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::slots::{Plan, Slots};
 use super::unseen::Unseen;
 use super::{Targets, TrainError, scores};
-use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer};
+use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema};
 use crate::model::{CategorySet, InputKind, Model};
 
 /// Binned features with their targets, and the weights of the rows if they differ.
+///
+/// Feature names, category labels and class labels go with the data into every model that is trained on it.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -22,9 +24,11 @@ use crate::model::{CategorySet, InputKind, Model};
 #[derive(Debug, Clone)]
 pub struct Dataset {
     pub(super) cuts: Arc<BinCuts>,
-    pub(super) names: Vec<String>,
+    pub(super) schema: Arc<Schema>,
     pub(super) slots: Slots,
     pub(super) targets: Targets,
+    /// The label of each class; empty unless the targets are class indices.
+    pub(super) classes: Arc<[String]>,
     pub(super) weights: Option<Vec<f32>>,
     /// Missing values that no bin stands for.
     pub(super) unseen: Unseen,
@@ -60,7 +64,8 @@ impl Dataset {
     ) -> Result<Self, TrainError> {
         let (cuts, plan) = (Arc::clone(&self.cuts), Arc::clone(&self.slots.plan));
         let data = Self::binned(features, cuts, plan, targets.into(), weights)?;
-        Ok(Self { unseen: Unseen::of(features, &self.cuts), ..data })
+        let (schema, classes) = (Arc::clone(&self.schema), Arc::clone(&self.classes));
+        Ok(Self { schema, classes, unseen: Unseen::of(features, &self.cuts), ..data })
     }
 
     /// From bins that are already there.
@@ -82,11 +87,14 @@ impl Dataset {
         check_rows(matrix.n_rows(), targets.len(), weights.as_deref())?;
         let plan = Arc::new(Plan::new(cuts.map(), matrix.n_rows()));
         let slots = Slots::fill(matrix, plan);
+        let is_categorical = |feature: &usize| cuts.kind(*feature) == FeatureKind::Categorical;
+        let categorical: Vec<usize> = (0..names.len()).filter(is_categorical).collect();
         Ok(Self {
             cuts: Arc::new(cuts.clone()),
-            names,
+            schema: Arc::new(Schema::new(names)?.with_categorical(&categorical)?),
             slots,
             targets,
+            classes: Arc::default(),
             weights,
             unseen: Unseen::default(),
             start: None,
@@ -104,9 +112,10 @@ impl Dataset {
         let slots = Slots::fill(&cuts.source(features)?, plan);
         Ok(Self {
             cuts,
-            names: features.names().to_vec(),
+            schema: Arc::clone(features.schema()),
             slots,
             targets,
+            classes: Arc::default(),
             weights,
             unseen: Unseen::default(),
             start: None,
@@ -124,13 +133,21 @@ impl Dataset {
         let groups = |start: &Vec<f64>| start.chunks(self.n_rows()).flat_map(group).collect();
         Self {
             cuts: Arc::clone(&self.cuts),
-            names: self.names.clone(),
+            schema: Arc::clone(&self.schema),
             slots: self.slots.rows(rows),
             targets: self.targets.rows(rows),
+            classes: Arc::clone(&self.classes),
             weights: self.weights.as_ref().map(weights),
             unseen: self.unseen.rows(rows),
             start: self.start.as_ref().map(groups),
         }
+    }
+
+    /// Names the classes that the targets are indices of: target `i` is class `labels[i]`.
+    #[must_use]
+    pub fn with_classes(mut self, labels: impl Into<Arc<[String]>>) -> Self {
+        self.classes = labels.into();
+        self
     }
 
     /// Begins with the scores of a model, for training that goes on from it. The features are those of this data.
@@ -155,9 +172,10 @@ impl Dataset {
     pub(super) fn input_kind(&self, feature: usize) -> InputKind {
         match self.cuts.kind(feature) {
             FeatureKind::Numeric => InputKind::Numeric,
-            FeatureKind::Categorical => {
-                InputKind::Categorical { known: Some(self.cuts.categories(feature).to_vec()), labels: Vec::new() }
-            }
+            FeatureKind::Categorical => InputKind::Categorical {
+                known: Some(self.cuts.categories(feature).to_vec()),
+                labels: self.schema.labels(feature).to_vec(),
+            },
         }
     }
 
@@ -170,7 +188,19 @@ impl Dataset {
     /// Number of features.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.names.len()
+        self.schema.n_features()
+    }
+
+    /// Names, kinds and category labels of the features.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The label of each class; empty unless the targets are class indices.
+    #[must_use]
+    pub fn classes(&self) -> &[String] {
+        &self.classes
     }
 
     /// The cuts of every feature.

@@ -6,7 +6,7 @@ use bitgrain_kernels::histograms::PairF32;
 use rayon::prelude::*;
 
 use super::binned::BinnedTree;
-use super::earlier::{as_compared, earlier_trees, know_more};
+use super::earlier::{as_compared, class_labels, earlier_trees, know_more};
 use super::evaluate::{Truth, evaluate};
 use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
 use super::scores::{self, Largest, gradients, in_chunks, largest_of, relative};
@@ -420,13 +420,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             Input { name: name.clone(), kind }
         };
         let model = Model {
-            inputs: data.names.iter().enumerate().map(input).collect(),
+            inputs: data.schema.names().iter().enumerate().map(input).collect(),
             comparison,
             output: Output {
                 objective: trainer.objective.name(),
                 link: trainer.objective.link(),
                 base_scores,
-                classes: Vec::new(),
+                classes: class_labels(data, trainer.init, groups),
                 average: false,
             },
             trees,

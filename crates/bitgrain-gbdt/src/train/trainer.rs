@@ -161,7 +161,7 @@ impl<'a> Trainer<'a> {
         } else {
             let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
             let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));
-            other.map(|feature| format!("one of it and the data has categories in {}", data.names[feature]))
+            other.map(|feature| format!("one of it and the data has categories in {}", data.schema.names()[feature]))
         };
         reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
     }

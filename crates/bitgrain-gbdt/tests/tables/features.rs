@@ -1,6 +1,8 @@
 //! From tables to targets, tasks and features, in training and in prediction.
 
-use bitgrain_gbdt::model::{Input, InputKind};
+use std::sync::Arc;
+
+use bitgrain_gbdt::feature::Schema;
 use bitgrain_gbdt::table::{Column, ColumnData, ReadOptions, Table, TableError, Target, Task, Text, weights};
 
 use super::{from_text, message};
@@ -9,18 +11,24 @@ fn column(data: ColumnData) -> Column {
     Column { name: "y".to_owned(), data }
 }
 
-fn numeric(name: &str) -> Input {
-    Input { name: name.to_owned(), kind: InputKind::Numeric }
-}
+/// A feature: its name, and the labels of its categories if it has any.
+type Part<'a> = (&'a str, Option<&'a [&'a str]>);
 
-fn categorical(name: &str, labels: &[&str]) -> Input {
-    let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-    Input { name: name.to_owned(), kind: InputKind::Categorical { known: None, labels } }
+fn schema(parts: &[Part<'_>]) -> Arc<Schema> {
+    let names = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut schema = Schema::new(names).expect("unique names");
+    for (feature, (_, labels)) in parts.iter().enumerate() {
+        if let Some(labels) = labels {
+            let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+            schema = schema.with_labels(feature, labels).expect("a feature");
+        }
+    }
+    Arc::new(schema)
 }
 
 /// Every value of a matrix, row by row.
-fn rows(table: Table, inputs: &[Input]) -> Vec<Vec<String>> {
-    let matrix = table.align(inputs).expect("aligned");
+fn rows(table: Table, schema: &Arc<Schema>) -> Vec<Vec<String>> {
+    let matrix = table.align(schema).expect("aligned");
     let text = |value: f32| if value.is_nan() { "-".to_owned() } else { value.to_string() };
     (0..matrix.n_rows()).map(|row| matrix.row(row).into_iter().map(text).collect()).collect()
 }
@@ -80,18 +88,15 @@ fn texts_and_named_numbers_become_categories() {
     let mut table = from_text("n,city,kind,y\n1.5,Rome,3,1\n,Oslo,0,0\n2,,3,1\n").expect("a table");
     table.take("y").expect("the target");
     let matrix = table.into_matrix(&["kind".to_owned()]).expect("a matrix");
-    assert_eq!(matrix.categorical(), [1, 2]);
+    assert_eq!(matrix.schema().categorical().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(matrix.features().expect("features").names(), ["n", "city", "kind"]);
     assert_eq!(matrix.bytes(), 3 * 3 * 4, "f32 holds all of them");
     assert_eq!((matrix.row(0), matrix.row(1)[1]), (vec![1.5, 1.0, 3.0], 0.0));
     let chosen = matrix.select(&[2, 1, 2]);
     assert_eq!((chosen.n_rows(), chosen.row(0)[2], chosen.row(1)[1]), (3, 3.0, 0.0));
-    assert_eq!(chosen.names(), matrix.names());
-    assert_eq!(matrix.inputs()[1], categorical("city", &["Oslo", "Rome"]));
-    let mut inputs = [numeric("n"), categorical("city", &[]), categorical("kind", &[])];
-    matrix.label(&mut inputs);
-    assert_eq!(inputs[1], categorical("city", &["Oslo", "Rome"]));
-    assert_eq!(inputs[2], categorical("kind", &[]));
+    assert!(Arc::ptr_eq(chosen.schema(), matrix.schema()), "names are shared, not copied");
+    let want = [("n", None), ("city", Some(&["Oslo", "Rome"][..])), ("kind", Some(&[][..]))];
+    assert_eq!(*matrix.schema(), schema(&want));
 }
 
 #[test]
@@ -107,22 +112,22 @@ fn categories_that_are_no_codes_and_columns_that_are_not_there_are_refused() {
 #[test]
 fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
     let text = "extra,city,n\n9,Rome,1\n9,Paris,2\n9,,3\n";
-    let inputs = [numeric("n"), categorical("city", &["Oslo", "Rome"])];
+    let inputs = schema(&[("n", None), ("city", Some(&["Oslo", "Rome"]))]);
     assert_eq!(rows(from_text(text).expect("a table"), &inputs), [["1", "1"], ["2", "-"], ["3", "-"]]);
     let said = message(from_text("city,m\nRome,1\n").expect("a table").align(&inputs));
     assert_eq!(said, "the table has no column `n`; it has `city`, `m`");
     let said = message(from_text("city,n\nRome,x\n").expect("a table").align(&inputs));
     assert_eq!(said, "column n holds texts (such as `x`), numbers are needed");
     // Only numbers among the labels here, so the file looks numeric.
-    let inputs = [categorical("code", &["1", "2", "x"])];
+    let inputs = schema(&[("code", Some(&["1", "2", "x"]))]);
     assert_eq!(rows(from_text("code\n2\n7\n1\n").expect("a table"), &inputs), [["1"], ["-"], ["0"]]);
 }
 
 #[test]
 fn columns_go_by_place_only_where_there_are_no_names() {
-    let nameless = [numeric("f0"), numeric("f1")];
-    let lightgbm = [numeric("Column_0"), numeric("Column_1")];
-    let named = [numeric("a"), numeric("b")];
+    let nameless = schema(&[("f0", None), ("f1", None)]);
+    let lightgbm = schema(&[("Column_0", None), ("Column_1", None)]);
+    let named = schema(&[("a", None), ("b", None)]);
     for (text, inputs, fits) in [
         ("1,2\n", &nameless, true),
         ("1,2\n", &named, true),
@@ -146,7 +151,7 @@ fn sparse_rows_keep_the_features_a_model_has() {
     let path = folder.path().join("t.svm");
     std::fs::write(&path, "1 0:5 4:1 9:7\n0 5:8 9:3\n1 1:2\n").expect("written");
     let table = Table::read_with(&path, &options).expect("read");
-    let inputs: Vec<Input> = (0..5).map(|at| numeric(&format!("f{at}"))).collect();
+    let inputs = Arc::new(Schema::unnamed(5));
     let matrix = table.clone().align(&inputs).expect("aligned");
     assert_eq!(matrix.features().expect("entries of five features").n_features(), 5);
     assert_eq!((matrix.row(0), matrix.row(1)), (vec![5.0, 0.0, 0.0, 0.0, 1.0], vec![0.0; 5]));
@@ -154,7 +159,7 @@ fn sparse_rows_keep_the_features_a_model_has() {
     let chosen = matrix.select(&[2, 0]);
     assert_eq!((chosen.n_rows(), chosen.row(0), chosen.row(1)), (2, matrix.row(2), matrix.row(0)));
     assert_eq!(chosen.features().expect("features").n_rows(), 2);
-    let wide: Vec<Input> = (0..12).map(|at| numeric(&format!("f{at}"))).collect();
+    let wide = Arc::new(Schema::unnamed(12));
     assert_eq!(table.clone().align(&wide).expect("aligned").row(0)[9], 7.0);
     assert!(matches!(table.write(folder.path().join("t.csv")), Err(TableError::Sparse)));
 }

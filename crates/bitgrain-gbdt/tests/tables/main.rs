@@ -4,6 +4,7 @@
 mod csv;
 mod features;
 mod files;
+mod models;
 mod parquet;
 
 use bitgrain_gbdt::table::{ColumnData, ReadOptions, Table, TableError};

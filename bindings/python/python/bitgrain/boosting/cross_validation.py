@@ -92,7 +92,7 @@ def cross_validate(
 
     """
     own = chosen_params(params, settings)
-    chosen, scores, classes = prepared(data, objective, link, groups)
+    chosen, scores = prepared(data, objective, link, groups)
     if whole("folds", folds, 0) < 2:
         raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
     metrics, rounds = _native.cross_validate(
@@ -101,7 +101,7 @@ def cross_validate(
         chosen,
         measures(metric, scores),
         folds=folds,
-        stratified=classes is not None if stratified is None else stratified,
+        stratified=data.classes is not None if stratified is None else stratified,
         seed=own.seed,
         n_jobs=n_jobs,
     )

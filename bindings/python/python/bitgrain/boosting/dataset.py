@@ -72,7 +72,7 @@ class Dataset:
     def __init__(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | Target,
         *,
         weight: ArrayLike | None = None,
         categorical: Sequence[int] | Sequence[str] | None = None,
@@ -99,6 +99,7 @@ class Dataset:
             weights(weight, rows.shape[0]),
             names=names,
             categories=categories,
+            classes=None if target.classes is None else [str(each) for each in target.classes],
             class_weights=class_weights(class_weight, _classes(target)),
             max_bin=whole("max_bin", max_bin, 2, 2**24),
             sample_rows=whole("sample_rows", sample_rows, 1),
@@ -107,7 +108,9 @@ class Dataset:
             n_jobs=n_jobs,
         )
 
-    def like(self, X: Any, y: ArrayLike, *, weight: ArrayLike | None = None, n_jobs: int | None = None) -> Dataset:
+    def like(
+        self, X: Any, y: ArrayLike | Target, *, weight: ArrayLike | None = None, n_jobs: int | None = None
+    ) -> Dataset:
         """Give other rows, binned as these are: for validation.
 
         Parameters

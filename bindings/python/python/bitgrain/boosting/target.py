@@ -75,8 +75,11 @@ def exact_numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float
     return single if np.array_equal(single, double, equal_nan=True) else double
 
 
-def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> Target:
-    """Give targets as numbers: texts and booleans as the places of their classes, which may be known."""
+def encoded(y: ArrayLike | Target, n_rows: int, classes: NDArray[Any] | None = None) -> Target:
+    """Return targets as numbers: strings and booleans as class indices, by classes that may be known."""
+    if isinstance(y, Target):
+        _column(y.values, n_rows, "y")
+        return y
     if y is None:
         raise InputError("y should be a 1d array, got None")
     check_classes(y)
@@ -100,9 +103,9 @@ def encoded(y: ArrayLike, n_rows: int, classes: NDArray[Any] | None = None) -> T
     return Target(places.astype(np.float32), known)
 
 
-def encoded_like(y: ArrayLike, n_rows: int, other: Target) -> Target:
-    """Give targets as those of other data: numbers if they are, else the places of their classes."""
-    if other.classes is not None or y is None:
+def encoded_like(y: ArrayLike | Target, n_rows: int, other: Target) -> Target:
+    """Return targets encoded as those of other data: numbers or class indices."""
+    if other.classes is not None or y is None or isinstance(y, Target):
         return encoded(y, n_rows, other.classes)
     try:
         return Target(exact_numbers(y, n_rows, "y"), None)

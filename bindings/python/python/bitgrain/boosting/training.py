@@ -99,7 +99,7 @@ def train(
     True
 
     """
-    chosen, own, classes = prepared(data, objective, link, groups)
+    chosen, own = prepared(data, objective, link, groups)
     return grow(
         data,
         chosen_params(params, settings),
@@ -108,7 +108,6 @@ def train(
         metrics=measures(metric, own),
         watch_train="train" if watch_train else None,
         callbacks=callbacks,
-        classes=classes,
         verbose=verbose,
         n_jobs=n_jobs,
     )
@@ -116,18 +115,17 @@ def train(
 
 def prepared(
     data: Dataset, objective: Objective | None, link: str, groups: int
-) -> tuple[str | Loss, int, list[str] | None]:
-    """Give the objective as the native half takes it, its scores per row, and the texts of classes."""
+) -> tuple[str | Loss, int]:
+    """Return the objective as the native half takes it, and its scores per row."""
     if not isinstance(data, Dataset):
         raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: make one by Dataset(X, y)")
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     target = data.target
-    classes = None if target.classes is None else [str(each) for each in target.classes]
+    classes = target.classes
     if callable(objective):
         groups = whole("groups", groups, 1, 2**16)
-        fits = classes is not None and len(classes) in (groups, groups + 1 if groups == 1 else groups)
-        return Loss(objective, groups, link), groups, classes if fits else None
+        return Loss(objective, groups, link), groups
     if objective is None:
         if classes is not None and len(classes) < 2:
             raise InputError(f"there is nothing to learn: all rows are of class {classes[0]}")
@@ -139,10 +137,10 @@ def prepared(
         if classes is None and not 0 <= largest < 2**16:
             raise InputError(f"y has the number {largest}: numbers of classes are 0, 1 and so on, below {2**16}")
         count = len(classes) if classes is not None else int(largest) + 1
-        return f"multiclass:{max(count, 2)}", max(count, 2), classes
+        return f"multiclass:{max(count, 2)}", max(count, 2)
     if name in several and parameter.isdigit():
-        return objective, int(parameter), classes
-    return objective, 1, classes
+        return objective, int(parameter)
+    return objective, 1
 
 
 def chosen_params(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any]) -> Params:
@@ -163,7 +161,6 @@ def grow(
     metrics: list[Any] | None,
     watch_train: str | None,
     callbacks: Sequence[Callback],
-    classes: list[str] | None,
     verbose: bool | int | None,
     n_jobs: int | None,
     metadata: dict[str, str] | None = None,
@@ -195,7 +192,6 @@ def grow(
             valid=[(name, each._native) for name, each in valid],
             watch_train=watch_train,
             on_round=told,
-            classes=classes,
             metadata=metadata,
             keep=keep,
             n_jobs=n_jobs,

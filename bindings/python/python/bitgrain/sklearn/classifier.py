@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from bitgrain.boosting.callables import Loss, Objective
-from bitgrain.boosting.target import check_classes, class_weights
+from bitgrain.boosting.target import Target, check_classes, class_weights
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
@@ -107,22 +107,20 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         self.classes_ = classes
         self.n_classes_ = len(classes)
 
-        def encode(target: ArrayLike) -> NDArray[np.float32]:
+        def encode(target: ArrayLike) -> Target:
             given = column_or_1d(check_array(target, ensure_2d=False, dtype=None, input_name="y"))
             found = np.searchsorted(classes, given).clip(0, len(classes) - 1)
             if np.any(classes[found] != given):
                 unknown = given[int(np.argmax(classes[found] != given))]
                 raise InputError(f"class {str(unknown)!r} of eval_set is none of the {len(classes)} classes in y")
-            places: NDArray[np.float32] = found.astype(np.float32)
-            return places
+            return Target(found.astype(np.float32), classes)
 
         scores = 1 if len(classes) == 2 else len(classes)
         return Task(
-            targets=places.astype(np.float32),
+            target=Target(places.astype(np.float32), classes),
             encode=encode,
             objective=self._objective(scores),
             scores=scores,
-            classes=[str(each) for each in classes],
             class_weight=class_weights(self.class_weight, classes.tolist()),
         )
 

@@ -152,7 +152,7 @@ cat_smooth, max_cat_threshold
         params = self._params()
         data = Dataset(
             X,
-            task.targets,
+            task.target,
             weight=sample_weight,
             categorical=self._categorical(X),
             max_bin=self.max_bin,
@@ -171,7 +171,6 @@ cat_smooth, max_cat_threshold
             metrics=measures(eval_metric, task.scores),
             watch_train=watch_train,
             callbacks=callbacks,
-            classes=task.classes,
             verbose=self.verbose,
             n_jobs=self.n_jobs,
             metadata={state.KEY: self._state()},
@@ -335,6 +334,7 @@ def _base(init_model: Model | BitgrainEstimator | None, task: Task) -> Model | N
     if init_model is None:
         return None
     base = unwrapped(init_model, "init_model")
-    if task.classes is not None and base.classes and base.classes != task.classes:
-        raise InputError(f"init_model has the classes {base.classes}, y has {task.classes}")
+    classes = None if task.target.classes is None else [str(each) for each in task.target.classes]
+    if classes is not None and base.classes and base.classes != classes:
+        raise InputError(f"init_model has the classes {base.classes}, y has {classes}")
     return base

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bitgrain.boosting.dataset import Dataset
 from bitgrain.boosting.frame import is_frame, is_sparse, matrix
 from bitgrain.boosting.same import same_rows
+from bitgrain.boosting.target import Target
 from bitgrain.boosting.valid import checked, default_names
 from bitgrain.errors import InputError
 
@@ -55,7 +56,7 @@ class EvalSet:
         return cls(pairs, own, called)
 
     def binned(
-        self, data: Dataset, given: Pair, encode: Callable[[ArrayLike], NDArray[Any]], n_jobs: int | None
+        self, data: Dataset, given: Pair, encode: Callable[[ArrayLike], Target], n_jobs: int | None
     ) -> tuple[list[tuple[str, Dataset]], str | None]:
         """Give validation data as `data` is binned, with names, and the name of the training data if it is asked for.
 

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, column_or_1d
 
 from bitgrain.boosting.callables import Loss
+from bitgrain.boosting.target import Target, exact_numbers
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
@@ -46,14 +47,14 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
     """
 
     def _task(self, y: ArrayLike) -> Task:
-        def encode(target: ArrayLike) -> NDArray[np.float64]:
+        def encode(target: ArrayLike) -> Target:
             if np.asarray(target).dtype.kind in "mM":
                 raise DTypeError(
                     "y holds times, it must be numbers: give what counts of them, such as days since a date"
                 )
             array = check_array(target, ensure_2d=False, dtype=np.float64, input_name="y")
-            found: NDArray[np.float64] = column_or_1d(array, warn=True)
-            return found
+            column = column_or_1d(array, warn=True)
+            return Target(exact_numbers(column, len(column), "y"), None)
 
         objective: Any = "squared" if self.objective is None else self.objective
         if callable(objective):
@@ -62,7 +63,7 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
             raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
         elif objective.partition(":")[0] in ("multi", *BINARY, *MULTICLASS):
             raise InputError(f"objective {objective!r} learns classes: use BitgrainClassifier")
-        return Task(targets=encode(y), encode=encode, objective=objective)
+        return Task(target=encode(y), encode=encode, objective=objective)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bitgrain.boosting.callables import Loss
+from bitgrain.boosting.target import Target
 
 __all__ = ["BINARY", "MULTICLASS", "Task"]
 
@@ -21,12 +21,10 @@ MULTICLASS = ("multiclass", "softmax", "multi:softprob", "multi:softmax", "log_l
 class Task:
     """Targets as numbers, and what is to be made of them."""
 
-    targets: NDArray[Any]
-    encode: Callable[[ArrayLike], NDArray[Any]]
-    """Makes numbers of further targets, as it was done with these."""
+    target: Target
+    encode: Callable[[ArrayLike], Target]
+    """Encodes further targets in the same way."""
     objective: str | Loss
     scores: int = 1
     """Scores of a row."""
-    classes: list[str] | None = None
-    """The text of each class."""
     class_weight: str | Sequence[float] | None = None
