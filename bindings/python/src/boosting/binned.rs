@@ -99,6 +99,13 @@ impl BinnedData {
         (0..self.schema.n_features()).map(of).collect()
     }
 
+    /// The name of the objective that a name means for these targets, or that suits them; and its outputs.
+    #[pyo3(signature = (name=None))]
+    fn objective(&self, name: Option<&str>) -> Result<(String, usize)> {
+        let objective = self.shared()?.objective(name)?;
+        Ok((objective.name(), objective.n_groups()))
+    }
+
     /// Bytes that the bins of a row take.
     #[getter]
     fn bytes_per_row(&self) -> Result<usize> {

@@ -169,6 +169,18 @@ impl Booster {
         self.model.output.link.name()
     }
 
+    /// Whether predictions are probabilities of classes that add up to 1.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.model.output.has_probabilities()
+    }
+
+    /// Whether rows have a class.
+    #[getter]
+    fn is_classifier(&self) -> bool {
+        self.model.output.is_classifier()
+    }
+
     #[getter]
     fn base_scores(&self) -> Vec<f64> {
         self.model.output.base_scores.clone()

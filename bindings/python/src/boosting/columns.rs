@@ -1,13 +1,11 @@
 //! Tables of other libraries, through Arrow's capsules: Polars, PyArrow, DuckDB and whatever else exports a stream.
 
-use std::collections::HashMap;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
-use bitgrain::gbdt::feature::{FeatureError, Features};
+use bitgrain::gbdt::feature::{FeatureError, Features, Schema};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyRecordBatch;
 use rayon::prelude::*;
@@ -37,8 +35,8 @@ enum Cells {
 
 #[pymethods]
 impl Columns {
-    /// Reads a table: all columns, or those of the names given, each as `categories` says if it says anything. `wide`
-    /// keeps all digits.
+    /// Reads a table: all columns, or those of the features named, each as `categories` says if it says anything.
+    /// `wide` keeps all digits.
     #[staticmethod]
     #[pyo3(signature = (table, *, names=None, categories=None, wide=false, n_jobs=None))]
     fn read(
@@ -54,7 +52,7 @@ impl Columns {
         let n_rows = batches.iter().map(|batch| batch.num_rows()).sum();
         let found: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let names = names.unwrap_or_else(|| found.iter().map(|name| (*name).to_owned()).collect());
-        let places = places(&names, &found)?;
+        let places = Schema::new(names.clone())?.match_columns(&found, true)?;
         let wanted = |(at, (name, place)): (usize, (&String, usize))| Wanted {
             name: name.clone(),
             chunks: batches.iter().map(|batch| ArrayRef::clone(batch.column(place))).collect(),
@@ -106,19 +104,11 @@ struct Wanted {
     known: Option<Option<Vec<String>>>,
 }
 
-/// Where each of some names is.
-fn places(names: &[String], found: &[&str]) -> std::result::Result<Vec<usize>, ColumnError> {
-    let mut place_of = HashMap::new();
-    for (place, name) in found.iter().enumerate() {
-        if place_of.insert(*name, place).is_some() {
-            return Err(ColumnError::Duplicate { name: (*name).to_owned() });
-        }
-    }
-    let place = |name: &String| {
-        let missing = || ColumnError::Missing { name: name.clone(), found: found.join(", ") };
-        place_of.get(name.as_str()).copied().ok_or_else(missing)
-    };
-    names.iter().map(place).collect()
+/// The column of each feature of some names; `named` is whether the columns have names of their own.
+#[pyfunction]
+pub(crate) fn match_columns(names: Vec<String>, columns: Vec<String>, named: bool) -> Result<Vec<usize>> {
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    Ok(Schema::new(names)?.match_columns(&columns, named)?)
 }
 
 /// All columns, each by a thread.
@@ -222,12 +212,6 @@ fn is_text(kind: &DataType) -> bool {
 /// Why a column cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ColumnError {
-    /// A feature that the table does not have.
-    #[error("column {name:?} is missing; the table has: {found}")]
-    Missing { name: String, found: String },
-    /// Two columns of one name.
-    #[error("two columns are named {name:?}: rename one of them")]
-    Duplicate { name: String },
     /// Dates, lists and the like.
     #[error("column {name:?} is of type {kind}: make numbers or text of it first, or leave it out")]
     Type { name: String, kind: DataType },

@@ -1,6 +1,6 @@
 //! What becomes which exception.
 
-use bitgrain::gbdt::feature::FeatureError;
+use bitgrain::gbdt::feature::{ColumnMismatch, FeatureError};
 use bitgrain::gbdt::metric::MetricError;
 use bitgrain::gbdt::model::{FileError, ImportError, LoadError, ModelError, SaveError};
 use bitgrain::gbdt::objective::ObjectiveError;
@@ -53,11 +53,32 @@ impl From<ModelError> for Raised {
 
 impl From<ColumnError> for Raised {
     fn from(error: ColumnError) -> Self {
+        Self::dtype(error)
+    }
+}
+
+impl From<ColumnMismatch> for Raised {
+    fn from(error: ColumnMismatch) -> Self {
         match error {
-            ColumnError::Missing { .. } | ColumnError::Duplicate { .. } => Self::input(error),
-            _ => Self::dtype(error),
+            // scikit-learn's words.
+            ColumnMismatch::Missing { missing, unknown } => Self::input(format!(
+                "The feature names should match those of the training data. Missing: {}; not known: {}",
+                listed(&missing),
+                listed(&unknown)
+            )),
+            error => Self::input(error),
         }
     }
+}
+
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut list: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
+    if list.is_empty() {
+        list.push("none".to_owned());
+    }
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    list.join(", ") + &more
 }
 
 impl From<ImportError> for Raised {

@@ -32,6 +32,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<binned::BinnedData>()?;
     module.add_class::<booster::Booster>()?;
     module.add_class::<columns::Columns>()?;
+    module.add_function(wrap_pyfunction!(columns::match_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(objective::infer_objective, module)?)?;
+    module.add_function(wrap_pyfunction!(objective::objective_kind, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     module.add_function(wrap_pyfunction!(training::cross_validate, module)?)
 }

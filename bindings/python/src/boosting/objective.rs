@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::model::Link;
-use bitgrain::gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
+use bitgrain::gbdt::objective::{
+    Batch, GradientBatch, Objective, ObjectiveError, ObjectiveKind, TargetKind, by_name, infer, kind_of,
+};
 use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -34,6 +36,24 @@ pub(super) fn objective(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Resul
         return Ok(by_name(&name.to_string_lossy())?);
     }
     Ok(Box::new(PythonLoss::new(given, raised)?))
+}
+
+/// The name of the objective for so many classes, and its outputs.
+#[pyfunction]
+#[pyo3(signature = (name, classes))]
+pub(crate) fn infer_objective(name: Option<&str>, classes: usize) -> Result<(String, usize)> {
+    let objective = infer(name, TargetKind::Classes(classes))?;
+    Ok((objective.name(), objective.n_groups()))
+}
+
+/// The task that the objective of a name is made for: `regression`, `binary` or `multiclass`.
+#[pyfunction]
+pub(crate) fn objective_kind(name: &str) -> Result<&'static str> {
+    Ok(match kind_of(name)? {
+        ObjectiveKind::Regression => "regression",
+        ObjectiveKind::Binary => "binary",
+        ObjectiveKind::Multiclass => "multiclass",
+    })
 }
 
 /// A loss written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, group after group.

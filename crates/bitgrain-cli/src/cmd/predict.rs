@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 
 fn predicted(args: &Args) -> Result<Table, CliError> {
     let model = Model::load(&args.model)?;
-    if args.class && model.output.classes.is_empty() {
+    if args.class && !model.output.is_classifier() {
         return Err(CliError::NoClasses { path: args.model.clone() });
     }
     let start = Instant::now();
@@ -116,12 +116,13 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
     if args.raw {
         return table(by_column(&predictor.raw(&features)?, groups, |group| named(model, "score", "score", group)));
     }
-    let predictions = predictor.predict(&features)?;
     if args.class {
-        let classes = &model.output.classes;
-        let likeliest = predictions.chunks_exact(groups).map(|row| classes.get(class_of(row)).map(String::as_str));
-        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Text(Text::new(likeliest)) }]);
+        let choices = predictor.choices(&features)?;
+        let labels: Vec<_> = choices.iter().map(|&class| model.output.class_label(class as usize)).collect();
+        let labels = Text::new(labels.iter().map(|label| Some(&**label)));
+        return table(vec![Column { name: "class".to_owned(), data: ColumnData::Text(labels) }]);
     }
+    let predictions = predictor.predict(&features)?;
     table(by_column(&predictions, groups, |group| named(model, "prediction", "probability", group)))
 }
 
@@ -136,21 +137,12 @@ fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
     })
 }
 
-/// The class that is likeliest; of two, given the probability of the second.
-fn class_of(row: &[f64]) -> usize {
-    match row {
-        [second] => usize::from(*second > 0.5),
-        all => (0..all.len()).rev().max_by(|a, b| all[*a].total_cmp(&all[*b])).unwrap_or_default(),
-    }
-}
-
 /// `prediction`, or `probability_<class>` if there are several.
 fn named(model: &Model, one: &str, each: &str, group: usize) -> String {
     if model.output.base_scores.len() == 1 {
         return one.to_owned();
     }
-    let class = model.output.classes.get(group).cloned().unwrap_or_else(|| group.to_string());
-    format!("{each}_{class}")
+    format!("{each}_{}", model.output.class_label(group))
 }
 
 /// From rows of `count` values to columns.

@@ -13,21 +13,21 @@ pub enum GradientPrecision {
     Pair8,
     /// Four bits for each: a byte a row.
     Pair4,
-    /// By the size of the data: `F32` as long as they fit a cache of 2 MiB or there are at most a million rows,
-    /// `Pair8` up to ten million, `Pair4` beyond.
+    /// By the number of rows: `F32` up to a million, `Pair8` up to ten million, `Pair4` beyond.
     Auto,
 }
 
 impl GradientPrecision {
-    /// What `Auto` comes to for so many rows and scores per row; the others are what they are.
+    /// Resolves `Auto` for a number of rows; the others are returned as they are.
+    ///
+    /// RFC-0008 also keeps gradients in f32 if they fit a cache. A cache holds those of far fewer rows than a million, so
+    /// that this rule would never decide.
     #[must_use]
-    pub fn of(self, n_rows: usize, n_groups: usize) -> Self {
-        const CACHE: usize = 2 << 20;
+    pub fn of(self, n_rows: usize) -> Self {
         if self != Self::Auto {
             return self;
         }
         match n_rows {
-            _ if n_rows.saturating_mul(n_groups).saturating_mul(8) < CACHE => Self::F32,
             0..=1_000_000 => Self::F32,
             1_000_001..=10_000_000 => Self::Pair8,
             _ => Self::Pair4,
@@ -61,4 +61,16 @@ impl FromStr for GradientPrecision {
 pub struct UnknownPrecision {
     /// What was asked for.
     pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GradientPrecision::{Auto, F32, Pair4, Pair8};
+
+    #[test]
+    fn auto_goes_by_the_number_of_rows() {
+        let rows = [0, 1_000_000, 1_000_001, 10_000_000, 10_000_001];
+        assert_eq!(rows.map(|rows| Auto.of(rows)), [F32, F32, Pair8, Pair8, Pair4]);
+        assert_eq!([F32, Pair8, Pair4].map(|precision| precision.of(20_000_000)), [F32, Pair8, Pair4]);
+    }
 }

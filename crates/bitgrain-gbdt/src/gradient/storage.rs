@@ -97,7 +97,7 @@ impl GradientStorage {
             #[expect(clippy::cast_possible_truncation, reason = "a step of f32 gradients")]
             (pairs, steps.grad_step() as f32, steps.hess_step() as f32)
         };
-        Ok(match precision.of(grads.len(), 1) {
+        Ok(match precision.of(grads.len()) {
             GradientPrecision::Pair8 => {
                 let (codes, grad_step, hess_step) = quantized(Codes::PAIR8);
                 Self::Pair8(GradientsPair8 { codes: codes.into(), grad_step, hess_step })

@@ -1,5 +1,7 @@
 //! What the sums of a model's leaves mean.
 
+use std::borrow::Cow;
+
 /// From sums of leaves to predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
@@ -13,6 +15,31 @@ pub struct Output {
     pub classes: Vec<String>,
     /// Scores are means over the rounds rather than sums (random forests).
     pub average: bool,
+}
+
+impl Output {
+    /// Whether predictions are probabilities of classes that add up to 1.
+    #[must_use]
+    pub fn has_probabilities(&self) -> bool {
+        match self.link {
+            Link::Softmax => true,
+            // Of several scores, each probability is that of one class against the others.
+            Link::Logistic { .. } => self.base_scores.len() == 1,
+            Link::Identity | Link::Exponential | Link::Softplus | Link::SignedSquare | Link::Step => false,
+        }
+    }
+
+    /// Whether rows have a class: predictions are probabilities, or classes have labels.
+    #[must_use]
+    pub fn is_classifier(&self) -> bool {
+        self.has_probabilities() || !self.classes.is_empty()
+    }
+
+    /// Label of a class: its index if the model has no labels.
+    #[must_use]
+    pub fn class_label(&self, class: usize) -> Cow<'_, str> {
+        self.classes.get(class).map_or_else(|| Cow::Owned(class.to_string()), |label| Cow::Borrowed(label.as_str()))
+    }
 }
 
 /// From raw scores to predictions.

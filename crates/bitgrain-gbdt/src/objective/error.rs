@@ -66,4 +66,23 @@ pub enum ObjectiveError {
         /// Its weight.
         weight: f32,
     },
+    /// Targets of one class only.
+    #[error("the target has one class only; a classifier needs at least two")]
+    OneClass,
+    /// An objective of another number of classes.
+    #[error("`{objective}` predicts {takes} classes, the target has {classes}; use `multiclass`")]
+    ClassCount {
+        /// The objective.
+        objective: String,
+        /// Classes it predicts.
+        takes: usize,
+        /// Classes of the target.
+        classes: usize,
+    },
+    /// Numbers that cannot be class indices.
+    #[error("largest target {largest} is not a class index; class indices are integers from 0 to 65535")]
+    ClassIndex {
+        /// The largest target.
+        largest: f64,
+    },
 }

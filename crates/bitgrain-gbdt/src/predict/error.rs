@@ -12,24 +12,6 @@ pub enum PredictError {
         /// Features of the rows.
         found: usize,
     },
-    /// Names that are not those of the model, in its order.
-    #[error(
-        "feature {position} is {}, the model expects {}; missing: {}; unexpected: {}",
-        .found.as_deref().unwrap_or("not there"), .expected.as_deref().unwrap_or("no more"), list(.missing),
-        list(.unexpected)
-    )]
-    Names {
-        /// The first position that differs.
-        position: usize,
-        /// The model's name there.
-        expected: Option<String>,
-        /// The name that was found there.
-        found: Option<String>,
-        /// Names of the model that are nowhere among those given.
-        missing: Vec<String>,
-        /// Names given that the model does not know.
-        unexpected: Vec<String>,
-    },
     /// An output slice of another length than a row's predictions.
     #[error("a row has {expected} predictions, the slice for them holds {found}")]
     OutputLength {
@@ -85,13 +67,4 @@ pub enum TreeProblem {
         /// The split.
         split: usize,
     },
-}
-
-fn list(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    match names.len() {
-        0 => "none".into(),
-        n if n <= SHOWN => names.join(", "),
-        n => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
-    }
 }

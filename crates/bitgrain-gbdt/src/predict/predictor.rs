@@ -85,25 +85,6 @@ impl Predictor {
         self.code_trees.len().min(self.rounds.saturating_mul(self.n_groups()))
     }
 
-    /// Whether names are those of the model, in its order. Predictions go by position: this is for callers with names.
-    ///
-    /// # Errors
-    /// [`PredictError::Names`], with the first difference.
-    pub fn check_names(&self, names: &[String]) -> Result<(), PredictError> {
-        let expected: Vec<&str> = self.columns.names().collect();
-        let differs = |&at: &usize| names.get(at).map(String::as_str) != expected.get(at).copied();
-        let Some(position) = (0..names.len().max(expected.len())).find(differs) else { return Ok(()) };
-        let given: std::collections::HashSet<&str> = names.iter().map(String::as_str).collect();
-        let known: std::collections::HashSet<&str> = expected.iter().copied().collect();
-        Err(PredictError::Names {
-            position,
-            expected: expected.get(position).map(ToString::to_string),
-            found: names.get(position).cloned(),
-            missing: expected.iter().filter(|name| !given.contains(*name)).map(ToString::to_string).collect(),
-            unexpected: names.iter().filter(|name| !known.contains(name.as_str())).cloned().collect(),
-        })
-    }
-
     /// Scores before the link, row after row.
     ///
     /// # Errors

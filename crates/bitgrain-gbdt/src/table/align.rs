@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::target::label_codes;
 use super::{Column, ColumnData, Matrix, Table, TableError};
-use crate::feature::Schema;
+use crate::feature::{ColumnMismatch, Schema};
 
 impl Table {
     /// The features a model was trained on, in its order, and with its codes for texts; columns it does not know are
     /// left out. A text it has no code for is missing.
     ///
-    /// Columns go by name. If the table or the model has no names of its own (`f0`, `f1`, …; `Column_0` in LightGBM's
-    /// models) and there are as many columns as features, they go by place.
+    /// Columns are matched by [`Schema::match_columns`].
     ///
     /// # Errors
     /// [`TableError::MissingColumns`], or [`TableError::NotNumeric`] for texts where the model has numbers.
@@ -19,7 +18,7 @@ impl Table {
         if let Some(sparse) = self.sparse.take() {
             return Ok(Matrix::from_sparse(sparse.with_features(schema.n_features()), Arc::clone(schema)));
         }
-        let mut columns = self.picked(schema.names())?;
+        let mut columns = self.picked(schema)?;
         for (feature, (column, name)) in columns.iter_mut().zip(schema.names()).enumerate() {
             column.name.clone_from(name);
             let labels = schema.labels(feature);
@@ -33,24 +32,14 @@ impl Table {
         Ok(Matrix::from_columns(Self { columns, ..self }, Arc::clone(schema)))
     }
 
-    /// The column of each input.
-    fn picked(&mut self, names: &[String]) -> Result<Vec<Column>, TableError> {
-        let missing: Vec<String> = names.iter().filter(|name| self.column(name).is_none()).cloned().collect();
-        if missing.is_empty() {
-            return names.iter().map(|name| self.take(name)).collect();
-        }
-        if self.columns.len() == names.len() && (!self.named || nameless(names)) {
-            return Ok(std::mem::take(&mut self.columns));
-        }
-        Err(TableError::MissingColumns { missing, found: self.names() })
+    /// The column of each feature.
+    fn picked(&mut self, schema: &Schema) -> Result<Vec<Column>, TableError> {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let places = schema.match_columns(&names, self.named).map_err(|mismatch| match mismatch {
+            ColumnMismatch::Missing { missing, .. } => TableError::MissingColumns { missing, found: self.names() },
+            ColumnMismatch::Duplicate { name } => TableError::DuplicateColumn { name },
+        })?;
+        let mut columns: Vec<Option<Column>> = std::mem::take(&mut self.columns).into_iter().map(Some).collect();
+        Ok(places.into_iter().filter_map(|place| columns[place].take()).collect())
     }
-}
-
-/// Whether the names are places.
-fn nameless(names: &[String]) -> bool {
-    let is_place = |(at, name): (usize, &String)| {
-        let number = name.strip_prefix("Column_").or_else(|| name.strip_prefix('f'));
-        number.is_some_and(|number| number.parse() == Ok(at))
-    };
-    names.iter().enumerate().all(is_place)
 }

@@ -8,6 +8,7 @@ use super::unseen::Unseen;
 use super::{Targets, TrainError, scores};
 use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema};
 use crate::model::{CategorySet, InputKind, Model};
+use crate::objective::{self, Objective, ObjectiveError, TargetKind};
 
 /// Binned features with their targets, and the weights of the rows if they differ.
 ///
@@ -189,6 +190,21 @@ impl Dataset {
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.schema.n_features()
+    }
+
+    /// Makes the objective of a name for these targets, or the one that suits them; see [`objective::infer`].
+    ///
+    /// # Errors
+    /// Those of [`objective::infer`].
+    pub fn objective(&self, name: Option<&str>) -> Result<Box<dyn Objective>, ObjectiveError> {
+        let largest = || self.targets.rounded().iter().fold(0.0, |most: f64, &target| most.max(target.into()));
+        objective::infer(
+            name,
+            match self.classes.len() {
+                0 => TargetKind::Numbers { largest: largest() },
+                classes => TargetKind::Classes(classes),
+            },
+        )
     }
 
     /// Names, kinds and category labels of the features.

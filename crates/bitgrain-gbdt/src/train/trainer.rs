@@ -93,7 +93,7 @@ impl<'a> Trainer<'a> {
     pub fn train(mut self, data: &mut Dataset) -> Result<Training, TrainError> {
         self.params.check()?;
         self.check(data)?;
-        let precision = self.params.precision.of(data.n_rows(), self.objective.n_groups());
+        let precision = self.params.precision.of(data.n_rows());
         // From here on in the pool: handing over every small piece of work from outside would cost more than the work.
         rayon::scope(|_| match precision {
             GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),

@@ -60,17 +60,6 @@ fn rows_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn names_that_differ_are_told_apart() {
-    let predictor = Predictor::new(&model()).expect("a model");
-    let names = |names: [&str; 5]| names.map(String::from).to_vec();
-    assert_eq!(predictor.check_names(&names(["f0", "f1", "f2", "f3", "f4"])), Ok(()));
-    let error = predictor.check_names(&names(["f0", "f2", "age", "f3", "f4"])).expect_err("other names");
-    assert_eq!(error.to_string(), "feature 1 is f2, the model expects f1; missing: f1; unexpected: age");
-    let error = predictor.check_names(&names(["f0", "f1", "f2", "f3", "f4"])[..4]).expect_err("one less");
-    assert_eq!(error.to_string(), "feature 4 is not there, the model expects f4; missing: f4; unexpected: none");
-}
-
-#[test]
 fn a_model_without_trees_predicts_its_base_scores() {
     let mut model = model();
     model.trees.clear();

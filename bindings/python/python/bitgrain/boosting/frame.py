@@ -99,14 +99,13 @@ def read_like(
     if is_sparse(X):
         rows = _sparse(X)
     elif _is_pandas(X):
-        picked = _picked(list(X.columns), names)
-        frame = X if picked is None else X[picked]
+        own = list(X.columns)
+        places = _native.match_columns(names, [str(name) for name in own], all(isinstance(name, str) for name in own))
+        frame = X if places == list(range(len(own))) else X.iloc[:, places]
         values, _, _ = read_pandas(frame, categories=categories, in_order=in_order, wide=wide)
         rows = Rows(values, values.shape, names, categories)
     elif is_frame(X):
-        found = _columns(X)
-        picked = names if found is None else _picked(found, names)
-        columns = _arrow(X, names=picked, categories=categories, wide=wide, n_jobs=n_jobs)
+        columns = _arrow(X, names=names, categories=categories, wide=wide, n_jobs=n_jobs)
         rows = Rows(columns, columns.shape, names, categories)
     else:
         values = matrix(X)
@@ -208,40 +207,9 @@ def _exported(X: Any) -> Any:
     return X.cast({polars.Null: polars.Float64})
 
 
-def _columns(X: Any) -> list[str] | None:
-    for name in ("column_names", "columns"):
-        found = getattr(X, name, None)
-        if found is not None and all(isinstance(column, str) for column in found):
-            return list(found)
-    return None
-
-
 def nameless(names: Sequence[str]) -> bool:
     """Whether names are but places: ``f0``, ``f1`` and so on; LightGBM's are ``Column_0``."""
     return all(name in (f"f{at}", f"Column_{at}") for at, name in enumerate(names))
-
-
-def _picked(own: list[Any], names: list[str]) -> list[Any] | None:
-    """Give the columns that a model means by these names; ``None`` if they go by place.
-
-    LightGBM writes blanks as underscores.
-    """
-    twice = next((name for at, name in enumerate(own) if name in own[:at]), None) if len(set(own)) < len(own) else None
-    if twice is not None and twice in names:
-        raise InputError(f"two columns are named {twice!r}: rename one of them")
-    if own == names:
-        return None
-    for alike in ({name: name for name in own}, {str(name).replace(" ", "_"): name for name in own}):
-        if all(name in alike for name in names):
-            return [alike[name] for name in names]
-    if len(own) == len(names) and (nameless(names) or not all(isinstance(name, str) for name in own)):
-        return None
-    missing = [name for name in names if name not in set(own)]
-    unexpected = [name for name in own if name not in set(names)]
-    raise InputError(
-        "The feature names should match those of the training data. "
-        f"Missing: {_listed(missing)}; not known: {_listed(unexpected)}"
-    )
 
 
 def _listed(names: Sequence[Any]) -> str:

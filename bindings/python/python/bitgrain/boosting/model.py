@@ -117,7 +117,7 @@ class Model:
 
     def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
-        if native.link not in ("logistic", "softmax") or (native.n_groups > 1 and native.link == "logistic"):
+        if not (native.has_probabilities if kind == "probability" else native.is_classifier):
             raise InputError(f"objective {native.objective} has no probabilities of classes that add up to 1")
         return self._predict(X, kind, rounds, n_jobs)
 

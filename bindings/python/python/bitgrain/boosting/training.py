@@ -121,26 +121,10 @@ def prepared(
         raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: make one by Dataset(X, y)")
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
-    target = data.target
-    classes = target.classes
     if callable(objective):
         groups = whole("groups", groups, 1, 2**16)
         return Loss(objective, groups, link), groups
-    if objective is None:
-        if classes is not None and len(classes) < 2:
-            raise InputError(f"there is nothing to learn: all rows are of class {classes[0]}")
-        objective = "squared" if classes is None else "binary" if len(classes) == 2 else "multiclass"
-    name, _, parameter = objective.rpartition(":")
-    several = ("multiclass", "softmax", "multi:softprob", "multi:softmax")
-    if objective in several:
-        largest = float(target.values.max(initial=0))
-        if classes is None and not 0 <= largest < 2**16:
-            raise InputError(f"y has the number {largest}: numbers of classes are 0, 1 and so on, below {2**16}")
-        count = len(classes) if classes is not None else int(largest) + 1
-        return f"multiclass:{max(count, 2)}", max(count, 2)
-    if name in several and parameter.isdigit():
-        return objective, int(parameter)
-    return objective, 1
+    return data._native.objective(objective)
 
 
 def chosen_params(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any]) -> Params:

@@ -11,13 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from bitgrain import _native
 from bitgrain.boosting.callables import Loss, Objective
 from bitgrain.boosting.target import Target, check_classes, class_weights
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
 from bitgrain.sklearn.state import plain
-from bitgrain.sklearn.task import BINARY, MULTICLASS, Task
+from bitgrain.sklearn.task import Task
 
 __all__ = ["BitgrainClassifier"]
 
@@ -115,28 +116,28 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
                 raise InputError(f"class {str(unknown)!r} of eval_set is none of the {len(classes)} classes in y")
             return Target(found.astype(np.float32), classes)
 
-        scores = 1 if len(classes) == 2 else len(classes)
+        objective, scores = self._objective(len(classes))
         return Task(
             target=Target(places.astype(np.float32), classes),
             encode=encode,
-            objective=self._objective(scores),
+            objective=objective,
             scores=scores,
             class_weight=class_weights(self.class_weight, classes.tolist()),
         )
 
-    def _objective(self, scores: int) -> str | Loss:
-        if callable(self.objective):
-            return Loss(self.objective, scores, "logistic" if scores == 1 else "softmax")
+    def _objective(self, classes: int) -> tuple[str | Loss, int]:
+        """Return the objective for so many classes, and its scores per row."""
+        scores = 1 if classes == 2 else classes
         name = self.objective
+        if callable(name):
+            return Loss(name, scores, "logistic" if scores == 1 else "softmax"), scores
         if name is not None and not isinstance(name, str):
             raise DTypeError(f"objective = {name!r}: it must be a name or a callable")
-        if name is None or name in MULTICLASS:
-            return "binary" if scores == 1 else f"multiclass:{scores}"
-        if name in BINARY:
-            if scores > 1:
-                raise InputError(f"objective {name!r} learns two classes, y has {scores}: use 'multiclass'")
-            return "binary"
-        raise InputError(f"objective {name!r} learns no classes: use 'binary', 'multiclass' or a callable")
+        kind = "multiclass" if name is None else _native.objective_kind(name)
+        if kind == "regression":
+            raise InputError(f"objective {name!r} learns no classes: use 'binary', 'multiclass' or a callable")
+        # scikit-learn expects one score per row for two classes, so that any name of classes is `binary` there.
+        return _native.infer_objective(None if kind == "multiclass" and classes == 2 else name, classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the likeliest class of each row.

@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, column_or_1d
 
+from bitgrain import _native
 from bitgrain.boosting.callables import Loss
 from bitgrain.boosting.target import Target, exact_numbers
 from bitgrain.errors import DTypeError, InputError
 from bitgrain.sklearn.docstring import documented
 from bitgrain.sklearn.estimator import BitgrainEstimator
-from bitgrain.sklearn.task import BINARY, MULTICLASS, Task
+from bitgrain.sklearn.task import Task
 
 __all__ = ["BitgrainRegressor"]
 
@@ -61,7 +62,8 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
             objective = Loss(objective, 1, "identity")
         elif not isinstance(objective, str):
             raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
-        elif objective.partition(":")[0] in ("multi", *BINARY, *MULTICLASS):
+        # XGBoost's `reg:logistic` learns probabilities as numbers.
+        elif not objective.startswith("reg:") and _native.objective_kind(objective) != "regression":
             raise InputError(f"objective {objective!r} learns classes: use BitgrainClassifier")
         return Task(target=encode(y), encode=encode, objective=objective)
 

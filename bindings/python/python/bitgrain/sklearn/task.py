@@ -10,11 +10,7 @@ from numpy.typing import ArrayLike
 from bitgrain.boosting.callables import Loss
 from bitgrain.boosting.target import Target
 
-__all__ = ["BINARY", "MULTICLASS", "Task"]
-
-#: What objectives of classes are called: of two, and of any number.
-BINARY = ("binary", "logistic", "binary:logistic", "binary_logloss", "logloss")
-MULTICLASS = ("multiclass", "softmax", "multi:softprob", "multi:softmax", "log_loss")
+__all__ = ["Task"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
