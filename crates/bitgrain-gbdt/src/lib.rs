@@ -11,6 +11,18 @@
 //! | [`model`] | what was grown: trees, their file, models of other libraries |
 //! | [`predict`] | from rows to predictions |
 //!
+//! The names that most programs use are also at the root:
+//!
+//! ```
+//! use bitgrain_gbdt::{Dataset, Features, Params, Predictor, Quantizer, Trainer};
+//! let features = Features::row_major(&[1.0_f32, 2.0, 3.0, 4.0][..], 4, 1)?;
+//! let mut data = Dataset::new(&features, vec![0.0_f32, 0.0, 8.0, 8.0], None, &Quantizer::default())?;
+//! let params = Params { min_child_samples: 1, ..Params::default() };
+//! let model = Trainer::new(params, data.objective(None)?).train(&mut data)?.model;
+//! assert!((Predictor::new(&model)?.predict(&features)?[3] - 8.0).abs() < 0.01);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
 
 pub mod feature;
@@ -23,3 +35,12 @@ mod random;
 #[cfg(feature = "table")]
 pub mod table;
 pub mod train;
+
+pub use feature::{Features, Quantizer, Schema};
+pub use metric::Metric;
+pub use model::Model;
+pub use objective::Objective;
+pub use predict::Predictor;
+#[cfg(feature = "table")]
+pub use table::{ColumnRoles, Table, TrainingTable};
+pub use train::{Dataset, Params, TrainError, Trainer, Training};

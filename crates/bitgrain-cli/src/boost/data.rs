@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bitgrain::gbdt::metric::{self, Metric};
-use bitgrain::gbdt::model::Model;
-use bitgrain::gbdt::objective::{self, ClassWeights, Objective, ObjectiveError};
-use bitgrain::gbdt::table::{Column, ColumnData, Matrix, Numbers, ReadOptions, Table, Target, Task, weights};
+use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Numbers, ReadOptions, TableError, TrainingTable};
+use bitgrain::gbdt::{Model, Objective, Table};
 
 use crate::error::CliError;
 use crate::printable::printable;
@@ -51,65 +50,32 @@ enum ClassWeight {
     Balanced,
 }
 
-/// A table made ready.
-pub(crate) struct Prepared {
-    pub(crate) matrix: Matrix,
-    pub(crate) targets: Vec<f32>,
-    pub(crate) weights: Option<Vec<f32>>,
-    /// The text of each class; empty if there are none.
-    pub(crate) classes: Vec<String>,
-    /// The name that makes the objective.
-    pub(crate) objective: String,
-    /// Why it is this objective, if nobody asked for it.
-    pub(crate) reason: Option<String>,
+/// A table to train or measure on.
+pub(crate) struct TableFile {
+    pub(crate) table: TrainingTable,
+    /// Time it took to read.
     pub(crate) reading: Duration,
 }
 
 impl Source {
-    /// Reads the table; with a model to go on from, as that model sees it.
-    pub(crate) fn read(&self, base: Option<&Model>) -> Result<Prepared, CliError> {
+    /// Reads the table; with a model to continue from, as that model sees it.
+    pub(crate) fn read(&self, base: Option<&Model>) -> Result<TableFile, CliError> {
         let start = Instant::now();
-        let (table, target, weights) = self.split(&self.data)?;
-        let (objective, reason) = self.objective_name(&target, base)?;
-        let known = base.map(|model| &model.output.classes[..]).unwrap_or_default();
-        let target = target_for(&objective, &target, known)?;
-        let objective = counted(&objective, target.labels.len())?;
-        if self.class_weight.is_some() && target.labels.is_empty() {
-            return Err(CliError::ClassWeight { objective });
-        }
-        table.columns().iter().for_each(say_coarse);
-        let matrix = match base {
-            Some(model) => table.align(&model.schema())?,
-            None => table.into_matrix(&self.categorical)?,
-        };
-        Ok(Prepared {
-            matrix,
-            targets: target.values,
-            weights,
-            classes: target.labels,
-            objective,
-            reason,
-            reading: start.elapsed(),
-        })
+        let (table, roles) = (self.table(&self.data)?, self.roles());
+        let is_feature = |column: &&Column| ![&self.target, &self.weight].contains(&&Some(column.name.clone()));
+        table.columns().iter().filter(is_feature).for_each(warn_if_coarse);
+        let table = table.into_training(&roles, base).map_err(with_options)?;
+        Ok(TableFile { table, reading: start.elapsed() })
     }
 
-    /// Reads a table to measure on, as the one that is learned from was read.
-    pub(crate) fn read_like(&self, path: &Path, learned: &Prepared) -> Result<Prepared, CliError> {
+    /// Reads a table to measure on, as the one to train on was read.
+    pub(crate) fn read_like(&self, path: &Path, learned: &TableFile) -> Result<TableFile, CliError> {
         let start = Instant::now();
-        let (table, target, weights) = self.split(path)?;
-        let target = target_for(&learned.objective, &target, &learned.classes)?;
-        Ok(Prepared {
-            matrix: table.align(learned.matrix.schema())?,
-            targets: target.values,
-            weights,
-            classes: target.labels,
-            objective: learned.objective.clone(),
-            reason: None,
-            reading: start.elapsed(),
-        })
+        let table = self.table(path)?.into_training_like(&self.roles(), &learned.table).map_err(with_options)?;
+        Ok(TableFile { table, reading: start.elapsed() })
     }
 
-    fn split(&self, path: &Path) -> Result<(Table, Column, Option<Vec<f32>>), CliError> {
+    fn table(&self, path: &Path) -> Result<Table, CliError> {
         let options = ReadOptions {
             header: self.no_header.then_some(false),
             skip: self.ignore.clone(),
@@ -117,37 +83,17 @@ impl Source {
             numbers: Numbers::F32,
             ..ReadOptions::default()
         };
-        let mut table = Table::read_with(path, &options)?;
-        let name = match (&self.target, table.sparse()) {
-            (Some(name), _) => name,
-            (None, Some(_)) => "label",
-            (None, None) => return Err(CliError::NoTarget { columns: names(&table) }),
-        };
-        let target = table.take(name)?;
-        let weights = match &self.weight {
-            Some(name) => Some(weights(&table.take(name)?)?),
-            None if table.sparse().is_some() && table.column("weight").is_some() => {
-                Some(weights(&table.take("weight")?)?)
-            }
-            None => None,
-        };
-        Ok((table, target, weights))
+        Ok(Table::read_with(path, &options)?)
     }
 
-    fn objective_name(&self, target: &Column, base: Option<&Model>) -> Result<(String, Option<String>), CliError> {
-        if let Some(name) = &self.objective {
-            return Ok((name.clone(), None));
+    fn roles(&self) -> ColumnRoles {
+        ColumnRoles {
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+            categorical: self.categorical.clone(),
+            objective: self.objective.clone(),
+            balanced: matches!(self.class_weight, Some(ClassWeight::Balanced)),
         }
-        if let Some(model) = base {
-            return Ok((model.output.objective.clone(), Some("that of the model it goes on from".to_owned())));
-        }
-        let inferred = Task::infer(target);
-        let name = match inferred.task {
-            Task::Regression => "squared",
-            Task::Binary => "binary",
-            Task::Multiclass { .. } => "multiclass",
-        };
-        Ok((name.to_owned(), Some(inferred.reason)))
     }
 
     /// What is measured, the first is what early stopping goes by.
@@ -157,52 +103,35 @@ impl Source {
         }
         self.metric.iter().map(|name| Ok(metric::by_name_for(name, objective)?)).collect()
     }
-
-    /// The weights of rows that are trained on: their own, times those of their classes if these are to be balanced.
-    pub(crate) fn training_weights(
-        &self,
-        targets: &[f32],
-        own: Option<Vec<f32>>,
-    ) -> Result<Option<Vec<f32>>, CliError> {
-        let Some(ClassWeight::Balanced) = self.class_weight else { return Ok(own) };
-        let mut all = objective::class_weights(targets, &ClassWeights::Balanced)?;
-        if let Some(own) = own {
-            all.iter_mut().zip(own).for_each(|(weight, own)| *weight *= own);
-        }
-        Ok(Some(all))
-    }
 }
 
-impl Prepared {
-    /// Says what is learned if nobody asked for it, and why.
+impl TableFile {
+    /// Prints an objective that was inferred, and the reason.
     pub(crate) fn say_why(&self) {
-        if let Some(reason) = &self.reason {
-            eprintln!("objective {}: {}; --objective chooses another", self.objective, printable(reason));
+        if let Some(reason) = self.table.reason() {
+            eprintln!("objective {}: {}; --objective chooses another", self.table.objective_name(), printable(reason));
         }
     }
 
-    /// Whether the targets are classes, which are then held back in equal shares.
-    pub(crate) fn strata(&self) -> Option<&[f32]> {
-        (!self.classes.is_empty()).then_some(&self.targets[..])
-    }
-
-    /// Some of the rows.
+    /// Selects rows.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
-        let chosen = |values: &[f32]| rows.iter().map(|row| values[*row]).collect::<Vec<f32>>();
-        Self {
-            matrix: self.matrix.select(rows),
-            targets: chosen(&self.targets),
-            weights: self.weights.as_deref().map(chosen),
-            classes: self.classes.clone(),
-            objective: self.objective.clone(),
-            reason: self.reason.clone(),
-            reading: self.reading,
-        }
+        Self { table: self.table.select(rows), reading: self.reading }
     }
 }
 
-/// Says so if f32 tells few values of a column apart, as it does with times in milliseconds.
-fn say_coarse(column: &Column) {
+/// Names the options that fix an error.
+fn with_options(error: TableError) -> CliError {
+    match error {
+        TableError::NoTarget { found } => {
+            CliError::NoTarget { columns: found.into_iter().take(20).collect::<Vec<_>>().join(", ") }
+        }
+        TableError::NoClasses { objective } => CliError::ClassWeight { objective },
+        error => error.into(),
+    }
+}
+
+/// Warns if f32 tells few values of a column apart, as it does with times in milliseconds.
+fn warn_if_coarse(column: &Column) {
     let ColumnData::F32(values) = &column.data else { return };
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (least, most) = finite().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
@@ -216,31 +145,4 @@ fn say_coarse(column: &Column) {
              subtract a constant from it to keep all digits"
         );
     }
-}
-
-/// Classes for classifiers, numbers for the others. With a binary objective, numbers between 0 and 1 are shares.
-fn target_for(objective: &str, column: &Column, known: &[String]) -> Result<Target, CliError> {
-    let name = match objective::by_name(objective) {
-        Err(ObjectiveError::MissingParameter { objective, .. }) => objective.to_owned(),
-        other => other?.name(),
-    };
-    let shares = || column.data.numbers().is_some() && Task::infer(column).task == Task::Regression;
-    match name.split(':').next() {
-        Some("binary") if known.is_empty() && shares() => Ok(Target::numbers(column)?),
-        Some("binary" | "multiclass") if known.is_empty() => Ok(Target::classes(column)?),
-        Some("binary" | "multiclass") => Ok(Target::classes_like(column, known)?),
-        _ => Ok(Target::numbers(column)?),
-    }
-}
-
-/// The name with the number of classes, if it needs one and lacks it.
-fn counted(name: &str, classes: usize) -> Result<String, CliError> {
-    match objective::by_name(name) {
-        Err(ObjectiveError::MissingParameter { .. }) => Ok(objective::by_name(&format!("{name}:{classes}"))?.name()),
-        other => Ok(other?.name()),
-    }
-}
-
-fn names(table: &Table) -> String {
-    table.columns().iter().take(20).map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }

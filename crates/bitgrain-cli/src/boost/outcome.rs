@@ -8,14 +8,14 @@ use bitgrain::gbdt::train::MetricValue;
 use bitgrain::nn::{Size, digits};
 use serde_json::{Value, json};
 
-use super::data::Prepared;
+use super::data::TableFile;
 use super::training::Trained;
 use crate::error::CliError;
 use crate::table::Table;
 
 /// All that is reported of a training.
 pub(crate) struct Outcome<'a> {
-    pub(crate) learned: &'a Prepared,
+    pub(crate) learned: &'a TableFile,
     pub(crate) valid_rows: usize,
     pub(crate) trained: &'a Trained,
     pub(crate) path: &'a Path,
@@ -26,19 +26,19 @@ impl Outcome<'_> {
     pub(crate) fn write_text(&self, out: &mut impl Write) -> Result<(), CliError> {
         let Self { learned, trained, .. } = self;
         let model = &trained.training.model;
-        let rows = learned.matrix.n_rows();
+        let rows = learned.table.matrix().n_rows();
         let mut table = Table::new(&["what", "value"], 1);
         let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
         line("rows to learn from", rows.to_string());
         if self.valid_rows > 0 {
             line("rows held back", self.valid_rows.to_string());
         }
-        line("features", learned.matrix.schema().n_features().to_string());
-        line("categories among them", learned.matrix.schema().categorical().count().to_string());
+        line("features", learned.table.matrix().schema().n_features().to_string());
+        line("categories among them", learned.table.matrix().schema().categorical().count().to_string());
         line("bins", trained.bins.to_string());
-        line("bytes per row, before", (learned.matrix.bytes() / rows.max(1)).to_string());
+        line("bytes per row, before", (learned.table.matrix().bytes() / rows.max(1)).to_string());
         line("bytes per row, binned", trained.bytes_per_row.to_string());
-        line("objective", learned.objective.clone());
+        line("objective", learned.table.objective_name().to_owned());
         line("gradients", precision(trained.training.precision).to_owned());
         line("rounds", trained.training.history.len().to_string());
         if let Some(best) = trained.training.best_round {
@@ -62,15 +62,15 @@ impl Outcome<'_> {
             |metric: &MetricValue| json!({"data": metric.data.to_string(), "name": metric.name, "value": metric.value});
         let training = &trained.training;
         json!({
-            "rows": learned.matrix.n_rows(),
+            "rows": learned.table.matrix().n_rows(),
             "valid_rows": self.valid_rows,
-            "features": learned.matrix.schema().n_features(),
-            "categorical": learned.matrix.schema().categorical().map(|at| &learned.matrix.schema().names()[at]).collect::<Vec<_>>(),
+            "features": learned.table.matrix().schema().n_features(),
+            "categorical": learned.table.matrix().schema().categorical().map(|at| &learned.table.matrix().schema().names()[at]).collect::<Vec<_>>(),
             "bins": trained.bins,
             "bytes_per_row": trained.bytes_per_row,
-            "objective": learned.objective,
-            "reason": learned.reason,
-            "classes": learned.classes,
+            "objective": learned.table.objective_name(),
+            "reason": learned.table.reason(),
+            "classes": learned.table.target().labels,
             "precision": precision(training.precision),
             "settings": training.model.metadata,
             "rounds": training.history.len(),

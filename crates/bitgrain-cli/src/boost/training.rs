@@ -3,12 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use bitgrain::gbdt::model::Model;
-use bitgrain::gbdt::objective;
-use bitgrain::gbdt::train::{Dataset, MetricValue, Round, Trainer, Training};
+use bitgrain::gbdt::train::{MetricValue, Round, Training};
+use bitgrain::gbdt::{Model, Trainer};
 use bitgrain::nn::digits;
 
-use super::data::{Prepared, Source};
+use super::data::{Source, TableFile};
 use super::settings::Settings;
 use crate::error::CliError;
 use crate::interrupt;
@@ -29,28 +28,16 @@ pub(crate) struct Trained {
 pub(crate) fn train(
     source: &Source,
     settings: &Settings,
-    learned: &Prepared,
-    valid: Option<&Prepared>,
+    learned: &TableFile,
+    valid: Option<&TableFile>,
     base: Option<&Model>,
 ) -> Result<Trained, CliError> {
     let start = Instant::now();
-    let features = learned.matrix.features()?;
-    let weights = source.training_weights(&learned.targets, learned.weights.clone())?;
-    let mut data = Dataset::new(&features, learned.targets.clone(), weights, &settings.quantizer()?)?
-        .with_classes(learned.classes.clone());
-    let mut held = match valid {
-        Some(valid) => Some(data.like(&valid.matrix.features()?, valid.targets.clone(), valid.weights.clone())?),
-        None => None,
-    };
-    if let Some(model) = base {
-        data = data.start_from(model, &features)?;
-        if let (Some(rows), Some(valid)) = (held.take(), valid) {
-            held = Some(rows.start_from(model, &valid.matrix.features()?)?);
-        }
-    }
+    let mut data = learned.table.dataset(&settings.quantizer()?, base)?;
+    let held = valid.map(|valid| valid.table.dataset_like(&data, base)).transpose()?;
     let binning = start.elapsed();
     let start = Instant::now();
-    let objective = objective::by_name(&learned.objective)?;
+    let objective = learned.table.objective()?;
     let metrics = source.metrics(&*objective)?;
     let bar = RoundBar::new("training");
     interrupt::ask_first();

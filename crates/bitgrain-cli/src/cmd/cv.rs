@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bitgrain::gbdt::objective;
-use bitgrain::gbdt::train::{CrossValidation, Dataset, MetricSpread, Trainer, Training};
+use bitgrain::gbdt::Trainer;
+use bitgrain::gbdt::train::{CrossValidation, MetricSpread, Training};
 use bitgrain::nn::digits;
 use serde::Serialize;
 
@@ -87,13 +87,12 @@ fn measured(args: &Args) -> Result<Report, CliError> {
     let all = args.source.read(None)?;
     all.say_why();
     let start = Instant::now();
-    let weights = args.source.training_weights(&all.targets, all.weights.clone())?;
-    let data = Dataset::new(&all.matrix.features()?, all.targets.clone(), weights, &args.settings.quantizer()?)?;
+    let data = all.table.dataset(&args.settings.quantizer()?, None)?;
     let bar = Arc::new(RoundBar::new("fold"));
     // Made before they are needed: what can be wrong with them is said before any work is done.
     let trainers: Result<Vec<Trainer<'static>>, CliError> = (0..args.folds.min(data.n_rows()))
         .map(|fold| {
-            let objective = objective::by_name(&all.objective)?;
+            let objective = all.table.objective()?;
             let metrics = args.source.metrics(&*objective)?;
             let trainer = metrics.into_iter().fold(Trainer::new(args.settings.params(), objective), Trainer::metric);
             let (bar, name) = (Arc::clone(&bar), format!("fold {} of {}", fold + 1, args.folds));
@@ -102,16 +101,16 @@ fn measured(args: &Args) -> Result<Report, CliError> {
         .collect();
     let trainers = RefCell::new(trainers?.into_iter());
     let next = |_| trainers.borrow_mut().next().expect("one for each fold");
-    let dealt = CrossValidation { folds: args.folds, stratified: all.strata().is_some(), seed: args.settings.seed };
+    let dealt = CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: args.settings.seed };
     let done = dealt.run(&data, next)?;
     let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);
     let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };
     Ok(Report {
-        rows: all.matrix.n_rows(),
-        features: all.matrix.schema().n_features(),
+        rows: all.table.matrix().n_rows(),
+        features: all.table.matrix().schema().n_features(),
         rounds: done.trainings.iter().map(rounds).collect(),
         metrics: done.metrics.into_iter().map(spread).collect(),
-        objective: all.objective,
+        objective: all.table.objective_name().to_owned(),
         seconds: start.elapsed().as_secs_f64(),
     })
 }

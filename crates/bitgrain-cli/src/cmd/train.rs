@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::table::Fold;
 
-use crate::boost::data::{Prepared, Source};
+use crate::boost::data::{Source, TableFile};
 use crate::boost::outcome::Outcome;
 use crate::boost::settings::Settings;
 use crate::boost::training::train;
@@ -89,7 +89,7 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     let trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
     save(&trained.training.model, &args.model)?;
     let file_bytes = fs::metadata(&args.model).map_or(0, |file| file.len());
-    let valid_rows = valid.as_ref().map_or(0, |valid| valid.matrix.n_rows());
+    let valid_rows = valid.as_ref().map_or(0, |valid| valid.table.matrix().n_rows());
     let outcome = Outcome { learned: &learned, valid_rows, trained: &trained, path: &args.model, file_bytes };
     let mut text = Vec::new();
     outcome.write_text(&mut text)?;
@@ -97,20 +97,20 @@ fn trained(args: &Args) -> Result<Report, CliError> {
 }
 
 /// The rows to learn from, and those to measure on.
-fn held_back(args: &Args, all: Prepared) -> Result<(Prepared, Option<Prepared>), CliError> {
+fn held_back(args: &Args, all: TableFile) -> Result<(TableFile, Option<TableFile>), CliError> {
     if let Some(path) = &args.valid {
         let valid = args.source.read_like(path, &all)?;
         return Ok((all, Some(valid)));
     }
     let Some(fraction) = args.valid_fraction else { return Ok((all, None)) };
-    let fold = Fold::hold_out(all.matrix.n_rows(), all.strata(), fraction, args.settings.seed);
+    let fold = Fold::hold_out(all.table.matrix().n_rows(), all.table.strata(), fraction, args.settings.seed);
     Ok((all.select(&fold.train), Some(all.select(&fold.valid))))
 }
 
 /// A model as its own file, or as JSON.
 pub(super) fn save(model: &Model, path: &Path) -> Result<(), CliError> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-        return Ok(bitgrain::nn::model::report::save(&model.to_json(), path)?);
+        return Ok(model.save_json(path)?);
     }
     Ok(model.save(path)?)
 }

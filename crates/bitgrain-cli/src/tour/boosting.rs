@@ -9,7 +9,7 @@ use bitgrain::gbdt::metric;
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::objective;
 use bitgrain::gbdt::predict::Predictor;
-use bitgrain::gbdt::table::{Column, ColumnData, Fold, Matrix, Table as Data, Target, Text};
+use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Fold, Table as Data, Text};
 use bitgrain::gbdt::train::{Dataset, Params, Trainer, Training};
 use serde::Serialize;
 use serde_json::Value;
@@ -56,13 +56,12 @@ struct Row {
 
 fn run() -> Result<Box<dyn Report>, CliError> {
     let (table, missing) = made_up()?;
-    let (matrix, target) = split(table)?;
-    let fold = Fold::hold_out(ROWS, Some(&target.values), HELD_BACK, 1);
-    let (learned, held) = (matrix.select(&fold.train), matrix.select(&fold.valid));
-    let chosen = |rows: &[usize]| rows.iter().map(|row| target.values[*row]).collect::<Vec<f32>>();
-    let mut data = Dataset::new(&learned.features()?, chosen(&fold.train), None, &Quantizer::default())?
-        .with_classes(target.labels.clone());
-    let valid = data.like(&held.features()?, chosen(&fold.valid), None)?;
+    let table = table.into_training(&ColumnRoles::target("bought"), None)?;
+    let fold = Fold::hold_out(ROWS, table.strata(), HELD_BACK, 1);
+    let (learned, held) = (table.select(&fold.train), table.select(&fold.valid));
+    let mut data = learned.dataset(&Quantizer::default(), None)?;
+    let valid = held.dataset_like(&data, None)?;
+    let (matrix, held) = (table.matrix(), held.matrix());
     let mut precisions = Vec::new();
     let mut last = None;
     for (kept, gradient_bytes) in
@@ -125,11 +124,6 @@ fn made_up() -> Result<(Data, usize), CliError> {
     columns.push(column("city", ColumnData::Text(Text::new(cities))));
     columns.push(column("bought", ColumnData::Text(Text::new(bought))));
     Ok((Data::new(columns)?, missing))
-}
-
-fn split(mut table: Data) -> Result<(Matrix, Target), CliError> {
-    let target = Target::classes(&table.take("bought")?)?;
-    Ok((table.into_matrix(&[])?, target))
 }
 
 fn train(data: &mut Dataset, valid: &Dataset, precision: GradientPrecision) -> Result<Training, CliError> {

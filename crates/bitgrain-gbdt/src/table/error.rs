@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use bitgrain_formats::csv::CsvError;
 use bitgrain_formats::libsvm::LibsvmError;
 
+use crate::objective::ObjectiveError;
+
 /// Why a table could not be read, used or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -152,6 +154,21 @@ pub enum TableError {
         /// Its only class.
         class: String,
     },
+    /// A table without a target.
+    #[error("missing target: name the column to predict; the table has {}", quoted(found))]
+    NoTarget {
+        /// Columns of the table.
+        found: Vec<String>,
+    },
+    /// Balanced classes where the target has none.
+    #[error("balanced class weights need classes, but `{objective}` predicts numbers")]
+    NoClasses {
+        /// The objective.
+        objective: String,
+    },
+    /// An objective that is unknown or does not fit the target.
+    #[error(transparent)]
+    Objective(#[from] ObjectiveError),
     /// A sparse part among columns.
     #[error("the features of a libsvm file have no columns of their own")]
     Sparse,

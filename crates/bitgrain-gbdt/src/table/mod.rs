@@ -1,20 +1,17 @@
 //! Tables from and to files: Parquet, CSV, libsvm. What is read, and how: `spec/tables.md`.
 //!
-//! A [`Table`] holds columns of numbers or texts. For training, its target is taken out ([`Table::take`], [`Target`])
-//! and the rest becomes a [`Matrix`]; for prediction, [`Table::align`] picks the columns that a model was trained on.
+//! A [`Table`] holds columns of numbers or strings. For training, [`Table::into_training`] splits it into features,
+//! targets and weights; for prediction, [`Table::align`] picks the columns that a model was trained on.
 //!
 //! ```
-//! use bitgrain_gbdt::table::{ReadOptions, Table, Target, Task};
+//! use bitgrain_gbdt::table::{ColumnRoles, ReadOptions, Table};
 //! let csv = b"age,city,bought\n31,Rome,yes\n27,,no\n,Oslo,no\n";
-//! let mut table = Table::from_csv(csv, "shop.csv".as_ref(), &ReadOptions::default())?;
-//! let target = table.take("bought")?;
-//! let inferred = Task::infer(&target);
-//! assert_eq!(inferred.task, Task::Binary);
-//! let target = Target::classes(&target)?;
-//! assert_eq!((&target.values[..], &target.labels[..]), (&[1.0, 0.0, 0.0][..], &["no".to_owned(), "yes".to_owned()][..]));
-//! let matrix = table.into_matrix(&[])?;
-//! assert_eq!(matrix.schema().names(), ["age", "city"]);
-//! assert_eq!(matrix.schema().labels(1), ["Oslo", "Rome"]); // texts are categories: Oslo is 0, Rome is 1
+//! let table = Table::from_csv(csv, "shop.csv".as_ref(), &ReadOptions::default())?;
+//! let table = table.into_training(&ColumnRoles::target("bought"), None)?;
+//! assert_eq!(table.objective_name(), "binary");
+//! assert_eq!((&table.target().values[..], &table.target().labels[1][..]), (&[1.0, 0.0, 0.0][..], "yes"));
+//! assert_eq!(table.matrix().schema().names(), ["age", "city"]);
+//! assert_eq!(table.matrix().schema().labels(1), ["Oslo", "Rome"]); // strings are categories: Oslo is 0, Rome is 1
 //! # Ok::<(), bitgrain_gbdt::table::TableError>(())
 //! ```
 
@@ -33,6 +30,7 @@ mod sparse;
 mod summary;
 mod target;
 mod task;
+mod training;
 mod words;
 mod write;
 
@@ -47,7 +45,8 @@ pub use options::{FileFormat, Numbers, ReadOptions};
 pub use sparse::Sparse;
 pub use summary::Summary;
 pub use target::{Target, weights};
-pub use task::{Inferred, Task};
+pub use task::{InferredTask, Task};
+pub use training::{ColumnRoles, TrainingTable};
 pub use write::write_parquet;
 
 /// Columns of equal length; or, from a libsvm file, a sparse part beside the columns `label` and `weight`.

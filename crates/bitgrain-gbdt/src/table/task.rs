@@ -21,7 +21,7 @@ pub enum Task {
 
 /// A task, and why it is thought to be the one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inferred {
+pub struct InferredTask {
     /// The task.
     pub task: Task,
     /// Why, in words: `the target holds 3 different texts`.
@@ -42,11 +42,11 @@ impl Task {
     /// assert_eq!(inferred.reason, "`price` holds numbers that are not whole, such as 1.5");
     /// ```
     #[must_use]
-    pub fn infer(target: &Column) -> Inferred {
+    pub fn infer(target: &Column) -> InferredTask {
         let name = &target.name;
         if let ColumnData::Text(text) = &target.data {
             let classes = text.labels.len();
-            return Inferred { task: Self::of(classes), reason: format!("`{name}` holds {classes} different texts") };
+            return InferredTask { task: Self::of(classes), reason: format!("`{name}` holds {classes} different texts") };
         }
         let mut distinct = BTreeSet::new();
         for value in target.data.numbers().into_iter().flatten().filter(|value| !value.is_nan()) {
@@ -57,17 +57,17 @@ impl Task {
                     _ => value.to_string(),
                 };
                 let reason = format!("`{name}` holds numbers that are not whole, such as {shown}");
-                return Inferred { task: Self::Regression, reason };
+                return InferredTask { task: Self::Regression, reason };
             }
             // -0 is 0.
             distinct.insert((value + 0.0).to_bits());
             if distinct.len() > Self::MAX_CLASSES {
                 let reason = format!("`{name}` holds more than {} different whole numbers", Self::MAX_CLASSES);
-                return Inferred { task: Self::Regression, reason };
+                return InferredTask { task: Self::Regression, reason };
             }
         }
         let classes = distinct.len();
-        Inferred { task: Self::of(classes), reason: format!("`{name}` holds {classes} different whole numbers") }
+        InferredTask { task: Self::of(classes), reason: format!("`{name}` holds {classes} different whole numbers") }
     }
 
     /// The task of telling so many classes apart.

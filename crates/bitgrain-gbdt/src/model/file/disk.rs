@@ -57,6 +57,16 @@ impl Model {
         PartFile::write_whole(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
+    /// Writes the model as JSON for people and other programs, whole or not at all. [`load`](Self::load) does not read it.
+    ///
+    /// # Errors
+    /// Returns [`SaveError::Io`] if the file cannot be written.
+    pub fn save_json(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        let path = path.as_ref();
+        let written = PartFile::write_whole(path, self.to_json().as_bytes());
+        written.map_err(|source| SaveError::Io { path: path.to_owned(), source })
+    }
+
     /// Reads a model's file, or one of the files that [`import`](Self::import) reads.
     ///
     /// # Errors

@@ -1,0 +1,247 @@
+//! A table with a target, ready to train on.
+
+use super::{Column, Matrix, Table, TableError, Target, Task, weights};
+use crate::feature::Quantizer;
+use crate::model::Model;
+use crate::objective::{self, ClassWeights, Objective, ObjectiveError, ObjectiveKind, TargetKind};
+use crate::train::{Dataset, TrainError};
+
+/// Roles of a table's columns in a training, and the objective.
+///
+/// ```
+/// use bitgrain_gbdt::table::ColumnRoles;
+/// let roles = ColumnRoles { weight: Some("rows".into()), ..ColumnRoles::target("price") };
+/// assert!(roles.objective.is_none()); // inferred from the target
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ColumnRoles {
+    /// Column to predict; `label` of a libsvm file if not given.
+    pub target: Option<String>,
+    /// Column of row weights; that of a libsvm file if it has one.
+    pub weight: Option<String>,
+    /// Numeric columns whose values are category codes. Columns of strings are always categories.
+    pub categorical: Vec<String>,
+    /// Name of the objective; inferred from the target if not given.
+    pub objective: Option<String>,
+    /// Whether rows are weighted so that all classes count alike.
+    pub balanced: bool,
+}
+
+impl ColumnRoles {
+    /// The column to predict; everything else is a feature.
+    #[must_use]
+    pub fn target(name: impl Into<String>) -> Self {
+        Self { target: Some(name.into()), ..Self::default() }
+    }
+}
+
+/// Features, targets and weights of a table, and the objective they are trained with.
+///
+/// ```
+/// use bitgrain_gbdt::table::{ColumnRoles, ReadOptions, Table};
+/// use bitgrain_gbdt::{Params, Quantizer, Trainer};
+/// let csv = "size,city,kind\n50,Oslo,flat\n80,Rome,house\n".repeat(50);
+/// let table = Table::from_csv(csv.as_bytes(), "houses.csv".as_ref(), &ReadOptions::default())?;
+/// let table = table.into_training(&ColumnRoles::target("kind"), None)?;
+/// assert_eq!(table.objective_name(), "binary");
+/// let mut data = table.dataset(&Quantizer::default(), None)?;
+/// let model = Trainer::new(Params::default(), table.objective()?).train(&mut data)?.model;
+/// assert_eq!(model.output.classes, ["flat", "house"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TrainingTable {
+    matrix: Matrix,
+    target: Target,
+    weights: Option<Vec<f32>>,
+    objective: String,
+    reason: Option<String>,
+    balanced: bool,
+}
+
+impl Table {
+    /// Splits the table into features, targets and weights. To continue training from a model, its features, classes and
+    /// objective are used.
+    ///
+    /// # Errors
+    /// Returns [`TableError`] if a column is missing or holds values that its role does not allow, and
+    /// [`TableError::Objective`] if the objective is unknown or does not fit the target.
+    pub fn into_training(mut self, roles: &ColumnRoles, base: Option<&Model>) -> Result<TrainingTable, TableError> {
+        let (target, weights) = self.take_roles(roles)?;
+        let (name, reason) = objective_name(roles, &target, base);
+        let known = base.map(|model| &model.output.classes[..]).unwrap_or_default();
+        let target = encoded(&name, &target, known)?;
+        let kind = match target.labels.len() {
+            0 => TargetKind::Numbers { largest: target.values.iter().fold(0.0, |most, &y| most.max(y.into())) },
+            classes => TargetKind::Classes(classes),
+        };
+        let objective = objective::infer(Some(&name), kind)?.name();
+        if roles.balanced && target.labels.is_empty() {
+            return Err(TableError::NoClasses { objective });
+        }
+        let matrix = match base {
+            Some(model) => self.align(&model.schema())?,
+            None => self.into_matrix(&roles.categorical)?,
+        };
+        Ok(TrainingTable { matrix, target, weights, objective, reason, balanced: roles.balanced })
+    }
+
+    /// Splits the table as another one was split: the same features, classes and objective.
+    ///
+    /// # Errors
+    /// As [`into_training`](Self::into_training).
+    pub fn into_training_like(
+        mut self,
+        roles: &ColumnRoles,
+        other: &TrainingTable,
+    ) -> Result<TrainingTable, TableError> {
+        let (target, weights) = self.take_roles(roles)?;
+        Ok(TrainingTable {
+            target: encoded(&other.objective, &target, &other.target.labels)?,
+            matrix: self.align(other.matrix.schema())?,
+            weights,
+            objective: other.objective.clone(),
+            reason: None,
+            // Weights of classes balance training, not its measurement.
+            balanced: false,
+        })
+    }
+
+    fn take_roles(&mut self, roles: &ColumnRoles) -> Result<(Column, Option<Vec<f32>>), TableError> {
+        let target = match (&roles.target, self.sparse()) {
+            (Some(name), _) => self.take(name)?,
+            (None, Some(_)) => self.take("label")?,
+            (None, None) => return Err(TableError::NoTarget { found: self.names() }),
+        };
+        let weight = match &roles.weight {
+            Some(name) => Some(self.take(name)?),
+            None if self.sparse().is_some() && self.column("weight").is_some() => Some(self.take("weight")?),
+            None => None,
+        };
+        Ok((target, weight.as_ref().map(weights).transpose()?))
+    }
+}
+
+impl TrainingTable {
+    /// Bins the features. With a model to continue from, scores begin with its predictions.
+    ///
+    /// # Errors
+    /// Returns [`TrainError`] if there are no rows or no features, or the model does not fit them.
+    pub fn dataset(&self, quantizer: &Quantizer, base: Option<&Model>) -> Result<Dataset, TrainError> {
+        let features = self.matrix.features()?;
+        let data = Dataset::new(&features, self.target.values.clone(), self.training_weights()?, quantizer)?;
+        let data = data.with_classes(self.target.labels.clone());
+        match base {
+            Some(model) => data.start_from(model, &features),
+            None => Ok(data),
+        }
+    }
+
+    /// Bins the features as those of another dataset, for validation.
+    ///
+    /// # Errors
+    /// As [`dataset`](Self::dataset).
+    pub fn dataset_like(&self, other: &Dataset, base: Option<&Model>) -> Result<Dataset, TrainError> {
+        let features = self.matrix.features()?;
+        let data = other.like(&features, self.target.values.clone(), self.weights.clone())?;
+        match base {
+            Some(model) => data.start_from(model, &features),
+            None => Ok(data),
+        }
+    }
+
+    fn training_weights(&self) -> Result<Option<Vec<f32>>, ObjectiveError> {
+        if !self.balanced {
+            return Ok(self.weights.clone());
+        }
+        let mut all = objective::class_weights(&self.target.values, &ClassWeights::Balanced)?;
+        for (weight, own) in all.iter_mut().zip(self.weights.iter().flatten()) {
+            *weight *= own;
+        }
+        Ok(Some(all))
+    }
+
+    /// Makes the objective.
+    ///
+    /// # Errors
+    /// Does not fail: the name was checked when the table was split.
+    pub fn objective(&self) -> Result<Box<dyn Objective>, ObjectiveError> {
+        objective::by_name(&self.objective)
+    }
+
+    /// Name of the objective, with its parameter.
+    #[must_use]
+    pub fn objective_name(&self) -> &str {
+        &self.objective
+    }
+
+    /// The reason for an objective that was inferred.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// The features.
+    #[must_use]
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The targets, and the labels of their classes.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The class of each row, if the targets are classes: validation rows are drawn from each class alike.
+    #[must_use]
+    pub fn strata(&self) -> Option<&[f32]> {
+        (!self.target.labels.is_empty()).then_some(&self.target.values[..])
+    }
+
+    /// Selects rows, in the order given.
+    ///
+    /// # Panics
+    /// If a row is out of range.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let chosen = |values: &[f32]| rows.iter().map(|row| values[*row]).collect::<Vec<f32>>();
+        Self {
+            matrix: self.matrix.select(rows),
+            target: Target { values: chosen(&self.target.values), labels: self.target.labels.clone() },
+            weights: self.weights.as_deref().map(chosen),
+            objective: self.objective.clone(),
+            reason: self.reason.clone(),
+            balanced: self.balanced,
+        }
+    }
+}
+
+/// The name of the objective, and the reason for one that was not asked for.
+fn objective_name(roles: &ColumnRoles, target: &Column, base: Option<&Model>) -> (String, Option<String>) {
+    if let Some(name) = &roles.objective {
+        return (name.clone(), None);
+    }
+    if let Some(model) = base {
+        return (model.output.objective.clone(), Some("that of the model it goes on from".to_owned()));
+    }
+    let inferred = Task::infer(target);
+    let name = match inferred.task {
+        Task::Regression => "squared",
+        Task::Binary => "binary",
+        Task::Multiclass { .. } => "multiclass",
+    };
+    (name.to_owned(), Some(inferred.reason))
+}
+
+/// Class indices for classifiers, numbers for other objectives. Numbers that are not integers are probabilities of class 1
+/// if the objective is binary.
+fn encoded(objective: &str, column: &Column, known: &[String]) -> Result<Target, TableError> {
+    let is_probability = || column.data.numbers().is_some() && Task::infer(column).task == Task::Regression;
+    match objective::kind_of(objective)? {
+        ObjectiveKind::Regression => Target::numbers(column),
+        ObjectiveKind::Binary if known.is_empty() && is_probability() => Target::numbers(column),
+        ObjectiveKind::Binary | ObjectiveKind::Multiclass if known.is_empty() => Target::classes(column),
+        ObjectiveKind::Binary | ObjectiveKind::Multiclass => Target::classes_like(column, known),
+    }
+}
