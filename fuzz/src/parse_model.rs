@@ -20,7 +20,7 @@ pub fn run(input: &[u8]) {
     let sum = crc32c(&bytes[..end]);
     bytes[end..].copy_from_slice(&sum.to_le_bytes());
     let Ok(model) = Model::from_bytes(&bytes) else { return };
-    assert_eq!(model.raw_scores_of(&[0.0, f64::NAN, 1.5]).len(), model.n_groups());
+    assert_eq!(model.raw_scores_of(&[0.0, f64::NAN, 1.5]).len(), model.n_outputs());
     predictions::check(&model);
     let again = model.to_bytes().expect("what was read can be written");
     assert_eq!(Model::from_bytes(&again).as_ref(), Ok(&model));

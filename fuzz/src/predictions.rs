@@ -17,7 +17,7 @@ pub(crate) fn check(model: &Model) {
     for shift in 0..VALUES.len() {
         let row: Vec<f64> = VALUES.iter().copied().cycle().skip(shift).take(predictor.n_features()).collect();
         let walked = model.raw_scores_of(&row);
-        let mut compiled = vec![0.0; predictor.n_groups()];
+        let mut compiled = vec![0.0; predictor.n_outputs()];
         predictor.row_raw(&row, &mut compiled).expect("a value for each feature");
         // The payload of a NaN is not part of a score.
         let bits = |scores: &[f64]| -> Vec<u64> {

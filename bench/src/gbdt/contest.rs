@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use bitgrain::gbdt::metric::{self, Evaluated};
+use bitgrain::gbdt::metric::{self, MetricInput};
 use serde::Serialize;
 
 use super::array;
@@ -159,7 +159,7 @@ fn measure(job: &Job, targets: &[f32]) -> Result<f64, String> {
     let _ = std::fs::remove_file(&job.scores);
     let name = if job.objective == Objective::Binary { "auc" } else { "rmse" };
     let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-    let data = Evaluated { targets: &targets, weights: None, predictions: &predictions };
+    let data = MetricInput { targets: &targets, weights: None, predictions: &predictions };
     metric::by_name(name).and_then(|metric| metric.evaluate(&data)).map_err(|e| e.to_string())
 }
 

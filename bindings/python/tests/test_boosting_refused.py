@@ -265,7 +265,7 @@ def test_the_functions_say_what_they_take():
         ((data, 5), {}, TypeError, "params must be Params or a dict"),
         ((data, {"leaves": 3}), {}, ValueError, "no setting 'leaves'"),
         ((data,), {"objective": 5}, TypeError, "objective = 5"),
-        ((data,), {"objective": lambda t, s: (s, s), "groups": 10**12}, ValueError, "groups = 10"),
+        ((data,), {"objective": lambda t, s: (s, s), "outputs": 10**12}, ValueError, "outputs = 10"),
         ((data,), {"callbacks": print}, TypeError, "callbacks = "),
         ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "number nan"),
     ):

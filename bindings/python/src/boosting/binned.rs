@@ -103,7 +103,7 @@ impl BinnedData {
     #[pyo3(signature = (name=None))]
     fn objective(&self, name: Option<&str>) -> Result<(String, usize)> {
         let objective = self.shared()?.objective(name)?;
-        Ok((objective.name(), objective.n_groups()))
+        Ok((objective.name(), objective.n_outputs()))
     }
 
     /// Bytes that the bins of a row take.

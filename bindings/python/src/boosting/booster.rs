@@ -73,20 +73,20 @@ impl Booster {
         let fewer = rounds.map(|rounds| self.predictor.clone().with_rounds(rounds));
         let predictor = fewer.as_ref().unwrap_or(&self.predictor);
         let work = Work { py, n_jobs, features: &features };
-        let groups = predictor.n_groups();
+        let outputs = predictor.n_outputs();
         match kind {
             "prediction" | "raw" => {
                 if let Some(row) = features.single_row() {
-                    let mut out = vec![0.0; groups];
+                    let mut out = vec![0.0; outputs];
                     if kind == "raw" {
                         predictor.row_raw(&row, &mut out)?
                     } else {
                         predictor.row(&row, &mut out)?
                     }
-                    return work.shaped(out, groups);
+                    return work.shaped(out, outputs);
                 }
                 let of = |raw: &Features<'_>| if kind == "raw" { predictor.raw(raw) } else { predictor.predict(raw) };
-                work.shaped(work.done(of)?, groups)
+                work.shaped(work.done(of)?, outputs)
             }
             "probability" => {
                 let classes = predictor.n_classes();
@@ -198,8 +198,8 @@ impl Booster {
 
     /// Scores of a row.
     #[getter]
-    fn n_groups(&self) -> usize {
-        self.model.n_groups()
+    fn n_outputs(&self) -> usize {
+        self.model.n_outputs()
     }
 
     #[getter]

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use bitgrain::gbdt::metric::{Evaluated, Metric, MetricError, by_name_for};
+use bitgrain::gbdt::metric::{MetricInput, Metric, MetricError, by_name_for};
 use bitgrain::gbdt::objective::Objective;
 use numpy::ToPyArray;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ struct PythonMetric {
 }
 
 impl PythonMetric {
-    fn ask(&self, py: Python<'_>, data: &Evaluated<'_>) -> PyResult<f64> {
+    fn ask(&self, py: Python<'_>, data: &MetricInput<'_>) -> PyResult<f64> {
         let weights = data.weights.map(|weights| weights.to_pyarray(py));
         let arguments = (data.targets.to_pyarray(py), weights, data.predictions.to_pyarray(py));
         let (name, value, higher): (String, f64, bool) = self.call.bind(py).call1(arguments)?.extract()?;
@@ -51,7 +51,7 @@ impl Metric for PythonMetric {
         self.said.get().is_some_and(|(_, higher)| *higher)
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> std::result::Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> std::result::Result<f64, MetricError> {
         Python::attach(|py| self.ask(py, data)).map_err(|error| {
             self.raised.set(error);
             // Any error ends the training; the exception takes its place.

@@ -43,7 +43,7 @@ pub(super) fn objective(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Resul
 #[pyo3(signature = (name, classes))]
 pub(crate) fn infer_objective(name: Option<&str>, classes: usize) -> Result<(String, usize)> {
     let objective = infer(name, TargetKind::Classes(classes))?;
-    Ok((objective.name(), objective.n_groups()))
+    Ok((objective.name(), objective.n_outputs()))
 }
 
 /// The task that the objective of a name is made for: `regression`, `binary` or `multiclass`.
@@ -56,11 +56,11 @@ pub(crate) fn objective_kind(name: &str) -> Result<&'static str> {
     })
 }
 
-/// A loss written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, group after group.
+/// A loss written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, output after output.
 struct PythonLoss {
     call: Py<PyAny>,
     name: String,
-    groups: usize,
+    outputs: usize,
     link: Link,
     /// Whether it multiplies weights in itself.
     weighs: bool,
@@ -82,7 +82,7 @@ impl PythonLoss {
         };
         Ok(Self {
             name: given.getattr("name")?.extract()?,
-            groups: given.getattr("groups")?.extract()?,
+            outputs: given.getattr("outputs")?.extract()?,
             call: given.clone().unbind(),
             link,
             weighs: given.getattr("weighs")?.extract()?,
@@ -92,14 +92,14 @@ impl PythonLoss {
 
     fn ask(&self, py: Python<'_>, batch: &Batch<'_>, out: &mut GradientBatch<'_>) -> PyResult<()> {
         let scores: Vec<f64> =
-            batch.scores.iter().flat_map(|group| group.iter().map(|&score| f64::from(score))).collect();
+            batch.scores.iter().flat_map(|output| output.iter().map(|&score| f64::from(score))).collect();
         let weights = batch.weights.map(|weights| weights.to_pyarray(py));
         let arguments = (batch.targets.to_pyarray(py), weights, scores.into_pyarray(py));
         let (grads, hess): (PyReadonlyArray1<'_, f32>, PyReadonlyArray1<'_, f32>) =
             self.call.bind(py).call1(arguments)?.extract()?;
-        for (flat, groups) in [(grads, &mut out.grads), (hess, &mut out.hess)] {
+        for (flat, outputs) in [(grads, &mut out.grads), (hess, &mut out.hess)] {
             let flat = flat.as_slice()?;
-            let expected: usize = groups.iter().map(|group| group.len()).sum();
+            let expected: usize = outputs.iter().map(|output| output.len()).sum();
             if flat.len() != expected {
                 let found = flat.len();
                 return Err(
@@ -107,9 +107,9 @@ impl PythonLoss {
                 );
             }
             let mut rest = flat;
-            for group in groups.iter_mut() {
-                let (here, behind) = rest.split_at(group.len());
-                group.copy_from_slice(here);
+            for output in outputs.iter_mut() {
+                let (here, behind) = rest.split_at(output.len());
+                output.copy_from_slice(here);
                 rest = behind;
             }
         }
@@ -129,8 +129,8 @@ impl Objective for PythonLoss {
         self.link
     }
 
-    fn n_groups(&self) -> usize {
-        self.groups
+    fn n_outputs(&self) -> usize {
+        self.outputs
     }
 
     fn check(&self, targets: &[f32]) -> std::result::Result<(), ObjectiveError> {
@@ -144,7 +144,7 @@ impl Objective for PythonLoss {
     }
 
     fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {
-        vec![0.0; self.groups]
+        vec![0.0; self.outputs]
     }
 
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
@@ -155,7 +155,7 @@ impl Objective for PythonLoss {
             }
         }
         // What is no number ends the training.
-        out.grads.iter_mut().for_each(|group| group.fill(f32::NAN));
+        out.grads.iter_mut().for_each(|output| output.fill(f32::NAN));
     }
 
     /// What Python code expects, and may rely on.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::metric::{Metric, default_for};
-use bitgrain::gbdt::train::{CrossValidation, Data, MetricValue, Round, TrainError, Trainer};
+use bitgrain::gbdt::train::{CrossValidation, EvalSet, MetricValue, Round, TrainError, Trainer};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -149,11 +149,11 @@ struct Names {
 }
 
 impl Names {
-    fn of(&self, data: Data) -> String {
+    fn of(&self, data: EvalSet) -> String {
         let name = match data {
-            Data::Train => self.train.as_ref(),
-            Data::Valid => self.valid.first(),
-            Data::Further(number) => self.valid.get(number),
+            EvalSet::Train => self.train.as_ref(),
+            EvalSet::Valid => self.valid.first(),
+            EvalSet::Further(number) => self.valid.get(number),
         };
         name.map_or_else(|| data.to_string(), Clone::clone)
     }

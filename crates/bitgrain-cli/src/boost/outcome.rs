@@ -9,7 +9,7 @@ use bitgrain::nn::{Size, digits};
 use serde_json::{Value, json};
 
 use super::data::TableFile;
-use super::training::Trained;
+use super::training::TrainingRun;
 use crate::error::CliError;
 use crate::table::Table;
 
@@ -17,7 +17,7 @@ use crate::table::Table;
 pub(crate) struct Outcome<'a> {
     pub(crate) learned: &'a TableFile,
     pub(crate) valid_rows: usize,
-    pub(crate) trained: &'a Trained,
+    pub(crate) trained: &'a TrainingRun,
     pub(crate) path: &'a Path,
     pub(crate) file_bytes: u64,
 }

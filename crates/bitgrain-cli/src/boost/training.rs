@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::progress::RoundBar;
 
 /// What a training came to.
-pub(crate) struct Trained {
+pub(crate) struct TrainingRun {
     pub(crate) training: Training,
     pub(crate) bins: u32,
     pub(crate) bytes_per_row: usize,
@@ -31,7 +31,7 @@ pub(crate) fn train(
     learned: &TableFile,
     valid: Option<&TableFile>,
     base: Option<&Model>,
-) -> Result<Trained, CliError> {
+) -> Result<TrainingRun, CliError> {
     let start = Instant::now();
     let mut data = learned.table.dataset(&settings.quantizer()?, base)?;
     let held = valid.map(|valid| valid.table.dataset_like(&data, base)).transpose()?;
@@ -59,7 +59,7 @@ pub(crate) fn train(
     }
     let stopped = training.best_round.filter(|_| settings.stops_early());
     let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
-    Ok(Trained {
+    Ok(TrainingRun {
         last,
         training,
         bins: data.cuts().map().total_bins(),
@@ -80,7 +80,7 @@ fn written(metrics: &[MetricValue]) -> String {
     metrics.iter().map(metric).collect::<Vec<_>>().join("  ")
 }
 
-impl Trained {
+impl TrainingRun {
     /// The metrics of the round that the model ends with.
     pub(crate) fn metrics(&self) -> &[MetricValue] {
         self.training.history.get(self.last).map_or(&[], Vec::as_slice)

@@ -112,9 +112,9 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
         let values: Vec<f64> = leaves.into_iter().map(f64::from).collect();
         return table(by_column(&values, trees, |tree| format!("tree_{tree}")));
     }
-    let groups = predictor.n_groups();
+    let outputs = predictor.n_outputs();
     if args.raw {
-        return table(by_column(&predictor.raw(&features)?, groups, |group| named(model, "score", "score", group)));
+        return table(by_column(&predictor.raw(&features)?, outputs, |output| named(model, "score", "score", output)));
     }
     if args.class {
         let choices = predictor.choices(&features)?;
@@ -123,26 +123,26 @@ fn columns(args: &Args, model: &Model, matrix: &Matrix) -> Result<Table, CliErro
         return table(vec![Column { name: "class".to_owned(), data: ColumnData::Text(labels) }]);
     }
     let predictions = predictor.predict(&features)?;
-    table(by_column(&predictions, groups, |group| named(model, "prediction", "probability", group)))
+    table(by_column(&predictions, outputs, |output| named(model, "prediction", "probability", output)))
 }
 
 /// The columns there would be, without rows.
 fn none(args: &Args, model: &Model) -> Result<Table, CliError> {
-    let (groups, trees) = (model.output.base_scores.len(), model.trees.len());
+    let (outputs, trees) = (model.output.base_scores.len(), model.trees.len());
     table(match (args.leaf, args.raw, args.class) {
         (true, ..) => by_column(&[], trees, |tree| format!("tree_{tree}")),
-        (_, true, _) => by_column(&[], groups, |group| named(model, "score", "score", group)),
+        (_, true, _) => by_column(&[], outputs, |output| named(model, "score", "score", output)),
         (.., true) => by_column(&[], 1, |_| "class".to_owned()),
-        _ => by_column(&[], groups, |group| named(model, "prediction", "probability", group)),
+        _ => by_column(&[], outputs, |output| named(model, "prediction", "probability", output)),
     })
 }
 
 /// `prediction`, or `probability_<class>` if there are several.
-fn named(model: &Model, one: &str, each: &str, group: usize) -> String {
+fn named(model: &Model, one: &str, each: &str, output: usize) -> String {
     if model.output.base_scores.len() == 1 {
         return one.to_owned();
     }
-    format!("{each}_{}", model.output.class_label(group))
+    format!("{each}_{}", model.output.class_label(output))
 }
 
 /// From rows of `count` values to columns.

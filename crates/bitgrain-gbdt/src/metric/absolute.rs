@@ -1,7 +1,7 @@
 //! Absolute errors.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 
 /// The mean absolute error. Name: `mae`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ impl Metric for Mae {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(data, || self.name(), "numbers", |target, prediction| (target - prediction).abs())
     }
 }
@@ -35,7 +35,7 @@ impl Metric for Mape {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(
             data,
             || self.name(),

@@ -1,7 +1,7 @@
 //! The area under the ROC curve.
 
 use super::ranking::for_ties;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 
 /// The chance that a row of class 1 has a higher prediction than one of class 0, a tie counting half: the area under the
 /// ROC curve. Both classes must have rows. Name: `auc`.
@@ -17,7 +17,7 @@ impl Metric for Auc {
         true
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let (mut above, mut pairs) = (0.0, 0.0);
         let total = for_ties(
             data,

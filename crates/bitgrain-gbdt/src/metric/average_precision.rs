@@ -1,7 +1,7 @@
 //! The area under the curve of precision over recall.
 
 use super::ranking::for_ties;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 
 /// The mean precision at each threshold, weighted by the recall it adds: the area under the curve of precision over
 /// recall, in steps. Class 1 must have rows. Name: `average_precision`.
@@ -17,7 +17,7 @@ impl Metric for AveragePrecision {
         true
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let (mut positive, mut all, mut area) = (0.0, 0.0, 0.0);
         let total = for_ties(
             data,

@@ -3,7 +3,7 @@
 //! A prediction of 0, which only comes from a score below -745, counts as the least positive number.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 use crate::objective::Tweedie;
 
 const FROM_ZERO: &str = "finite targets from 0 on and finite predictions above 0";
@@ -22,7 +22,7 @@ impl Metric for PoissonDeviance {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(
             data,
             || self.name(),
@@ -49,7 +49,7 @@ impl Metric for GammaDeviance {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(
             data,
             || self.name(),
@@ -85,7 +85,7 @@ impl Metric for TweedieDeviance {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let (falling, rising) = (1.0 - self.of.power(), 2.0 - self.of.power());
         mean_loss(
             data,

@@ -47,14 +47,14 @@ pub enum MetricError {
     #[error("no rows have no metric")]
     Empty,
     /// Predictions that are not those of the rows.
-    #[error("{predictions} predictions are not {groups} for each of {rows} rows")]
+    #[error("{predictions} predictions are not {outputs} for each of {rows} rows")]
     PredictionCount {
         /// Predictions there are.
         predictions: usize,
         /// Rows there are.
         rows: usize,
         /// Predictions there should be for each row.
-        groups: usize,
+        outputs: usize,
     },
     /// Not one weight per row.
     #[error("{weights} weights for {rows} rows")]

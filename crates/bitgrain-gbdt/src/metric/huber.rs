@@ -1,7 +1,7 @@
 //! The Huber loss.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 use crate::objective;
 
 /// The mean Huber loss: half the square of errors up to `delta`, a straight line beyond. Name: `huber:0.9`.
@@ -27,7 +27,7 @@ impl Metric for Huber {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let delta = self.of.delta();
         mean_loss(
             data,

@@ -1,7 +1,7 @@
 //! Probabilities of two classes: how surprising the truth is, and how often the likelier class is wrong.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 
 const TAKES: &str = "targets 0 and 1 and predictions that are numbers";
 
@@ -22,7 +22,7 @@ impl Metric for Logloss {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(
             data,
             || self.name(),
@@ -48,7 +48,7 @@ impl Metric for WrongShare {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(
             data,
             || self.name(),

@@ -1,11 +1,11 @@
 //! Weighted means of what each row costs.
 
-use super::{Evaluated, MetricError, sums};
+use super::{MetricInput, MetricError, sums};
 
 /// The weighted mean of `loss(target, prediction)`, which is NaN where it is not defined: that row is refused, with what
 /// the metric takes.
 pub(super) fn mean_loss(
-    data: &Evaluated<'_>,
+    data: &MetricInput<'_>,
     metric: impl FnOnce() -> String,
     takes: &'static str,
     loss: impl Fn(f64, f64) -> f64 + Sync,
@@ -19,7 +19,7 @@ pub(super) fn mean_loss(
 
 /// The weighted mean of what rows cost, or the first row whose cost is NaN. Rows of weight 0 cost nothing.
 pub(super) fn mean_of_rows(
-    data: &Evaluated<'_>,
+    data: &MetricInput<'_>,
     cost: impl Fn(usize) -> f64 + Sync,
 ) -> Result<Result<f64, usize>, MetricError> {
     let rows = data.targets.len();

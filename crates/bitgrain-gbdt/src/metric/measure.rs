@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Evaluated, Logloss, MetricError, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
+use super::{MetricInput, Logloss, MetricError, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
 use crate::model::Link;
 use crate::objective::Objective;
 
@@ -18,7 +18,7 @@ pub trait Metric: Send + Sync {
     ///
     /// # Errors
     /// [`MetricError`] if it is not defined for them.
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError>;
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError>;
 }
 
 impl fmt::Debug for dyn Metric + '_ {

@@ -4,8 +4,8 @@
 //! knows the usual one of an objective. Definitions are scikit-learn's where it has the metric.
 //!
 //! ```
-//! use bitgrain_gbdt::metric::{self, Evaluated};
-//! let data = Evaluated { targets: &[0.0, 1.0, 0.0, 1.0], weights: None, predictions: &[0.1, 0.8, 0.4, 0.3] };
+//! use bitgrain_gbdt::metric::{self, MetricInput};
+//! let data = MetricInput { targets: &[0.0, 1.0, 0.0, 1.0], weights: None, predictions: &[0.1, 0.8, 0.4, 0.3] };
 //! assert_eq!(metric::by_name("auc")?.evaluate(&data)?, 0.75); // three of four pairs are in the right order
 //! assert_eq!(metric::by_name("binary_error")?.evaluate(&data)?, 0.25); // LightGBM's name for it
 //! # Ok::<(), metric::MetricError>(())
@@ -16,7 +16,7 @@
 //! # One of your own
 //!
 //! ```
-//! use bitgrain_gbdt::metric::{Evaluated, Metric, MetricError};
+//! use bitgrain_gbdt::metric::{MetricInput, Metric, MetricError};
 //!
 //! struct LargestError;
 //!
@@ -29,14 +29,14 @@
 //!         false
 //!     }
 //!
-//!     fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+//!     fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
 //!         data.check(1)?;
 //!         let errors = data.targets.iter().zip(data.predictions).map(|(t, p)| (f64::from(*t) - p).abs());
 //!         Ok(errors.fold(0.0, f64::max))
 //!     }
 //! }
 //!
-//! let data = Evaluated { targets: &[1.0, 2.0], weights: None, predictions: &[1.5, 4.0] };
+//! let data = MetricInput { targets: &[1.0, 2.0], weights: None, predictions: &[1.5, 4.0] };
 //! assert_eq!(LargestError.evaluate(&data)?, 2.0);
 //! # Ok::<(), MetricError>(())
 //! ```
@@ -46,7 +46,7 @@ mod auc;
 mod average_precision;
 mod deviance;
 mod error;
-mod evaluated;
+mod input;
 mod huber;
 mod logloss;
 mod mean_loss;
@@ -62,13 +62,13 @@ mod sum;
 #[cfg(test)]
 mod tests;
 
-pub use crate::objective::Named;
+pub use crate::objective::NameEntry;
 pub use absolute::{Mae, Mape};
 pub use auc::Auc;
 pub use average_precision::AveragePrecision;
 pub use deviance::{GammaDeviance, PoissonDeviance, TweedieDeviance};
 pub use error::MetricError;
-pub use evaluated::Evaluated;
+pub use input::MetricInput;
 pub use huber::Huber;
 pub use logloss::{Logloss, WrongShare};
 pub use measure::{Metric, default_for};

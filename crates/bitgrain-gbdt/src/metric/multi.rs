@@ -2,7 +2,7 @@
 
 use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 use crate::objective::class_of;
 
 /// Minus the mean logarithm of the probability of the target's class. Probabilities are first kept 1e-15 away from 0.
@@ -19,7 +19,7 @@ impl Metric for MultiLogloss {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let rows = data.targets.len();
         mean_by_class(
             data,
@@ -43,7 +43,7 @@ impl Metric for MultiWrongShare {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let rows = data.targets.len();
         mean_by_class(
             data,
@@ -63,7 +63,7 @@ impl Metric for MultiWrongShare {
 
 /// The weighted mean of `cost(row, class, classes)`.
 fn mean_by_class(
-    data: &Evaluated<'_>,
+    data: &MetricInput<'_>,
     metric: impl FnOnce() -> String,
     cost: impl Fn(usize, usize, usize) -> f64 + Sync,
 ) -> Result<f64, MetricError> {

@@ -2,28 +2,28 @@
 
 use super::{
     Auc, AveragePrecision, GammaDeviance, Huber, Logloss, Mae, Mape, Metric, MetricError, Mse, MultiLogloss,
-    MultiWrongShare, Named, Pinball, PoissonDeviance, R2, Rmse, TweedieDeviance, WrongShare,
+    MultiWrongShare, NameEntry, Pinball, PoissonDeviance, R2, Rmse, TweedieDeviance, WrongShare,
 };
 use crate::objective::{self, ObjectiveError, Quantile, Tweedie, found};
 
-const fn plain(name: &'static str, aliases: &'static [&'static str], about: &'static str) -> Named {
-    Named { name, parameter: None, aliases, about }
+const fn plain(name: &'static str, aliases: &'static [&'static str], about: &'static str) -> NameEntry {
+    NameEntry { name, parameter: None, aliases, about }
 }
 
 /// The built-in metrics.
-pub const NAMES: &[Named] = &[
+pub const NAMES: &[NameEntry] = &[
     plain("rmse", &["l2_root", "root_mean_squared_error"], "root of the mean squared error"),
     plain("mse", &["l2", "mean_squared_error"], "mean squared error"),
     plain("mae", &["l1", "mean_absolute_error"], "mean absolute error"),
     plain("mape", &["mean_absolute_percentage_error"], "mean absolute error in relation to the target"),
     plain("r2", &["r_squared"], "share of the variance explained"),
-    Named {
+    NameEntry {
         name: "huber",
         parameter: Some("distance from which on an error is an outlier, 0.9 by default"),
         aliases: &[],
         about: "mean Huber loss",
     },
-    Named {
+    NameEntry {
         name: "pinball",
         parameter: Some("share of the targets below, 0.9 by default"),
         aliases: &["quantile"],
@@ -31,7 +31,7 @@ pub const NAMES: &[Named] = &[
     },
     plain("poisson_deviance", &["mean_poisson_deviance"], "mean deviance of predicted counts"),
     plain("gamma_deviance", &["mean_gamma_deviance"], "mean deviance of predicted amounts above 0"),
-    Named {
+    NameEntry {
         name: "tweedie_deviance",
         parameter: Some("power of the variance between 1 and 2, 1.5 by default"),
         aliases: &["mean_tweedie_deviance"],

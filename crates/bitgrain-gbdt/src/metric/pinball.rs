@@ -1,7 +1,7 @@
 //! The pinball loss of predicted quantiles.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 use crate::objective::Quantile;
 
 /// The mean pinball loss: errors of predictions that are too low cost a share of `alpha`, those too high the rest. Name:
@@ -28,7 +28,7 @@ impl Metric for Pinball {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let alpha = self.of.alpha();
         mean_loss(
             data,

@@ -1,6 +1,6 @@
 //! The share of the targets' variance that predictions explain.
 
-use super::{Evaluated, Metric, MetricError, Mse, sums};
+use super::{MetricInput, Metric, MetricError, Mse, sums};
 
 /// 1 minus the squared errors over those of the mean; 1 is perfect, 0 no better than a constant. If the targets have no
 /// variance: 1 for perfect predictions, else 0. Name: `r2`.
@@ -16,7 +16,7 @@ impl Metric for R2 {
         true
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         // Refuses what has no mean: bad rows, bad weights and none.
         let error = Mse.evaluate(data).map_err(|error| match error {
             MetricError::Row { row, target, prediction, takes, .. } => {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Evaluated, MetricError};
+use super::{MetricInput, MetricError};
 
 /// Weights of rows with one and the same prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub(super) struct Tied {
 /// Calls `visit` with the rows of each distinct prediction, highest first, and returns the sums over all. Rows of
 /// weight 0 are left out.
 pub(super) fn for_ties(
-    data: &Evaluated<'_>,
+    data: &MetricInput<'_>,
     metric: impl Fn() -> String,
     visit: impl FnMut(Tied),
 ) -> Result<Tied, MetricError> {
@@ -68,7 +68,7 @@ struct Classes<R> {
     negative: Vec<R>,
 }
 
-fn split<R: Row>(data: &Evaluated<'_>, metric: impl Fn() -> String) -> Result<Classes<R>, MetricError> {
+fn split<R: Row>(data: &MetricInput<'_>, metric: impl Fn() -> String) -> Result<Classes<R>, MetricError> {
     let (mut positive, mut negative) = (Vec::new(), Vec::with_capacity(data.targets.len()));
     let mut bad_weight = false;
     for (row, (&target, &prediction)) in data.targets.iter().zip(data.predictions).enumerate() {
@@ -96,7 +96,7 @@ fn split<R: Row>(data: &Evaluated<'_>, metric: impl Fn() -> String) -> Result<Cl
     Ok(Classes { positive, negative })
 }
 
-fn refused(data: &Evaluated<'_>, row: usize, metric: String) -> MetricError {
+fn refused(data: &MetricInput<'_>, row: usize, metric: String) -> MetricError {
     let takes = "targets 0 and 1 and predictions that are numbers";
     MetricError::Row { row, target: data.targets[row], prediction: data.predictions[row], metric, takes }
 }

@@ -1,7 +1,7 @@
 //! Squared errors.
 
 use super::mean_loss::mean_loss;
-use super::{Evaluated, Metric, MetricError};
+use super::{MetricInput, Metric, MetricError};
 
 /// The mean squared error. Name: `mse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ impl Metric for Mse {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         mean_loss(data, || self.name(), "numbers", |target, prediction| (target - prediction).powi(2))
     }
 }
@@ -34,7 +34,7 @@ impl Metric for Rmse {
         false
     }
 
-    fn evaluate(&self, data: &Evaluated<'_>) -> Result<f64, MetricError> {
+    fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
         let square = mean_loss(data, || self.name(), "numbers", |target, prediction| (target - prediction).powi(2))?;
         Ok(square.sqrt())
     }

@@ -23,7 +23,7 @@ const MULTI: ([f32; 5], [f64; 15], [f32; 5]) = (
 
 fn value(name: &str, targets: &[f32], predictions: &[f64], weights: Option<&[f32]>) -> Result<f64, MetricError> {
     let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-    by_name(name).expect("a metric").evaluate(&Evaluated { targets: &targets, weights, predictions })
+    by_name(name).expect("a metric").evaluate(&MetricInput { targets: &targets, weights, predictions })
 }
 
 #[test]
@@ -78,14 +78,14 @@ fn everything() -> Vec<(&'static str, Vec<f32>, Vec<f64>, usize)> {
 
 #[test]
 fn a_weight_of_two_is_the_row_twice_and_a_weight_of_zero_no_row() {
-    for (name, targets, predictions, groups) in everything() {
+    for (name, targets, predictions, outputs) in everything() {
         let rows = targets.len();
         let times: Vec<usize> = (0..rows).map(|row| [1, 2, 1, 0, 2][row % 5]).collect();
         let weights: Vec<f32> = times.iter().map(|&times| [0.0, 1.0, 2.0][times]).collect();
         let repeated: Vec<usize> = (0..rows).flat_map(|row| vec![row; times[row]]).collect();
         let repeated_targets: Vec<f32> = repeated.iter().map(|&row| targets[row]).collect();
-        let repeated_predictions: Vec<f64> = (0..groups)
-            .flat_map(|group| repeated.iter().map(|&row| predictions[group * rows + row]).collect::<Vec<_>>())
+        let repeated_predictions: Vec<f64> = (0..outputs)
+            .flat_map(|output| repeated.iter().map(|&row| predictions[output * rows + row]).collect::<Vec<_>>())
             .collect();
         let weighted = value(name, &targets, &predictions, Some(&weights)).expect("defined");
         let twice = value(name, &repeated_targets, &repeated_predictions, None).expect("defined");
@@ -107,11 +107,11 @@ fn weights_matter_only_in_relation_to_each_other() {
 
 #[test]
 fn bad_rows_and_weights_are_refused_by_every_metric() {
-    for (name, targets, predictions, groups) in everything() {
+    for (name, targets, predictions, outputs) in everything() {
         let rows = targets.len();
         let mut odd = predictions.clone();
         // Of three classes that of row 3's label: the log loss looks at no other.
-        odd[if groups == 3 { 2 * rows + 3 } else { 3 }] = f64::NAN;
+        odd[if outputs == 3 { 2 * rows + 3 } else { 3 }] = f64::NAN;
         let error = value(name, &targets, &odd, None).expect_err("NaN");
         assert!(matches!(&error, MetricError::Row { row: 3, .. }), "{name}: {error}");
         assert!(error.to_string().contains(&format!(": {name}")), "{error}");
@@ -125,7 +125,7 @@ fn bad_rows_and_weights_are_refused_by_every_metric() {
         }
         assert_eq!(value(name, &[], &[], None), Err(MetricError::Empty), "{name}");
         let short = value(name, &targets, &predictions[1..], None).expect_err("one is missing");
-        assert!(matches!(short, MetricError::PredictionCount { .. }), "{name} {groups}: {short}");
+        assert!(matches!(short, MetricError::PredictionCount { .. }), "{name} {outputs}: {short}");
     }
 }
 

@@ -31,20 +31,20 @@ pub enum ModelError {
         value: f64,
     },
     /// Rounds that are not complete.
-    #[error("{trees} trees are not whole rounds of {groups}")]
+    #[error("{trees} trees are not whole rounds of {outputs}")]
     PartialRound {
         /// Trees there are.
         trees: usize,
         /// Trees of a round.
-        groups: usize,
+        outputs: usize,
     },
     /// Not as many classes as scores (or two for one score).
-    #[error("{classes} classes for {groups} scores")]
+    #[error("{classes} classes for {outputs} scores")]
     ClassCount {
         /// Classes there are.
         classes: usize,
         /// Scores there are.
-        groups: usize,
+        outputs: usize,
     },
     /// A tree that does not have one leaf more than splits.
     #[error("tree {tree} has {leaves} leaves for {splits} splits, there must be one more")]
@@ -159,21 +159,21 @@ impl Model {
     }
 
     fn check_output(&self) -> Result<(), ModelError> {
-        let (groups, classes) = (self.n_groups(), self.output.classes.len());
-        if groups == 0 {
+        let (outputs, classes) = (self.n_outputs(), self.output.classes.len());
+        if outputs == 0 {
             return Err(ModelError::NoBaseScore);
         }
-        for (group, &score) in self.output.base_scores.iter().enumerate() {
-            finite(score, || format!("base score {group}"))?;
+        for (output, &score) in self.output.base_scores.iter().enumerate() {
+            finite(score, || format!("base score {output}"))?;
         }
         if let Link::Logistic { slope } = self.output.link {
             finite(slope, || "the slope of the link".into())?;
         }
-        if !self.trees.len().is_multiple_of(groups) {
-            return Err(ModelError::PartialRound { trees: self.trees.len(), groups });
+        if !self.trees.len().is_multiple_of(outputs) {
+            return Err(ModelError::PartialRound { trees: self.trees.len(), outputs });
         }
-        if classes != 0 && classes != groups && !(groups == 1 && classes == 2) {
-            return Err(ModelError::ClassCount { classes, groups });
+        if classes != 0 && classes != outputs && !(outputs == 1 && classes == 2) {
+            return Err(ModelError::ClassCount { classes, outputs });
         }
         Ok(())
     }

@@ -76,20 +76,20 @@ impl Model {
 
     /// Scores of a row.
     #[must_use]
-    pub fn n_groups(&self) -> usize {
+    pub fn n_outputs(&self) -> usize {
         self.output.base_scores.len()
     }
 
     /// Rounds of training: trees of a score.
     #[must_use]
     pub fn n_rounds(&self) -> usize {
-        self.trees.len() / self.n_groups().max(1)
+        self.trees.len() / self.n_outputs().max(1)
     }
 
     /// The model after its first `rounds` rounds, or all of it if there are fewer.
     #[must_use]
     pub fn truncated(&self, rounds: usize) -> Self {
-        let trees = rounds.saturating_mul(self.n_groups()).min(self.trees.len());
+        let trees = rounds.saturating_mul(self.n_outputs()).min(self.trees.len());
         Self {
             inputs: self.inputs.clone(),
             comparison: self.comparison,

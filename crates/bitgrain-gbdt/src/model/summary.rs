@@ -13,7 +13,7 @@ impl fmt::Display for Model {
             "{}: {}, {}, {}, {} with {}",
             self.output.objective,
             count(self.n_inputs(), "feature", "features"),
-            count(self.n_groups(), "score", "scores"),
+            count(self.n_outputs(), "score", "scores"),
             count(self.n_rounds(), "round", "rounds"),
             count(self.trees.len(), "tree", "trees"),
             count(leaves, "leaf", "leaves"),

@@ -14,11 +14,11 @@ impl Model {
     #[must_use]
     pub fn raw_scores_of(&self, row: &[f64]) -> Vec<f64> {
         let seen = self.seen(row);
-        let groups = self.n_groups();
+        let outputs = self.n_outputs();
         let base = &self.output.base_scores;
-        let mut sums = if self.output.average { vec![0.0; groups] } else { base.clone() };
+        let mut sums = if self.output.average { vec![0.0; outputs] } else { base.clone() };
         for (index, tree) in self.trees.iter().enumerate() {
-            sums[index % groups] += tree.leaves[tree.leaf_of(&seen)].value;
+            sums[index % outputs] += tree.leaves[tree.leaf_of(&seen)].value;
         }
         if self.output.average {
             let rounds = self.n_rounds().max(1) as f64;

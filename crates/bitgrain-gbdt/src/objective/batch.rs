@@ -7,7 +7,7 @@ pub struct Batch<'a> {
     pub targets: &'a [f32],
     /// The weight of each row.
     pub weights: Option<&'a [f32]>,
-    /// For each group, the score of each row, relative to the same constant.
+    /// For each output, the score of each row, relative to the same constant.
     pub scores: &'a [&'a [f32]],
 }
 
@@ -22,9 +22,9 @@ impl<'a> Batch<'a> {
 /// Where gradients go.
 #[derive(Debug)]
 pub struct GradientBatch<'a> {
-    /// For each group, the gradient of each row.
+    /// For each output, the gradient of each row.
     pub grads: Vec<&'a mut [f32]>,
-    /// For each group, the hessian of each row.
+    /// For each output, the hessian of each row.
     pub hess: Vec<&'a mut [f32]>,
 }
 

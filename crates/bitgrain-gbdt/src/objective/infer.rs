@@ -93,11 +93,11 @@ pub fn infer(name: Option<&str>, targets: TargetKind) -> Result<Box<dyn Objectiv
     if let TargetKind::Classes(classes) = targets {
         let takes = match base_name(&objective.name()) {
             "binary" => 2,
-            "multiclass" => objective.n_groups(),
+            "multiclass" => objective.n_outputs(),
             _ => return Ok(objective),
         };
         // Rows of fewer classes than there are can be trained on: their labels come from other rows.
-        if classes > takes || objective.n_groups() > classes.max(2) {
+        if classes > takes || objective.n_outputs() > classes.max(2) {
             return Err(ObjectiveError::ClassCount { objective: objective.name(), takes, classes });
         }
     }

@@ -8,7 +8,7 @@ use crate::model::Link;
 
 /// A loss to minimise. Built-in ones are made by name; implement this for one of your own.
 ///
-/// Scores, gradients and hessians of a row with several scores (one for each class) lie group after group: all rows of
+/// Scores, gradients and hessians of a row with several scores (one for each class) lie output after output: all rows of
 /// the first class, then all rows of the second.
 pub trait Objective: Send + Sync {
     /// Name with parameters, as the model's file keeps it: `binary`, `quantile:0.9`.
@@ -18,7 +18,7 @@ pub trait Objective: Send + Sync {
     fn link(&self) -> Link;
 
     /// Scores per row: the number of classes for softmax, else 1.
-    fn n_groups(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         1
     }
 
@@ -48,7 +48,7 @@ pub trait Objective: Send + Sync {
         Ok(())
     }
 
-    /// The constant scores that fit best, one for each group; always finite. For targets that passed
+    /// The constant scores that fit best, one for each output; always finite. For targets that passed
     /// [`check`](Self::check) and weights from 0 on.
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
 

@@ -99,7 +99,7 @@ pub use huber::Huber;
 pub use infer::{ObjectiveKind, TargetKind, infer, kind_of};
 pub use loss::Objective;
 pub use multiclass::Multiclass;
-pub use names::{NAMES, Named, by_name};
+pub use names::{NAMES, NameEntry, by_name};
 pub use poisson::Poisson;
 pub use quantile::Quantile;
 pub use squared::Squared;

@@ -40,7 +40,7 @@ impl Objective for Multiclass {
         Link::Softmax
     }
 
-    fn n_groups(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.classes
     }
 

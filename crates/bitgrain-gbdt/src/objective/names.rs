@@ -6,7 +6,7 @@ use super::{
 
 /// A built-in objective or metric as help texts show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct NameEntry {
     /// Its name here.
     pub name: &'static str,
     /// What may stand behind a colon, and what it is without: `alpha, 0.9 by default`.
@@ -18,8 +18,8 @@ pub struct Named {
 }
 
 /// The built-in objectives.
-pub const NAMES: &[Named] = &[
-    Named {
+pub const NAMES: &[NameEntry] = &[
+    NameEntry {
         name: "squared",
         parameter: None,
         aliases: &[
@@ -35,44 +35,44 @@ pub const NAMES: &[Named] = &[
         ],
         about: "means",
     },
-    Named {
+    NameEntry {
         name: "absolute",
         parameter: None,
         aliases: &["regression_l1", "l1", "mae", "mean_absolute_error", "absolute_error", "reg:absoluteerror"],
         about: "medians",
     },
-    Named {
+    NameEntry {
         name: "huber",
         parameter: Some("distance from which on an error is an outlier, 0.9 by default"),
         aliases: &[],
         about: "means that outliers do not move far",
     },
-    Named {
+    NameEntry {
         name: "quantile",
         parameter: Some("share of the targets below, 0.9 by default"),
         aliases: &["pinball", "reg:quantileerror"],
         about: "quantiles",
     },
-    Named { name: "poisson", parameter: None, aliases: &["count:poisson"], about: "means of counts" },
-    Named {
+    NameEntry { name: "poisson", parameter: None, aliases: &["count:poisson"], about: "means of counts" },
+    NameEntry {
         name: "gamma",
         parameter: None,
         aliases: &["reg:gamma"],
         about: "means of amounts above 0 whose spread grows with them",
     },
-    Named {
+    NameEntry {
         name: "tweedie",
         parameter: Some("power of the variance between 1 and 2, 1.5 by default"),
         aliases: &["reg:tweedie"],
         about: "means of amounts of which many are 0",
     },
-    Named {
+    NameEntry {
         name: "binary",
         parameter: None,
         aliases: &["logistic", "binary:logistic", "reg:logistic", "binary_logloss", "logloss", "log_loss"],
         about: "probabilities of two classes, 0 and 1",
     },
-    Named {
+    NameEntry {
         name: "multiclass",
         parameter: Some("number of classes"),
         aliases: &["softmax", "multi:softprob", "multi:softmax"],
@@ -86,7 +86,7 @@ pub const NAMES: &[Named] = &[
 /// use bitgrain_gbdt::objective::by_name;
 /// assert_eq!(by_name("mae")?.name(), "absolute");
 /// assert_eq!(by_name("tweedie")?.name(), "tweedie:1.5");
-/// assert_eq!(by_name("multi:softprob:5")?.n_groups(), 5);
+/// assert_eq!(by_name("multi:softprob:5")?.n_outputs(), 5);
 /// # Ok::<(), bitgrain_gbdt::objective::ObjectiveError>(())
 /// ```
 ///
@@ -116,7 +116,7 @@ pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
 }
 
 /// The name among `names` and the parameter. Names may hold a colon themselves, so the whole text is tried first.
-pub(crate) fn found<'a>(names: &'static [Named], text: &'a str) -> Option<(&'static Named, Option<&'a str>)> {
+pub(crate) fn found<'a>(names: &'static [NameEntry], text: &'a str) -> Option<(&'static NameEntry, Option<&'a str>)> {
     let text = text.trim();
     let named = |text: &str| {
         let same = |name: &str| name.eq_ignore_ascii_case(text.trim());
@@ -128,7 +128,7 @@ pub(crate) fn found<'a>(names: &'static [Named], text: &'a str) -> Option<(&'sta
     })
 }
 
-fn parsed<T: std::str::FromStr>(named: &Named, parameter: &str) -> Result<T, ObjectiveError> {
+fn parsed<T: std::str::FromStr>(named: &NameEntry, parameter: &str) -> Result<T, ObjectiveError> {
     let takes = named.parameter.unwrap_or("none");
     parameter.parse().map_err(|_| ObjectiveError::Parameter {
         objective: named.name,

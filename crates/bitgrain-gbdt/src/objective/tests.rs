@@ -65,7 +65,7 @@ const CASES: [Case; 10] = [
     },
 ];
 
-/// Gradients and hessians of every group.
+/// Gradients and hessians of every output.
 fn gradients(
     objective: &dyn Objective,
     targets: &[f32],
@@ -84,15 +84,15 @@ fn gradients(
 }
 
 /// Each target of a case with each score, 1,200 rows and more: several blocks.
-fn grid(case: &Case, groups: usize) -> (Vec<f32>, Vec<Vec<f32>>) {
+fn grid(case: &Case, outputs: usize) -> (Vec<f32>, Vec<Vec<f32>>) {
     let steps = 401_u16;
     let targets = case.targets.iter().flat_map(|&target| vec![target; usize::from(steps)]).collect();
-    let score = |group: usize, step: u16| {
-        let spread = [0.031_25, -0.017, 0.009][group % 3];
+    let score = |output: usize, step: u16| {
+        let spread = [0.031_25, -0.017, 0.009][output % 3];
         (f32::from(step) - 200.0) * spread + 0.013
     };
-    let scores = (0..groups)
-        .map(|group| case.targets.iter().flat_map(|_| (0..steps).map(move |step| score(group, step))).collect());
+    let scores = (0..outputs)
+        .map(|output| case.targets.iter().flat_map(|_| (0..steps).map(move |step| score(output, step))).collect());
     (targets, scores.collect())
 }
 
@@ -101,22 +101,22 @@ fn gradients_are_the_slopes_of_their_losses() {
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");
         objective.check(case.targets).expect("good targets");
-        let groups = objective.n_groups();
-        let (targets, scores) = grid(case, groups);
+        let outputs = objective.n_outputs();
+        let (targets, scores) = grid(case, outputs);
         let weights: Vec<f32> = (0..targets.len()).map(|row| [1.0, 0.5, 3.0][row % 3]).collect();
         let [grads, hess] = gradients(&*objective, &targets, Some(&weights), &scores);
-        for (row, group) in (0..targets.len()).flat_map(|row| (0..groups).map(move |group| (row, group))) {
+        for (row, output) in (0..targets.len()).flat_map(|row| (0..outputs).map(move |output| (row, output))) {
             let at = |delta: f64| {
                 let mut scores: Vec<f64> = scores.iter().map(|scores| f64::from(scores[row])).collect();
-                scores[group] += delta;
+                scores[output] += delta;
                 (case.loss)(f64::from(targets[row]), &scores)
             };
             let weight = f64::from(weights[row]);
             let step = 1e-5;
             let slope = weight * (at(step) - at(-step)) / (2.0 * step);
-            let got = f64::from(grads[group][row]);
+            let got = f64::from(grads[output][row]);
             assert!((got - slope).abs() <= 2e-5 * (1.0 + slope.abs()), "{} row {row}: {got} {slope}", case.name);
-            let got = f64::from(hess[group][row]);
+            let got = f64::from(hess[output][row]);
             let Some(factor) = case.hessian_factor else {
                 assert_eq!(got, weight, "{}", case.name);
                 continue;
@@ -154,8 +154,8 @@ fn hostile_scores_give_finite_gradients_and_hessians_from_zero_on() {
         let objective = by_name(case.name).expect("a name");
         for &target in case.targets {
             for (other, shift) in extremes.iter().flat_map(|&other| [(other, 0), (other, 1), (other, 5)]) {
-                let scores: Vec<Vec<f32>> = (0..objective.n_groups())
-                    .map(|group| match group {
+                let scores: Vec<Vec<f32>> = (0..objective.n_outputs())
+                    .map(|output| match output {
                         0 => extremes.to_vec(),
                         1 => (0..extremes.len()).map(|i| extremes[(i + shift) % extremes.len()]).collect(),
                         _ => vec![other; extremes.len()],
@@ -179,15 +179,15 @@ fn base_scores_fit_better_than_their_neighbours() {
         let objective = by_name(case.name).expect("a name");
         for weights in [None, Some(&weights[..])] {
             let base = objective.base_scores(case.targets, weights);
-            assert_eq!(base.len(), objective.n_groups());
+            assert_eq!(base.len(), objective.n_outputs());
             let total = |scores: &[f64]| -> f64 {
                 let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
                 case.targets.iter().enumerate().map(|(row, &t)| weight(row) * (case.loss)(f64::from(t), scores)).sum()
             };
-            for (group, delta) in (0..base.len()).flat_map(|group| [1e-3, -1e-3, 0.1, -0.1].map(|delta| (group, delta)))
+            for (output, delta) in (0..base.len()).flat_map(|output| [1e-3, -1e-3, 0.1, -0.1].map(|delta| (output, delta)))
             {
                 let mut moved = base.clone();
-                moved[group] += delta;
+                moved[output] += delta;
                 assert!(total(&base) <= total(&moved) + 1e-12, "{} {base:?} {moved:?}", case.name);
             }
         }
@@ -245,7 +245,7 @@ fn targets_outside_the_domain_name_their_row() {
 fn a_batch_may_be_any_part_of_the_data() {
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");
-        let (targets, scores) = grid(case, objective.n_groups());
+        let (targets, scores) = grid(case, objective.n_outputs());
         let weights: Vec<f32> = (0..targets.len()).map(|row| [1.0, 0.5, 3.0][row % 3]).collect();
         let whole = gradients(&*objective, &targets, Some(&weights), &scores);
         let part = 777..1290;

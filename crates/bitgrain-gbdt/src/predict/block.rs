@@ -66,12 +66,12 @@ impl Block {
         columns.fill(backend, source, rows, (&mut self.codes, self.stride), &mut self.raw);
     }
 
-    /// Adds each tree's values to the sums of its group: `sums` holds groups one after another, each of
+    /// Adds each tree's values to the sums of its output: `sums` holds outputs one after another, each of
     /// [`Block::padded`] rows.
     pub(super) fn add_values(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], sums: &mut [f64]) {
-        let (padded, n_groups) = (self.padded(), sums.len() / self.padded());
+        let (padded, n_outputs) = (self.padded(), sums.len() / self.padded());
         self.for_leaves(backend, columns, trees, |tree, start, n_rows, leaves| {
-            let sums = &mut sums[tree % n_groups * padded + start..][..n_rows];
+            let sums = &mut sums[tree % n_outputs * padded + start..][..n_rows];
             let values = &trees[tree].values;
             match leaves {
                 Leaves::Only => sums.iter_mut().for_each(|sum| *sum += values[0]),

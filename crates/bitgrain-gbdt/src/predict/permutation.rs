@@ -2,7 +2,7 @@
 
 use super::{PredictError, Predictor};
 use crate::feature::{FeatureError, Features};
-use crate::metric::{Evaluated, Metric, MetricError};
+use crate::metric::{MetricInput, Metric, MetricError};
 use crate::model::Model;
 use crate::random::mixed;
 use crate::train::TrainError;
@@ -49,10 +49,10 @@ pub fn permutation_importance(
     data.features.read_f64(0..n_features, 0..n_rows, &mut columns, n_rows);
     let measure = |columns: &[f64]| -> Result<f64, ImportanceError> {
         let by_row = predictor.predict(&Features::column_major(columns, n_rows, n_features)?)?;
-        let groups = by_row.len() / n_rows;
+        let outputs = by_row.len() / n_rows;
         let predictions: Vec<f64> =
-            (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
-        let evaluated = Evaluated { targets: data.targets, weights: data.weights, predictions: &predictions };
+            (0..outputs).flat_map(|output| by_row.iter().skip(output).step_by(outputs)).copied().collect();
+        let evaluated = MetricInput { targets: data.targets, weights: data.weights, predictions: &predictions };
         Ok(metric.evaluate(&evaluated)?)
     };
     let whole = measure(&columns)?;

@@ -50,7 +50,7 @@ impl Predictor {
     /// The same with the first `rounds` rounds only; all of them if there are fewer.
     #[must_use]
     pub fn with_rounds(mut self, rounds: usize) -> Self {
-        self.rounds = rounds.min(self.code_trees.len().div_ceil(self.n_groups()));
+        self.rounds = rounds.min(self.code_trees.len().div_ceil(self.n_outputs()));
         self
     }
 
@@ -69,20 +69,20 @@ impl Predictor {
 
     /// Scores and predictions per row.
     #[must_use]
-    pub fn n_groups(&self) -> usize {
+    pub fn n_outputs(&self) -> usize {
         self.output.base_scores.len()
     }
 
     /// Probabilities per row: two for a model of one score, which is that of the second class.
     #[must_use]
     pub fn n_classes(&self) -> usize {
-        self.n_groups().max(2)
+        self.n_outputs().max(2)
     }
 
     /// Trees that are used: those of all rounds, or of as many as were asked for.
     #[must_use]
     pub fn n_trees(&self) -> usize {
-        self.code_trees.len().min(self.rounds.saturating_mul(self.n_groups()))
+        self.code_trees.len().min(self.rounds.saturating_mul(self.n_outputs()))
     }
 
     /// Scores before the link, row after row.
@@ -90,7 +90,7 @@ impl Predictor {
     /// # Errors
     /// [`PredictError::FeatureCount`].
     pub fn raw(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
-        self.each_row(features, self.n_groups(), |scores, out| out.copy_from_slice(scores))
+        self.each_row(features, self.n_outputs(), |scores, out| out.copy_from_slice(scores))
     }
 
     /// Predictions, row after row: a probability for each row of a binary classifier, one for each class if there are
@@ -99,7 +99,7 @@ impl Predictor {
     /// # Errors
     /// [`PredictError::FeatureCount`].
     pub fn predict(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
-        self.each_row(features, self.n_groups(), |scores, out| {
+        self.each_row(features, self.n_outputs(), |scores, out| {
             link::apply(self.output.link, scores);
             out.copy_from_slice(scores);
         })
@@ -170,7 +170,7 @@ impl Predictor {
     /// As [`row`](Self::row).
     pub fn row_raw(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
         self.check_count(row.len())?;
-        let expected = self.n_groups();
+        let expected = self.n_outputs();
         if out.len() != expected {
             return Err(PredictError::OutputLength { expected, found: out.len() });
         }
@@ -187,10 +187,10 @@ impl Predictor {
             return Err(PredictError::OutputLength { expected: self.n_classes(), found: out.len() });
         }
         // Of one score there is a place more than the row itself needs.
-        let (scores, _) = out.split_at_mut(self.n_groups());
+        let (scores, _) = out.split_at_mut(self.n_outputs());
         self.row(row, scores)?;
         if let [second, last] = out
-            && self.n_groups() == 1
+            && self.n_outputs() == 1
         {
             (*second, *last) = (1.0 - *second, *second);
         }
@@ -202,7 +202,7 @@ impl Predictor {
     /// # Errors
     /// [`PredictError::FeatureCount`].
     pub fn row_choice(&self, row: &[f64]) -> Result<u32, PredictError> {
-        let mut scores = vec![0.0; self.n_groups()];
+        let mut scores = vec![0.0; self.n_outputs()];
         self.row_raw(row, &mut scores)?;
         Ok(choice(&scores))
     }
@@ -215,10 +215,10 @@ impl Predictor {
         finish: impl Fn(&mut [f64], &mut [T]) + Sync,
     ) -> Result<Vec<T>, PredictError> {
         self.check_count(features.n_features())?;
-        let (n_rows, n_groups) = (features.n_rows(), self.n_groups());
+        let (n_rows, n_outputs) = (features.n_rows(), self.n_outputs());
         let mut out = vec![T::default(); n_rows * width];
         if n_rows < FEW {
-            let (mut values, mut scores) = (vec![0.0; self.n_features()], vec![0.0; n_groups]);
+            let (mut values, mut scores) = (vec![0.0; self.n_features()], vec![0.0; n_outputs]);
             for (row, out) in out.chunks_exact_mut(width).enumerate() {
                 features.read_row(row, &mut values);
                 self.walk_row(&values, &mut scores);
@@ -233,9 +233,9 @@ impl Predictor {
             block.read(self.backend, &self.columns, trees, features, start..start + out.len() / width);
             let padded = block.padded();
             sums.clear();
-            (0..n_groups).for_each(|group| sums.resize((group + 1) * padded, self.begin(group)));
+            (0..n_outputs).for_each(|output| sums.resize((output + 1) * padded, self.begin(output)));
             block.add_values(self.backend, &self.columns, trees, sums);
-            scores.resize(n_groups, 0.0);
+            scores.resize(n_outputs, 0.0);
             for (row, out) in out.chunks_exact_mut(width).enumerate() {
                 scores.iter_mut().zip(sums[row..].iter().step_by(padded)).for_each(|(score, &sum)| *score = sum);
                 self.end(scores);
@@ -246,15 +246,15 @@ impl Predictor {
     }
 
     fn walk_row(&self, row: &[f64], out: &mut [f64]) {
-        let n_groups = out.len();
-        out.iter_mut().enumerate().for_each(|(group, out)| *out = self.begin(group));
-        self.row_trees.walk(&self.columns, row, self.n_trees(), |tree, _, value| out[tree % n_groups] += value);
+        let n_outputs = out.len();
+        out.iter_mut().enumerate().for_each(|(output, out)| *out = self.begin(output));
+        self.row_trees.walk(&self.columns, row, self.n_trees(), |tree, _, value| out[tree % n_outputs] += value);
         self.end(out);
     }
 
-    /// What the sum of a group begins with.
-    fn begin(&self, group: usize) -> f64 {
-        if self.output.average { 0.0 } else { self.output.base_scores[group] }
+    /// What the sum of an output begins with.
+    fn begin(&self, output: usize) -> f64 {
+        if self.output.average { 0.0 } else { self.output.base_scores[output] }
     }
 
     /// From the sums of a row to its scores.

@@ -1,6 +1,6 @@
 //! Cross-validation: every row is held back once.
 
-use super::{Data, Dataset, MetricValue, TrainError, Trainer, Training};
+use super::{EvalSet, Dataset, MetricValue, TrainError, Trainer, Training};
 use crate::random::mixed;
 
 /// How rows are dealt to folds.
@@ -24,7 +24,7 @@ impl Default for CrossValidation {
 
 /// What came out of every fold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CrossValidated {
+pub struct CrossValidationResult {
     /// The training on all rows but those of the fold, which it was measured on.
     pub trainings: Vec<Training>,
     /// Each metric over the folds.
@@ -53,7 +53,7 @@ impl CrossValidation {
         &self,
         data: &Dataset,
         trainer: impl Fn(usize) -> Trainer<'static>,
-    ) -> Result<CrossValidated, TrainError> {
+    ) -> Result<CrossValidationResult, TrainError> {
         if !(2..=data.n_rows()).contains(&self.folds) {
             let (name, range) = ("folds", "from 2 to the number of rows");
             return Err(TrainError::Param { name, value: self.folds.to_string(), range });
@@ -74,7 +74,7 @@ impl CrossValidation {
             trainings.push(training);
         }
         let metrics = spreads(&ends);
-        Ok(CrossValidated { trainings, metrics })
+        Ok(CrossValidationResult { trainings, metrics })
     }
 
     /// The fold of each row: rows in a random order, within their class if stratified, are dealt in turn.
@@ -91,10 +91,10 @@ impl CrossValidation {
 
 #[expect(clippy::cast_precision_loss, reason = "folds are few")]
 fn spreads(of_folds: &[Vec<MetricValue>]) -> Vec<MetricSpread> {
-    let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == Data::Valid);
+    let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == EvalSet::Valid);
     let spread = |name: &str| {
         let value = |metrics: &Vec<MetricValue>| {
-            metrics.iter().find(|metric| metric.data == Data::Valid && metric.name == name).map(|metric| metric.value)
+            metrics.iter().find(|metric| metric.data == EvalSet::Valid && metric.name == name).map(|metric| metric.value)
         };
         let values: Vec<f64> = of_folds.iter().filter_map(value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -33,7 +33,7 @@ pub struct Dataset {
     pub(super) weights: Option<Vec<f32>>,
     /// Missing values that no bin stands for.
     pub(super) unseen: Unseen,
-    /// Raw scores to begin with, group after group.
+    /// Raw scores to begin with, output after output.
     pub(super) start: Option<Vec<f64>>,
 }
 
@@ -130,8 +130,8 @@ impl Dataset {
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
         let weights = |weights: &Vec<f32>| rows.iter().map(|&row| weights[row]).collect();
-        let group = |scores: &[f64]| -> Vec<f64> { rows.iter().map(|&row| scores[row]).collect() };
-        let groups = |start: &Vec<f64>| start.chunks(self.n_rows()).flat_map(group).collect();
+        let output = |scores: &[f64]| -> Vec<f64> { rows.iter().map(|&row| scores[row]).collect() };
+        let outputs = |start: &Vec<f64>| start.chunks(self.n_rows()).flat_map(output).collect();
         Self {
             cuts: Arc::clone(&self.cuts),
             schema: Arc::clone(&self.schema),
@@ -140,7 +140,7 @@ impl Dataset {
             classes: Arc::clone(&self.classes),
             weights: self.weights.as_ref().map(weights),
             unseen: self.unseen.rows(rows),
-            start: self.start.as_ref().map(groups),
+            start: self.start.as_ref().map(outputs),
         }
     }
 

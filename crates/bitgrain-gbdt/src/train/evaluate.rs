@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::TrainError;
-use super::trainer::{Data, MetricValue};
-use crate::metric::{Evaluated, Metric};
+use super::trainer::{EvalSet, MetricValue};
+use crate::metric::{MetricInput, Metric};
 use crate::model::Link;
 use crate::predict::link::apply;
 
@@ -14,12 +14,12 @@ const CHUNK: usize = 8192;
 /// Data to measure predictions on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth<'a> {
-    pub(super) data: Data,
+    pub(super) data: EvalSet,
     pub(super) targets: &'a [f64],
     pub(super) weights: Option<&'a [f32]>,
 }
 
-/// Every metric of the scores of all rows, which lie group after group: those that the model predicts, to the bit.
+/// Every metric of the scores of all rows, which lie output after output: those that the model predicts, to the bit.
 pub(super) fn evaluate(
     metrics: &[Box<dyn Metric>],
     link: Link,
@@ -30,7 +30,7 @@ pub(super) fn evaluate(
         return Ok(Vec::new());
     }
     let predictions = linked(link, scores, truth.targets.len());
-    let evaluated = Evaluated { targets: truth.targets, weights: truth.weights, predictions: &predictions };
+    let evaluated = MetricInput { targets: truth.targets, weights: truth.weights, predictions: &predictions };
     let value = |metric: &dyn Metric| {
         // Before the name: a metric of the caller's may learn its name from its first value.
         let value = metric.evaluate(&evaluated)?;
@@ -39,10 +39,10 @@ pub(super) fn evaluate(
     metrics.iter().map(|metric| value(&**metric)).collect()
 }
 
-/// Predictions of scores, group after group.
+/// Predictions of scores, output after output.
 fn linked(link: Link, mut out: Vec<f64>, n_rows: usize) -> Vec<f64> {
-    let groups = out.len() / n_rows;
-    if groups == 1 {
+    let outputs = out.len() / n_rows;
+    if outputs == 1 {
         out.par_chunks_mut(CHUNK).for_each(|scores| match link {
             // Of one score there is nothing to share.
             Link::Softmax => scores.fill(1.0),
@@ -50,11 +50,11 @@ fn linked(link: Link, mut out: Vec<f64>, n_rows: usize) -> Vec<f64> {
         });
         return out;
     }
-    let mut of_row = vec![0.0; groups];
+    let mut of_row = vec![0.0; outputs];
     for row in 0..n_rows {
-        of_row.iter_mut().enumerate().for_each(|(group, score)| *score = out[group * n_rows + row]);
+        of_row.iter_mut().enumerate().for_each(|(output, score)| *score = out[output * n_rows + row]);
         apply(link, &mut of_row);
-        of_row.iter().enumerate().for_each(|(group, score)| out[group * n_rows + row] = *score);
+        of_row.iter().enumerate().for_each(|(output, score)| out[output * n_rows + row] = *score);
     }
     out
 }

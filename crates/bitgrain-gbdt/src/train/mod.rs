@@ -22,9 +22,9 @@ mod targets;
 mod trainer;
 mod unseen;
 
-pub use cross_validation::{CrossValidated, CrossValidation, MetricSpread};
+pub use cross_validation::{CrossValidationResult, CrossValidation, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use params::{Bagging, Goss, Growth, Params};
 pub use targets::Targets;
-pub use trainer::{Data, MetricValue, Round, Trainer, Training};
+pub use trainer::{EvalSet, MetricValue, Round, Trainer, Training};

@@ -12,7 +12,7 @@ use super::grow::{Arrangement, Grower, Grown, Numbers, Sum};
 use super::scores::{self, Largest, gradients, in_chunks, largest_of, relative};
 use super::split::{How, Rules, Search};
 use super::state::{State, start_scores};
-use super::trainer::{Data, MetricValue, Round, Trainer, Training};
+use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
@@ -35,7 +35,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     pairs: Vec<N::Pair>,
     /// Targets, weights and scores of all rows.
     state: State,
-    /// Scores of each validation data, group after group.
+    /// Scores of each validation data, output after output.
     valid_scores: Vec<Vec<f64>>,
     /// Targets of each validation data with all their digits, if anything is measured.
     valid_targets: Vec<Vec<f64>>,
@@ -43,7 +43,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
     /// gradients are kept. So they are for objectives that want the rows in their order.
     moves: bool,
-    /// Gradients of all rows, group after group, if they are kept.
+    /// Gradients of all rows, output after output, if they are kept.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
     /// f64 if a feature needs it, or the trees to go on from.
@@ -57,7 +57,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
 
 impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     pub(super) fn new(trainer: &'t mut Trainer<'a>, data: &'d mut Dataset) -> Result<Self, TrainError> {
-        let groups = trainer.objective.n_groups();
+        let outputs = trainer.objective.n_outputs();
         let (state, base_scores) = State::new(data, &*trainer.objective, trainer.init);
         let valid_scores = trainer.valid.iter().map(|valid| start_scores(valid, &base_scores)).collect();
         let measured = if trainer.metrics.is_empty() { &[][..] } else { &trainer.valid[..] };
@@ -65,7 +65,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
         let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
-        let moves = groups == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
+        let moves = outputs == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
             // Rows are counted in 32 bits: the dataset saw to that.
             order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
@@ -73,7 +73,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             state,
             valid_scores,
             valid_targets,
-            exact: vec![PairF32::default(); if moves { 0 } else { n_rows * groups }],
+            exact: vec![PairF32::default(); if moves { 0 } else { n_rows * outputs }],
             moves,
             categorical: (0..data.n_features()).map(|feature| data.is_categorical(feature)).collect(),
             missing_last: (0..data.n_features()).map(|feature| data.unseen.flags(feature).is_some()).collect(),
@@ -101,7 +101,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             self.round(round)?;
             let metrics = self.measure()?;
             let stop = self.trainer.tell(&Round { index: round, total: rounds, metrics: &metrics });
-            let watched = metrics.iter().find(|metric| metric.data == Data::Valid).map(|metric| metric.value);
+            let watched = metrics.iter().find(|metric| metric.data == EvalSet::Valid).map(|metric| metric.value);
             if let Some(value) = watched {
                 let higher = self.trainer.metrics[0].higher_is_better();
                 if best.is_none_or(|(_, best)| best.is_nan() || if higher { value > best } else { value < best }) {
@@ -117,7 +117,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(best.map(|(round, _)| round))
     }
 
-    /// One tree for each group.
+    /// One tree for each output.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
         let rows = self.state.rows();
         let objective = &*self.trainer.objective;
@@ -130,10 +130,10 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         };
         let n_rows = self.data.n_rows();
         let in_bag = self.sample(round, &mut largest);
-        for (group, largest) in largest.into_iter().enumerate() {
-            let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + group) as u64));
+        for (output, largest) in largest.into_iter().enumerate() {
+            let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + output) as u64));
             let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
-            self.carry(&steps, group, round)?;
+            self.carry(&steps, output, round)?;
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
             let map = self.data.cuts.map();
@@ -143,13 +143,13 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let along = self.state.along(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along);
             let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
-            let mut values = self.leaf_values(&grown, group, round, &rules)?;
+            let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
-                && self.is_lost(*value, group)
+                && self.is_lost(*value, output)
             {
                 *value = 0.0;
             }
-            self.add_scores(&grown, group, &values, in_bag);
+            self.add_scores(&grown, output, &values, in_bag);
             let tree = self.tree(&grown, &values, &rules);
             self.trees.push(tree);
         }
@@ -157,7 +157,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// Gives the row at each place its gradient.
-    fn carry(&mut self, steps: &Steps, group: usize, round: usize) -> Result<(), TrainError> {
+    fn carry(&mut self, steps: &Steps, output: usize, round: usize) -> Result<(), TrainError> {
         let n_rows = self.data.n_rows();
         if self.moves {
             let rows = self.state.rows();
@@ -167,7 +167,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             })?;
             return Ok(());
         }
-        let exact = &self.exact[group * n_rows..(group + 1) * n_rows];
+        let exact = &self.exact[output * n_rows..(output + 1) * n_rows];
         let chunks = self.pairs.par_chunks_mut(scores::CHUNK).zip(self.order.par_chunks(scores::CHUNK)).enumerate();
         chunks.for_each_init(<(Vec<f32>, Vec<f32>)>::default, |(grads, hess), (chunk, (out, order))| {
             let pairs = || order.iter().map(|&row| exact[row as usize]);
@@ -219,19 +219,19 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     fn leaf_values(
         &self,
         grown: &Grown<N::Sum>,
-        group: usize,
+        output: usize,
         round: usize,
         rules: &Rules,
     ) -> Result<Vec<f64>, TrainError> {
         let rate = self.trainer.params.learning_rate;
         let value = |leaf: &super::grow::GrownLeaf<N::Sum>| {
             let value = if self.trainer.objective.renews_leaves() {
-                self.renewed(leaf.rows.clone(), group)
+                self.renewed(leaf.rows.clone(), output)
             } else if N::EXACT {
                 let (grad, hess) = leaf.totals.sum.parts();
                 rules.leaf(grad, hess)
             } else {
-                let (grad, hess) = self.exact_sums(leaf.rows.clone(), group, round)?;
+                let (grad, hess) = self.exact_sums(leaf.rows.clone(), output, round)?;
                 rules.leaf(grad, hess)
             };
             Ok(self.bounded(value * rate))
@@ -244,9 +244,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Whether a tree without splits moves no score that the objective can tell apart: it comes of the rounding of
     /// gradients alone.
-    fn is_lost(&self, value: f64, group: usize) -> bool {
+    fn is_lost(&self, value: f64, output: usize) -> bool {
         let (n_rows, origin) = (self.data.n_rows(), self.state.origin);
-        let scores = &self.state.scores[group * n_rows..(group + 1) * n_rows];
+        let scores = &self.state.scores[output * n_rows..(output + 1) * n_rows];
         let step = relative(value, 0.0);
         scores.iter().map(|&score| relative(score, origin)).all(|score| score + step == score)
     }
@@ -262,7 +262,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// Sums of the gradients of some places, as they are.
-    fn exact_sums(&self, places: Range<usize>, group: usize, round: usize) -> Result<(f64, f64), TrainError> {
+    fn exact_sums(&self, places: Range<usize>, output: usize, round: usize) -> Result<(f64, f64), TrainError> {
         let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
         if self.moves {
             let rows = self.state.rows().at(places.clone());
@@ -273,7 +273,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 in_chunks(objective, rows, (round, order), &mut nothing, |_, grads, hess, _| (sum(grads), sum(hess)))?;
             return Ok(total(sums));
         }
-        let exact = &self.exact[group * self.data.n_rows()..];
+        let exact = &self.exact[output * self.data.n_rows()..];
         let of_chunk = |rows: &[u32]| {
             rows.iter().fold((0.0, 0.0), |(grad, hess), &row| {
                 let pair = exact[row as usize];
@@ -284,9 +284,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// The value of a leaf as the objective wants it.
-    fn renewed(&self, places: Range<usize>, group: usize) -> f64 {
+    fn renewed(&self, places: Range<usize>, output: usize) -> f64 {
         let State { targets, weights, scores, origin } = &self.state;
-        let scores = &scores[group * self.data.n_rows()..];
+        let scores = &scores[output * self.data.n_rows()..];
         let residual = |place: usize| {
             let row = self.index(place);
             let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
@@ -302,9 +302,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     /// Adds the new tree to the scores of all rows.
-    fn add_scores(&mut self, grown: &Grown<N::Sum>, group: usize, values: &[f64], in_bag: usize) {
+    fn add_scores(&mut self, grown: &Grown<N::Sum>, output: usize, values: &[f64], in_bag: usize) {
         let n_rows = self.data.n_rows();
-        let scores = &mut self.state.scores[group * n_rows..(group + 1) * n_rows];
+        let scores = &mut self.state.scores[output * n_rows..(output + 1) * n_rows];
         for (leaf, &value) in grown.leaves.iter().zip(values) {
             if self.moves {
                 scores[leaf.rows.clone()].iter_mut().for_each(|score| *score += value);
@@ -327,7 +327,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let n_valid = valid.n_rows();
             // Its bins may lie elsewhere: it was perhaps made from a matrix of its own.
             let binned = BinnedTree::new(grown, &valid.slots, &valid.unseen);
-            binned.add_to(&valid.slots, values, &mut scores[group * n_valid..(group + 1) * n_valid]);
+            binned.add_to(&valid.slots, values, &mut scores[output * n_valid..(output + 1) * n_valid]);
         }
     }
 
@@ -339,11 +339,11 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
         if valid.is_empty() || *watch_train {
             let (targets, weights) = (&self.data.targets.exact()[..], self.data.weights.as_deref());
-            let truth = Truth { data: Data::Train, targets, weights };
+            let truth = Truth { data: EvalSet::Train, targets, weights };
             all.extend(evaluate(metrics, objective.link(), &truth, self.scores_by_row())?);
         }
         for (number, (valid, scores)) in valid.iter().zip(&self.valid_scores).enumerate() {
-            let data = if number == 0 { Data::Valid } else { Data::Further(number) };
+            let data = if number == 0 { EvalSet::Valid } else { EvalSet::Further(number) };
             let truth = Truth { data, targets: &self.valid_targets[number], weights: valid.weights.as_deref() };
             all.extend(evaluate(metrics, objective.link(), &truth, scores.clone())?);
         }
@@ -407,10 +407,10 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     fn finish(self, best_round: Option<usize>) -> Training {
         let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
-        let groups = base_scores.len();
+        let outputs = base_scores.len();
         if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping) {
             let before = trainer.init.map_or(0, |model| model.trees.len());
-            trees.truncate(before + (best + 1) * groups);
+            trees.truncate(before + (best + 1) * outputs);
         }
         let input = |(feature, name): (usize, &String)| {
             let mut kind = data.input_kind(feature);
@@ -426,7 +426,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 objective: trainer.objective.name(),
                 link: trainer.objective.link(),
                 base_scores,
-                classes: class_labels(data, trainer.init, groups),
+                classes: class_labels(data, trainer.init, outputs),
                 average: false,
             },
             trees,

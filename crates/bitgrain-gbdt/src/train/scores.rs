@@ -17,7 +17,7 @@ pub(super) const CHUNK: usize = 4096;
 /// Chunks for a thread, at least: a thread that has to be woken for less comes too late.
 const CHUNKS: usize = 4;
 
-/// The largest gradient and hessian of a group.
+/// The largest gradient and hessian of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Largest {
     pub(super) grad: f32,
@@ -39,7 +39,7 @@ pub(super) struct Rows<'a> {
     /// Relative to the origin.
     pub(super) targets: &'a [f32],
     pub(super) weights: Option<&'a [f32]>,
-    /// Group after group, as the model predicts them.
+    /// Output after output, as the model predicts them.
     pub(super) scores: &'a [f64],
     /// A constant that objectives do not see, near all targets: differences from it have digits left for residuals.
     pub(super) origin: f64,
@@ -59,7 +59,7 @@ pub(super) fn relative(score: f64, origin: f64) -> f32 {
     (score - origin).clamp(-FARTHEST, FARTHEST) as f32
 }
 
-/// Writes the gradients of every row, group after group; the largest of each group come back.
+/// Writes the gradients of every row, output after output; the largest of each output come back.
 pub(super) fn gradients(
     objective: &dyn Objective,
     rows: Rows<'_>,
@@ -67,7 +67,7 @@ pub(super) fn gradients(
     out: &mut [PairF32],
 ) -> Result<Vec<Largest>, TrainError> {
     let n_rows = rows.targets.len();
-    let groups = objective.n_groups();
+    let outputs = objective.n_outputs();
     let chunk = if objective.whole() { n_rows } else { CHUNK };
     let mut columns: Vec<_> = out.chunks_mut(n_rows).map(|column| column.chunks_mut(chunk)).collect();
     let chunks: Vec<(usize, Vec<&mut [PairF32]>)> = (0..n_rows)
@@ -77,15 +77,15 @@ pub(super) fn gradients(
     let one = |buffers: &mut Buffers, (start, out): (usize, Vec<&mut [PairF32]>)| {
         let len = chunk.min(n_rows - start);
         buffers.ask(objective, &rows, start..start + len);
-        let write = |(group, out): (usize, &mut [PairF32])| {
-            let (grads, hess) = buffers.group(group, len);
+        let write = |(output, out): (usize, &mut [PairF32])| {
+            let (grads, hess) = buffers.output(output, len);
             out.iter_mut().zip(grads).zip(hess).for_each(|((out, &grad), &hess)| *out = PairF32 { grad, hess });
             largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| start + at))
         };
         out.into_iter().enumerate().map(write).collect::<Result<Vec<_>, _>>()
     };
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
-    let none = vec![Largest::default(); groups];
+    let none = vec![Largest::default(); outputs];
     // One after another, so that an error is that of the first row.
     let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
     largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
@@ -101,7 +101,7 @@ pub(super) fn largest_of(
     let one = |buffers: &mut Buffers, start: usize| {
         let end = rows.targets.len().min(start + CHUNK);
         buffers.ask(objective, &rows, start..end);
-        let (grads, hess) = buffers.group(0, end - start);
+        let (grads, hess) = buffers.output(0, end - start);
         largest(grads, hess).ok_or_else(|| refused(grads, hess, round, |at| order[start + at] as usize))
     };
     let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
@@ -121,7 +121,7 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
     let one = |buffers: &mut Buffers, (chunk, out): (usize, &'o mut [T])| {
         let (start, end) = (chunk * CHUNK, chunk * CHUNK + out.len());
         buffers.ask(objective, &rows, start..end);
-        let (grads, hess) = buffers.group(0, out.len());
+        let (grads, hess) = buffers.output(0, out.len());
         match largest(grads, hess) {
             Some(_) => Ok(take(start, grads, hess, out)),
             None => Err(refused(grads, hess, round, |at| order[start + at] as usize)),
@@ -142,7 +142,7 @@ fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (us
     for start in (0..order.len()).step_by(CHUNK) {
         let end = order.len().min(start + CHUNK);
         buffers.ask(objective, rows, start..end);
-        let (grads, hess) = buffers.group(0, end - start);
+        let (grads, hess) = buffers.output(0, end - start);
         for ((grad, hess), &row) in grads.iter().zip(hess).zip(&order[start..end]) {
             if largest(&[*grad], &[*hess]).is_none() && first.as_ref().is_none_or(|(before, _)| row < *before) {
                 let error = TrainError::Gradient { row: row as usize, grad: *grad, hess: *hess, round };
@@ -165,13 +165,13 @@ impl Buffers {
     /// Asks for the gradients of some rows, in the order they are in.
     fn ask(&mut self, objective: &dyn Objective, rows: &Rows<'_>, range: Range<usize>) {
         let (len, n_rows) = (range.len(), rows.targets.len());
-        let groups = rows.scores.len() / n_rows;
+        let outputs = rows.scores.len() / n_rows;
         self.scores.clear();
         for scores in rows.scores.chunks_exact(n_rows) {
             self.scores.extend(scores[range.clone()].iter().map(|&score| relative(score, rows.origin)));
         }
-        self.grads.resize(len * groups, 0.0);
-        self.hess.resize(len * groups, 0.0);
+        self.grads.resize(len * outputs, 0.0);
+        self.hess.resize(len * outputs, 0.0);
         let mut places =
             GradientBatch { grads: self.grads.chunks_mut(len).collect(), hess: self.hess.chunks_mut(len).collect() };
         let scores: Vec<&[f32]> = self.scores.chunks(len).collect();
@@ -179,8 +179,8 @@ impl Buffers {
         objective.gradients(&Batch { targets: &rows.targets[range], weights, scores: &scores }, &mut places);
     }
 
-    fn group(&self, group: usize, len: usize) -> (&[f32], &[f32]) {
-        let place = group * len..(group + 1) * len;
+    fn output(&self, output: usize, len: usize) -> (&[f32], &[f32]) {
+        let place = output * len..(output + 1) * len;
         (&self.grads[place.clone()], &self.hess[place])
     }
 }
@@ -205,11 +205,11 @@ fn refused(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usi
     TrainError::Gradient { row: row(at), grad: grads[at], hess: hess[at], round }
 }
 
-/// The raw scores of a model, group after group.
+/// The raw scores of a model, output after output.
 pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f64>, TrainError> {
     let raw = Predictor::new(model).and_then(|predictor| predictor.raw(features));
     let raw = raw.map_err(|error| TrainError::Continue { reason: error.to_string() })?;
-    let groups = model.output.base_scores.len();
-    let column = |group: usize| raw.iter().skip(group).step_by(groups).copied();
-    Ok((0..groups).flat_map(column).collect())
+    let outputs = model.output.base_scores.len();
+    let column = |output: usize| raw.iter().skip(output).step_by(outputs).copied();
+    Ok((0..outputs).flat_map(column).collect())
 }

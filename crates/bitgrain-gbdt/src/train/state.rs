@@ -11,7 +11,7 @@ pub(super) struct State {
     /// Relative to the origin.
     pub(super) targets: Vec<f32>,
     pub(super) weights: Option<Vec<f32>>,
-    /// Group after group: the sums that the model predicts, added in the same order and precision.
+    /// Output after output: the sums that the model predicts, added in the same order and precision.
     pub(super) scores: Vec<f64>,
     /// A constant near all targets if the objective [shifts](crate::objective::Objective::shifts), else 0.
     pub(super) origin: f64,

@@ -144,12 +144,12 @@ impl<'a> Trainer<'a> {
             let reason = "the data starts from it; see Trainer::continue_from".to_owned();
             return if starts { Err(TrainError::Continue { reason }) } else { Ok(()) };
         };
-        let groups = model.output.base_scores.len();
-        let reason = if groups != self.objective.n_groups() {
-            Some(format!("it has {groups} scores per row, the objective {}", self.objective.n_groups()))
+        let outputs = model.output.base_scores.len();
+        let reason = if outputs != self.objective.n_outputs() {
+            Some(format!("it has {outputs} scores per row, the objective {}", self.objective.n_outputs()))
         } else if model.inputs.len() != data.n_features() {
             Some(format!("it has {} features, the data {}", model.inputs.len(), data.n_features()))
-        } else if all_data().any(|data| data.start.as_ref().map(Vec::len) != Some(data.n_rows() * groups)) {
+        } else if all_data().any(|data| data.start.as_ref().map(Vec::len) != Some(data.n_rows() * outputs)) {
             Some("the data does not start from it; see Dataset::start_from".to_owned())
         } else if model.output.link != self.objective.link() {
             let (its, own) = (model.output.link, self.objective.link());
@@ -169,7 +169,7 @@ impl<'a> Trainer<'a> {
 
 /// Which data a metric is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Data {
+pub enum EvalSet {
     /// The rows that trees are grown on.
     Train,
     /// The rows that were held back: the first of [`Trainer::valid`].
@@ -178,7 +178,7 @@ pub enum Data {
     Further(usize),
 }
 
-impl fmt::Display for Data {
+impl fmt::Display for EvalSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Train => f.pad("train"),
@@ -192,7 +192,7 @@ impl fmt::Display for Data {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricValue {
     /// On which data.
-    pub data: Data,
+    pub data: EvalSet,
     /// Of which metric.
     pub name: String,
     /// Its value.

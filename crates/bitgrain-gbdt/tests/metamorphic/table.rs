@@ -3,7 +3,7 @@
 use bitgrain_codec::random::SplitMix64;
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
-use bitgrain_gbdt::metric::Evaluated;
+use bitgrain_gbdt::metric::MetricInput;
 use bitgrain_gbdt::objective::{Huber, Objective, by_name};
 use bitgrain_gbdt::predict::Predictor;
 use bitgrain_gbdt::train::{Dataset, Growth, Params, Trainer, Training};
@@ -111,11 +111,11 @@ impl Table {
         assert_eq!(training.model.check(), Ok(()), "{objective}, {params:?}");
         let by_row = self.predictions(&training);
         assert!(by_row.iter().all(|prediction| prediction.is_finite()), "{objective}, {params:?}: {by_row:?}");
-        let groups = by_row.len() / self.n_rows();
+        let outputs = by_row.len() / self.n_rows();
         let predictions: Vec<f64> =
-            (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
+            (0..outputs).flat_map(|output| by_row.iter().skip(output).step_by(outputs)).copied().collect();
         let targets: Vec<f64> = self.targets.iter().map(|&target| f64::from(target)).collect();
-        let evaluated = Evaluated { targets: &targets, weights: self.weights.as_deref(), predictions: &predictions };
+        let evaluated = MetricInput { targets: &targets, weights: self.weights.as_deref(), predictions: &predictions };
         let want = self.objective(objective).metric().evaluate(&evaluated).expect("defined");
         assert_eq!(training.history.last().expect("rounds")[0].value, want, "{objective}, {params:?}");
         training

@@ -22,9 +22,9 @@ fn what_does_not_fit_is_named() {
         model.output.classes.clear();
         model.output.base_scores = vec![0.0; 3];
     });
-    assert_eq!(partial, ModelError::PartialRound { trees: 2, groups: 3 });
+    assert_eq!(partial, ModelError::PartialRound { trees: 2, outputs: 3 });
     let classes = broken(|model| model.output.classes.push("maybe".into()));
-    assert_eq!(classes, ModelError::ClassCount { classes: 3, groups: 1 });
+    assert_eq!(classes, ModelError::ClassCount { classes: 3, outputs: 1 });
     let count = broken(|model| model.trees[0].leaves.truncate(3));
     assert_eq!(count, ModelError::LeafCount { tree: 0, leaves: 3, splits: 3 });
     let feature = broken(|model| model.trees[0].splits[2].feature = 3);
@@ -159,7 +159,7 @@ fn means_are_over_rounds() {
 #[test]
 fn the_first_rounds_are_a_model() {
     let model = forest();
-    assert_eq!((model.n_inputs(), model.n_groups(), model.n_rounds()), (2, 2, 2));
+    assert_eq!((model.n_inputs(), model.n_outputs(), model.n_rounds()), (2, 2, 2));
     assert_eq!(model.truncated(1).trees, model.trees[..2]);
     assert_eq!(model.truncated(1).raw_scores_of(&[0.0, 1.0]), [0.7, -0.8]);
     assert_eq!(model.truncated(usize::MAX), model);

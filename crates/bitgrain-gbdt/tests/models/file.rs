@@ -121,7 +121,7 @@ fn forged_bytes_are_errors_or_models() {
                         models += 1;
                         assert_eq!(found.check(), Ok(()));
                         let row = vec![0.5; found.n_inputs()];
-                        assert_eq!(found.raw_scores_of(&row).len(), found.n_groups());
+                        assert_eq!(found.raw_scores_of(&row).len(), found.n_outputs());
                         assert_eq!(found.feature_importance(Importance::Gain).len(), found.n_inputs());
                         assert!(found.to_json().ends_with('}'));
                     }

@@ -74,7 +74,7 @@ fn what_a_model_says_of_itself_is_kept() {
     assert_eq!(model.metadata["lightgbm.num_leaves"], "4");
     assert!(model.trees.iter().flat_map(|tree| &tree.splits).any(|split| matches!(split.rule, Rule::In(_))));
     let model = Model::from_xgboost(&read("xgboost_classes.ubj")).expect("good");
-    assert_eq!((model.n_groups(), model.n_rounds(), model.comparison), (3, 6, Comparison::F32));
+    assert_eq!((model.n_outputs(), model.n_rounds(), model.comparison), (3, 6, Comparison::F32));
     assert_eq!((&*model.output.objective, model.output.classes.len()), ("multiclass:3", 3));
     assert_eq!(model.metadata["source"], "XGBoost 3.2.0");
     let forest = Model::from_lightgbm(&read("lightgbm_forest.txt")).expect("good");
@@ -230,7 +230,7 @@ fn damaged_files_are_errors_or_models() {
     let try_out = |bytes: &[u8]| {
         if let Ok(model) = Model::import(bytes) {
             assert_eq!(model.check(), Ok(()));
-            assert_eq!(model.raw_scores_of(&[0.5, f64::NAN, 3.0]).len(), model.n_groups());
+            assert_eq!(model.raw_scores_of(&[0.5, f64::NAN, 3.0]).len(), model.n_outputs());
         }
     };
     for name in ["lightgbm_binary.txt", "xgboost_binary.json", "xgboost_dart.ubj"] {

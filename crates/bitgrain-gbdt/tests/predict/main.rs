@@ -48,7 +48,7 @@ fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &
     let predicted = by_rows(model, rows, |row| naive::predicted(first, row));
     assert_eq!(bits(&predictor.predict(features).expect("as many features")), predicted);
     let one = |row: &[f64]| {
-        let mut out = vec![0.0; predictor.n_groups()];
+        let mut out = vec![0.0; predictor.n_outputs()];
         predictor.row_raw(row, &mut out).expect("as many features");
         out
     };
@@ -106,13 +106,13 @@ proptest! {
         seed: u64,
         mixed: bool,
         f64_comparison: bool,
-        groups in 1_usize..4,
+        outputs in 1_usize..4,
         rounds in 1_usize..5,
         n_rows in prop_oneof![Just(1_usize), Just(23), Just(24), 25..700_usize],
     ) {
         let mut random = Random::new(seed);
         let kind = if mixed { Kind::Mixed } else { Kind::Plain };
-        let model = random::model(&mut random, kind, COMPARISONS[usize::from(f64_comparison)], groups, groups * rounds);
+        let model = random::model(&mut random, kind, COMPARISONS[usize::from(f64_comparison)], outputs, outputs * rounds);
         assert_all(&model, &mut random, n_rows);
     }
 }

@@ -69,7 +69,7 @@ pub(crate) enum Kind {
     Mixed,
 }
 
-pub(crate) fn model(random: &mut Random, kind: Kind, comparison: Comparison, groups: usize, trees: usize) -> Model {
+pub(crate) fn model(random: &mut Random, kind: Kind, comparison: Comparison, outputs: usize, trees: usize) -> Model {
     let inputs: Vec<Input> = (0..5)
         .map(|feature| {
             let codes =
@@ -82,14 +82,14 @@ pub(crate) fn model(random: &mut Random, kind: Kind, comparison: Comparison, gro
             Input { name: format!("f{feature}"), kind }
         })
         .collect();
-    let link = match (groups, random.below(3)) {
+    let link = match (outputs, random.below(3)) {
         (1, 0) => Link::Logistic { slope: 1.5 },
         (1, 1) => Link::Exponential,
         (1, _) => Link::Identity,
         (_, 0) => Link::Logistic { slope: 1.0 },
         (_, _) => Link::Softmax,
     };
-    let base_scores = (0..groups).map(|group| group as f64 * 0.3 - 0.1).collect();
+    let base_scores = (0..outputs).map(|output| output as f64 * 0.3 - 0.1).collect();
     let average = random.one_in(3);
     let output = Output { objective: "any".into(), link, base_scores, classes: vec![], average };
     let mut model = Model { inputs, comparison, output, trees: vec![], metadata: BTreeMap::new() };

@@ -1,10 +1,10 @@
 //! Missing values that training did not see.
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
-use bitgrain_gbdt::metric::{self, Evaluated};
+use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{Data, Dataset, Growth, Params, Trainer};
+use bitgrain_gbdt::train::{EvalSet, Dataset, Growth, Params, Trainer};
 
 use crate::data::Made;
 use crate::{dataset, predictions, small, trained};
@@ -48,10 +48,10 @@ fn validation_data_with_unseen_missing_values_is_measured_as_it_is_predicted() {
         let training = trainer.metric(rmse()).valid(&valid).valid(&some_valid).train(&mut data).expect("good data");
         let predicted = predictions(&training, &holes.features());
         for value in training.history.last().expect("rounds") {
-            let rows: Vec<usize> = if value.data == Data::Valid { (0..900).collect() } else { some.clone() };
+            let rows: Vec<usize> = if value.data == EvalSet::Valid { (0..900).collect() } else { some.clone() };
             let targets: Vec<f64> = rows.iter().map(|&row| f64::from(holes.targets[row])).collect();
             let predictions: Vec<f64> = rows.iter().map(|&row| predicted[row]).collect();
-            let evaluated = Evaluated { targets: &targets, weights: None, predictions: &predictions };
+            let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
             assert_eq!(value.value, rmse().evaluate(&evaluated).expect("defined"), "{growth:?}, {}", value.data);
         }
     }
@@ -68,7 +68,7 @@ fn training_data_with_missing_values_that_its_cuts_do_not_know_is_predicted_as_i
         let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
         let predictions = predictions(&training, &holes.features());
         let targets: Vec<f64> = holes.targets.iter().map(|&target| f64::from(target)).collect();
-        let evaluated = Evaluated { targets: &targets, weights: None, predictions: &predictions };
+        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
         let want = rmse.evaluate(&evaluated).expect("defined");
         assert_eq!(training.history.last().expect("rounds")[0].value, want, "{growth:?}");
     }

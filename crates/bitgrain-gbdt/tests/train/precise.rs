@@ -1,7 +1,7 @@
 //! Features whose values f32 does not tell apart.
 
 use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
-use bitgrain_gbdt::metric::{self, Evaluated};
+use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::model::{Comparison, Model};
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
@@ -73,7 +73,7 @@ fn raw_values_predict_as_their_bins_did() {
     assert!(measured < 0.25, "{measured}: the steps of all columns are learned");
     let kept = Model::from_bytes(&model.to_bytes().expect("a model")).expect("its own file");
     let predictions = Predictor::new(&kept).and_then(|p| p.predict(&features(&values))).expect("the same features");
-    let evaluated = Evaluated { targets: &targets, weights: None, predictions: &predictions };
+    let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
     assert_eq!(metric::by_name("rmse").expect("ours").evaluate(&evaluated), Ok(measured));
 }
 
@@ -115,7 +115,7 @@ fn training_goes_on_from_either_comparison_to_the_other() {
         assert_eq!(training.model.comparison, Comparison::F64);
         assert_eq!(raw(&training.model.truncated(20), second), raw(&model, second));
         let predictions = raw(&training.model, second);
-        let evaluated = Evaluated { targets: &targets, weights: None, predictions: &predictions };
+        let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
         let measured = training.history.last().expect("rounds")[0].value;
         assert_eq!(rmse.evaluate(&evaluated), Ok(measured));
     }

@@ -2,10 +2,10 @@
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
-use bitgrain_gbdt::metric::{self, Evaluated};
+use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{Bagging, Data, Dataset, Goss, Growth, Params, Targets, Trainer, Training};
+use bitgrain_gbdt::train::{Bagging, EvalSet, Dataset, Goss, Growth, Params, Targets, Trainer, Training};
 
 use crate::data::Made;
 use crate::{predictions, small};
@@ -56,15 +56,15 @@ fn histories_are_the_metrics_of_predictions() {
                 let predictor = Predictor::new(&training.model).expect("our own model").with_rounds(round + 1);
                 for value in history {
                     let (features, targets, weights) = match value.data {
-                        Data::Train => (made.categorical(), &own, Some(&weights[..])),
+                        EvalSet::Train => (made.categorical(), &own, Some(&weights[..])),
                         _ => (held.categorical(), &other, None),
                     };
                     let by_row = predictor.predict(&features).expect("the same features");
-                    let groups = predictor.n_groups();
+                    let outputs = predictor.n_outputs();
                     let predictions: Vec<f64> =
-                        (0..groups).flat_map(|group| by_row.iter().skip(group).step_by(groups)).copied().collect();
+                        (0..outputs).flat_map(|output| by_row.iter().skip(output).step_by(outputs)).copied().collect();
                     let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-                    let evaluated = Evaluated { targets: &targets, weights, predictions: &predictions };
+                    let evaluated = MetricInput { targets: &targets, weights, predictions: &predictions };
                     let want = metric.evaluate(&evaluated).expect("defined");
                     assert_eq!(value.value, want, "{objective}, round {round}, {}, {params:?}", value.data);
                 }

@@ -27,12 +27,12 @@ fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
         .train(&mut data)
         .expect("good data");
     let last = training.history.last().expect("a round");
-    let of = |data: Data| last.iter().find(|metric| metric.data == data).expect("watched").value;
+    let of = |data: EvalSet| last.iter().find(|metric| metric.data == data).expect("watched").value;
     let (on_train, on_valid) = (
         rmse(&predictions(&training, &made.features()), &made.targets),
         rmse(&predictions(&training, &other.features()), &other.targets),
     );
-    assert!((of(Data::Train) - on_train).abs() < 1e-5 && (of(Data::Valid) - on_valid).abs() < 1e-5);
+    assert!((of(EvalSet::Train) - on_train).abs() < 1e-5 && (of(EvalSet::Valid) - on_valid).abs() < 1e-5);
 }
 
 #[test]
@@ -49,18 +49,18 @@ fn several_validation_data_are_measured_and_the_first_decides() {
         order.iter().fold(trainer, |trainer, &at| trainer.valid(&valid[at])).train(&mut data).expect("good data")
     };
     let (one, both, turned) = (fit(&[0]), fit(&[0, 1]), fit(&[1, 0]));
-    let of = |training: &bitgrain_gbdt::train::Training, data: Data| -> Vec<f64> {
+    let of = |training: &bitgrain_gbdt::train::Training, data: EvalSet| -> Vec<f64> {
         training.history.iter().flatten().filter(|metric| metric.data == data).map(|metric| metric.value).collect()
     };
     // More to look at changes nothing.
     assert_eq!((&one.model, one.best_round), (&both.model, both.best_round));
-    assert_eq!(of(&one, Data::Valid), of(&both, Data::Valid));
+    assert_eq!(of(&one, EvalSet::Valid), of(&both, EvalSet::Valid));
     let rounds = both.history.len().min(turned.history.len());
-    assert_eq!(of(&both, Data::Further(1))[..rounds], of(&turned, Data::Valid)[..rounds]);
+    assert_eq!(of(&both, EvalSet::Further(1))[..rounds], of(&turned, EvalSet::Valid)[..rounds]);
     let least = |values: &[f64]| (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]));
-    assert_eq!(turned.best_round, least(&of(&turned, Data::Valid)));
+    assert_eq!(turned.best_round, least(&of(&turned, EvalSet::Valid)));
     assert!(both.best_round > turned.best_round);
-    assert_eq!(Data::Further(1).to_string(), "valid_1");
+    assert_eq!(EvalSet::Further(1).to_string(), "valid_1");
 }
 
 #[test]

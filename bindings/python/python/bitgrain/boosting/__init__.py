@@ -4,7 +4,7 @@
 out is a :class:`Model`. The estimators for scikit-learn are in :mod:`bitgrain.sklearn`.
 """
 
-from bitgrain.boosting.cross_validation import CrossValidated, cross_validate
+from bitgrain.boosting.cross_validation import CrossValidationResult, cross_validate
 from bitgrain.boosting.dataset import Dataset
 from bitgrain.boosting.foreign import from_lightgbm, from_xgboost
 from bitgrain.boosting.model import Model, load_model
@@ -14,7 +14,7 @@ from bitgrain.boosting.rounds import Round
 from bitgrain.boosting.training import train
 
 __all__ = [
-    "CrossValidated",
+    "CrossValidationResult",
     "Dataset",
     "Model",
     "Params",

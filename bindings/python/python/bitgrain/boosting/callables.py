@@ -47,9 +47,9 @@ class Loss:
     It is called on another thread than the one that trains, in the context that the training began in.
     """
 
-    def __init__(self, call: Callable[..., Any], groups: int, link: str) -> None:
+    def __init__(self, call: Callable[..., Any], outputs: int, link: str) -> None:
         self.name = _name(call)
-        self.groups = groups
+        self.outputs = outputs
         self.link = link
         # Who takes weights multiplies them in.
         self.weighs = _takes_weights(call)
@@ -59,7 +59,7 @@ class Loss:
         self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Ask for all rows; arrays are flat, one score after the other."""
-        scores = scores if self.groups == 1 else scores.reshape(self.groups, -1).T
+        scores = scores if self.outputs == 1 else scores.reshape(self.outputs, -1).T
         given = self._call(targets, scores, weights) if self.weighs else self._call(targets, scores)
         try:
             grad, hess = given
@@ -87,9 +87,9 @@ class Measure:
     unless the name of the callable ends in ``_score``: that is scikit-learn's word for more is better.
     """
 
-    def __init__(self, call: Callable[..., Any], groups: int) -> None:
+    def __init__(self, call: Callable[..., Any], outputs: int) -> None:
         self._name = _name(call)
-        self._groups = groups
+        self._outputs = outputs
         self._weighs = _takes_weights(call)
         self._call = in_context(call)
 
@@ -97,8 +97,8 @@ class Measure:
         self, targets: NDArray[np.float64], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
     ) -> tuple[str, float, bool]:
         """Measure all rows; arrays are flat, one score after the other."""
-        if self._groups > 1:
-            predictions = predictions.reshape(self._groups, -1).T
+        if self._outputs > 1:
+            predictions = predictions.reshape(self._outputs, -1).T
         given = self._call(targets, predictions, weights) if self._weighs else self._call(targets, predictions)
         name, value, higher = (
             given
@@ -112,7 +112,7 @@ class Measure:
             raise DTypeError(f"{message}; it returned {given!r}") from None
 
 
-def measures(metric: Metric | Sequence[Metric] | None, groups: int) -> list[str | Measure] | None:
+def measures(metric: Metric | Sequence[Metric] | None, outputs: int) -> list[str | Measure] | None:
     """Give metrics as the native half takes them."""
     if metric is None:
         return None
@@ -122,4 +122,4 @@ def measures(metric: Metric | Sequence[Metric] | None, groups: int) -> list[str 
     unknown = next((each for each in several if not isinstance(each, str) and not callable(each)), None)
     if unknown is not None:
         raise DTypeError(f"metric {unknown!r} must be a name or a callable")
-    return [each if isinstance(each, str) else Measure(each, groups) for each in several]
+    return [each if isinstance(each, str) else Measure(each, outputs) for each in several]

@@ -16,11 +16,11 @@ from bitgrain.boosting.params import Params, whole
 from bitgrain.boosting.training import chosen_params, prepared
 from bitgrain.errors import InputError
 
-__all__ = ["CrossValidated", "cross_validate"]
+__all__ = ["CrossValidationResult", "cross_validate"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class CrossValidated:
+class CrossValidationResult:
     """What came out of every fold.
 
     Attributes
@@ -48,10 +48,10 @@ def cross_validate(
     folds: int = 5,
     stratified: bool | None = None,
     link: str = "identity",
-    groups: int = 1,
+    outputs: int = 1,
     n_jobs: int | None = None,
     **settings: Any,
-) -> CrossValidated:
+) -> CrossValidationResult:
     """Train once for each fold, and measure on the rows that were held back.
 
     Folds share the bins of the data, which say nothing of targets.
@@ -62,7 +62,7 @@ def cross_validate(
         What is learned from.
     params : Params or dict, optional
         How trees are grown; `seed` also deals the rows.
-    objective, metric, link, groups, n_jobs
+    objective, metric, link, outputs, n_jobs
         As for :func:`train`.
     folds : int
         Number of folds.
@@ -73,7 +73,7 @@ def cross_validate(
 
     Returns
     -------
-    CrossValidated
+    CrossValidationResult
         The metrics of each fold.
 
     Raises
@@ -92,7 +92,7 @@ def cross_validate(
 
     """
     own = chosen_params(params, settings)
-    chosen, scores = prepared(data, objective, link, groups)
+    chosen, scores = prepared(data, objective, link, outputs)
     if whole("folds", folds, 0) < 2:
         raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
     metrics, rounds = _native.cross_validate(
@@ -105,4 +105,4 @@ def cross_validate(
         seed=own.seed,
         n_jobs=n_jobs,
     )
-    return CrossValidated({name: np.array(values) for name, values in metrics}, rounds)
+    return CrossValidationResult({name: np.array(values) for name, values in metrics}, rounds)

@@ -29,7 +29,7 @@ def train(
     watch_train: bool = False,
     callbacks: Sequence[Callback] = (),
     link: str = "identity",
-    groups: int = 1,
+    outputs: int = 1,
     verbose: bool | int | None = False,
     n_jobs: int | None = None,
     **settings: Any,
@@ -66,7 +66,7 @@ def train(
         run on another thread than the caller's, one at a time, in the context of the caller.
     link : {"identity", "logistic", "softmax", "exponential"}
         From scores to predictions, for objectives of your own.
-    groups : int
+    outputs : int
         Scores per row, for objectives of your own.
     verbose : bool or int, optional
         Show the progress, above 0; with ``None`` only in terminals and notebooks.
@@ -99,7 +99,7 @@ def train(
     True
 
     """
-    chosen, own = prepared(data, objective, link, groups)
+    chosen, own = prepared(data, objective, link, outputs)
     return grow(
         data,
         chosen_params(params, settings),
@@ -114,7 +114,7 @@ def train(
 
 
 def prepared(
-    data: Dataset, objective: Objective | None, link: str, groups: int
+    data: Dataset, objective: Objective | None, link: str, outputs: int
 ) -> tuple[str | Loss, int]:
     """Return the objective as the native half takes it, and its scores per row."""
     if not isinstance(data, Dataset):
@@ -122,8 +122,8 @@ def prepared(
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     if callable(objective):
-        groups = whole("groups", groups, 1, 2**16)
-        return Loss(objective, groups, link), groups
+        outputs = whole("outputs", outputs, 1, 2**16)
+        return Loss(objective, outputs, link), outputs
     return data._native.objective(objective)
 
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bitgrain_formats::lightgbm as text;
 
-use super::{ImportError, checked_groups, classes, objective, unsupported};
+use super::{ImportError, checked_outputs, classes, objective, unsupported};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
 
 /// Bits of a decision type.
@@ -19,12 +19,12 @@ impl Model {
     /// What is wrong with it, or what of it has no place here (linear trees).
     pub fn from_lightgbm(text: &[u8]) -> Result<Self, ImportError> {
         let file = text::Model::parse(text)?;
-        let groups = checked_groups(file.trees_per_iteration, file.trees.len())?;
+        let outputs = checked_outputs(file.trees_per_iteration, file.trees.len())?;
         let trees: Vec<Tree> =
             file.trees.iter().enumerate().map(|(index, lists)| tree(index, lists)).collect::<Result<_, _>>()?;
-        let (objective, link) = objective::lightgbm(file.objective.as_deref(), groups)?;
-        let classes = classes(&objective, groups);
-        let base_scores = vec![0.0; groups];
+        let (objective, link) = objective::lightgbm(file.objective.as_deref(), outputs)?;
+        let classes = classes(&objective, outputs);
+        let base_scores = vec![0.0; outputs];
         let model = Self {
             inputs: inputs(&file, &trees),
             comparison: Comparison::F64,

@@ -91,19 +91,19 @@ fn unsupported(what: impl Into<String>) -> ImportError {
 }
 
 /// Scores of a row, if the trees or a small number make them believable.
-fn checked_groups(groups: usize, trees: usize) -> Result<usize, ImportError> {
+fn checked_outputs(outputs: usize, trees: usize) -> Result<usize, ImportError> {
     let limit = trees.max(MAX_GROUPS);
-    if groups == 0 || groups > limit {
-        return Err(ImportError::TooMany { what: "scores of a row", found: groups as u64, limit: limit as u64 });
+    if outputs == 0 || outputs > limit {
+        return Err(ImportError::TooMany { what: "scores of a row", found: outputs as u64, limit: limit as u64 });
     }
-    Ok(groups)
+    Ok(outputs)
 }
 
 /// The numbers of the classes, for classifiers.
-fn classes(objective: &str, groups: usize) -> Vec<String> {
+fn classes(objective: &str, outputs: usize) -> Vec<String> {
     let count = match objective.split(':').next() {
-        Some("binary" | "hinge") if groups == 1 => 2,
-        Some("multiclass" | "multiclassova") => groups,
+        Some("binary" | "hinge") if outputs == 1 => 2,
+        Some("multiclass" | "multiclassova") => outputs,
         _ => 0,
     };
     (0..count).map(|class| class.to_string()).collect()

@@ -9,7 +9,7 @@ use crate::model::Link;
 pub(super) type Named = (String, Link);
 
 /// LightGBM's `objective=` line: a name, and parameters as `key:value`.
-pub(super) fn lightgbm(line: Option<&str>, groups: usize) -> Result<Named, ImportError> {
+pub(super) fn lightgbm(line: Option<&str>, outputs: usize) -> Result<Named, ImportError> {
     let mut words = line.unwrap_or("none").split_ascii_whitespace();
     let name = words.next().unwrap_or("none");
     let words: Vec<&str> = words.collect();
@@ -29,8 +29,8 @@ pub(super) fn lightgbm(line: Option<&str>, groups: usize) -> Result<Named, Impor
         "poisson" | "gamma" => (name.into(), Link::Exponential),
         "tweedie" => (with("tweedie", "tweedie_variance_power"), Link::Exponential),
         "binary" => (name.into(), slope()?),
-        "multiclassova" => (format!("multiclassova:{groups}"), slope()?),
-        "multiclass" => (format!("multiclass:{groups}"), Link::Softmax),
+        "multiclassova" => (format!("multiclassova:{outputs}"), slope()?),
+        "multiclass" => (format!("multiclass:{outputs}"), Link::Softmax),
         "cross_entropy" => (name.into(), Link::Logistic { slope: 1.0 }),
         "cross_entropy_lambda" => (name.into(), Link::Softplus),
         "lambdarank" | "rank_xendcg" => (name.into(), Link::Identity),
@@ -61,7 +61,7 @@ impl Base {
 }
 
 /// XGBoost's objective.
-pub(super) fn xgboost(objective: &Objective, groups: usize) -> Result<(Named, Base), ImportError> {
+pub(super) fn xgboost(objective: &Objective, outputs: usize) -> Result<(Named, Base), ImportError> {
     let logistic = Link::Logistic { slope: 1.0 };
     let with = |name: &str, value: Option<&String>| {
         let value = value.map(|text| text.trim_matches(['[', ']', '(', ')']));
@@ -80,7 +80,7 @@ pub(super) fn xgboost(objective: &Objective, groups: usize) -> Result<(Named, Ba
         "binary:logistic" => ("binary".into(), logistic, Base::Logit),
         "binary:logitraw" => ("binary".into(), Link::Identity, Base::Raw),
         "binary:hinge" => ("hinge".into(), Link::Step, Base::Raw),
-        "multi:softprob" | "multi:softmax" => (format!("multiclass:{groups}"), Link::Softmax, Base::Raw),
+        "multi:softprob" | "multi:softmax" => (format!("multiclass:{outputs}"), Link::Softmax, Base::Raw),
         "count:poisson" => ("poisson".into(), Link::Exponential, Base::Log),
         "reg:gamma" => ("gamma".into(), Link::Exponential, Base::Log),
         "reg:tweedie" => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bitgrain_formats::xgboost::{self as file, Learner};
 
-use super::{ImportError, checked_groups, classes, objective, unsupported};
+use super::{ImportError, checked_outputs, classes, objective, unsupported};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
 
 /// Features that a model may have without naming them.
@@ -28,9 +28,9 @@ impl Model {
         let lists = file.trees();
         let param = &learner.learner_model_param;
         let claimed = param.num_class()?.max(param.num_target()?).max(1);
-        let groups = checked_groups(claimed, lists.trees.len())?;
-        let ((objective, link), base) = objective::xgboost(&learner.objective, groups)?;
-        let classes = classes(&objective, groups);
+        let outputs = checked_outputs(claimed, lists.trees.len())?;
+        let ((objective, link), base) = objective::xgboost(&learner.objective, outputs)?;
+        let classes = classes(&objective, outputs);
         let mut sets = SetBudget { left: SET_BYTES.saturating_add(bytes.len() as u64 * 16) };
         let mut trees = Vec::with_capacity(lists.trees.len());
         for (index, tree) in lists.trees.iter().enumerate() {
@@ -38,12 +38,12 @@ impl Model {
             trees.push(Nodes { index, lists: tree, factor: factor.into() }.tree(&mut sets)?);
         }
         let inputs = inputs(learner, lists, &trees, bytes.len())?;
-        let base_scores = base_scores(param.base_score()?, groups, base)?;
+        let base_scores = base_scores(param.base_score()?, outputs, base)?;
         let model = Self {
             inputs,
             comparison: Comparison::F32,
             output: Output { objective, link, base_scores, classes, average: false },
-            trees: by_rounds(trees, &lists.tree_info, groups)?,
+            trees: by_rounds(trees, &lists.tree_info, outputs)?,
             metadata: metadata(&file),
         };
         model.check()?;
@@ -57,12 +57,12 @@ fn metadata(file: &file::Model) -> BTreeMap<String, String> {
     attributes.chain([("source".to_owned(), format!("XGBoost {}", version.join(".")))]).collect()
 }
 
-fn base_scores(scores: Vec<f64>, groups: usize, base: objective::Base) -> Result<Vec<f64>, ImportError> {
+fn base_scores(scores: Vec<f64>, outputs: usize, base: objective::Base) -> Result<Vec<f64>, ImportError> {
     let raw: Vec<f64> = scores.into_iter().map(|score| base.raw(score)).collect();
     match raw[..] {
-        [one] => Ok(vec![one; groups]),
-        _ if raw.len() == groups => Ok(raw),
-        _ => Err(unsupported(format!("a base score of {} numbers for {groups} scores", raw.len()))),
+        [one] => Ok(vec![one; outputs]),
+        _ if raw.len() == outputs => Ok(raw),
+        _ => Err(unsupported(format!("a base score of {} numbers for {outputs} scores", raw.len()))),
     }
 }
 
@@ -98,14 +98,14 @@ fn inputs(
 }
 
 /// Trees in rounds of one tree for each score. Files hold all parallel trees of a score before those of the next.
-fn by_rounds(trees: Vec<Tree>, info: &[u32], groups: usize) -> Result<Vec<Tree>, ImportError> {
-    let mut counts = vec![0_usize; groups];
+fn by_rounds(trees: Vec<Tree>, info: &[u32], outputs: usize) -> Result<Vec<Tree>, ImportError> {
+    let mut counts = vec![0_usize; outputs];
     let mut placed = Vec::with_capacity(trees.len());
-    for (index, (tree, &group)) in trees.into_iter().zip(info).enumerate() {
-        let count = usize::try_from(group).ok().and_then(|group| counts.get_mut(group));
+    for (index, (tree, &output)) in trees.into_iter().zip(info).enumerate() {
+        let count = usize::try_from(output).ok().and_then(|output| counts.get_mut(output));
         let count =
             count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that is not there" })?;
-        placed.push(((*count, group), tree));
+        placed.push(((*count, output), tree));
         *count += 1;
     }
     if counts.iter().any(|&count| count != counts[0]) {

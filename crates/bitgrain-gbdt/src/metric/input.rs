@@ -4,27 +4,27 @@ use super::MetricError;
 
 /// Predictions beside the truth.
 #[derive(Debug, Clone, Copy)]
-pub struct Evaluated<'a> {
+pub struct MetricInput<'a> {
     /// The target of each row.
     pub targets: &'a [f64],
     /// The weight of each row.
     pub weights: Option<&'a [f32]>,
-    /// Predictions (after the link), group after group: all rows of the first class, then all of the second.
+    /// Predictions (after the link), output after output: all rows of the first class, then all of the second.
     pub predictions: &'a [f64],
 }
 
-impl Evaluated<'_> {
+impl MetricInput<'_> {
     /// Whether there are rows, so many predictions for each, and one weight for each if any.
     ///
     /// # Errors
     /// [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::WeightCount`].
-    pub fn check(&self, groups: usize) -> Result<(), MetricError> {
+    pub fn check(&self, outputs: usize) -> Result<(), MetricError> {
         let rows = self.targets.len();
         if rows == 0 {
             return Err(MetricError::Empty);
         }
-        if rows.checked_mul(groups) != Some(self.predictions.len()) {
-            return Err(MetricError::PredictionCount { predictions: self.predictions.len(), rows, groups });
+        if rows.checked_mul(outputs) != Some(self.predictions.len()) {
+            return Err(MetricError::PredictionCount { predictions: self.predictions.len(), rows, outputs });
         }
         match self.weights {
             Some(weights) if weights.len() != rows => Err(MetricError::WeightCount { weights: weights.len(), rows }),
