@@ -314,3 +314,55 @@ fn ctrl_c_keeps_the_model_so_far() {
     printed(folder, "predict m.bitgrain test.csv -o p.csv");
     assert!(folder.join("p.csv").exists());
 }
+
+/// A model without trees whose score is `score`, and whose feature is called `feature`.
+fn constant_model(path: &Path, score: f64, feature: &str) {
+    use bitgrain::gbdt::model::{Comparison, Input, InputKind, Link, Model, Output};
+    let model = Model {
+        inputs: vec![Input { name: feature.to_owned(), kind: InputKind::Numeric }],
+        comparison: Comparison::F32,
+        output: Output {
+            objective: "binary".to_owned(),
+            link: Link::Logistic { slope: 1.0 },
+            base_scores: vec![score],
+            classes: vec!["no".to_owned(), "yes".to_owned()],
+            average: false,
+        },
+        trees: Vec::new(),
+        metadata: std::collections::BTreeMap::new(),
+    };
+    model.save(path).expect("saved");
+}
+
+#[test]
+fn classes_are_those_of_the_engine_even_where_probabilities_round_to_a_half() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    std::fs::write(folder.join("rows.csv"), "x\n1\n").expect("written");
+    for (score, class) in [(1e-20, "yes"), (0.0, "no"), (-1e-20, "no")] {
+        constant_model(&folder.join("m.bitgrain"), score, "x");
+        assert_eq!(columns(&printed(folder, "predict m.bitgrain rows.csv")).1, [[0.5]]);
+        assert_eq!(printed(folder, "predict m.bitgrain rows.csv --class"), format!("class\n{class}\n"));
+    }
+}
+
+#[test]
+fn underscores_of_a_model_match_spaces_of_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    constant_model(&folder.join("m.bitgrain"), 0.0, "floor_area");
+    std::fs::write(folder.join("rows.csv"), "id,floor area\n7,50\n").expect("written");
+    assert_eq!(columns(&printed(folder, "predict m.bitgrain rows.csv")).1, [[0.5]]);
+}
+
+#[test]
+fn log_loss_goes_by_the_number_of_classes() {
+    let folder = folder();
+    let folder = folder.path();
+    let report = |target| {
+        json(folder, &format!("train train.csv --target {target} --objective log_loss --rounds 2 --model m.bitgrain --json"))
+    };
+    assert_eq!((&report("sold")["objective"], &report("kind")["objective"]), (&"binary".into(), &"multiclass:3".into()));
+    let said = error(folder, "train train.csv --target kind --objective binary --model m.bitgrain");
+    assert!(said.contains("`binary` predicts 2 classes, the target has 3; use `multiclass`"), "{said}");
+}

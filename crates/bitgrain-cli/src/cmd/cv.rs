@@ -101,7 +101,8 @@ fn measured(args: &Args) -> Result<Report, CliError> {
         .collect();
     let trainers = RefCell::new(trainers?.into_iter());
     let next = |_| trainers.borrow_mut().next().expect("one for each fold");
-    let dealt = CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: args.settings.seed };
+    let dealt =
+        CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: args.settings.seed };
     let done = dealt.run(&data, next)?;
     let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);
     let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };

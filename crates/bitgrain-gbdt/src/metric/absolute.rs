@@ -1,7 +1,7 @@
 //! Absolute errors.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 
 /// The mean absolute error. Name: `mae`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! The area under the ROC curve.
 
 use super::ranking::for_ties;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 
 /// The chance that a row of class 1 has a higher prediction than one of class 0, a tie counting half: the area under the
 /// ROC curve. Both classes must have rows. Name: `auc`.

@@ -1,7 +1,7 @@
 //! The area under the curve of precision over recall.
 
 use super::ranking::for_ties;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 
 /// The mean precision at each threshold, weighted by the recall it adds: the area under the curve of precision over
 /// recall, in steps. Class 1 must have rows. Name: `average_precision`.

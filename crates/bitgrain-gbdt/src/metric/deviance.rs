@@ -3,7 +3,7 @@
 //! A prediction of 0, which only comes from a score below -745, counts as the least positive number.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 use crate::objective::Tweedie;
 
 const FROM_ZERO: &str = "finite targets from 0 on and finite predictions above 0";

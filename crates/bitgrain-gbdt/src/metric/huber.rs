@@ -1,7 +1,7 @@
 //! The Huber loss.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 use crate::objective;
 
 /// The mean Huber loss: half the square of errors up to `delta`, a straight line beyond. Name: `huber:0.9`.

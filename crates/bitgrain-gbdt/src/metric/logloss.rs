@@ -1,7 +1,7 @@
 //! Probabilities of two classes: how surprising the truth is, and how often the likelier class is wrong.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 
 const TAKES: &str = "targets 0 and 1 and predictions that are numbers";
 

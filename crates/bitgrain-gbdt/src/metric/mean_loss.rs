@@ -1,6 +1,6 @@
 //! Weighted means of what each row costs.
 
-use super::{MetricInput, MetricError, sums};
+use super::{MetricError, MetricInput, sums};
 
 /// The weighted mean of `loss(target, prediction)`, which is NaN where it is not defined: that row is refused, with what
 /// the metric takes.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MetricInput, Logloss, MetricError, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
+use super::{Logloss, MetricError, MetricInput, MultiLogloss, PoissonDeviance, Rmse, WrongShare};
 use crate::model::Link;
 use crate::objective::Objective;
 

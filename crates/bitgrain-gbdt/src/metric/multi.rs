@@ -2,7 +2,7 @@
 
 use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 use crate::objective::class_of;
 
 /// Minus the mean logarithm of the probability of the target's class. Probabilities are first kept 1e-15 away from 0.

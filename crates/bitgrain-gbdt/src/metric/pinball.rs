@@ -1,7 +1,7 @@
 //! The pinball loss of predicted quantiles.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 use crate::objective::Quantile;
 
 /// The mean pinball loss: errors of predictions that are too low cost a share of `alpha`, those too high the rest. Name:

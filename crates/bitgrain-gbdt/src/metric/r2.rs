@@ -1,6 +1,6 @@
 //! The share of the targets' variance that predictions explain.
 
-use super::{MetricInput, Metric, MetricError, Mse, sums};
+use super::{Metric, MetricError, MetricInput, Mse, sums};
 
 /// 1 minus the squared errors over those of the mean; 1 is perfect, 0 no better than a constant. If the targets have no
 /// variance: 1 for perfect predictions, else 0. Name: `r2`.

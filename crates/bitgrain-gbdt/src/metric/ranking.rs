@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{MetricInput, MetricError};
+use super::{MetricError, MetricInput};
 
 /// Weights of rows with one and the same prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

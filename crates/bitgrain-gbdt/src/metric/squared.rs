@@ -1,7 +1,7 @@
 //! Squared errors.
 
 use super::mean_loss::mean_loss;
-use super::{MetricInput, Metric, MetricError};
+use super::{Metric, MetricError, MetricInput};
 
 /// The mean squared error. Name: `mse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -184,7 +184,8 @@ fn base_scores_fit_better_than_their_neighbours() {
                 let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
                 case.targets.iter().enumerate().map(|(row, &t)| weight(row) * (case.loss)(f64::from(t), scores)).sum()
             };
-            for (output, delta) in (0..base.len()).flat_map(|output| [1e-3, -1e-3, 0.1, -0.1].map(|delta| (output, delta)))
+            for (output, delta) in
+                (0..base.len()).flat_map(|output| [1e-3, -1e-3, 0.1, -0.1].map(|delta| (output, delta)))
             {
                 let mut moved = base.clone();
                 moved[output] += delta;

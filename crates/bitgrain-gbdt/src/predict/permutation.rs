@@ -2,7 +2,7 @@
 
 use super::{PredictError, Predictor};
 use crate::feature::{FeatureError, Features};
-use crate::metric::{MetricInput, Metric, MetricError};
+use crate::metric::{Metric, MetricError, MetricInput};
 use crate::model::Model;
 use crate::random::mixed;
 use crate::train::TrainError;

@@ -46,7 +46,10 @@ impl Task {
         let name = &target.name;
         if let ColumnData::Text(text) = &target.data {
             let classes = text.labels.len();
-            return InferredTask { task: Self::of(classes), reason: format!("`{name}` holds {classes} different texts") };
+            return InferredTask {
+                task: Self::of(classes),
+                reason: format!("`{name}` holds {classes} different texts"),
+            };
         }
         let mut distinct = BTreeSet::new();
         for value in target.data.numbers().into_iter().flatten().filter(|value| !value.is_nan()) {

@@ -1,6 +1,6 @@
 //! Cross-validation: every row is held back once.
 
-use super::{EvalSet, Dataset, MetricValue, TrainError, Trainer, Training};
+use super::{Dataset, EvalSet, MetricValue, TrainError, Trainer, Training};
 use crate::random::mixed;
 
 /// How rows are dealt to folds.
@@ -94,7 +94,10 @@ fn spreads(of_folds: &[Vec<MetricValue>]) -> Vec<MetricSpread> {
     let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == EvalSet::Valid);
     let spread = |name: &str| {
         let value = |metrics: &Vec<MetricValue>| {
-            metrics.iter().find(|metric| metric.data == EvalSet::Valid && metric.name == name).map(|metric| metric.value)
+            metrics
+                .iter()
+                .find(|metric| metric.data == EvalSet::Valid && metric.name == name)
+                .map(|metric| metric.value)
         };
         let values: Vec<f64> = of_folds.iter().filter_map(value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;

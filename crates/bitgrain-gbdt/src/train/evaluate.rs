@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::TrainError;
 use super::trainer::{EvalSet, MetricValue};
-use crate::metric::{MetricInput, Metric};
+use crate::metric::{Metric, MetricInput};
 use crate::model::Link;
 use crate::predict::link::apply;
 

@@ -22,7 +22,7 @@ mod targets;
 mod trainer;
 mod unseen;
 
-pub use cross_validation::{CrossValidationResult, CrossValidation, MetricSpread};
+pub use cross_validation::{CrossValidation, CrossValidationResult, MetricSpread};
 pub use dataset::Dataset;
 pub use error::TrainError;
 pub use params::{Bagging, Goss, Growth, Params};

@@ -4,7 +4,7 @@ use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{EvalSet, Dataset, Growth, Params, Trainer};
+use bitgrain_gbdt::train::{Dataset, EvalSet, Growth, Params, Trainer};
 
 use crate::data::Made;
 use crate::{dataset, predictions, small, trained};

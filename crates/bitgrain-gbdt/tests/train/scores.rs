@@ -5,7 +5,7 @@ use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{Bagging, EvalSet, Dataset, Goss, Growth, Params, Targets, Trainer, Training};
+use bitgrain_gbdt::train::{Bagging, Dataset, EvalSet, Goss, Growth, Params, Targets, Trainer, Training};
 
 use crate::data::Made;
 use crate::{predictions, small};

@@ -6,7 +6,7 @@ use bitgrain_gbdt::metric;
 use bitgrain_gbdt::model::{Importance, Link};
 use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
 use bitgrain_gbdt::predict::{Measured, permutation_importance};
-use bitgrain_gbdt::train::{CrossValidation, Data, Params, TrainError, Trainer};
+use bitgrain_gbdt::train::{CrossValidation, EvalSet, Params, TrainError, Trainer};
 
 use crate::data::Made;
 use crate::{dataset, predictions, rmse, small, trained};
