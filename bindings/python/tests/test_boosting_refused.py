@@ -267,7 +267,7 @@ def test_the_functions_say_what_they_take():
         ((data,), {"objective": 5}, TypeError, "objective = 5"),
         ((data,), {"objective": lambda t, s: (s, s), "outputs": 10**12}, ValueError, "outputs = 10"),
         ((data,), {"callbacks": print}, TypeError, "callbacks = "),
-        ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "number nan"),
+        ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "label NaN of row 0"),
     ):
         with pytest.raises(kind, match=message) as caught:
             bitgrain.train(*arguments, n_estimators=1, **keywords)
@@ -326,7 +326,7 @@ def test_two_columns_of_one_name_are_refused():
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     model = bitgrain.train(bitgrain.Dataset(frame, Y), n_estimators=2)
     twice = pd.concat([frame["b"], frame["a"], frame["a"]], axis=1)
-    with pytest.raises(ValueError, match="two columns are named 'a'"):
+    with pytest.raises(ValueError, match="two columns are named `a`"):
         model.predict(twice)
 
 

@@ -349,3 +349,37 @@ def test_targets_are_float64_only_where_float32_would_change_them():
         assert dtype(y) == np.float64
     y = 1e9 + np.arange(4.0)
     assert bitgrain.Dataset(X, y).target.values is y
+
+
+def test_objectives_of_classes_go_by_the_number_of_classes(table):
+    X, y = table
+    texts = np.array(["low", "middle", "high"])[np.digitize(y, [1.5, 2.5])]
+    for target, objective in ((y > 2, "binary"), (texts, "multiclass:3")):
+        assert train(Dataset(X, target), objective="log_loss", n_estimators=1).objective == objective
+        assert BitgrainClassifier(objective="log_loss", n_estimators=1).fit(X, target).booster_.objective == objective
+    places = np.unique(texts, return_inverse=True)[1]
+    assert train(Dataset(X, places), objective="log_loss", n_estimators=1).objective == "multiclass:3"
+    for learn in (
+        lambda: train(Dataset(X, texts), objective="binary", n_estimators=1),
+        lambda: BitgrainClassifier(objective="binary", n_estimators=1).fit(X, texts),
+    ):
+        with pytest.raises(bitgrain.InputError, match="predicts 2 classes, the target has 3"):
+            learn()
+
+
+def test_spaces_of_columns_match_underscores_of_a_model(table):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    X, y = table
+    names = ["floor_area", "b", "c", "d"]
+    frame = pandas.DataFrame(X, columns=names)
+    model = train(Dataset(frame, y), n_estimators=3)
+    want = model.predict(frame).tobytes()
+    spaced = frame.rename(columns={"floor_area": "floor area"})[["d", "floor area", "c", "b"]]
+    assert model.predict(spaced).tobytes() == want
+    assert model.predict(polars.from_pandas(spaced)).tobytes() == want
+
+
+def test_gradients_are_kept_as_they_are_by_default():
+    assert Params().gradient_precision == BitgrainRegressor().gradient_precision == "f32"
+    assert BitgrainClassifier().gradient_precision == "f32"

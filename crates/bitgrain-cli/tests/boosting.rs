@@ -360,9 +360,15 @@ fn log_loss_goes_by_the_number_of_classes() {
     let folder = folder();
     let folder = folder.path();
     let report = |target| {
-        json(folder, &format!("train train.csv --target {target} --objective log_loss --rounds 2 --model m.bitgrain --json"))
+        json(
+            folder,
+            &format!("train train.csv --target {target} --objective log_loss --rounds 2 --model m.bitgrain --json"),
+        )
     };
-    assert_eq!((&report("sold")["objective"], &report("kind")["objective"]), (&"binary".into(), &"multiclass:3".into()));
+    assert_eq!(
+        (&report("sold")["objective"], &report("kind")["objective"]),
+        (&"binary".into(), &"multiclass:3".into())
+    );
     let said = error(folder, "train train.csv --target kind --objective binary --model m.bitgrain");
     assert!(said.contains("`binary` predicts 2 classes, the target has 3; use `multiclass`"), "{said}");
 }

@@ -29,6 +29,7 @@ pub mod feature;
 pub mod gradient;
 pub mod metric;
 pub mod model;
+mod narrow;
 pub mod objective;
 pub mod predict;
 mod random;

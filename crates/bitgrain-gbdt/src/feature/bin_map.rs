@@ -27,7 +27,8 @@ impl BinMap {
         if end >= u64::from(u32::MAX) {
             return Err(FeatureError::TooManyBins { bins: end });
         }
-        let offsets = [0].into_iter().chain(ends).map(|end| u32::try_from(end).unwrap_or(u32::MAX)).collect();
+        let narrowed = |end| u32::try_from(end).map_err(|_| FeatureError::TooManyBins { bins: end });
+        let offsets = [0].into_iter().chain(ends).map(narrowed).collect::<Result<_, _>>()?;
         Ok(Self { offsets, missing: missing.into() })
     }
 

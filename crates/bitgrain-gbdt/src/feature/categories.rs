@@ -1,5 +1,6 @@
 //! The categories of a feature that have a bin of their own.
 
+use crate::narrow::narrow;
 use bitgrain_kernels::bins::BinCode;
 
 /// Codes of categories are below this: every whole number up to it is an f32.
@@ -26,7 +27,7 @@ impl Categories {
     /// From ascending codes, none of them twice.
     pub(super) fn new(codes: Vec<u32>) -> Self {
         let end = codes.last().map_or(0, |&code| code as usize + 1);
-        let other = u32::try_from(codes.len()).unwrap_or(u32::MAX);
+        let other = narrow(codes.len());
         let is_short = end <= 4096.max(codes.len() * 16);
         let mut bins = vec![other; if is_short { end } else { 0 }];
         if is_short {

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::source::scatter;
 use super::tile::{Tile, TileBin, blocks};
 use super::{BinMap, BinSource, Codes};
+use crate::narrow::narrow;
 
 /// Compressed sparse rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,5 +93,5 @@ impl Csr {
 
 fn last_feature(map: &BinMap) -> u32 {
     // Every feature has a bin, and bins are counted in 32 bits.
-    u32::try_from(map.n_features() - 1).unwrap_or(u32::MAX)
+    narrow(map.n_features() - 1)
 }

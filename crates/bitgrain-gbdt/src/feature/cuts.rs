@@ -8,6 +8,7 @@ use bitgrain_kernels::bins::{BinCode, bin_f32};
 use super::categories::Categories;
 use super::source::RawBins;
 use super::{BinMap, FeatureError, FeatureKind, Features, Layout, QuantizedMatrix, Storage};
+use crate::narrow::narrow;
 
 /// Ascending cuts of every numeric feature, the categories of every categorical one, and which features have a bin for
 /// missing values.
@@ -140,7 +141,7 @@ impl BinCuts {
             FeatureBins::Precise(cuts) => cuts.partition_point(|cut| *cut < f64::from(value)),
             FeatureBins::Categories(categories) => categories.bin(value),
         };
-        u32::try_from(bin).unwrap_or(u32::MAX)
+        narrow(bin)
     }
 
     /// The bins of as many values as there are places. The codes have room for the feature's bins.

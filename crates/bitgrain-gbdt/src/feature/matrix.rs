@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::tile::{Tile, TileBin, blocks};
 use super::{BinMap, BinSource, Columns, Csr, Ellpack, Rows};
+use crate::narrow::narrow;
 
 /// How a matrix of bins lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,7 +77,7 @@ fn fit_a_byte(map: &BinMap) -> bool {
 /// How many features of each row are not missing.
 fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
     let map = source.map();
-    let all = u32::try_from(map.n_features()).unwrap_or(u32::MAX);
+    let all = narrow(map.n_features());
     if (0..map.n_features()).all(|feature| map.missing_bin(feature).is_none()) {
         return vec![all; source.n_rows()];
     }

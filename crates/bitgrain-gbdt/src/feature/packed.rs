@@ -33,7 +33,9 @@ pub(super) fn get(bytes: &[u8], bits: u32, at: usize) -> u32 {
     let from = &bytes[bit / 8..bytes.len().min(bit / 8 + 5)];
     window[..from.len()].copy_from_slice(from);
     let word = u64::from_le_bytes(window) >> (bit % 8) & (u64::MAX >> (64 - bits));
-    u32::try_from(word).unwrap_or(u32::MAX)
+    #[expect(clippy::cast_possible_truncation, reason = "masked to at most 32 bits")]
+    let code = word as u32;
+    code
 }
 
 #[cfg(test)]

@@ -19,9 +19,13 @@ impl Codes {
 
     /// Fewer codes if the sums over so many rows would not fit 32 bits.
     pub(crate) fn for_rows(self, n_rows: usize) -> Self {
-        let fits = |most: usize| u8::try_from(most / n_rows.max(1)).unwrap_or(u8::MAX).max(1);
-        let grad = i8::try_from(fits(i32::MAX as usize)).unwrap_or(i8::MAX);
-        Self { grad: self.grad.min(grad), hess: self.hess.min(fits(u32::MAX as usize)) }
+        let fits = |most: usize| most / n_rows.max(1);
+        let (grad, hess) = (fits(i32::MAX as usize), fits(u32::MAX as usize));
+        // A quotient that a byte cannot hold bounds nothing.
+        Self {
+            grad: i8::try_from(grad).map_or(self.grad, |most| self.grad.min(most.max(1))),
+            hess: u8::try_from(hess).map_or(self.hess, |most| self.hess.min(most.max(1))),
+        }
     }
 }
 

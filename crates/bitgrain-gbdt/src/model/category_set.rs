@@ -43,8 +43,8 @@ impl CategorySet {
 
     /// The codes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        let last = self.words.len() * 64;
-        (0..u32::try_from(last).unwrap_or(u32::MAX)).filter(|&code| self.contains(code))
+        let end = self.words.len() as u64 * 64;
+        (0..end).map_while(|code| u32::try_from(code).ok()).filter(|&code| self.contains(code))
     }
 }
 

@@ -11,6 +11,7 @@ use super::row_trees::RowTrees;
 use super::{PredictError, TreeProblem, link};
 use crate::feature::Features;
 use crate::model::{Child, Model, Output, Rule, Tree};
+use crate::narrow::narrow;
 
 /// Up to so many rows are faster one at a time.
 const FEW: usize = 24;
@@ -292,7 +293,7 @@ fn choice(scores: &[f64]) -> u32 {
         return u32::from(score > 0.0);
     }
     let larger = |best: usize, place: usize| if scores[place] > scores[best] { place } else { best };
-    u32::try_from((1..scores.len()).fold(0, larger)).unwrap_or(u32::MAX)
+    narrow((1..scores.len()).fold(0, larger))
 }
 
 /// Refuses what is not a tree: whatever is behind relies on it.

@@ -9,6 +9,7 @@ use super::slots::{Place, Slots};
 use super::split::How;
 use super::unseen::{Unseen, is_set};
 use crate::model::Child;
+use crate::narrow::narrow;
 
 /// Rows that one thread walks at a time.
 const CHUNK: usize = 4096;
@@ -81,7 +82,7 @@ impl<'a> BinnedTree<'a> {
 
     /// The leaf of every row of a range.
     pub(super) fn leaves(&self, slots: &Slots, rows: Range<usize>) -> Vec<u32> {
-        let leaf = |row| u32::try_from(self.leaf(slots, row)).unwrap_or(u32::MAX);
+        let leaf = |row| narrow(self.leaf(slots, row));
         rows.into_par_iter().with_min_len(CHUNK).map(leaf).collect()
     }
 }

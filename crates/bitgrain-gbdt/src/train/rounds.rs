@@ -17,6 +17,7 @@ use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
 use crate::gradient::Steps;
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
+use crate::narrow::narrow;
 use crate::random::mixed;
 
 /// Places whose sums one thread adds up at a time; the same for any number of threads.
@@ -67,8 +68,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let n_rows = data.n_rows();
         let moves = outputs == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
-            // Rows are counted in 32 bits: the dataset saw to that.
-            order: (0..u32::try_from(n_rows).unwrap_or(u32::MAX)).collect(),
+            order: (0..narrow(n_rows)).collect(),
             pairs: vec![N::none(); n_rows],
             state,
             valid_scores,
@@ -378,7 +378,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
             let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
-                feature: u32::try_from(feature).unwrap_or(u32::MAX),
+                feature: narrow(feature),
                 rule,
                 missing: Missing::Nan,
                 missing_left,

@@ -89,7 +89,7 @@ class Params:
     other_rate: float = 0.1
     colsample_bytree: float = 1.0
     colsample_bynode: float = 1.0
-    gradient_precision: str = "auto"
+    gradient_precision: str = "f32"
     stochastic_rounding: bool = True
     early_stopping_rounds: int | None = None
     max_cat_to_onehot: int = 4

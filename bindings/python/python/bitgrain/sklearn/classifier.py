@@ -80,7 +80,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         colsample_bytree: float = 1.0,
         colsample_bynode: float = 1.0,
         max_bin: int = 256,
-        gradient_precision: str = "auto",
+        gradient_precision: str = "f32",
         categorical_features: Sequence[int] | Sequence[str] | None = None,
         early_stopping_rounds: int | None = None,
         importance_type: str = "gain",

@@ -215,8 +215,8 @@ fn misplaced(flags: &[u64], middle: usize, end: usize) -> (Vec<u32>, Vec<u32>) {
 fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
     while word != 0 {
         let at = first.wrapping_add(word.trailing_zeros() as usize);
-        // Rows are numbered in 32 bits.
-        out.push(u32::try_from(at).unwrap_or(u32::MAX));
+        #[expect(clippy::cast_possible_truncation, reason = "the dataset refuses more rows than 32 bits count")]
+        out.push(at as u32);
         word &= word - 1;
     }
 }

@@ -17,6 +17,7 @@ pub(crate) use numbers::{Codes4, Codes8, Floats, Numbers, Sum};
 use super::split::{Found, Rules, Search, Totals};
 use super::{Growth, Params};
 use crate::model::Child;
+use crate::narrow::narrow;
 use crate::random::mixed;
 
 /// What a tree is grown with.
@@ -116,7 +117,7 @@ impl<N: Numbers> Growing<'_, N> {
         let GrownLeaf { rows, totals, parent, depth, way } = self.grown.leaves[leaf].clone();
         if let Some((parent, is_left)) = parent {
             let place = &mut self.grown.splits[parent];
-            *(if is_left { &mut place.left } else { &mut place.right }) = Child::Split(index(split));
+            *(if is_left { &mut place.left } else { &mut place.right }) = Child::Split(narrow(split));
         }
         let child = |rows: Range<usize>, totals: Totals<N::Sum>, is_left: bool| GrownLeaf {
             rows,
@@ -128,7 +129,7 @@ impl<N: Numbers> Growing<'_, N> {
         let middle = rows.start + left.rows;
         self.grown.leaves[leaf] = child(rows.start..middle, left, true);
         self.grown.leaves.push(child(middle..rows.end, right, false));
-        let (left, right) = (Child::Leaf(index(leaf)), Child::Leaf(index(new)));
+        let (left, right) = (Child::Leaf(narrow(leaf)), Child::Leaf(narrow(new)));
         self.grown.splits.push(GrownSplit { found, totals, left, right });
         new
     }
@@ -192,9 +193,4 @@ fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
     }
     let parts: Vec<N::Sum> = pairs.par_chunks(PART).map(of_part).collect();
     parts.into_iter().fold(N::Sum::default(), N::Sum::plus)
-}
-
-/// An index into splits or leaves.
-fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -88,8 +88,8 @@ impl Slots {
 
 /// Adds a feature's part to its byte of each record.
 fn add_bins(column: &[u8], member: Member, records: &mut [u8], width: usize, slot: usize) {
-    // The product of all features of a slot fits its byte, so strides do.
-    let stride = u8::try_from(member.stride).unwrap_or(u8::MAX);
+    #[expect(clippy::cast_possible_truncation, reason = "the bins of all features of a slot fit its byte")]
+    let stride = member.stride as u8;
     for (record, &bin) in records.chunks_exact_mut(width).zip(column) {
         record[slot] += bin * stride;
     }

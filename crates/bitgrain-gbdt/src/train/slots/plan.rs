@@ -4,6 +4,7 @@ use bitgrain_kernels::histograms::MAX_SLOTS;
 
 use super::Wide;
 use crate::feature::BinMap;
+use crate::narrow::narrow;
 
 /// Codes of a byte.
 const CODES: u32 = 256;
@@ -80,7 +81,7 @@ impl Plan {
         }
         wide.iter().enumerate().for_each(|(column, &feature)| places[feature] = Place::Wide { column });
         let wide_bytes = wide.iter().map(|&feature| Wide::width(bins(feature))).sum();
-        let wide = wide.into_iter().map(narrowed).collect();
+        let wide = wide.into_iter().map(crate::narrow::narrow).collect();
         Self { tiles, wide, wide_bytes, places }
     }
 
@@ -126,10 +127,5 @@ fn tiles(slots: Vec<Vec<Member>>) -> Vec<TilePlan> {
 }
 
 fn member(feature: usize, bins: u32, stride: u32) -> Member {
-    Member { feature: narrowed(feature), bins, stride }
-}
-
-/// A feature's number: there are no more features than bins, and those are counted in 32 bits.
-fn narrowed(feature: usize) -> u32 {
-    u32::try_from(feature).unwrap_or(u32::MAX)
+    Member { feature: narrow(feature), bins, stride }
 }

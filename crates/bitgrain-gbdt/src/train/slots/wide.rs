@@ -44,7 +44,8 @@ impl Wide {
             let rows = start..n_rows.min(start + BLOCK);
             let block = &mut block[..rows.len()];
             source.fill_u32(&[feature], rows, block);
-            column.extend(block.iter().map(|&bin| u16::try_from(bin).unwrap_or(u16::MAX)));
+            #[expect(clippy::cast_possible_truncation, reason = "features of more bins returned above")]
+            column.extend(block.iter().map(|&bin| bin as u16));
         }
         Self::U16(column)
     }
