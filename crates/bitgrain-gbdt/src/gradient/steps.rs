@@ -68,6 +68,12 @@ impl Steps {
         self.hess_step
     }
 
+    /// Both steps, rounded to f32.
+    #[expect(clippy::cast_possible_truncation, reason = "a step of f32 gradients")]
+    pub(crate) fn rounded(&self) -> (f32, f32) {
+        (self.grad_step as f32, self.hess_step as f32)
+    }
+
     /// The codes of as many gradients and hessians as there are places; the first is number `first` of all.
     pub(crate) fn round(&self, grads: &[f32], hess: &[f32], first: usize, out: &mut [Pair8]) {
         #[expect(clippy::cast_possible_truncation, reason = "rows are counted in 32 bits")]

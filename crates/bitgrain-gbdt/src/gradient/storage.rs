@@ -1,56 +1,11 @@
 //! Gradients of all rows, at the precision they are kept at.
 
-use bitgrain_kernels::histograms::{Pair4, Pair8};
-
-use super::GradientPrecision;
+use super::rows::GradientRows;
 use super::steps::{Codes, Steps};
+use super::{GradientPrecision, Gradients, GradientsF32, GradientsPair4, GradientsPair8};
 
-/// Gradients and hessians of some rows.
-pub trait Gradients {
-    /// The gradient of a row, as it is kept.
-    fn grad(&self, row: usize) -> f32;
-    /// The hessian of a row, as it is kept.
-    fn hess(&self, row: usize) -> f32;
-    /// Number of rows.
-    fn len(&self) -> usize;
-    /// Whether there are no rows.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// Gradients as they are.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GradientsF32 {
-    /// The gradient of each row.
-    pub grads: Box<[f32]>,
-    /// The hessian of each row.
-    pub hess: Box<[f32]>,
-}
-
-/// Gradients in 8 bits.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GradientsPair8 {
-    /// The codes of each row.
-    pub codes: Box<[Pair8]>,
-    /// What a gradient code of 1 stands for.
-    pub grad_step: f32,
-    /// What a hessian code of 1 stands for.
-    pub hess_step: f32,
-}
-
-/// Gradients in 4 bits.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GradientsPair4 {
-    /// The codes of each row.
-    pub codes: Box<[Pair4]>,
-    /// What a gradient code of 1 stands for.
-    pub grad_step: f32,
-    /// What a hessian code of 1 stands for.
-    pub hess_step: f32,
-}
-
-/// Gradients at one of the precisions.
+/// Gradients at one of the precisions: each variant is the type that training keeps its gradients in, and encodes them
+/// in the same way.
 ///
 /// ```
 /// use bitgrain_gbdt::gradient::{GradientPrecision, GradientStorage, Gradients};
@@ -90,24 +45,12 @@ impl GradientStorage {
             return Err(GradientError::Value { row, grad: grads[row], hess: hess[row] });
         }
         let largest = |values: &[f32]| values.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        let quantized = |codes: Codes| {
-            let steps = Steps::new(codes.for_rows(grads.len()), largest(grads), largest(hess), seed);
-            let mut pairs = vec![Pair8::default(); grads.len()];
-            steps.round(grads, hess, 0, &mut pairs);
-            #[expect(clippy::cast_possible_truncation, reason = "a step of f32 gradients")]
-            (pairs, steps.grad_step() as f32, steps.hess_step() as f32)
-        };
+        let (max_grad, max_hess) = (largest(grads), largest(hess));
+        let steps = |codes: Codes| Steps::new(codes.for_rows(grads.len()), max_grad, max_hess, seed);
         Ok(match precision.of(grads.len()) {
-            GradientPrecision::Pair8 => {
-                let (codes, grad_step, hess_step) = quantized(Codes::PAIR8);
-                Self::Pair8(GradientsPair8 { codes: codes.into(), grad_step, hess_step })
-            }
-            GradientPrecision::Pair4 => {
-                let (codes, grad_step, hess_step) = quantized(Codes::PAIR4);
-                let codes = codes.iter().map(|codes| Pair4::new(codes.grad, codes.hess)).collect();
-                Self::Pair4(GradientsPair4 { codes, grad_step, hess_step })
-            }
-            _ => Self::F32(GradientsF32 { grads: grads.into(), hess: hess.into() }),
+            GradientPrecision::Pair8 => Self::Pair8(kept(&steps(Codes::PAIR8), grads, hess)),
+            GradientPrecision::Pair4 => Self::Pair4(kept(&steps(Codes::PAIR4), grads, hess)),
+            _ => Self::F32(kept(&steps(Codes::NONE), grads, hess)),
         })
     }
 
@@ -144,46 +87,12 @@ impl Gradients for GradientStorage {
     }
 }
 
-impl Gradients for GradientsF32 {
-    fn grad(&self, row: usize) -> f32 {
-        self.grads[row]
-    }
-
-    fn hess(&self, row: usize) -> f32 {
-        self.hess[row]
-    }
-
-    fn len(&self) -> usize {
-        self.grads.len()
-    }
-}
-
-impl Gradients for GradientsPair8 {
-    fn grad(&self, row: usize) -> f32 {
-        f32::from(self.codes[row].grad) * self.grad_step
-    }
-
-    fn hess(&self, row: usize) -> f32 {
-        f32::from(self.codes[row].hess) * self.hess_step
-    }
-
-    fn len(&self) -> usize {
-        self.codes.len()
-    }
-}
-
-impl Gradients for GradientsPair4 {
-    fn grad(&self, row: usize) -> f32 {
-        f32::from(self.codes[row].grad()) * self.grad_step
-    }
-
-    fn hess(&self, row: usize) -> f32 {
-        f32::from(self.codes[row].hess()) * self.hess_step
-    }
-
-    fn len(&self) -> usize {
-        self.codes.len()
-    }
+/// Gradients as training keeps them.
+fn kept<G: GradientRows>(steps: &Steps, grads: &[f32], hess: &[f32]) -> G {
+    let mut rows = G::zeros(grads.len());
+    G::encode(steps, 0, grads, hess, rows.pairs_mut());
+    rows.set_steps(steps);
+    rows
 }
 
 /// Why gradients cannot be kept.

@@ -15,7 +15,7 @@ use super::state::{State, start_scores};
 use super::trainer::{EvalSet, MetricValue, Round, Trainer, Training};
 use super::unseen::Unseen;
 use super::{Dataset, TrainError, sampling};
-use crate::gradient::Steps;
+use crate::gradient::{GradientRows, Steps};
 use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, Split, Tree};
 use crate::narrow::narrow;
 use crate::random::mixed;
@@ -33,7 +33,7 @@ pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     /// Which row is at each place.
     order: Vec<u32>,
     /// The gradients of the row at each place.
-    pairs: Vec<N::Pair>,
+    gradients: N::Rows,
     /// Targets, weights and scores of all rows.
     state: State,
     /// Scores of each validation data, output after output.
@@ -69,7 +69,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let moves = outputs == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
         Ok(Self {
             order: (0..narrow(n_rows)).collect(),
-            pairs: vec![N::none(); n_rows],
+            gradients: N::Rows::zeros(n_rows),
             state,
             valid_scores,
             valid_targets,
@@ -133,6 +133,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         for (output, largest) in largest.into_iter().enumerate() {
             let seed = mixed(self.trainer.params.seed ^ mixed((round * 4096 + output) as u64));
             let steps = Steps::new(N::codes(n_rows), largest.grad, largest.hess, self.rounding_seed(seed));
+            self.gradients.set_steps(&steps);
             self.carry(&steps, output, round)?;
             let rules = Rules::new(&self.trainer.params, steps.grad_step(), steps.hess_step());
             let features = self.features(seed);
@@ -141,7 +142,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 Search { map, categorical: &self.categorical, missing_last: &self.missing_last, rules: &rules };
             let grower = Grower { params: &self.trainer.params, search, rules: &rules, features: &features, seed };
             let along = self.state.along(self.moves);
-            let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along);
+            let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along);
             let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
             let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
@@ -162,20 +163,25 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if self.moves {
             let rows = self.state.rows();
             let objective = &*self.trainer.objective;
-            in_chunks(objective, rows, (round, &self.order), &mut self.pairs, |first, grads, hess, out| {
-                N::carry(steps, first, grads, hess, out);
+            in_chunks(objective, rows, (round, &self.order), self.gradients.pairs_mut(), |first, grads, hess, out| {
+                N::Rows::encode(steps, first, grads, hess, out);
             })?;
             return Ok(());
         }
         let exact = &self.exact[output * n_rows..(output + 1) * n_rows];
-        let chunks = self.pairs.par_chunks_mut(scores::CHUNK).zip(self.order.par_chunks(scores::CHUNK)).enumerate();
+        let chunks = self
+            .gradients
+            .pairs_mut()
+            .par_chunks_mut(scores::CHUNK)
+            .zip(self.order.par_chunks(scores::CHUNK))
+            .enumerate();
         chunks.for_each_init(<(Vec<f32>, Vec<f32>)>::default, |(grads, hess), (chunk, (out, order))| {
             let pairs = || order.iter().map(|&row| exact[row as usize]);
             grads.clear();
             grads.extend(pairs().map(|pair| pair.grad));
             hess.clear();
             hess.extend(pairs().map(|pair| pair.hess));
-            N::carry(steps, chunk * scores::CHUNK, grads, hess, out);
+            N::Rows::encode(steps, chunk * scores::CHUNK, grads, hess, out);
         });
         Ok(())
     }
@@ -212,7 +218,8 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             }
         }
         let along = self.state.along(self.moves);
-        Arrangement::new(&mut self.data.slots, &mut self.order, &mut self.pairs, along).bring_to_front(&chosen)
+        Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along)
+            .bring_to_front(&chosen)
     }
 
     /// What each leaf adds to the score of its rows, from gradients as they are.

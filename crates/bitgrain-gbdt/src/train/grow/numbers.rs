@@ -1,12 +1,14 @@
 //! What gradients are kept and added as while a tree is grown: one type for each precision.
 
-use crate::gradient::{Codes, GradientPrecision, Steps};
+use crate::gradient::{Codes, GradientPrecision, GradientRows, GradientsF32, GradientsPair4, GradientsPair8};
 use bitgrain_kernels::histograms::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
 
 /// A precision: how a row carries its gradient, and what histograms add up.
 pub(crate) trait Numbers: Send + Sync {
     /// What a row carries.
     type Pair: GradientPair<Cell = Self::Cell> + Send + Sync;
+    /// What the gradients of all rows are kept in.
+    type Rows: GradientRows<Pair = Self::Pair>;
     /// What the inner loop adds to.
     type Cell: Copy + Default + Send + Sync;
     /// What a histogram keeps.
@@ -21,14 +23,8 @@ pub(crate) trait Numbers: Send + Sync {
     /// Whether rounding to nearest would do harm.
     const ALWAYS_STOCHASTIC: bool;
 
-    /// A pair of nothing.
-    fn none() -> Self::Pair;
-
     /// The largest codes whose sums over so many rows can be told apart.
     fn codes(n_rows: usize) -> Codes;
-
-    /// What rows carry, from place `first` on.
-    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Self::Pair]);
 
     /// Adds a cell to a sum.
     fn flush(cell: Self::Cell, sum: &mut Self::Sum);
@@ -93,6 +89,7 @@ pub(crate) struct Floats;
 
 impl Numbers for Codes8 {
     type Pair = Pair8;
+    type Rows = GradientsPair8;
     type Cell = CodeSum;
     type Sum = CodeSum;
     const ROWS_PER_FLUSH: usize = usize::MAX;
@@ -100,16 +97,8 @@ impl Numbers for Codes8 {
     const EXACT: bool = false;
     const ALWAYS_STOCHASTIC: bool = false;
 
-    fn none() -> Pair8 {
-        Pair8::default()
-    }
-
     fn codes(n_rows: usize) -> Codes {
         Codes::PAIR8.for_rows(n_rows)
-    }
-
-    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair8]) {
-        steps.round(grads, hess, first, out);
     }
 
     #[inline(always)]
@@ -120,6 +109,7 @@ impl Numbers for Codes8 {
 
 impl Numbers for Codes4 {
     type Pair = Pair4;
+    type Rows = GradientsPair4;
     type Cell = CodeSum;
     type Sum = CodeSum;
     const ROWS_PER_FLUSH: usize = usize::MAX;
@@ -127,24 +117,8 @@ impl Numbers for Codes4 {
     const EXACT: bool = false;
     const ALWAYS_STOCHASTIC: bool = true;
 
-    fn none() -> Pair4 {
-        Pair4::default()
-    }
-
     fn codes(n_rows: usize) -> Codes {
         Codes::PAIR4.for_rows(n_rows)
-    }
-
-    fn carry(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair4]) {
-        const SOME: usize = 256;
-        let mut codes = [Pair8::default(); SOME];
-        for (at, ((grads, hess), out)) in
-            grads.chunks(SOME).zip(hess.chunks(SOME)).zip(out.chunks_mut(SOME)).enumerate()
-        {
-            let codes = &mut codes[..out.len()];
-            steps.round(grads, hess, first + at * SOME, codes);
-            codes.iter().zip(out).for_each(|(codes, out)| *out = Pair4::new(codes.grad, codes.hess));
-        }
     }
 
     #[inline(always)]
@@ -155,6 +129,7 @@ impl Numbers for Codes4 {
 
 impl Numbers for Floats {
     type Pair = PairF32;
+    type Rows = GradientsF32;
     type Cell = PairF32;
     type Sum = FloatSum;
     /// Sums of so many floats of one sign keep 17 of 24 digits on average.
@@ -163,17 +138,8 @@ impl Numbers for Floats {
     const EXACT: bool = true;
     const ALWAYS_STOCHASTIC: bool = false;
 
-    fn none() -> PairF32 {
-        PairF32::default()
-    }
-
     fn codes(_n_rows: usize) -> Codes {
         Codes::NONE
-    }
-
-    fn carry(_steps: &Steps, _first: usize, grads: &[f32], hess: &[f32], out: &mut [PairF32]) {
-        let pairs = grads.iter().zip(hess).map(|(&grad, &hess)| PairF32 { grad, hess });
-        out.iter_mut().zip(pairs).for_each(|(out, pair)| *out = pair);
     }
 
     #[inline(always)]
