@@ -113,9 +113,7 @@ def train(
     )
 
 
-def prepared(
-    data: Dataset, objective: Objective | None, link: str, outputs: int
-) -> tuple[str | Loss, int]:
+def prepared(data: Dataset, objective: Objective | None, link: str, outputs: int) -> tuple[str | Loss, int]:
     """Return the objective as the native half takes it, and its scores per row."""
     if not isinstance(data, Dataset):
         raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: make one by Dataset(X, y)")
