@@ -96,7 +96,7 @@ fn bad_files_are_refused_with_their_line() {
     assert_eq!(message(from_text("a,b\n1,2\n\n1,2,3\n")), "t.csv, line 4: 3 fields, not 2 as in the first line");
     assert_eq!(message(from_text("a,b\n\"x\ny\",2\n1\n")), "t.csv, line 4: 1 fields, not 2 as in the first line");
     assert_eq!(message(from_text("a,b\n1,\"2\n")), "t.csv, line 2: the quote that opens here is never closed");
-    assert!(message(from_text("a,b\n1,2\n3,\0\n")).starts_with("t.csv, line 3 holds a NUL byte"));
+    assert!(message(from_text("a,b\n1,2\n3,\0\n")).starts_with("t.csv, line 3: NUL byte"));
     assert_eq!(message(from_text("a,b,a\n1,2,3\n")), "two columns are named a; rename one of them");
     assert_eq!(message(from_text("")), "t.csv holds nothing");
     assert_eq!(message(from_text("\r\n\n")), "t.csv holds nothing");

@@ -53,7 +53,7 @@ fn errors_name_the_file() {
     assert!(message(Table::read(missing)).starts_with("no/such/file.csv: "));
     let (_folder, path) = written("t.svm", b"1 1:1\n1 x\n");
     let said = message(Table::read(&path));
-    assert!(said.ends_with("t.svm, line 2: `x` is not an index, a colon and a number"), "{said}");
+    assert!(said.ends_with("t.svm, line 2: `x` is not of the form `index:value`"), "{said}");
     let (_folder, path) = written("t.svm", b"# nothing\n");
     assert!(message(Table::read(&path)).ends_with("t.svm holds nothing"));
 }
