@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use bitgrain::gbdt::metric::{MetricInput, Metric, MetricError, by_name_for};
+use bitgrain::gbdt::metric::{Metric, MetricError, MetricInput, by_name_for};
 use bitgrain::gbdt::objective::Objective;
 use numpy::ToPyArray;
 use pyo3::prelude::*;

@@ -24,7 +24,7 @@ pub enum MetricError {
     },
     /// A metric of single predictions, for an objective that makes several per row.
     #[error(
-        "metric `{metric}` takes one prediction per row, but objective `{objective}` makes {groups}; use \
+        "metric `{metric}` takes one prediction per row, but objective `{objective}` makes {outputs}; use \
          `multi_logloss`, `multi_error` or a metric of your own"
     )]
     OnePrediction {
@@ -33,7 +33,7 @@ pub enum MetricError {
         /// The objective.
         objective: String,
         /// Predictions per row.
-        groups: usize,
+        outputs: usize,
     },
     /// A metric of classes, for an objective without any.
     #[error("metric `{metric}` compares classes, but the objective is `{objective}`; use `rmse`")]

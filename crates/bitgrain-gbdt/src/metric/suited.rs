@@ -23,20 +23,20 @@ const OF_CLASSES: [(&str, &str); 2] = [("logloss", "multi_logloss"), ("error", "
 /// objective.
 pub fn by_name_for(text: &str, objective: &dyn Objective) -> Result<Box<dyn Metric>, MetricError> {
     let found = by_name(text)?;
-    let (groups, name) = (objective.n_groups(), found.name());
+    let (outputs, name) = (objective.n_outputs(), found.name());
     for (of_two, of_several) in OF_CLASSES {
-        if groups > 1 && name == of_two {
+        if outputs > 1 && name == of_two {
             return by_name(of_several);
         }
-        if groups == 1 && name == of_several && matches!(objective.link(), Link::Logistic { .. }) {
+        if outputs == 1 && name == of_several && matches!(objective.link(), Link::Logistic { .. }) {
             return by_name(of_two);
         }
     }
     let of_several = OF_CLASSES.iter().any(|(_, of_several)| *of_several == name);
     let (metric, objective) = (text.to_owned(), objective.name());
-    match (groups, of_several) {
+    match (outputs, of_several) {
         (1, true) => Err(MetricError::Classes { metric, objective }),
-        (2.., false) => Err(MetricError::OnePrediction { metric, objective, groups }),
+        (2.., false) => Err(MetricError::OnePrediction { metric, objective, outputs }),
         _ => Ok(found),
     }
 }
