@@ -80,6 +80,21 @@ def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
     np.testing.assert_array_equal(small.encode(TEXTS), full.encode(TEXTS))
 
 
+def test_calibration_changes_codes_and_needs_texts(folder: Path) -> None:
+    full, plain = bitgrain.SentenceEncoder(folder), bitgrain.SentenceEncoder(folder, dtype="int2")
+    wanted, before = full.encode(TEXTS), plain.encode(TEXTS)
+    for method in ("feedback", "importance"):
+        encoder = bitgrain.SentenceEncoder(folder, dtype="int2@mse")
+        encoder.calibrate(TEXTS, method=method)
+        after = encoder.encode(TEXTS)
+        assert (after != before).any()
+        assert np.linalg.norm(after - wanted) < np.linalg.norm(before - wanted)
+    with pytest.raises(bitgrain.InputError):
+        plain.calibrate([])
+    with pytest.raises(bitgrain.InputError, match="feedback or importance"):
+        plain.calibrate(TEXTS, method="magic")
+
+
 def test_threads_share_an_encoder(folder: Path) -> None:
     encoder = bitgrain.weights.SentenceEncoder(folder, dtype="int8")
     wanted = encoder.encode(TEXTS)

@@ -7,6 +7,8 @@ mod boost;
 mod cmd;
 mod error;
 mod interrupt;
+mod number;
+mod output;
 mod printable;
 mod progress;
 mod size;

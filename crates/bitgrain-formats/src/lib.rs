@@ -1,9 +1,8 @@
 //! File formats: tensor containers, tables, tree models of other libraries, and the segments of a tensor store.
 //!
-//! Parsers take bytes, never a path, and read a memory-mapped file only where its header is. Output files appear under
-//! their name only once they are complete (see [`PartFile`]). Every length read from a file is
-//! compared with the bytes left before anything is allocated, nesting depth is bounded, and errors are typed and
-//! name the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
+//! Parsers take bytes and writers a [`Write`](std::io::Write), never a path; of a memory-mapped file only the header is
+//! read. Every length read from a file is compared with the bytes left before anything is allocated, nesting depth is
+//! bounded, and errors are typed and name the tensor, key, tree or line. Rules and errors: `spec/containers.md`,
 //! `spec/model.md`, `spec/tables.md`, `spec/segment.md`.
 //!
 //! | module | reads | writes |
@@ -48,11 +47,9 @@ pub mod xgboost;
 mod crc;
 mod duplicate;
 mod elements;
-mod part_file;
 mod stream;
 mod write_error;
 
 pub use crc::crc32c;
-pub use part_file::PartFile;
 pub use stream::Layout;
 pub use write_error::WriteError;

@@ -42,7 +42,7 @@ impl<W: Write> Sink<W> {
         const ZEROS: [u8; 4096] = [0; 4096];
         let mut left = self.written.wrapping_neg() & (alignment - 1);
         while left > 0 {
-            let step = ZEROS.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let step = usize::try_from(left).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
             self.put(&ZEROS[..step])?;
             left -= step as u64;
         }

@@ -7,16 +7,12 @@
 //!
 //! Work runs on the threads of the current rayon pool. Results do not depend on the number of threads.
 
-mod digits;
 pub mod model;
 pub mod network;
 pub mod sample;
-mod size;
 pub mod trial;
 
-pub use digits::digits;
 pub use model::{
     Container, ImportanceMatrix, ModelFile, ModelFileError, ModelTensor, Progress, TensorEncoding, bits_per_weight,
 };
 pub use network::{Network, NetworkError, embed::SentenceEncoder, weights::WeightStore};
-pub use size::Size;

@@ -89,7 +89,7 @@ fn row(
     writeln!(
         out,
         "| {format}{remark} | {how} | {bits:.2} | {} | {snr} | {best} | {:.6} | {seconds:.2} |",
-        bitgrain::nn::digits(figures.relative_rmse),
+        bitgrain::nn::model::report::number::digits(figures.relative_rmse),
         figures.cosine,
     )?;
     Ok(())

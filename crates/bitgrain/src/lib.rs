@@ -3,6 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
+//! | [`files`] | files mapped for reading and replaced atomically |
 //! | [`formats`] | containers: GGUF, safetensors, npy, npz; tables; models of other libraries |
 //! | [`gbdt`] | gradient-boosted trees: tables, bins, training, models, prediction |
 //! | [`store`] | tensors at rest: tiers, frames, reconstruction, crash safety |
@@ -25,7 +26,7 @@
 //! ```
 #![no_std]
 
-pub use {bitgrain_codec as codec, bitgrain_formats as formats, bitgrain_kernels as kernels};
+pub use {bitgrain_codec as codec, bitgrain_files as files, bitgrain_formats as formats, bitgrain_kernels as kernels};
 
 #[cfg(feature = "gbdt")]
 pub use bitgrain_gbdt as gbdt;

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 const ISA: &str = "bitgrain-isa";
 const KERNELS: &str = "bitgrain-kernels";
 const CODEC: &str = "bitgrain-codec";
+const FILES: &str = "bitgrain-files";
 const FORMATS: &str = "bitgrain-formats";
 const GBDT: &str = "bitgrain-gbdt";
 const NN: &str = "bitgrain-nn";
@@ -21,13 +22,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     (ISA, &[]),
     (KERNELS, &[ISA]),
     (CODEC, &[KERNELS]),
+    (FILES, &[]),
     (FORMATS, &[CODEC, KERNELS]),
     // The domains never use each other.
-    (GBDT, &[CODEC, FORMATS, KERNELS]),
-    (NN, &[CODEC, FORMATS, KERNELS]),
-    (STORE, &[CODEC, FORMATS, KERNELS]),
+    (GBDT, &[CODEC, FILES, FORMATS, KERNELS]),
+    (NN, &[CODEC, FILES, FORMATS, KERNELS]),
+    (STORE, &[CODEC, FILES, FORMATS, KERNELS]),
     (GPU, &[CODEC, NN, GBDT, KERNELS]),
-    (FACADE, &[KERNELS, CODEC, FORMATS, GBDT, NN, STORE, GPU]),
+    (FACADE, &[KERNELS, CODEC, FILES, FORMATS, GBDT, NN, STORE, GPU]),
     // Front ends and tools see what users see.
     (COMMAND, &[FACADE]),
     // `python -m bitgrain` is the command.
@@ -152,10 +154,10 @@ fn the_lints_of_the_kernels_are_those_of_the_workspace_but_for_unsafe_code() {
 
 /// Where else the word stands, and why: see `docs/decisions/008-mapped-files.md`.
 const OTHER_UNSAFE: [&str; 4] = [
-    // The one call that maps a file.
-    "crates/bitgrain-nn/src/model/file/mapped.rs",
-    // The one that maps a segment.
-    "crates/bitgrain-store/src/backend/map.rs",
+    // The call that maps a file.
+    "crates/bitgrain-files/src/mapped_file.rs",
+    // The call that maps a segment of a store.
+    "crates/bitgrain-files/src/growing_map.rs",
     // A rival's library, called through its C functions.
     "bench/src/rival/ggml/",
     // A rival's library, whose files nobody else may change.

@@ -34,6 +34,14 @@ impl WeightEncoder {
         Ok(process::detached(py, || self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
     }
 
+    /// Quantizes every matrix anew for inputs like those of the texts: rounding with feedback, or importances alone.
+    fn calibrate(&self, py: Python<'_>, texts: Vec<String>, feedback: bool) -> Result<()> {
+        Ok(process::detached(py, || {
+            let mut encoder = self.encoder.write().unwrap_or_else(PoisonError::into_inner);
+            if feedback { encoder.calibrate_feedback(&texts) } else { encoder.calibrate(&texts) }
+        })?)
+    }
+
     /// A vector for each text, one after another. `notify` is called with how many are done.
     #[pyo3(signature = (texts, notify=None))]
     fn encode<'py>(

@@ -8,7 +8,6 @@ use bitgrain::formats::WriteError;
 use bitgrain::nn::ModelFileError;
 use bitgrain::nn::network::NetworkError;
 use bitgrain::nn::network::embed::EmbedError;
-use bitgrain::nn::network::product::ProductError;
 use bitgrain::nn::network::save::NetworkFileError as SavedError;
 use bitgrain::nn::network::weights::WeightsError;
 
@@ -49,12 +48,6 @@ impl From<WeightsError> for Raised {
             WeightsError::Codec(source) => source.into(),
             other => Self::input(other),
         }
-    }
-}
-
-impl From<ProductError> for Raised {
-    fn from(error: ProductError) -> Self {
-        Self::input(error)
     }
 }
 

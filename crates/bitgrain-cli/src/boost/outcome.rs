@@ -5,12 +5,12 @@ use std::path::Path;
 
 use bitgrain::gbdt::gradient::GradientPrecision;
 use bitgrain::gbdt::train::MetricValue;
-use bitgrain::nn::{Size, digits};
 use serde_json::{Value, json};
 
 use super::data::TableFile;
 use super::training::TrainingRun;
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::table::Table;
 
 /// All that is reported of a training.

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use bitgrain::gbdt::train::{MetricValue, Round, Training};
 use bitgrain::gbdt::{Model, Trainer};
-use bitgrain::nn::digits;
 
 use super::data::{Source, TableFile};
 use super::settings::Settings;
 use crate::error::CliError;
 use crate::interrupt;
+use crate::number::digits;
 use crate::progress::RoundBar;
 
 /// What a training came to.

@@ -5,13 +5,16 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use bitgrain::files::same_file;
+use bitgrain::nn::ModelFile;
 use bitgrain::nn::model::compare::{ModelComparison, Row, compare, work};
 use bitgrain::nn::model::convert::{FormatChoice, Recipe};
 use bitgrain::nn::model::plan::{self, Goal, PrecisionPlan};
-use bitgrain::nn::model::report::{Report, TradeOff, html, save};
-use bitgrain::nn::{ModelFile, Size, digits};
+use bitgrain::nn::model::report::{Report, TradeOff, html};
 
 use crate::error::CliError;
+use crate::number::{Size, digits};
+use crate::output::write_whole;
 use crate::printable::printable;
 use crate::progress::Bar;
 use crate::table::Table;
@@ -62,7 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     sort(&mut comparison.tensors, args.sort);
     if let Some(path) = &args.report {
         let page = on_threads(args.threads, || page(args, &first, &second, &comparison))?;
-        save(&page, path)?;
+        write_whole(path, page.as_bytes())?;
     }
     if args.json {
         return Ok(writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?);
@@ -93,8 +96,8 @@ fn compared(first: &ModelFile, second: &ModelFile) -> Result<ModelComparison, Cl
 
 /// Refuses a report that cannot be written, before the work and not after it.
 fn check_report(report: &Path, models: &[&ModelFile]) -> Result<(), CliError> {
-    let same = |file: &Path| report.canonicalize().is_ok_and(|report| file.canonicalize().is_ok_and(|f| f == report));
-    if models.iter().any(|model| same(model.path()) || model.files().into_iter().any(same)) {
+    let mut inputs = models.iter().flat_map(|model| model.files().into_iter().chain([model.path()]));
+    if inputs.any(|input| same_file(report, input)) {
         return Err(CliError::ReportOverModel { path: report.to_owned() });
     }
     // A file that is there is opened and left as it is; for one that is not, its folder has to be there.

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bitgrain::gbdt::model::Model;
-use bitgrain::nn::Size;
 
 use super::train::save;
 use crate::error::CliError;
+use crate::number::Size;
 
 /// Convert a model of trees (bitgrain, LightGBM text, XGBoost JSON or UBJSON) to bitgrain's file, or to JSON.
 ///

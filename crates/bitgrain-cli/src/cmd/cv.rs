@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use bitgrain::gbdt::Trainer;
 use bitgrain::gbdt::train::{CrossValidation, MetricSpread, Training};
-use bitgrain::nn::digits;
 use serde::Serialize;
 
 use crate::boost::data::Source;
@@ -16,6 +15,7 @@ use crate::boost::outcome::seconds;
 use crate::boost::settings::Settings;
 use crate::boost::training::show;
 use crate::error::CliError;
+use crate::number::digits;
 use crate::progress::RoundBar;
 use crate::table::Table;
 use crate::threads::on_threads;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use bitgrain::files::same_file;
 use bitgrain::gbdt::model::{Comparison, Input, InputKind, Model};
 use bitgrain::gbdt::predict::Predictor;
 use bitgrain::gbdt::table::{Column, ColumnData, FileFormat, Matrix, Numbers, ReadOptions, Table, TableError, Text};
@@ -170,8 +171,7 @@ pub(super) fn check_place(output: &Path) -> Result<(), CliError> {
 
 /// Refuses to write over a file that is read.
 pub(super) fn refuse_over<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
-    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());
-    if inputs.into_iter().any(|input| real(input) == real(output)) {
+    if inputs.into_iter().any(|input| same_file(input, output)) {
         return Err(CliError::OverInput { path: output.to_owned() });
     }
     Ok(())

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
-use bitgrain::nn::digits;
 use bitgrain::nn::model::convert::FormatChoice;
 use bitgrain::nn::network::observe::{Observer, observe_products};
 use bitgrain::nn::network::train::{LossFunction, evaluate};
@@ -15,6 +14,7 @@ use serde_json::Value;
 
 use super::{Chapter, Report};
 use crate::error::CliError;
+use crate::number::digits;
 use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {

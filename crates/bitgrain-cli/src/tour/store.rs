@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use bitgrain::nn::{Size, digits};
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
 use bitgrain::store::{Clock, StoreConfig, StoreStats, SyncMode, TensorStore};
 use serde::Serialize;
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 use super::{Chapter, Report};
 use crate::cmd::store::chart;
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter =

@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use bitgrain::codec::weight::{WeightFormat, optimum};
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
+use bitgrain::nn::ModelFile;
 use bitgrain::nn::model::compare::compare;
 use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
 use bitgrain::nn::model::plan::{Goal, candidates, plan};
-use bitgrain::nn::{ModelFile, Size, digits};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Chapter, Report};
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter = Chapter {

@@ -27,7 +27,7 @@ pub enum WeightFormat {
     Scaled(ScaledFormat),
     /// A block format of llama.cpp.
     Ggml(GgmlBlock),
-    /// 32 weights as 4-bit codes behind an f32 scale, 20 bytes.
+    /// 32 weights as 4-bit codes after an f32 scale, 20 bytes.
     Q4F32,
 }
 

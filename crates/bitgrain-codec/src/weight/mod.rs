@@ -6,6 +6,7 @@
 
 mod calibrate;
 mod dtype;
+mod fallback;
 mod format;
 mod grid;
 mod half_quadratic;
@@ -24,6 +25,7 @@ pub use dtype::DType;
 pub use format::WeightFormat;
 pub use grid::Grid;
 pub use parts::{Parts, PartsBuf, PartsMut, Sizes};
+pub use q4f32::BlockQ4F32;
 pub use scaled::{ScaledFormat, check_finite};
 pub use scaling::Scaling;
 pub use tensor::QuantizedTensor;

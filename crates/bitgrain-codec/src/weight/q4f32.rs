@@ -9,10 +9,40 @@ use super::grid::Grid;
 use super::{Calibration, DType};
 use crate::CodecErr;
 
+/// A block of Q4F32 as it lies in memory and in files.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockQ4F32 {
+    /// The f32 scale, little-endian.
+    pub scale: [u8; 4],
+    /// Signed 4-bit codes of two's complement, two per byte, low half first.
+    pub codes: [u8; 16],
+}
+
+const _: () = assert!(size_of::<BlockQ4F32>() == 20 && align_of::<BlockQ4F32>() == 1);
+
+impl BlockQ4F32 {
+    /// Bytes of a block.
+    pub const BYTES: usize = size_of::<Self>();
+
+    /// Reads a block.
+    #[must_use]
+    pub const fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let [s0, s1, s2, s3, codes @ ..] = *bytes;
+        Self { scale: [s0, s1, s2, s3], codes }
+    }
+
+    /// Returns the scale.
+    #[must_use]
+    pub const fn scale(&self) -> f32 {
+        f32::from_le_bytes(self.scale)
+    }
+}
+
 /// Weights of a block.
 pub(crate) const WEIGHTS: usize = 32;
 /// Bytes of a block.
-pub(crate) const BYTES: usize = 20;
+pub(crate) const BYTES: usize = BlockQ4F32::BYTES;
 
 pub(crate) fn encode(values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {
     let mut scratch = Vec::new();
@@ -27,11 +57,12 @@ pub(crate) fn encode(values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {
 
 pub(crate) fn decode(bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
     for (i, (bytes, out)) in bytes.as_chunks::<BYTES>().0.iter().zip(out.chunks_exact_mut(WEIGHTS)).enumerate() {
-        let scale = f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let block = BlockQ4F32::from_bytes(bytes);
+        let scale = block.scale();
         if !scale.is_finite() {
             return Err(CodecErr::InvalidScale { index: i * WEIGHTS });
         }
-        Grid { scale, zero: 0 }.decode(DType::Int4, &bytes[4..], out)?;
+        Grid { scale, zero: 0 }.decode(DType::Int4, &block.codes, out)?;
     }
     Ok(())
 }

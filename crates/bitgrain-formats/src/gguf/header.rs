@@ -115,5 +115,5 @@ fn place(tensors: &mut [TensorInfo], alignment: u32, data_start: u64, len: u64) 
 
 /// Converts an offset that is within the input to `usize`.
 fn index(place: u64) -> usize {
-    usize::try_from(place).unwrap_or(usize::MAX)
+    usize::try_from(place).expect("a position within a slice")
 }

@@ -87,7 +87,8 @@ fn split(bytes: &[u8]) -> Result<(u8, &[u8], usize), NpyError> {
         }
         (2 | 3, 0) => {
             let (&len, _) = rest.split_first_chunk().ok_or_else(|| truncated("length of the header", 8, 4))?;
-            (usize::try_from(u32::from_le_bytes(len)).unwrap_or(usize::MAX), 12)
+            let len = usize::try_from(u32::from_le_bytes(len)).map_err(|_| truncated("header", 12, usize::MAX))?;
+            (len, 12)
         }
         _ => return Err(NpyError::Version { major, minor }),
     };

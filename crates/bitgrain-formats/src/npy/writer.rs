@@ -24,7 +24,7 @@ pub fn f32_header(shape: &[u64]) -> Vec<u8> {
     text.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     // 64 dimensions of 20 digits, more than NumPy supports, fit the two-byte length.
-    header.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+    header.extend(u16::try_from(text.len()).expect("fewer than 3,000 dimensions").to_le_bytes());
     header.extend(text.as_bytes());
     header
 }

@@ -142,7 +142,8 @@ fn place(mut raw: Vec<RawTensor>, data_start: usize, len: usize) -> Result<Vec<T
             return Err(SafetensorsError::PastEnd { tensor, end, len: len as u64 });
         };
         let end_index = data_start + end_index;
-        let bytes = usize::try_from(given).unwrap_or(usize::MAX);
+        // A tensor lies before its end, which was compared with the length.
+        let bytes = usize::try_from(given).expect("a length within a slice");
         tensors.push(TensorInfo { name: tensor, dtype, shape, range: end_index - bytes..end_index });
         expected = end;
     }

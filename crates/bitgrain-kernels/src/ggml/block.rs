@@ -1,5 +1,7 @@
 //! `GgmlBlock`: which block formats there are, and how many weights and bytes a block has.
 
+use super::{BlockQ4_0, BlockQ8_0};
+
 /// A block format of llama.cpp.
 ///
 /// ```
@@ -71,11 +73,12 @@ impl GgmlBlock {
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
-            Self::Q4_0 | Self::IQ4_NL => 18,
+            Self::Q4_0 => BlockQ4_0::BYTES,
+            Self::IQ4_NL => 18,
             Self::Q4_1 => 20,
             Self::Q5_0 => 22,
             Self::Q5_1 => 24,
-            Self::Q8_0 => 34,
+            Self::Q8_0 => BlockQ8_0::BYTES,
             Self::Q2_K => 84,
             Self::Q3_K => 110,
             Self::Q4_K => 144,

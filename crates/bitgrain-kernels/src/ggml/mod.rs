@@ -9,7 +9,9 @@ pub(crate) mod layout;
 mod quantize;
 pub(crate) mod rounded;
 pub(crate) mod search;
+mod wire;
 
 pub use block::GgmlBlock;
 pub use dequantize::dequantize_ggml;
 pub use quantize::quantize_ggml;
+pub use wire::{BlockQ4_0, BlockQ8_0};

@@ -108,6 +108,16 @@ pub enum ModelFileError {
         /// The format.
         format: String,
     },
+    /// A tensor with more weights than this machine can address.
+    #[error("tensor `{tensor}` has {rows} rows of {cols} weights, more than this machine can address")]
+    TooLarge {
+        /// The tensor.
+        tensor: String,
+        /// Its rows.
+        rows: u64,
+        /// Weights of a row.
+        cols: u64,
+    },
     /// A tensor in a format that can be listed but not computed with.
     #[error("tensor `{tensor}` is stored as {kind}, which cannot be dequantized")]
     Unreadable {

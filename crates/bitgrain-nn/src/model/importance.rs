@@ -81,8 +81,8 @@ fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError
     if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
         return Err(ModelFileError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
     }
-    let cols = usize::try_from(tensor.cols()).unwrap_or(usize::MAX).max(1);
-    for row in values.chunks_mut(cols).filter(|row| row.iter().all(|value| *value == 0.0)) {
+    let (_, cols) = tensor.matrix_shape()?;
+    for row in values.chunks_mut(cols.max(1)).filter(|row| row.iter().all(|value| *value == 0.0)) {
         row.fill(1.0);
     }
     Ok(())
@@ -91,8 +91,8 @@ fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError
 /// Sums to means. A matrix of experts that nothing was counted for keeps equal importances.
 fn average(values: &mut [f32], sums: &ModelTensor, counts: &ModelTensor) -> Result<(), ModelFileError> {
     let counts = counts.values()?;
-    let cols = usize::try_from(sums.cols()).unwrap_or(usize::MAX).max(1);
-    for (row, count) in values.chunks_mut(cols).zip(counts) {
+    let (_, cols) = sums.matrix_shape()?;
+    for (row, count) in values.chunks_mut(cols.max(1)).zip(counts) {
         row.iter_mut().for_each(|value| *value = if count > 0.0 { *value / count } else { 1.0 });
     }
     Ok(())

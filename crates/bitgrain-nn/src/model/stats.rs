@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::digits;
 use crate::model::pieces::{self, Progress};
 use crate::model::{ModelFileError, ModelTensor};
 
@@ -111,40 +110,6 @@ fn squares(values: &[f32], mean: f64) -> f64 {
     values.iter().filter(|x| x.is_finite()).map(|x| (f64::from(*x) - mean).powi(2)).sum()
 }
 
-/// A value with four digits as [`digits()`] has it, or as many as it takes to see two of `spread`.
-///
-/// ```
-/// use bitgrain_nn::model::stats::digits_within;
-/// assert_eq!(digits_within(9999.96, 0.08), "9999.960");
-/// assert_eq!(digits_within(0.25, 3.0), "0.2500");
-/// ```
-#[must_use]
-pub fn digits_within(value: f64, spread: f64) -> String {
-    /// Digits that an f64 has.
-    const MOST: i32 = 17;
-    let size = value.abs();
-    let ratio = size / spread;
-    if !size.is_finite() || !ratio.is_finite() || ratio <= 100.0 {
-        return digits(value);
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "logarithms of floats are small")]
-    let [before, last] = [size, spread].map(|x| x.log10().floor() as i32);
-    let behind = (before - last + 1).min(MOST - 1);
-    let decimals = |count: i32| usize::try_from(count).unwrap_or(0);
-    if (1e-3..1e6).contains(&size) {
-        format!("{value:.*}", decimals(behind - before))
-    } else {
-        format!("{value:.*e}", decimals(behind))
-    }
-}
-
-/// The two ends of a range, with as many digits as it takes to tell them apart.
-#[must_use]
-pub fn ends(min: f32, max: f32) -> (String, String) {
-    let spread = f64::from(max) - f64::from(min);
-    (digits_within(min.into(), spread), digits_within(max.into(), spread))
-}
-
 /// How many finite values lie in each of [`BARS`] equal parts of a range; those outside go to the ends.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the ends")]
@@ -157,24 +122,4 @@ pub fn histogram(values: &[f32], min: f32, max: f32) -> [u64; BARS] {
         bars[at.min(BARS - 1)] += 1;
     }
     bars
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ends_of_a_range_differ_unless_they_are_the_same() {
-        let steps =
-            [f32::MIN_POSITIVE, 1e-20, 0.001, 0.999, 1.0, 16.5, 10_000.0, 999_999.9, 1_677_721.6, 1e30, f32::MAX];
-        for from in steps.into_iter().flat_map(|x| [x, -x]) {
-            for to in [from.next_up(), from + from.abs() * 1e-4, from + from.abs() * 0.01, from + from.abs()] {
-                let (low, high) = ends(from, to);
-                assert!(low != high || !to.is_finite(), "{from:e} {to:e}: {low}");
-                assert!(low.len() < 24 && high.len() < 24, "{low} {high}");
-            }
-        }
-        assert_eq!(ends(0.5, 0.5), ("0.5000".into(), "0.5000".into()));
-        assert_eq!(ends(-1.0, 2.0), ("-1.000".into(), "2.000".into()));
-    }
 }

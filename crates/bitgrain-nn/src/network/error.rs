@@ -224,7 +224,18 @@ impl NetworkError {
         move |error| match error {
             WeightsError::Codec(source) => Self::codec(&parameter)(source),
             WeightsError::Overflow { format, .. } => Self::Overflow { parameter, format },
-            WeightsError::Activation { row, column } => Self::NonFiniteActivation { parameter, row, column },
+            WeightsError::NonFinite { row, column } => Self::NonFiniteActivation { parameter, row, column },
+            // Layers check shapes when the network is built, so these are faults of a layer.
+            WeightsError::Length { found, rows, cols, .. } => {
+                let source = CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found };
+                Self::Codec { parameter, source }
+            }
+            WeightsError::Inner { left, right } => {
+                Self::Codec { parameter, source: CodecErr::LengthMismatch { left, right } }
+            }
+            WeightsError::NoRow { row, rows } => {
+                Self::Codec { parameter, source: CodecErr::InvalidRange { start: row, end: row + 1, count: rows } }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Products of f32 matrices whose sides are known to fit: forward, and the two that gradients need.
 
-use crate::network::product::{ProductError, ProductShape, multiply_back_f32, multiply_f32, multiply_outer_f32};
+use crate::network::product::{ProductShape, multiply_back_f32, multiply_f32, multiply_outer_f32};
+use crate::network::weights::WeightsError;
 
 /// Multiplications below which preparing the operands takes longer than a plain loop.
 const FEW: usize = 1 << 10;
@@ -37,6 +38,6 @@ pub(crate) fn add_scaled(factor: f32, x: &[f32], out: &mut [f32]) {
 }
 
 /// Layers are built with sides that fit, and nothing else goes wrong with plain numbers.
-fn fits(product: Result<(), ProductError>) {
+fn fits(product: Result<(), WeightsError>) {
     product.expect("sides that were checked when the network was built");
 }

@@ -1,8 +1,9 @@
 //! Products of plain f32: every form, every size, the chain of fused multiply-adds that is promised.
 
 use bitgrain_nn::network::product::{
-    ProductError, ProductShape, View, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views,
+    ProductShape, View, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views,
 };
+use bitgrain_nn::network::weights::WeightsError;
 
 use crate::Normals;
 
@@ -53,8 +54,8 @@ fn a_few_columns_of_a_wider_matrix_are_a_matrix() {
 fn sides_that_do_not_fit_are_refused() {
     let values = [0.0; 12];
     let (a, b) = (View::new(&values, 3, 4).expect("12"), View::new(&values, 2, 6).expect("12"));
-    assert_eq!(multiply_views(a, b, &mut [0.0; 18]), Err(ProductError::Inner { left: 4, right: 2 }));
-    let short = Err(ProductError::Length { what: "the output", found: 8, rows: 3, cols: 3 });
+    assert_eq!(multiply_views(a, b, &mut [0.0; 18]), Err(WeightsError::Inner { left: 4, right: 2 }));
+    let short = Err(WeightsError::Length { what: "the output", found: 8, rows: 3, cols: 3 });
     assert_eq!(multiply_views(a, a.transposed(), &mut [0.0; 8]), short);
     assert!(View::new(&values, usize::MAX, 2).is_err());
 }

@@ -2,7 +2,8 @@
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, GgmlBlock, PartsBuf, QuantizedTensor, ScaledFormat, WeightFormat};
-use bitgrain_nn::network::product::{PackedMatrix, ProductError};
+use bitgrain_nn::network::product::PackedMatrix;
+use bitgrain_nn::network::weights::WeightsError;
 
 use crate::{Normals, formats, tensor};
 
@@ -118,7 +119,7 @@ fn rows_are_those_of_the_dequantized_tensor() {
             matrix.row_into(at, &mut row).expect("there");
             assert!(row == want, "{format}: row {at}");
         }
-        assert_eq!(matrix.row_into(35, &mut row), Err(ProductError::NoRow { row: 35, rows: 35 }));
+        assert_eq!(matrix.row_into(35, &mut row), Err(WeightsError::NoRow { row: 35, rows: 35 }));
     }
 }
 
@@ -142,7 +143,7 @@ fn activations_that_are_not_finite_are_refused_where_they_are() {
                 let mut x = Normals(14).take(12 * 64);
                 x[at] = odd;
                 let found = matrix.multiply(&x, 12, &mut vec![0.0; 12 * 20]);
-                assert_eq!(found, Err(ProductError::NonFinite { row: at / 64, column: at % 64 }), "{format}");
+                assert_eq!(found, Err(WeightsError::NonFinite { row: at / 64, column: at % 64 }), "{format}");
             }
         }
     }
@@ -152,7 +153,7 @@ fn activations_that_are_not_finite_are_refused_where_they_are() {
 fn lengths_that_do_not_fit_are_refused() {
     let matrix = PackedMatrix::new(tensor(GgmlBlock::Q4_0.into(), 3, 32, 15)).expect("finite");
     let x = [0.0; 64];
-    let wrong = |what, found, cols| Err(ProductError::Length { what, found, rows: 2, cols });
+    let wrong = |what, found, cols| Err(WeightsError::Length { what, found, rows: 2, cols });
     assert_eq!(matrix.multiply(&x[1..], 2, &mut [0.0; 6]), wrong("x", 63, 32));
     assert_eq!(matrix.multiply(&x, 2, &mut [0.0; 7]), wrong("the output", 7, 3));
     assert_eq!(matrix.multiply(&x, 2, &mut [0.0; 6]), Ok(()));
@@ -185,7 +186,7 @@ fn scales_and_weights_that_are_not_finite_are_refused() {
         PackedMatrix::new(QuantizedTensor::from_parts(format, 4, 64, parts).expect("right sizes")).map(|_| ())
     };
     let infinite = 0x7C00_u16.to_le_bytes();
-    let refused = |error| Err(ProductError::Weights(error));
+    let refused = |error| Err(WeightsError::Codec(error));
     assert_eq!(broken(GgmlBlock::Q4_0.into(), 3 * 18, &infinite), refused(CodecErr::InvalidScale { index: 96 }));
     assert_eq!(broken(GgmlBlock::Q8_0.into(), 7 * 34, &infinite), refused(CodecErr::InvalidScale { index: 224 }));
     let scaled = |dtype| WeightFormat::from(ScaledFormat::new(dtype));

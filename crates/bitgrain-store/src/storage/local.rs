@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bitgrain_files::GrowingMap;
+
 use super::lock::FolderLock;
-use super::map::Map;
 use super::{Storage, StorageFile};
 use crate::StoreError;
 
@@ -59,7 +60,7 @@ impl LocalFolder {
     }
 
     fn file(&self, file: File) -> Arc<dyn StorageFile> {
-        Arc::new(LocalFile { file, map: self.mapped.then(Map::default) })
+        Arc::new(LocalFile { file, map: self.mapped.then(GrowingMap::default) })
     }
 
     fn writable(&self) -> io::Result<()> {
@@ -138,7 +139,7 @@ fn available(_: &Path) -> Option<u64> {
 #[derive(Debug)]
 struct LocalFile {
     file: File,
-    map: Option<Map>,
+    map: Option<GrowingMap>,
 }
 
 impl StorageFile for LocalFile {

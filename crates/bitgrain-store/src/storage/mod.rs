@@ -7,8 +7,6 @@
 mod local;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod lock;
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod map;
 mod memory;
 #[cfg(feature = "simulate")]
 pub mod simulated;

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from bitgrain import _native
-from bitgrain.errors import DTypeError
+from bitgrain.errors import DTypeError, InputError
 from bitgrain.progress import Progress
 from bitgrain.weights.array import Floats
 from bitgrain.weights.dtype import DTypeInfo, format_name
@@ -73,6 +73,29 @@ class SentenceEncoder:
         self._native.morph(name)
         self._dtype = name
 
+    def calibrate(self, texts: Sequence[str], *, method: str = "feedback") -> None:
+        """Quantize every weight matrix anew for inputs like those of some texts.
+
+        The calibration applies to the current format and to later ones. A copy by pickle is not calibrated.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            At least one text, like those to be encoded.
+        method : {"feedback", "importance"}, optional
+            ``"feedback"`` rounds weights so that they compensate for each other's errors, which takes seconds and, for
+            each matrix, memory in proportion to its columns squared. ``"importance"`` weighs the errors of each column
+            by the size of its inputs.
+
+        Raises
+        ------
+        InputError
+            Without texts, or for an unknown method.
+        """
+        if method not in ("feedback", "importance"):
+            raise InputError(f'method cannot be "{method}"; choose feedback or importance')
+        self._native.calibrate(_listed(texts), method == "feedback")
+
     def tokens(self, text: str) -> list[int]:
         """Give the tokens of a text, cut where it is too long.
 
@@ -109,10 +132,7 @@ class SentenceEncoder:
         """
         if isinstance(texts, str):
             return self._native.encode([texts])
-        listed = list(texts)
-        for place, text in enumerate(listed):
-            if not isinstance(text, str):
-                raise DTypeError(f"texts[{place}] is {type(text).__name__}, not str")
+        listed = _listed(texts)
         with Progress(total=len(listed), label="texts", show=progress) as bar:
             vectors = self._native.encode(listed, bar.update)
         return vectors.reshape(len(listed), self.dims)
@@ -122,3 +142,12 @@ class SentenceEncoder:
 
     def __repr__(self) -> str:
         return f"SentenceEncoder({self._path!r}, {self._dtype}, {self.dims} numbers, {self.nbytes} bytes)"
+
+
+def _listed(texts: Sequence[str]) -> list[str]:
+    """Check that every text is a string."""
+    listed = [texts] if isinstance(texts, str) else list(texts)
+    for place, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise DTypeError(f"texts[{place}] is {type(text).__name__}, not str")
+    return listed

@@ -1,6 +1,6 @@
 //! A histogram out of block characters, for 80 columns.
 
-use bitgrain::nn::model::stats::ends;
+use crate::number::ends;
 
 /// Lines of the drawing.
 const HEIGHT: usize = 9;

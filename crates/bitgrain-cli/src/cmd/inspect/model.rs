@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use bitgrain::nn::{ModelFile, ModelTensor, Size, bits_per_weight};
+use bitgrain::nn::{ModelFile, ModelTensor, bits_per_weight};
 use serde_json::{Map, Value, json};
 
 use super::metadata;
 use crate::error::CliError;
+use crate::number::Size;
 use crate::printable::{printable, shape};
 use crate::table::Table;
 

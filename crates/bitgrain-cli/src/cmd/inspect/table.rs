@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use bitgrain::gbdt::table::{Column, Summary, Table};
-use bitgrain::nn::digits;
 use serde_json::{Value, json};
 
 use crate::error::CliError;
+use crate::number::digits;
 use crate::printable::{printable, shortened};
 
 /// Texts that are shown of a column.

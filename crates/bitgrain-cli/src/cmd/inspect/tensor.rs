@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use bitgrain::nn::model::stats::{TensorStats, digits_within, ends, stats};
-use bitgrain::nn::{ModelTensor, Size, digits};
+use bitgrain::nn::ModelTensor;
+use bitgrain::nn::model::stats::{TensorStats, stats};
 use serde_json::json;
 
 use super::{bars, model};
 use crate::error::CliError;
+use crate::number::{Size, digits, digits_within, ends};
 use crate::printable::{printable, shape};
 use crate::progress::Bar;
 

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use bitgrain::gbdt::model::{Comparison, Importance, Input, InputKind, Link, Model};
-use bitgrain::nn::{Size, digits};
 use serde_json::json;
 
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::printable::{printable, shortened};
 use crate::table::Table;
 

@@ -5,10 +5,11 @@ mod show;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bitgrain::codec::NonFinite;
 use bitgrain::codec::weight::{Calibration, WeightFormat};
+use bitgrain::files::same_file;
 use bitgrain::nn::model::convert::{Conversion, Granularity, Recipe, quantize};
 use bitgrain::nn::model::plan::{Goal, PrecisionPlan, plan};
 use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
@@ -16,7 +17,7 @@ use bitgrain::nn::{Container, ImportanceMatrix, ModelFile};
 use super::predict::check_place;
 use crate::error::CliError;
 use crate::progress::Bar;
-use crate::size::Bytes;
+use crate::size;
 use crate::threads::on_threads;
 
 /// Quantize a model: GGUF, safetensors (a file, an index of shards or a Hugging Face folder), npy or npz in; GGUF or
@@ -64,8 +65,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "reject")]
     non_finite: Policy,
     /// Choose a format per tensor so that all tensors together take at most this, with the least error: 60MB, 1.5GiB.
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["to", "max_rmse"])]
-    budget: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with_all = ["to", "max_rmse"])]
+    budget: Option<u64>,
     /// Choose a format per tensor so that the relative RMS error is at most this, in the fewest bytes.
     #[arg(long, value_name = "X", conflicts_with = "to")]
     max_rmse: Option<f64>,
@@ -76,8 +77,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     plan: Option<PathBuf>,
     /// Maximum size of a shard, where OUT is .safetensors.index.json [default: 5GB].
-    #[arg(long, value_name = "SIZE")]
-    shard_size: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    shard_size: Option<u64>,
     /// Threads to use; all cores if not given. The result is the same.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -159,11 +160,11 @@ fn convert(args: &Args) -> Result<Done, CliError> {
         Policy::Zero => NonFinite::Zero,
         Policy::Clamp => NonFinite::Clamp,
     };
-    if let Some(Bytes(most)) = args.shard_size {
+    if let Some(most) = args.shard_size {
         recipe.shard_bytes = most;
     }
     let goal = match (args.budget, args.max_rmse) {
-        (Some(Bytes(bytes)), _) => Some(Goal::Budget(bytes)),
+        (Some(bytes), _) => Some(Goal::Budget(bytes)),
         (_, Some(error)) => Some(Goal::MaxError(error)),
         (None, None) => None,
     };
@@ -198,12 +199,8 @@ fn convert(args: &Args) -> Result<Done, CliError> {
 /// A plan is saved before the model is converted: it must not take the place of anything that is read or written.
 fn refuse_plan_over_others(args: &Args, model: &ModelFile) -> Result<(), CliError> {
     let Some(plan) = &args.plan else { return Ok(()) };
-    // A file that is not there yet has no canonical name, but an absolute one.
-    let real =
-        |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
-    let is = |other: &Path| real(plan) == real(other);
-    let inputs = model.files().into_iter().chain([model.path(), &args.output]).chain(args.imatrix.as_deref());
-    if inputs.into_iter().any(is) {
+    let mut inputs = model.files().into_iter().chain([model.path(), &args.output]).chain(args.imatrix.as_deref());
+    if inputs.any(|other| same_file(plan, other)) {
         return Err(CliError::PlanOverModel { path: plan.clone() });
     }
     Ok(())

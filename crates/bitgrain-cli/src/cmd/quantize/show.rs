@@ -5,10 +5,10 @@ use std::io::Write;
 
 use bitgrain::nn::model::convert::Conversion;
 use bitgrain::nn::model::plan::{Point, PrecisionPlan};
-use bitgrain::nn::{Size, digits};
 
 use super::{Args, Covered, Done};
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::printable::printable;
 use crate::table::Table;
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use bitgrain::nn::{Size, digits};
 use bitgrain::store::{StoreStats, Tier};
+
+use crate::number::{Size, digits};
 
 /// Characters of the longest bar.
 const WIDTH: usize = 32;

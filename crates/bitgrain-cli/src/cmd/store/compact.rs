@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use bitgrain::nn::Size;
 use bitgrain::store::CompactOptions;
 use serde_json::json;
 
 use super::session::open;
 use crate::error::CliError;
+use crate::number::Size;
 
 /// Remove what is not needed any more from the files, and join small ones.
 #[derive(Debug, clap::Args)]

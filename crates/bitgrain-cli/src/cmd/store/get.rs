@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use bitgrain::nn::digits;
 use bitgrain::store::{Frame, Provenance, StoredTensor};
 use serde_json::json;
 
@@ -12,6 +11,7 @@ use super::id::{Id, shown, with_id, written};
 use super::session::{note_use, open_to_look};
 use super::sink::{Announced, write};
 use crate::error::CliError;
+use crate::number::digits;
 
 /// Read a tensor, some of its rows, or frames of a temporal one.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use bitgrain::nn::{Progress, Size};
+use bitgrain::nn::Progress;
 use bitgrain::store::{TensorId, TensorStore};
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use super::put::How;
 use super::session::{close, for_many, opened};
 use super::source::Source;
 use crate::error::CliError;
+use crate::number::Size;
 use crate::printable::counted;
 use crate::progress::Bar;
 

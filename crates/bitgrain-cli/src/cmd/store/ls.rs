@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use bitgrain::nn::{Size, digits};
 use bitgrain::store::TensorMeta;
 use serde_json::{Value, json};
 
@@ -11,6 +10,7 @@ use super::arguments::{provenance, shape};
 use super::id::{shown, with_id};
 use super::session::{open_to_look, scan};
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::table::Table;
 
 /// List tensors in the order of their ids: names, then numbers.

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bitgrain::codec::NonFinite;
-use bitgrain::nn::digits;
 use bitgrain::store::{PutOptions, TensorId, TensorStore, Tier};
 use serde_json::json;
 
@@ -13,6 +12,7 @@ use super::id::{Id, shown, with_id};
 use super::session::{close, open};
 use super::source::Source;
 use crate::error::CliError;
+use crate::number::digits;
 
 /// Put a tensor, or replace it.
 #[derive(Debug, clap::Args)]

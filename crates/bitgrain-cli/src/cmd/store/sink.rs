@@ -4,9 +4,10 @@ use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use bitgrain::files::PartFile;
 use bitgrain::formats::npy::f32_header;
 use bitgrain::formats::safetensors::{Dtype, TensorSpec, Writer};
-use bitgrain::formats::{PartFile, WriteError, npz};
+use bitgrain::formats::{WriteError, npz};
 use bitgrain::gbdt::table::{TableError, write_parquet};
 
 use crate::error::CliError;

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use bitgrain::nn::{Size, digits};
 use bitgrain::store::{StoreStats, TensorStore, TierStats};
 use serde_json::{Value, json};
 
@@ -12,6 +11,7 @@ use super::id::{Id, shown};
 use super::session::open_to_look;
 use super::{chart, ls};
 use crate::error::CliError;
+use crate::number::{Size, digits};
 use crate::table::Table;
 
 /// Show the tiers of a store as a chart, or all that is known of one tensor.

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bitgrain::nn::Size;
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
 use bitgrain::store::{Clock, SimulatedClock, StoreConfig, SystemClock, TensorStore, TierMove};
 use serde_json::json;
@@ -13,7 +12,8 @@ use serde_json::json;
 use super::id::{shown, with_id};
 use super::session::{close, opened};
 use crate::error::CliError;
-use crate::size::Bytes;
+use crate::number::Size;
+use crate::size;
 use crate::table::Table;
 
 /// Re-encode rarely used tensors with fewer bits; run it periodically.
@@ -33,8 +33,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Absent::Reconstructable)]
     absent: Absent,
     /// Maximum size of all warm tensors together, such as 64MiB.
-    #[arg(long, value_name = "SIZE")]
-    warm_cap: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    warm_cap: Option<u64>,
     /// Time in milliseconds since 1970, at most a day from the system clock [default: the system clock]
     #[arg(long, value_name = "MS", alias = "now")]
     now_ms: Option<u64>,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             Absent::Reconstructable => AbsentRule::Reconstructable,
             Absent::Any => AbsentRule::Any,
         },
-        warm_byte_cap: args.warm_cap.map_or(defaults.warm_byte_cap, |size| size.0),
+        warm_byte_cap: args.warm_cap.unwrap_or(defaults.warm_byte_cap),
         ..defaults
     };
     let now = args.now_ms.unwrap_or_else(|| SystemClock.now());

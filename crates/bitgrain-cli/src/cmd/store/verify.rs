@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use bitgrain::nn::Size;
 use serde_json::json;
 
 use super::damage::{self, Examined};
 use crate::error::CliError;
+use crate::number::Size;
 
 /// Read every byte of a store and compare every checksum. Nothing is changed.
 #[derive(Debug, clap::Args)]

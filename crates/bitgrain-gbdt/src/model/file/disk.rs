@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use bitgrain_formats::PartFile;
+use bitgrain_files::PartFile;
 
 use crate::model::{ImportError, Model, ModelError};
 

@@ -8,7 +8,7 @@ use std::io::{BufWriter, IntoInnerError, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use bitgrain_formats::PartFile;
+use bitgrain_files::PartFile;
 
 use super::{Table, TableError};
 

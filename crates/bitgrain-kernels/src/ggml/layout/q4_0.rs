@@ -1,9 +1,10 @@
 //! Q4_0: an f16 scale, then byte `i` with the codes of weights `i` and `i + 16`. A code of 8 is zero.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
+use crate::ggml::BlockQ4_0;
 
 #[inline(always)]
-pub(crate) fn decode(bytes: &[u8; 18], out: &mut [f32; 32]) {
+pub(crate) fn decode(bytes: &[u8; BlockQ4_0::BYTES], out: &mut [f32; 32]) {
     let scale = half_at(bytes, 0);
     let (low, high) = out.split_at_mut(16);
     for i in 0..16 {
@@ -14,7 +15,7 @@ pub(crate) fn decode(bytes: &[u8; 18], out: &mut [f32; 32]) {
 }
 
 #[inline(always)]
-pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 18]) {
+pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; BlockQ4_0::BYTES]) {
     let scale = extremes::largest(values) / -8.0;
     let inverse = inverse(scale);
     put_half(out, 0, scale);

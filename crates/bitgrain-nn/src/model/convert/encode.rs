@@ -67,12 +67,20 @@ impl<'a> Job<'a> {
 
     /// Applies the policy for NaN and infinities, row by row so that the pieces do not matter.
     fn clean(&self, values: &mut [f32], first_row: usize) -> Result<(), ModelFileError> {
-        let Err(error) = check_finite(values) else { return Ok(()) };
-        if self.non_finite == NonFinite::Reject {
-            return Err(ModelFileError::codec(&self.tensor.name)(error.shifted(first_row * self.rows.cols())));
+        match self.non_finite {
+            // Encoding refuses values that are not finite itself, except for plain floats, which can represent them.
+            NonFinite::Reject if !self.is_plain() => Ok(()),
+            NonFinite::Reject => check_finite(values)
+                .map_err(|error| ModelFileError::codec(&self.tensor.name)(error.shifted(first_row * self.rows.cols()))),
+            policy => {
+                values.chunks_mut(self.rows.cols().max(1)).for_each(|row| policy.sanitize(row));
+                Ok(())
+            }
         }
-        values.chunks_mut(self.rows.cols().max(1)).for_each(|row| self.non_finite.sanitize(row));
-        Ok(())
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.format, WeightFormat::Scaled(scaled) if scaled.dtype.is_plain())
     }
 
     /// Encodes a run of rows, and decodes it again to see what was lost.

@@ -158,8 +158,7 @@ fn arrays(tensor: &ModelTensor, storage: &TensorEncoding) -> Result<Vec<safetens
         let dtype = own.unwrap_or(safetensors::Dtype::U8);
         return Ok(vec![spec("", dtype, tensor.shape.clone())]);
     };
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (rows, cols) = (size(tensor.rows()), size(tensor.cols()));
+    let (rows, cols) = tensor.matrix_shape()?;
     let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&tensor.name))?;
     let per_row = |count: usize| match count.checked_div(rows) {
         Some(each) if each * rows == count && rows > 1 => vec![rows as u64, each as u64],

@@ -85,10 +85,12 @@ pub fn quantize(
     let targets =
         model.tensors().iter().map(|tensor| target(tensor, container, recipe)).collect::<Result<Vec<_>, _>>()?;
     let mut output = OutputFile::create(out, container, model, &targets, recipe.shard_bytes)?;
-    let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0);
+    let (mut rows, mut sums, mut count) = (Vec::new(), ErrorSums::default(), 0_usize);
     for (i, (tensor, target)) in model.tensors().iter().zip(&targets).enumerate() {
         go_on(progress)?;
         progress.tensor(&tensor.name);
+        let (matrix_rows, cols) = tensor.matrix_shape()?;
+        let elements = matrix_rows * cols;
         let slot = output.slot(i);
         let lost = match target.encode {
             None => encode::copy(tensor, &slot, &mut output, progress).map(|()| None)?,
@@ -96,9 +98,8 @@ pub fn quantize(
         };
         if let Some(lost) = lost {
             sums = sums.and(lost);
-            count += tensor.elements();
+            count += elements;
         }
-        let elements = usize::try_from(tensor.elements()).unwrap_or(usize::MAX);
         rows.push(Converted {
             name: tensor.name.clone(),
             shape: tensor.shape.clone(),
@@ -113,7 +114,7 @@ pub fn quantize(
     let file_bytes = output.commit()?;
     Ok(Conversion {
         tensor_rmse: tensor_rmse(&rows),
-        overall: Fidelity::of(sums, usize::try_from(count).unwrap_or(usize::MAX)).into(),
+        overall: Fidelity::of(sums, count).into(),
         bytes_before: model.bytes(),
         bytes_after: rows.iter().map(|row| row.bytes_after).sum(),
         tensors: rows,

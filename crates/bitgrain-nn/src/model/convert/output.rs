@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bitgrain_formats::PartFile;
+use bitgrain_files::{PartFile, same_file};
 use bitgrain_formats::safetensors::Index;
 
 use super::layout::{self, FileLayout, Slot};
@@ -128,9 +128,8 @@ impl OutputFile {
 
 /// Refuses to replace a file that is being read, whatever name leads to it.
 fn refuse_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
-    let Ok(target) = path.canonicalize() else { return Ok(()) };
     let mut inputs = model.files().into_iter().chain([model.path()]);
-    if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
+    if inputs.any(|input| same_file(input, path)) {
         return Err(ModelFileError::SameFile { path: path.to_owned() });
     }
     Ok(())

@@ -21,9 +21,8 @@ impl Target {
     /// Bytes the tensor will take.
     pub(crate) fn bytes(&self, tensor: &ModelTensor) -> Result<u64, ModelFileError> {
         let Some(format) = self.encode else { return Ok(tensor.bytes()) };
-        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        let sizes =
-            format.sizes(size(tensor.rows()), size(tensor.cols())).map_err(ModelFileError::codec(&tensor.name))?;
+        let (rows, cols) = tensor.matrix_shape()?;
+        let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&tensor.name))?;
         Ok(sizes.bytes() as u64)
     }
 
@@ -38,13 +37,12 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
         FormatChoice::Keep | FormatChoice::To(_) => return kept(tensor, container),
     };
     refuse(tensor, container, &TensorEncoding::Weights(format))?;
-    let wanted = usize::try_from(tensor.cols()).unwrap_or(usize::MAX);
-    if wanted.is_multiple_of(format.block()) {
+    let (_, cols) = tensor.matrix_shape()?;
+    if cols.is_multiple_of(format.block()) {
         return Ok(Target::encoded(format, None));
     }
-    let instead = fallback(tensor, format, recipe)?;
-    let remark =
-        format!("rows of {wanted} are not whole blocks of {}: {} instead of {format}", format.block(), instead);
+    let instead = fallback(tensor, format, container, recipe)?;
+    let remark = format!("rows of {cols} are not whole blocks of {}: {} instead of {format}", format.block(), instead);
     Ok(Target::encoded(instead, Some(remark)))
 }
 
@@ -64,18 +62,25 @@ fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileE
     Ok(Target::encoded(ScaledFormat::new(dtype).into(), Some(remark)))
 }
 
+/// Whether files of this kind can hold such a tensor.
+pub(super) fn is_held(container: Container, storage: &TensorEncoding) -> bool {
+    match container {
+        Container::Gguf => tensor_type(storage).is_some(),
+        _ => storage.format().is_some() || dtype_of(storage).is_some(),
+    }
+}
+
 /// Refuses what the file has no place for.
 fn refuse(tensor: &ModelTensor, container: Container, storage: &TensorEncoding) -> Result<(), ModelFileError> {
-    let (held, hint) = match container {
-        Container::Gguf => (
-            tensor_type(storage).is_some(),
-            "; it holds blocks (q4_0, q4_k, q8_0, ...) and float16, bfloat16, float32: choose one, or write .safetensors",
-        ),
-        _ => (storage.format().is_some() || dtype_of(storage).is_some(), "; write .gguf"),
-    };
-    if held {
+    if is_held(container, storage) {
         return Ok(());
     }
+    let hint = match container {
+        Container::Gguf => {
+            "; it holds blocks (q4_0, q4_k, q8_0, ...) and float16, bfloat16, float32: choose one, or write .safetensors"
+        }
+        _ => "; write .gguf",
+    };
     Err(ModelFileError::Container {
         container: container.name(),
         format: storage.to_string(),

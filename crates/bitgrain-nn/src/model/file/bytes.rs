@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::mapped::{Mapped, Window};
+use bitgrain_files::{FileWindow, MappedFile};
+
 use crate::model::ModelFileError;
 
 /// Bytes of a file that is mapped when they are needed, or bytes that had to be unpacked first.
 #[derive(Debug, Clone)]
 pub(crate) enum Bytes {
-    File { file: Arc<Mapped>, range: Range<u64> },
+    File { file: Arc<MappedFile>, range: Range<u64> },
     Owned(Arc<[u8]>),
 }
 
@@ -32,7 +33,9 @@ impl Bytes {
 
     pub(crate) fn load(&self) -> Result<Loaded, ModelFileError> {
         Ok(match self {
-            Self::File { file, range } => Loaded::Window(file.window(range.clone())?),
+            Self::File { file, range } => {
+                Loaded::Window(file.window(range.clone()).map_err(ModelFileError::io(file.path()))?)
+            }
             Self::Owned(bytes) => Loaded::Owned(Arc::clone(bytes)),
         })
     }
@@ -41,7 +44,7 @@ impl Bytes {
 /// Bytes at hand.
 #[derive(Debug)]
 pub(crate) enum Loaded {
-    Window(Window),
+    Window(FileWindow),
     Owned(Arc<[u8]>),
 }
 

@@ -6,12 +6,12 @@ use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_formats::gguf::{Header, TensorType};
 
 use super::bytes::Bytes;
-use super::mapped::Mapped;
 use super::{ModelMetadata, ModelTensor, TensorEncoding};
 use crate::model::ModelFileError;
+use bitgrain_files::MappedFile;
 
-pub(crate) fn read(file: Mapped) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
-    let whole = file.whole()?;
+pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
+    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
     let header =
         Header::parse(&whole).map_err(|source| ModelFileError::Gguf { path: file.path().to_owned(), source })?;
     drop(whole);

@@ -4,7 +4,6 @@ mod bytes;
 mod encoding;
 mod folder;
 mod gguf;
-mod mapped;
 mod memory;
 mod metadata;
 mod note;

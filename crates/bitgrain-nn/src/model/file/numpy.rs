@@ -9,15 +9,15 @@ use bitgrain_formats::npy::{ByteOrder, Element, Header};
 use bitgrain_formats::npz::Archive;
 
 use super::bytes::Bytes;
-use super::mapped::Mapped;
 use super::{ModelMetadata, ModelTensor, TensorEncoding};
 use crate::model::ModelFileError;
+use bitgrain_files::MappedFile;
 
 /// The array of an npy file, under the name of the file.
-pub(crate) fn read_npy(file: Mapped) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
+pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let path = file.path().to_owned();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let whole = file.whole()?;
+    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
     let header = parse(&path, &whole)?;
     let tensor = if plain(&header) {
         let range = header.range();
@@ -31,12 +31,12 @@ pub(crate) fn read_npy(file: Mapped) -> Result<(ModelMetadata, Vec<ModelTensor>)
 
 /// The arrays of an npz file, whose checksums are compared here. Those that are stored as they are stay in the file; compressed
 /// ones are unpacked, which takes the memory they need.
-pub(crate) fn read_npz(file: Mapped) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
+pub(crate) fn read_npz(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     /// Deflate cannot shrink further than this, so nothing honest is larger.
     const MOST: u64 = 1032;
     let path = file.path().to_owned();
     let file = Arc::new(file);
-    let whole = file.whole()?;
+    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
     let wrong = |source| ModelFileError::Npz { path: path.clone(), source };
     let archive = Archive::parse(&whole).map_err(wrong)?;
     let mut tensors = Vec::with_capacity(archive.members.len());

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use wildmatch::WildMatch;
 
-use super::mapped::Mapped;
 use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, safetensors};
 use crate::model::ModelFileError;
+use bitgrain_files::MappedFile;
 
 /// What the name of the index of a sharded model ends in.
 pub(crate) const INDEX_ENDING: &str = ".safetensors.index.json";
@@ -78,8 +78,8 @@ impl ModelFile {
         let (container, (mut metadata, tensors)) = if weights.extension().is_some_and(|e| e == "json") {
             (Container::Safetensors, safetensors::read_sharded(&weights)?)
         } else {
-            let file = Mapped::open(&weights)?;
-            let start = file.whole()?;
+            let file = MappedFile::open(&weights).map_err(ModelFileError::io(&weights))?;
+            let start = file.whole().map_err(ModelFileError::io(file.path()))?;
             let container =
                 kind(&start, &weights).ok_or_else(|| ModelFileError::NotAModel { path: weights.clone() })?;
             drop(start);

@@ -10,14 +10,14 @@ use bitgrain_codec::weight::{DType, Sizes, WeightFormat};
 use bitgrain_formats::safetensors::{Dtype, Header, Index, SafetensorsError};
 
 use super::bytes::Bytes;
-use super::mapped::Mapped;
 use super::note::{Entry, NOTE_KEY, Note, SCALES, ZEROS};
 use super::{ModelMetadata, ModelTensor, TensorEncoding};
 use crate::model::ModelFileError;
+use bitgrain_files::MappedFile;
 
-pub(crate) fn read(file: Mapped) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
+pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let path = file.path().to_owned();
-    let whole = file.whole()?;
+    let whole = file.whole().map_err(ModelFileError::io(file.path()))?;
     let header = Header::parse(&whole).map_err(|source| ModelFileError::Safetensors { path: path.clone(), source })?;
     drop(whole);
     let file = Arc::new(file);
@@ -58,7 +58,7 @@ pub(crate) fn read_sharded(path: &Path) -> Result<(ModelMetadata, Vec<ModelTenso
     let (mut strings, mut tensors) = (Strings::default(), Vec::new());
     for name in index.files() {
         let shard = folder.join(name);
-        let (shard_metadata, shard_tensors) = read(Mapped::open(&shard)?)?;
+        let (shard_metadata, shard_tensors) = read(MappedFile::open(&shard).map_err(ModelFileError::io(&shard))?)?;
         let stem = shard.file_stem().unwrap_or_default().to_string_lossy();
         for (key, value) in shard_metadata.strings.into_iter().filter(|(key, _)| key != NOTE_KEY) {
             strings.add(key, value, &stem);

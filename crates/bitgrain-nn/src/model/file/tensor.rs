@@ -38,6 +38,15 @@ impl ModelTensor {
         self.shape.last().copied().unwrap_or(1)
     }
 
+    /// Rows and columns as lengths in memory.
+    pub(crate) fn matrix_shape(&self) -> Result<(usize, usize), ModelFileError> {
+        let (rows, cols) = (self.rows(), self.cols());
+        match (usize::try_from(rows), usize::try_from(cols)) {
+            (Ok(rows), Ok(cols)) if rows.checked_mul(cols).is_some() => Ok((rows, cols)),
+            _ => Err(ModelFileError::TooLarge { tensor: self.name.clone(), rows, cols }),
+        }
+    }
+
     /// Bytes in the file, scales included.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_formats::PartFile;
+use bitgrain_files::PartFile;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Progress;
@@ -131,8 +131,8 @@ fn offers(
     progress: &dyn Progress,
 ) -> Result<Vec<Offer>, ModelFileError> {
     progress.tensor(&tensor.name);
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (rows, cols, elements) = (size(tensor.rows()), size(tensor.cols()), size(tensor.elements()));
+    let (rows, cols) = tensor.matrix_shape()?;
+    let elements = rows * cols;
     let mut offers = Vec::new();
     for &format in candidates {
         let Ok(sizes) = format.sizes(rows, cols) else {

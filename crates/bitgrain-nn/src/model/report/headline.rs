@@ -1,10 +1,10 @@
 //! The top of the page: sizes, likeness, the worst tensor, and what could not be compared.
 
 use super::escape::{breakable, escape};
+use super::number::{Size, digits};
 use super::{Report, decibels, grouped, percent};
 use crate::model::bits_per_weight;
 use crate::model::compare::{ModelComparison, Row};
-use crate::{Size, digits};
 
 pub(super) fn section(report: &Report<'_>) -> String {
     let Report { comparison, .. } = report;

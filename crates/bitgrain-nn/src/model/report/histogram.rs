@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::escape::{breakable, escape};
+use super::number::ends;
 use super::{decibels, percent, shape};
 use crate::model::compare::Row;
-use crate::model::stats::ends;
 
 /// Size of a drawing in its own units; the page stretches it.
 const WIDTH: f64 = 240.0;

@@ -7,16 +7,13 @@ mod bars;
 mod escape;
 mod headline;
 mod histogram;
+pub mod number;
 mod palette;
 mod table;
 mod trade_off;
 
-use std::path::Path;
-
 use bitgrain_codec::weight::WeightFormat;
-use bitgrain_formats::PartFile;
 
-use crate::model::ModelFileError;
 use crate::model::compare::{ModelComparison, Row};
 use crate::model::plan::PrecisionPlan;
 use escape::escape;
@@ -51,14 +48,6 @@ pub enum TradeOff<'a> {
 
 /// Histograms that are open when the page is.
 const WORST: usize = 8;
-
-/// Writes a page, whole or not at all.
-///
-/// # Errors
-/// [`ModelFileError::Io`].
-pub fn save(page: &str, path: &Path) -> Result<(), ModelFileError> {
-    PartFile::write_whole(path, page.as_bytes()).map_err(ModelFileError::io(path))
-}
 
 /// The page.
 #[must_use]
@@ -98,7 +87,7 @@ fn worst_first(rows: &[Row]) -> Vec<&Row> {
 
 /// A relative error as a percentage.
 fn percent(relative: f64) -> String {
-    if relative == 0.0 { "0".to_owned() } else { format!("{} %", crate::digits(100.0 * relative)) }
+    if relative == 0.0 { "0".to_owned() } else { format!("{} %", number::digits(100.0 * relative)) }
 }
 
 /// A ratio of signal to noise.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::number::Size;
 use super::{decibels, escape, grouped, percent};
-use crate::Size;
 use crate::model::bits_per_weight;
 use crate::model::compare::Row;
 

@@ -1,9 +1,9 @@
 //! Every figure of every tensor, as a table that can be sorted and filtered.
 
 use super::escape::{breakable, escape};
+use super::number::{Size, digits};
 use super::{Palette, decibels, percent, shape};
 use crate::model::compare::Row;
-use crate::{Size, digits};
 
 const COLUMNS: [&str; 13] = [
     "tensor",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use bitgrain_codec::weight::optimum;
 
 use super::escape::escape;
+use super::number::Size;
 use super::{Report, TradeOff};
-use crate::Size;
 use crate::model::compare::ModelComparison;
 use crate::model::plan::{Point, PrecisionPlan};
 

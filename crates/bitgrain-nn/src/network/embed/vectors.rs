@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bitgrain_codec::Fidelity;
-use bitgrain_formats::PartFile;
+use bitgrain_files::PartFile;
 use bitgrain_formats::npy::f32_header;
 
 use crate::ModelFileError;

@@ -4,7 +4,7 @@ use bitgrain_kernels::product::{FloatTile, STRIP_BLOCK, StripBits, Tile, quantiz
 use bitgrain_kernels::{Backend, KernelError};
 use rayon::prelude::*;
 
-use super::{FEW_ROWS, FEW_VALUES, ProductError, View};
+use super::{FEW_ROWS, FEW_VALUES, View, WeightsError};
 
 /// Integers of four codes on a cache line.
 const LINE: usize = 16;
@@ -64,11 +64,11 @@ impl CodeTile {
 
 impl Codes {
     /// Quantizes rows of `cols` activations.
-    pub(super) fn new(bits: StripBits, x: &[f32], cols: usize) -> Result<Self, ProductError> {
+    pub(super) fn new(bits: StripBits, x: &[f32], cols: usize) -> Result<Self, WeightsError> {
         let batch = x.len() / cols;
         let tiled = if batch <= FEW_ROWS { None } else { Backend::with_tiles() };
         let backend = tiled.unwrap_or(Backend::best());
-        let quantize = |(first, width): (usize, usize)| -> Result<CodeTile, ProductError> {
+        let quantize = |(first, width): (usize, usize)| -> Result<CodeTile, WeightsError> {
             let mut out = CodeTile::new(width, cols.div_ceil(STRIP_BLOCK));
             for (slot, row) in x[first * cols..].chunks(cols).take(width).enumerate() {
                 let (scales, sums) = (&mut out.scales[..], &mut out.sums[..]);
@@ -100,14 +100,14 @@ impl Codes {
     }
 
     /// As the kernels take them.
-    pub(super) fn tiles(&self) -> Result<Vec<Tile<'_>>, ProductError> {
+    pub(super) fn tiles(&self) -> Result<Vec<Tile<'_>>, WeightsError> {
         Ok(self.tiles.iter().map(CodeTile::tile).collect::<Result<_, _>>()?)
     }
 }
 
-fn refused(error: KernelError, row: usize) -> ProductError {
+fn refused(error: KernelError, row: usize) -> WeightsError {
     match error {
-        KernelError::NonFinite { index } => ProductError::NonFinite { row, column: index },
+        KernelError::NonFinite { index } => WeightsError::NonFinite { row, column: index },
         other => other.into(),
     }
 }
@@ -139,7 +139,7 @@ impl Floats {
         &self,
         tiles: std::ops::Range<usize>,
         cols: std::ops::Range<usize>,
-    ) -> Result<Vec<FloatTile<'_>>, ProductError> {
+    ) -> Result<Vec<FloatTile<'_>>, WeightsError> {
         let tiles = self.tiles[tiles].iter();
         let tiles = tiles.map(|(width, values)| FloatTile::new(*width, &values[width * cols.start..width * cols.end]));
         Ok(tiles.collect::<Result<_, _>>()?)

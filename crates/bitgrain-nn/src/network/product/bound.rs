@@ -2,7 +2,7 @@
 
 use bitgrain_kernels::product::STRIP_BLOCK;
 
-use super::{PackedMatrix, ProductError};
+use super::{PackedMatrix, WeightsError};
 
 /// Half a step of the activations, and the rounding of what an activation is multiplied with before it is rounded:
 /// three roundings of at most 127.
@@ -12,7 +12,7 @@ const HALF_STEP: f64 = 0.5 + 127.0 * 3.0 / 16_777_216.0;
 const TINY: f32 = 7.6e-37;
 
 /// Of products with activations rounded to 8 bits: half a step of each, times the weights it meets.
-pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
+pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
     let blocks = matrix.shape().1.div_ceil(STRIP_BLOCK);
     each(matrix, x, out, |x, weights| {
         let (mut off, mut magnitude) = (0.0, 0.0);
@@ -28,7 +28,7 @@ pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Res
 }
 
 /// Of products of f32.
-pub(super) fn of_floats(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
+pub(super) fn of_floats(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
     let cols = matrix.shape().1;
     each(matrix, x, out, |x, weights| {
         rounding(cols, x.iter().zip(weights).map(|(&x, &w)| (f64::from(x) * f64::from(w)).abs()).sum())
@@ -42,7 +42,7 @@ fn each(
     x: &[f32],
     out: &mut [f32],
     bound: impl Fn(&[f32], &[f32]) -> f64,
-) -> Result<(), ProductError> {
+) -> Result<(), WeightsError> {
     let (rows, cols) = matrix.shape();
     let mut weights = vec![0.0; cols];
     for row in 0..rows {

@@ -1,13 +1,14 @@
 //! `CodeMatrix`: codes of 4 or 8 bits in strips, multiplied as integers.
 
 use bitgrain_codec::CodecErr;
-use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
+use bitgrain_codec::weight::{BlockQ4F32, DType, GgmlBlock, QuantizedTensor, Scaling, WeightFormat};
+use bitgrain_kernels::ggml::{BlockQ4_0, BlockQ8_0};
 use bitgrain_kernels::product::{
     CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS, StripBits, StripScales, Strips, multiply_strips,
     pack_strip_row,
 };
 
-use super::ProductError;
+use super::WeightsError;
 use super::activations::Codes;
 use super::places::{Work, compute};
 
@@ -33,7 +34,7 @@ enum Scales {
 
 impl CodeMatrix {
     /// The weights of a tensor, or `None` where its format or its scales are not for integer products.
-    pub(super) fn new(tensor: &QuantizedTensor) -> Result<Option<Self>, ProductError> {
+    pub(super) fn new(tensor: &QuantizedTensor) -> Result<Option<Self>, WeightsError> {
         let (rows, cols) = tensor.shape();
         let Some(source) = Source::of(tensor.format(), cols) else { return Ok(None) };
         if rows == 0 || cols == 0 {
@@ -67,7 +68,7 @@ impl CodeMatrix {
             }
     }
 
-    fn strips(&self) -> Result<Strips<'_>, ProductError> {
+    fn strips(&self) -> Result<Strips<'_>, WeightsError> {
         let scales = match &self.scales {
             Scales::Halves(scales) => StripScales::Halves(scales),
             Scales::Groups { scales, blocks } => StripScales::Groups { scales, blocks: *blocks },
@@ -76,12 +77,12 @@ impl CodeMatrix {
     }
 
     /// The weights of a row that is there.
-    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         Ok(self.strips()?.row_into(row, out)?)
     }
 
     /// The product; lengths are right.
-    pub(super) fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let strips = self.strips()?;
         let activations = Codes::new(self.bits, x, self.cols)?;
         let tiles = activations.tiles()?;
@@ -145,21 +146,18 @@ impl Source {
         let bytes = &bytes[row * row_bytes..][..row_bytes];
         match self.format {
             WeightFormat::Ggml(GgmlBlock::Q8_0) => {
-                for (block, out) in bytes.chunks_exact(34).zip(out.chunks_mut(STRIP_BLOCK)) {
-                    out.iter_mut().zip(&block[2..]).for_each(|(out, byte)| *out = byte.cast_signed());
+                for (block, out) in bytes.as_chunks().0.iter().zip(out.chunks_mut(STRIP_BLOCK)) {
+                    out.copy_from_slice(&BlockQ8_0::from_bytes(block).signed_codes()[..out.len()]);
                 }
             }
             WeightFormat::Ggml(_) => {
-                for (block, out) in bytes.chunks_exact(18).zip(out.chunks_mut(STRIP_BLOCK)) {
-                    let (near, far) = out.split_at_mut(STRIP_BLOCK / 2);
-                    for ((near, far), byte) in near.iter_mut().zip(far).zip(&block[2..]) {
-                        (*near, *far) = ((byte & 15).cast_signed() - 8, (byte >> 4).cast_signed() - 8);
-                    }
+                for (block, out) in bytes.as_chunks().0.iter().zip(out.chunks_mut(STRIP_BLOCK)) {
+                    out.copy_from_slice(&BlockQ4_0::from_bytes(block).signed_codes()[..out.len()]);
                 }
             }
             WeightFormat::Q4F32 => {
-                for (block, out) in bytes.chunks_exact(20).zip(out.chunks_mut(STRIP_BLOCK)) {
-                    pairs(&block[4..], out);
+                for (block, out) in bytes.as_chunks().0.iter().zip(out.chunks_mut(STRIP_BLOCK)) {
+                    pairs(&BlockQ4F32::from_bytes(block).codes, out);
                 }
             }
             WeightFormat::Scaled(_) if self.bits == StripBits::Four => pairs(bytes, out),
@@ -180,7 +178,7 @@ fn pairs(bytes: &[u8], out: &mut [i8]) {
 }
 
 /// Scales of llama.cpp's blocks.
-fn halves(tensor: &QuantizedTensor, strips: usize, blocks: usize) -> Result<Vec<HalfLine>, ProductError> {
+fn halves(tensor: &QuantizedTensor, strips: usize, blocks: usize) -> Result<Vec<HalfLine>, WeightsError> {
     let bytes = tensor.parts().codes;
     let block_bytes = bytes.len() / (tensor.shape().0 * blocks);
     let mut scales = vec![HalfLine([0; STRIP_ROWS]); strips * blocks];
@@ -201,7 +199,7 @@ fn groups(
     strips: usize,
     blocks: usize,
     each: usize,
-) -> Result<Option<Vec<FloatLine>>, ProductError> {
+) -> Result<Option<Vec<FloatLine>>, WeightsError> {
     let (rows, cols) = tensor.shape();
     let (groups, parts) = (blocks.div_ceil(each), tensor.parts());
     let mut scales = vec![FloatLine::ZERO; strips * groups];
@@ -214,10 +212,7 @@ fn groups(
                     Scaling::Tensor => parts.scales[0],
                     Scaling::Channel | Scaling::Group(_) => parts.scales[at],
                 },
-                _ => match parts.codes[20 * at..].first_chunk() {
-                    Some(bytes) => f32::from_le_bytes(*bytes),
-                    None => 0.0,
-                },
+                _ => parts.codes.as_chunks().0.get(at).map_or(0.0, |block| BlockQ4F32::from_bytes(block).scale()),
             };
             if !scale.is_finite() {
                 return Err(CodecErr::InvalidScale { index: row * cols + group * each * STRIP_BLOCK }.into());

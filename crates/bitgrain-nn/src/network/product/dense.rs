@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::activations::{Floats, lines, widths};
 use super::places::{Work, compute};
-use super::{FEW_PRODUCTS, ProductError, View};
+use super::{FEW_PRODUCTS, View, WeightsError};
 
 /// Strips that are packed at once, and how many of their lines: 256 KiB, which a second-level cache holds.
 const STRIPS: usize = 8;
@@ -36,12 +36,12 @@ pub struct ProductShape {
 /// let mut out = [0.0; 2];
 /// multiply_f32(&[1.0, 2.0], &[3.0, 4.0, 5.0, 6.0], ProductShape { batch: 1, rows: 2, cols: 2 }, &mut out)?;
 /// assert_eq!(out, [11.0, 17.0]);
-/// # Ok::<(), bitgrain_nn::network::product::ProductError>(())
+/// # Ok::<(), bitgrain_nn::network::weights::WeightsError>(())
 /// ```
 ///
 /// # Errors
-/// [`ProductError::Length`].
-pub fn multiply_f32(x: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), ProductError> {
+/// [`WeightsError::Length`].
+pub fn multiply_f32(x: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(x, batch, cols)?, View::new(w, rows, cols)?.transposed(), out)
 }
@@ -49,8 +49,8 @@ pub fn multiply_f32(x: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) 
 /// `out = y·W`, the gradient of the inputs: `y` is batch × rows, `w` rows × cols, `out` batch × cols.
 ///
 /// # Errors
-/// [`ProductError::Length`].
-pub fn multiply_back_f32(y: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), ProductError> {
+/// [`WeightsError::Length`].
+pub fn multiply_back_f32(y: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(y, batch, rows)?, View::new(w, rows, cols)?, out)
 }
@@ -58,8 +58,8 @@ pub fn multiply_back_f32(y: &[f32], w: &[f32], shape: ProductShape, out: &mut [f
 /// `out = yᵀ·x`, the gradient of the weights: `y` is batch × rows, `x` batch × cols, `out` rows × cols.
 ///
 /// # Errors
-/// [`ProductError::Length`].
-pub fn multiply_outer_f32(y: &[f32], x: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), ProductError> {
+/// [`WeightsError::Length`].
+pub fn multiply_outer_f32(y: &[f32], x: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(y, batch, rows)?.transposed(), View::new(x, batch, cols)?, out)
 }
@@ -68,14 +68,14 @@ pub fn multiply_outer_f32(y: &[f32], x: &[f32], shape: ProductShape, out: &mut [
 /// beginning with zero.
 ///
 /// # Errors
-/// [`ProductError::Inner`] if the matrices do not fit each other, [`ProductError::Length`] if `out` does not fit them.
-pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), ProductError> {
+/// [`WeightsError::Inner`] if the matrices do not fit each other, [`WeightsError::Length`] if `out` does not fit them.
+pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     if a.cols() != b.rows() {
-        return Err(ProductError::Inner { left: a.cols(), right: b.rows() });
+        return Err(WeightsError::Inner { left: a.cols(), right: b.rows() });
     }
     let (rows, cols) = (a.rows(), b.cols());
     if rows.checked_mul(cols) != Some(out.len()) {
-        return Err(ProductError::Length { what: "the output", found: out.len(), rows, cols });
+        return Err(WeightsError::Length { what: "the output", found: out.len(), rows, cols });
     }
     if a.cols() == 0 {
         out.fill(0.0);
@@ -88,7 +88,7 @@ pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), P
 }
 
 /// Pieces are runs of columns of `out`: `b` is read once.
-fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), ProductError> {
+fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     let (inner, cols) = (b.rows(), b.cols());
     let work = Work {
         strips: cols.div_ceil(STRIP_ROWS),
@@ -100,11 +100,11 @@ fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Resu
 }
 
 /// Pieces are runs of rows of `out`, which is written in place: for products where it is the largest matrix.
-fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), ProductError> {
+fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     let cols = b.cols();
     // Enough pieces for every thread; how many there are does not show in the result.
     let piece = (rows / (4 * rayon::current_num_threads())).next_multiple_of(8).clamp(16, 128);
-    let compute = |(at, out): (usize, &mut [f32])| -> Result<(), ProductError> {
+    let compute = |(at, out): (usize, &mut [f32])| -> Result<(), WeightsError> {
         let there = out.len() / cols;
         let (lines, first_tile) = (lines(there), at * piece / 8);
         let tiles_here = first_tile..first_tile + widths(there).count();
@@ -134,7 +134,7 @@ fn add_product(
     b: View<'_>,
     first: usize,
     out: &mut [FloatLine],
-) -> Result<(), ProductError> {
+) -> Result<(), WeightsError> {
     let mut lines = 0;
     let mut packed = Vec::new();
     for start in (0..b.rows()).step_by(INNER) {

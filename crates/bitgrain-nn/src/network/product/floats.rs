@@ -5,7 +5,7 @@ use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, multiply_floats, pack_flo
 
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
-use super::{ProductError, View};
+use super::{View, WeightsError};
 
 /// Bytes of weights that a thread multiplies before it looks for other work.
 const PIECE: usize = 512 << 10;
@@ -20,7 +20,7 @@ pub(super) struct FloatMatrix {
 
 impl FloatMatrix {
     /// Interleaves rows of `cols` weights; neither is zero.
-    pub(super) fn new(weights: &[f32], cols: usize) -> Result<Self, ProductError> {
+    pub(super) fn new(weights: &[f32], cols: usize) -> Result<Self, WeightsError> {
         let rows = weights.len() / cols;
         let mut strips = vec![FloatLine::ZERO; rows.div_ceil(STRIP_ROWS) * cols];
         for (weights, strip) in weights.chunks(STRIP_ROWS * cols).zip(strips.chunks_exact_mut(cols)) {
@@ -40,7 +40,7 @@ impl FloatMatrix {
     }
 
     /// The product; lengths are right.
-    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (cols, count) = (self.cols, self.strips.len() / self.cols);
         let activations = Floats::new(View::new(x, batch, cols)?);
         let tiles = activations.tiles(0..activations.count(), 0..cols)?;

@@ -13,15 +13,14 @@ mod activations;
 mod bound;
 mod codes;
 mod dense;
-mod error;
 mod floats;
 mod packed;
 mod places;
 mod unpacked;
 mod view;
 
+use crate::network::weights::WeightsError;
 pub use dense::{ProductShape, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views};
-pub use error::ProductError;
 pub use packed::PackedMatrix;
 pub use view::View;
 

@@ -8,7 +8,7 @@ use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat, WeightFormat,
 use super::codes::CodeMatrix;
 use super::floats::FloatMatrix;
 use super::unpacked::UnpackedMatrix;
-use super::{ProductError, bound};
+use super::{WeightsError, bound};
 
 /// A matrix of quantized weights, rows × columns, that activations are multiplied with.
 ///
@@ -20,7 +20,7 @@ use super::{ProductError, bound};
 /// let mut out = [0.0; 2];
 /// matrix.multiply(&[1.0, 2.0], 1, &mut out)?;
 /// assert!((out[0] - 1.27).abs() < 0.02 && (out[1] + 2.54).abs() < 0.02);
-/// # Ok::<(), bitgrain_nn::network::product::ProductError>(())
+/// # Ok::<(), bitgrain_nn::network::weights::WeightsError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct PackedMatrix {
@@ -41,8 +41,8 @@ impl PackedMatrix {
     /// Puts the codes of a tensor into the order of products.
     ///
     /// # Errors
-    /// [`ProductError::Weights`] if a weight is not finite.
-    pub fn new(tensor: impl Into<Arc<QuantizedTensor>>) -> Result<Self, ProductError> {
+    /// [`WeightsError::Codec`] if a weight is not finite.
+    pub fn new(tensor: impl Into<Arc<QuantizedTensor>>) -> Result<Self, WeightsError> {
         let tensor = tensor.into();
         let (format, (rows, cols)) = (tensor.format(), tensor.shape());
         let plain = matches!(format, WeightFormat::Scaled(ScaledFormat { dtype: DType::Float32, .. }));
@@ -89,9 +89,9 @@ impl PackedMatrix {
     /// as many values as the matrix has rows.
     ///
     /// # Errors
-    /// [`ProductError::Length`], [`ProductError::NonFinite`] for activations that are NaN or infinite; `out` is then
+    /// [`WeightsError::Length`], [`WeightsError::NonFinite`] for activations that are NaN or infinite; `out` is then
     /// unspecified.
-    pub fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         self.check_lengths(x, batch, out)?;
         if out.is_empty() {
             return self.check_finite(x);
@@ -115,14 +115,14 @@ impl PackedMatrix {
     /// The weights of a row, as dequantizing the tensor would give them: a look-up in an embedding.
     ///
     /// # Errors
-    /// [`ProductError::NoRow`], [`ProductError::Length`].
-    pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    /// [`WeightsError::NoRow`], [`WeightsError::Length`].
+    pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (rows, cols) = self.shape();
         if row >= rows {
-            return Err(ProductError::NoRow { row, rows });
+            return Err(WeightsError::NoRow { row, rows });
         }
         if out.len() != cols {
-            return Err(ProductError::Length { what: "a row", found: out.len(), rows: 1, cols });
+            return Err(WeightsError::Length { what: "a row", found: out.len(), rows: 1, cols });
         }
         match &self.weights {
             Weights::Codes(weights) => weights.row_into(row, out),
@@ -139,7 +139,7 @@ impl PackedMatrix {
     ///
     /// # Errors
     /// As [`multiply`](Self::multiply).
-    pub fn bound(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub fn bound(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         self.check_lengths(x, batch, out)?;
         self.check_finite(x)?;
         match self.weights {
@@ -148,19 +148,19 @@ impl PackedMatrix {
         }
     }
 
-    fn check_lengths(&self, x: &[f32], batch: usize, out: &[f32]) -> Result<(), ProductError> {
+    fn check_lengths(&self, x: &[f32], batch: usize, out: &[f32]) -> Result<(), WeightsError> {
         for (what, found, cols) in [("x", x.len(), self.cols), ("the output", out.len(), self.rows)] {
             if batch.checked_mul(cols) != Some(found) {
-                return Err(ProductError::Length { what, found, rows: batch, cols });
+                return Err(WeightsError::Length { what, found, rows: batch, cols });
             }
         }
         Ok(())
     }
 
-    fn check_finite(&self, x: &[f32]) -> Result<(), ProductError> {
+    fn check_finite(&self, x: &[f32]) -> Result<(), WeightsError> {
         match check_finite(x) {
             Err(CodecErr::NonFinite { index }) => {
-                Err(ProductError::NonFinite { row: index / self.cols, column: index % self.cols })
+                Err(WeightsError::NonFinite { row: index / self.cols, column: index % self.cols })
             }
             other => Ok(other?),
         }

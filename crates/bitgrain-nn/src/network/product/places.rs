@@ -3,7 +3,7 @@
 use bitgrain_kernels::product::{FloatLine, STRIP_ROWS};
 use rayon::prelude::*;
 
-use super::{FEW_PRODUCTS, FEW_VALUES, ProductError};
+use super::{FEW_PRODUCTS, FEW_VALUES, WeightsError};
 
 /// What there is to compute: `strips` strips with `lines` lines each, about `products` products in all.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +21,8 @@ pub(super) fn compute(
     work: Work,
     cols: usize,
     out: &mut [f32],
-    compute: impl Fn(usize, &mut [FloatLine]) -> Result<(), ProductError> + Sync,
-) -> Result<(), ProductError> {
+    compute: impl Fn(usize, &mut [FloatLine]) -> Result<(), WeightsError> + Sync,
+) -> Result<(), WeightsError> {
     if out.is_empty() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, multiply_floats, pack_flo
 
 use super::activations::{Floats, lines};
 use super::places::{Work, compute};
-use super::{ProductError, View};
+use super::{View, WeightsError};
 
 /// Columns that are unpacked at once, or a few more: with sixteen rows of them and two strips, a second-level cache holds
 /// what is between codes and sums.
@@ -24,7 +24,7 @@ pub(super) struct UnpackedMatrix(Arc<QuantizedTensor>);
 
 impl UnpackedMatrix {
     /// Looks at every weight once.
-    pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, ProductError> {
+    pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, WeightsError> {
         let (rows, cols) = tensor.shape();
         let mut row = vec![0.0; cols];
         for at in 0..rows {
@@ -41,12 +41,12 @@ impl UnpackedMatrix {
     }
 
     /// The weights of a row that is there.
-    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         Ok(self.0.columns_into(row, 0, out)?)
     }
 
     /// The product; lengths are right.
-    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), ProductError> {
+    pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (rows, cols) = self.0.shape();
         let activations = Floats::new(View::new(x, batch, cols)?);
         let step = COLUMNS.next_multiple_of(self.0.step());
@@ -54,7 +54,7 @@ impl UnpackedMatrix {
             let columns = start..cols.min(start + step);
             Ok((columns.clone(), activations.tiles(0..activations.count(), columns)?))
         });
-        let runs = runs.collect::<Result<Vec<_>, ProductError>>()?;
+        let runs = runs.collect::<Result<Vec<_>, WeightsError>>()?;
         let work = Work {
             strips: rows.div_ceil(STRIP_ROWS),
             lines: lines(batch),

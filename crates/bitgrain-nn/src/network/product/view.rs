@@ -5,7 +5,7 @@ use std::ops::Range;
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, pack_floats};
 
-use super::ProductError;
+use super::WeightsError;
 
 /// A borrowed matrix. Elements of a row or of a column are neighbours; transposing changes which.
 ///
@@ -16,7 +16,7 @@ use super::ProductError;
 /// let mut out = [0.0; 4];
 /// multiply_views(a, a.transposed(), &mut out)?;
 /// assert_eq!(out, [14.0, 32.0, 32.0, 77.0]);
-/// # Ok::<(), bitgrain_nn::network::product::ProductError>(())
+/// # Ok::<(), bitgrain_nn::network::weights::WeightsError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
@@ -31,10 +31,10 @@ impl<'a> View<'a> {
     /// Rows of `cols` values, one behind the other.
     ///
     /// # Errors
-    /// [`ProductError::Length`] if the slice is longer or shorter.
-    pub fn new(data: &'a [f32], rows: usize, cols: usize) -> Result<Self, ProductError> {
+    /// [`WeightsError::Length`] if the slice is longer or shorter.
+    pub fn new(data: &'a [f32], rows: usize, cols: usize) -> Result<Self, WeightsError> {
         if rows.checked_mul(cols) != Some(data.len()) {
-            return Err(ProductError::Length { what: "a matrix", found: data.len(), rows, cols });
+            return Err(WeightsError::Length { what: "a matrix", found: data.len(), rows, cols });
         }
         Ok(Self { data, rows, cols, row_step: cols, col_step: 1 })
     }
@@ -42,14 +42,14 @@ impl<'a> View<'a> {
     /// Rows of `cols` values, each `row_step` behind the start of the one before: a few columns of a wider matrix.
     ///
     /// # Errors
-    /// [`ProductError::Length`] if the slice ends before the last row, or rows overlap.
-    pub fn strided(data: &'a [f32], rows: usize, cols: usize, row_step: usize) -> Result<Self, ProductError> {
+    /// [`WeightsError::Length`] if the slice ends before the last row, or rows overlap.
+    pub fn strided(data: &'a [f32], rows: usize, cols: usize, row_step: usize) -> Result<Self, WeightsError> {
         let needed = match rows.checked_sub(1) {
             Some(before) => before.checked_mul(row_step).and_then(|start| start.checked_add(cols)),
             None => Some(0),
         };
         if row_step < cols || needed.is_none_or(|needed| needed > data.len()) {
-            return Err(ProductError::Length { what: "a strided matrix", found: data.len(), rows, cols });
+            return Err(WeightsError::Length { what: "a strided matrix", found: data.len(), rows, cols });
         }
         Ok(Self { data, rows, cols, row_step, col_step: 1 })
     }
@@ -95,7 +95,7 @@ impl<'a> View<'a> {
         first: usize,
         rows: Range<usize>,
         out: &mut [FloatLine],
-    ) -> Result<(), ProductError> {
+    ) -> Result<(), WeightsError> {
         let there = (self.cols - first).min(STRIP_ROWS);
         let data = &self.data[rows.start * self.row_step + first * self.col_step..];
         if self.col_step == 1 {

@@ -101,14 +101,14 @@ pub enum NetworkFileError {
         found: usize,
     },
     /// Text that is not base64.
-    #[error("the {what} of `{parameter}` are not base64 at character {at}")]
+    #[error("invalid base64 in the {what} of `{parameter}`: {source}")]
     Base64 {
         /// The parameter.
         parameter: String,
         /// Which array.
         what: &'static str,
-        /// Where.
-        at: usize,
+        /// The position and the kind of the error.
+        source: base64::DecodeError,
     },
     /// A parameter with neither master nor the version it runs on, or with one version twice.
     #[error("parameter `{parameter}` has {what}")]

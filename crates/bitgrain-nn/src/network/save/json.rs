@@ -1,12 +1,15 @@
 //! The JSON file: everything in one text, arrays as base64, a checksum at its end. Spec: `spec/network.md`.
 
+use base64::Engine as _;
+// Strict: padding is required and trailing bits are zero, so that each array has one encoding.
+use base64::engine::general_purpose::STANDARD as BASE64;
 use bitgrain_codec::weight::PartsBuf;
 use bitgrain_formats::crc32c;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::saved::{Saved, SavedParameter, SavedVersion, format_text, parse_format};
-use super::{NetworkFileError, base64, is_known, version_of};
+use super::{NetworkFileError, is_known, version_of};
 use crate::network::Shape;
 use crate::network::layer::Layer;
 
@@ -69,7 +72,7 @@ struct Floats {
 impl Floats {
     fn of(values: &[f32]) -> Self {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        Self { count: values.len(), base64: base64::encode(&bytes) }
+        Self { count: values.len(), base64: BASE64.encode(&bytes) }
     }
 
     fn read(&self, parameter: &str, what: &'static str) -> Result<Vec<f32>, NetworkFileError> {
@@ -83,7 +86,7 @@ impl Floats {
 }
 
 fn bytes(text: &str, parameter: &str, what: &'static str) -> Result<Vec<u8>, NetworkFileError> {
-    base64::decode(text).map_err(|at| NetworkFileError::Base64 { parameter: parameter.to_owned(), what, at })
+    BASE64.decode(text).map_err(|source| NetworkFileError::Base64 { parameter: parameter.to_owned(), what, source })
 }
 
 pub(super) fn write(saved: &Saved) -> Result<String, NetworkFileError> {
@@ -91,9 +94,9 @@ pub(super) fn write(saved: &Saved) -> Result<String, NetworkFileError> {
         format: format_text(version.format),
         stored: format_text(version.stored),
         count,
-        codes: base64::encode(&version.parts.codes),
+        codes: BASE64.encode(&version.parts.codes),
         scales: (!version.parts.scales.is_empty()).then(|| Floats::of(&version.parts.scales)),
-        zeros: (!version.parts.zeros.is_empty()).then(|| base64::encode(&version.parts.zeros)),
+        zeros: (!version.parts.zeros.is_empty()).then(|| BASE64.encode(&version.parts.zeros)),
     };
     let entry = |one: &SavedParameter| Entry {
         name: one.name.clone(),

@@ -3,7 +3,6 @@
 //! A file is written whole or not at all, and read whole or refused: every array is held against the layers before a
 //! network is made of them.
 
-mod base64;
 mod error;
 mod json;
 mod safetensors;
@@ -12,7 +11,7 @@ mod saved;
 use std::fs;
 use std::path::Path;
 
-use bitgrain_formats::PartFile;
+use bitgrain_files::PartFile;
 
 use crate::ModelFileError;
 use crate::network::Network;

@@ -1,12 +1,13 @@
-//! What can be wrong with weights or their versions.
+//! Errors of weight matrices: quantizing, reading and multiplying them.
 
 use bitgrain_codec::CodecErr;
+use bitgrain_kernels::KernelError;
 
-/// Why a version could not be made or read.
+/// Why weights could not be quantized, read or multiplied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsError {
-    /// The codec refused.
+    /// The codec refused the weights.
     #[error(transparent)]
     Codec(#[from] CodecErr),
     /// Weights that a format turns into infinities.
@@ -17,12 +18,46 @@ pub enum WeightsError {
         /// The first such weight.
         index: usize,
     },
-    /// A number to be multiplied with weights that is NaN or infinite.
+    /// A slice that is not the matrix it is said to be.
+    #[error("{what} has {found} values, {rows} rows of {cols} take {}", rows.saturating_mul(*cols))]
+    Length {
+        /// Which operand.
+        what: &'static str,
+        /// Values there are.
+        found: usize,
+        /// Rows there should be.
+        rows: usize,
+        /// Columns there should be.
+        cols: usize,
+    },
+    /// Matrices whose inner sides differ.
+    #[error("a matrix of {left} columns cannot be multiplied with one of {right} rows")]
+    Inner {
+        /// Columns of the left one.
+        left: usize,
+        /// Rows of the right one.
+        right: usize,
+    },
+    /// A NaN or an infinity among the activations.
     #[error("activation {column} of row {row} is not finite")]
-    Activation {
+    NonFinite {
         /// Row of the batch.
         row: usize,
         /// Column in it.
         column: usize,
     },
+    /// A row that the matrix does not have.
+    #[error("there is no row {row} in a matrix of {rows} rows")]
+    NoRow {
+        /// The row that was asked for.
+        row: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+}
+
+impl From<KernelError> for WeightsError {
+    fn from(error: KernelError) -> Self {
+        Self::Codec(error.into())
+    }
 }

@@ -8,17 +8,16 @@
 
 mod error;
 mod feedback;
-mod instead;
 mod version;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, QuantizedTensor, WeightFormat, check_finite};
+use bitgrain_kernels::{Backend, error_sums};
 
 pub use error::WeightsError;
 pub use feedback::Moments;
-pub use instead::stored_as;
 pub use version::Version;
 
 /// Weights as a matrix of rows, and quantized versions of it, each at its true width in memory.
@@ -217,10 +216,33 @@ impl WeightStore {
         if let Some(version) = &*version {
             return Ok(Active::Version(Arc::clone(version)));
         }
-        let stored = stored_as(format, self.cols);
-        let made = Arc::new(Version::new(format, self.quantize(stored)?)?);
+        let made = Arc::new(Version::new(format, self.quantize_or_replace(format)?)?);
         *version = Some(Arc::clone(&made));
         Ok(Active::Version(made))
+    }
+
+    /// Quantizes to the format, or to the best of its fallbacks where rows are not whole blocks of it.
+    fn quantize_or_replace(&self, format: WeightFormat) -> Result<QuantizedTensor, WeightsError> {
+        let mut fallbacks = format.fallbacks(self.cols, |_| true).into_iter();
+        let mut best = self.quantize(fallbacks.next().unwrap_or(format))?;
+        if fallbacks.len() == 0 {
+            return Ok(best);
+        }
+        let mut least = self.squared_error(&best)?;
+        for other in fallbacks {
+            let tensor = self.quantize(other)?;
+            let error = self.squared_error(&tensor)?;
+            // Not a number where codes stand for infinities.
+            if error < least || !least.is_finite() {
+                (best, least) = (tensor, error);
+            }
+        }
+        Ok(best)
+    }
+
+    fn squared_error(&self, tensor: &QuantizedTensor) -> Result<f64, WeightsError> {
+        let back = tensor.dequantize()?;
+        Ok(error_sums(Backend::best(), self.master(), &back).map_err(CodecErr::from)?.squares)
     }
 
     fn quantize(&self, format: WeightFormat) -> Result<QuantizedTensor, WeightsError> {

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{QuantizedTensor, WeightFormat};
 
 use super::WeightsError;
-use crate::network::product::{PackedMatrix, ProductError};
+use crate::network::product::PackedMatrix;
 
 /// A quantized copy of the weights. It never changes.
 #[derive(Debug)]
@@ -64,10 +63,10 @@ impl Version {
     /// `out = x · weightsᵀ` on the codes, for rows `x` as long as those of the matrix.
     ///
     /// # Errors
-    /// [`WeightsError::Activation`] for numbers that are not finite, [`CodecErr::LengthMismatch`].
+    /// [`WeightsError::NonFinite`] for an activation that is not finite, [`WeightsError::Length`].
     pub fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let batch = x.len() / self.tensor.shape().1.max(1);
-        self.matrix()?.multiply(x, batch, out).map_err(wrong)
+        self.matrix()?.multiply(x, batch, out)
     }
 
     /// For each output of [`multiply`](Self::multiply), how far it may be from the product with the weights that the
@@ -77,7 +76,7 @@ impl Version {
     /// As there.
     pub fn bound(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let batch = x.len() / self.tensor.shape().1.max(1);
-        self.matrix()?.bound(x, batch, out).map_err(wrong)
+        self.matrix()?.bound(x, batch, out)
     }
 
     fn matrix(&self) -> Result<&PackedMatrix, WeightsError> {
@@ -85,19 +84,7 @@ impl Version {
             return Ok(matrix);
         }
         // Two threads may both make it; it is the same.
-        let matrix = PackedMatrix::new(Arc::clone(&self.tensor)).map_err(wrong)?;
+        let matrix = PackedMatrix::new(Arc::clone(&self.tensor))?;
         Ok(self.matrix.get_or_init(|| matrix))
-    }
-}
-
-fn wrong(error: ProductError) -> WeightsError {
-    match error {
-        ProductError::Weights(source) => WeightsError::Codec(source),
-        ProductError::NonFinite { row, column } => WeightsError::Activation { row, column },
-        ProductError::Length { found, rows, cols, .. } => {
-            CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found }.into()
-        }
-        ProductError::Inner { left, right } => CodecErr::LengthMismatch { left, right }.into(),
-        ProductError::NoRow { row, rows } => CodecErr::InvalidRange { start: row, end: row + 1, count: rows }.into(),
     }
 }

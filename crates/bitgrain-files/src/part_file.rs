@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// to replace whatever has the name, so devices, pipes and folders are refused.
 ///
 /// ```
-/// use bitgrain_formats::PartFile;
+/// use bitgrain_files::PartFile;
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.bin");
 /// let mut part = PartFile::create(&path)?;

@@ -1,0 +1,42 @@
+//! Block layouts are written down once: `BlockQ4_0`, `BlockQ8_0` and `BlockQ4F32` know their sizes, other code asks them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Crates that read blocks but do not define them.
+const READERS: [&str; 4] = ["bitgrain-nn", "bitgrain-formats", "bitgrain-store", "bitgrain-cli"];
+
+/// Bytes of Q4_0, Q4F32 and Q8_0.
+const SIZES: [&str; 3] = ["18", "20", "34"];
+
+#[test]
+fn block_sizes_are_not_repeated_as_numbers() {
+    for file in READERS.iter().flat_map(|name| rust_files(&crates().join(name).join("src"))) {
+        let source = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        for (number, line) in (1..).zip(source.lines()).filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            let repeated = |size: &&str| {
+                ["chunks_exact(", "chunks_exact_mut(", "chunks(", "as_chunks::<", "as_chunks_mut::<", "[u8; "]
+                    .iter()
+                    .any(|before| line.contains(&format!("{before}{size}")))
+            };
+            assert!(!SIZES.iter().any(|size| repeated(&size)), "{}:{number}: {line}", file.display());
+        }
+    }
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

@@ -1,0 +1,71 @@
+//! Public type names: no two crates of the workspace share one, so that a reader and a search find one thing.
+//!
+//! Modules of one crate may share a noun that is always written with its module, as `gguf::Header` and `npy::Header`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The libraries whose types users name.
+const LIBRARIES: [&str; 7] = ["kernels", "codec", "files", "formats", "gbdt", "nn", "store"];
+
+/// Names that more than one crate may define, with the reason.
+const SHARED: &[(&str, &str)] = &[
+    ("Model", "formats: models of LightGBM and XGBoost as parsed, written with their module; gbdt: the model"),
+    ("Objective", "formats: an objective as XGBoost names it, written with its module"),
+    ("Tree", "formats: trees of LightGBM and XGBoost as parsed, written with their module"),
+    ("FrameHead", "formats: as stored in a segment; store: as decoded"),
+    ("Reconstruct", "formats: as stored in a segment; store: as decoded"),
+    ("Wish", "formats: as stored in a segment; store: as decoded"),
+    ("ScaleType", "formats: as stored in a segment; codec: as computed with"),
+    ("Backend", "to be renamed in the store"),
+    ("Batch", "to be renamed in the store or gbdt"),
+    ("Layout", "to be renamed in gbdt"),
+    ("Rows", "to be renamed in gbdt"),
+];
+
+#[test]
+fn public_type_names_are_unique_across_crates() {
+    let mut places: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for library in LIBRARIES {
+        for file in rust_files(&sources_of(library)) {
+            let source = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            for name in source.lines().filter_map(public_type) {
+                places.entry(name.to_owned()).or_default().insert(library);
+            }
+        }
+    }
+    assert!(places.len() > 200, "the scan found only {} types", places.len());
+    let shared = |name: &str| SHARED.iter().any(|(known, _)| *known == name);
+    let repeated: Vec<_> = places.iter().filter(|(name, crates)| crates.len() > 1 && !shared(name)).collect();
+    assert!(repeated.is_empty(), "public types of more than one crate: {repeated:?}");
+}
+
+/// The name that a line defines as a public type. `unreachable_pub` keeps private modules from using `pub`.
+fn public_type(line: &str) -> Option<&str> {
+    let line = line.trim_start().strip_prefix("pub ")?;
+    let line = line.strip_prefix("unsafe ").unwrap_or(line);
+    let rest = ["struct ", "enum ", "trait ", "union ", "type "].iter().find_map(|kind| line.strip_prefix(kind))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn sources_of(library: &str) -> PathBuf {
+    crates().join(format!("bitgrain-{library}/src"))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
