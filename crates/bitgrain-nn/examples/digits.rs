@@ -11,9 +11,9 @@ use std::time::Instant;
 use bitgrain_codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
 use bitgrain_nn::model::convert::FormatChoice;
 use bitgrain_nn::network::observe::{Observer, observe_products};
+use bitgrain_nn::network::sample::{Classifier, classifier};
 use bitgrain_nn::network::train::{LossFunction, evaluate};
-use bitgrain_nn::sample::{Classifier, classifier};
-use bitgrain_nn::trial::{gain, trial};
+use bitgrain_nn::network::trial::{gain, trial};
 
 fn main() -> ExitCode {
     match run() {

@@ -9,8 +9,6 @@
 
 pub mod model;
 pub mod network;
-pub mod sample;
-pub mod trial;
 
 pub use model::{
     Container, ImportanceMatrix, ModelFile, ModelFileError, ModelTensor, Progress, TensorEncoding, bits_per_weight,

@@ -14,14 +14,10 @@ const SHARED: &[(&str, &str)] = &[
     ("Model", "formats: models of LightGBM and XGBoost as parsed, written with their module; gbdt: the model"),
     ("Objective", "formats: an objective as XGBoost names it, written with its module"),
     ("Tree", "formats: trees of LightGBM and XGBoost as parsed, written with their module"),
-    ("FrameHead", "formats: as stored in a segment; store: as decoded"),
-    ("Reconstruct", "formats: as stored in a segment; store: as decoded"),
-    ("Wish", "formats: as stored in a segment; store: as decoded"),
     ("ScaleType", "formats: as stored in a segment; codec: as computed with"),
-    ("Backend", "to be renamed in the store"),
-    ("Batch", "to be renamed in the store or gbdt"),
     ("Layout", "to be renamed in gbdt"),
     ("Rows", "to be renamed in gbdt"),
+    ("Storage", "to be renamed in gbdt"),
 ];
 
 #[test]

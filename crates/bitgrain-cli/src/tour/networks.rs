@@ -6,9 +6,9 @@ use std::time::Instant;
 use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
 use bitgrain::nn::model::convert::FormatChoice;
 use bitgrain::nn::network::observe::{Observer, observe_products};
+use bitgrain::nn::network::sample::classifier;
 use bitgrain::nn::network::train::{LossFunction, evaluate};
-use bitgrain::nn::sample::classifier;
-use bitgrain::nn::trial::{Gain, Trial, gain, trial};
+use bitgrain::nn::network::trial::{Gain, Trial, gain, trial};
 use serde::Serialize;
 use serde_json::Value;
 

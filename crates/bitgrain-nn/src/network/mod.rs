@@ -8,6 +8,8 @@
 //! | [`observe`] | calibration passes, and the importances and moments computed from them |
 //! | [`save`] | networks in JSON and safetensors files |
 //! | [`embed`] | sentence embeddings with a BERT such as all-MiniLM-L6-v2 |
+//! | [`sample`] | handwritten digits, and a network trained on them |
+//! | [`trial`] | size, accuracy and speed of a network in each format |
 //! | [`matrix`] | encodes and decodes a matrix in memory on every core |
 //! | [`product`] | matrix products on the codes of quantized weights |
 
@@ -23,11 +25,13 @@ pub mod observe;
 mod parameter;
 pub mod product;
 mod random;
+pub mod sample;
 pub mod save;
 mod shape;
 mod site;
 mod step;
 pub mod train;
+pub mod trial;
 pub mod weights;
 
 use std::sync::Arc;

@@ -6,10 +6,10 @@ use bitgrain_codec::weight::DType;
 use bitgrain_nn::model::convert::FormatChoice;
 use bitgrain_nn::network::layer::{Layer, SequenceOutput};
 use bitgrain_nn::network::observe::{Observations, Observer, observe, observe_products};
+use bitgrain_nn::network::sample::digits;
 use bitgrain_nn::network::save::Contents;
 use bitgrain_nn::network::train::{LossFunction, TrainConfig, train};
 use bitgrain_nn::network::{Network, NetworkError, Shape, compare_networks};
-use bitgrain_nn::sample::digits;
 
 use crate::{batch, network};
 

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::layer::{Layer, SequenceOutput};
+use bitgrain_nn::network::sample::digits;
 use bitgrain_nn::network::train::{
     History, LossFunction, Optimizer, Schedule, TrainConfig, TrainingSet, TrainingTargets, evaluate, train,
     train_watched,
 };
 use bitgrain_nn::network::{InputBatch, Network, NetworkError, Shape};
-use bitgrain_nn::sample::digits;
 
 use crate::{batch, numbers};
 

@@ -3,10 +3,10 @@
 use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::NetworkError;
 use bitgrain_nn::network::observe::{Observer, observe, observe_products};
+use bitgrain_nn::network::sample::classifier;
 use bitgrain_nn::network::save::NetworkFileError;
 use bitgrain_nn::network::train::LossFunction;
-use bitgrain_nn::sample::classifier;
-use bitgrain_nn::trial::{gain, trial};
+use bitgrain_nn::network::trial::{gain, trial};
 
 #[test]
 fn a_trial_says_what_a_format_costs() {

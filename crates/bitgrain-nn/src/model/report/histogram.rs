@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::escape::{breakable, escape};
+use maud::{Markup, html};
+
+use super::names::{breakable, clean};
 use super::number::ends;
 use super::{decibels, percent, shape};
 use crate::model::compare::Row;
@@ -12,58 +14,60 @@ const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 80.0;
 
 /// The `open` worst tensors side by side, and each of the others behind a click.
-pub(super) fn section(worst: &[&Row], open: usize) -> String {
+pub(super) fn section(worst: &[&Row], open: usize) -> Markup {
     let changed = worst.iter().filter(|row| !row.is_equal()).count();
     let (shown, rest) = worst.split_at(changed.min(open));
-    let mut out = String::from(
-        "<section>\n<h2>Values before and after</h2>\n<p class=\"note\">How many weights have which value, on a \
-         logarithmic scale so that the few far out are seen: <span class=\"key before\"></span> before, \
-         <span class=\"key after\"></span> after. The worst tensors first.</p>\n<div class=\"small\">\n",
-    );
-    for row in shown {
-        let name = escape(&row.name);
-        let _ = writeln!(
-            out,
-            "<figure data-name=\"{name}\"><figcaption title=\"{name}\">{}</figcaption>{}</figure>",
-            breakable(&row.name),
-            drawing(row)
-        );
-    }
-    out += "</div>\n";
-    if !rest.is_empty() {
-        let _ = writeln!(out, "<details><summary>{} more tensors</summary>\n<div class=\"each\">", rest.len());
-        for row in rest {
-            let _ = writeln!(
-                out,
-                "<details data-name=\"{name}\"><summary>{} <span class=\"dim\">{}</span></summary>{}</details>",
-                breakable(&row.name),
-                percent(row.figures.relative_rmse),
-                drawing(row),
-                name = escape(&row.name),
-            );
+    html! {
+        section {
+            h2 { "Values before and after" }
+            p class="note" {
+                "How many weights have which value, on a logarithmic scale so that the few far out are seen: "
+                span class="key before" {} " before, " span class="key after" {} " after. The worst tensors first."
+            }
+            div class="small" {
+                @for row in shown {
+                    figure data-name=(clean(&row.name)) {
+                        figcaption title=(clean(&row.name)) { (breakable(&row.name)) }
+                        (drawing(row))
+                    }
+                }
+            }
+            @if !rest.is_empty() {
+                details {
+                    summary { (rest.len()) " more tensors" }
+                    div class="each" {
+                        @for row in rest {
+                            details data-name=(clean(&row.name)) {
+                                summary {
+                                    (breakable(&row.name)) " "
+                                    span class="dim" { (percent(row.figures.relative_rmse)) }
+                                }
+                                (drawing(row))
+                            }
+                        }
+                    }
+                }
+            }
         }
-        out += "</div></details>\n";
     }
-    out + "</section>\n"
 }
 
 /// The two histograms over each other, the range below, the figures below that.
-fn drawing(row: &Row) -> String {
+fn drawing(row: &Row) -> Markup {
     let [before, after] = &row.histograms;
     let most = before.iter().chain(after).copied().max().unwrap_or(0);
     let (lo, hi) = ends(row.range.0, row.range.1);
     let snr = row.figures.snr_db.map_or_else(|| "exact".to_owned(), |snr| format!("{} dB", decibels(Some(snr))));
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"values before and \
-         after\"><path class=\"before\" d=\"{}\"/><path class=\"after\" d=\"{}\"/></svg>\
-         <p class=\"axis\"><span>{lo}</span><span>{hi}</span></p>\
-         <p class=\"dim\">{shape}, {first} → {second}, {snr}</p>",
-        steps(before, most, true),
-        steps(after, most, false),
-        shape = shape(&row.shape),
-        first = escape(&row.first),
-        second = escape(&row.second),
-    )
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" role="img"
+            aria-label="values before and after"
+        {
+            path class="before" d=(steps(before, most, true)) {}
+            path class="after" d=(steps(after, most, false)) {}
+        }
+        p class="axis" { span { (lo) } span { (hi) } }
+        p class="dim" { (shape(&row.shape)) ", " (clean(&row.first)) " → " (clean(&row.second)) ", " (snr) }
+    }
 }
 
 /// The outline of the bars; closed along the bottom if it is to be filled.

@@ -4,19 +4,20 @@
 //! complete without the script, which only sorts and filters.
 
 mod bars;
-mod escape;
 mod headline;
 mod histogram;
+mod names;
 pub mod number;
 mod palette;
 mod table;
 mod trade_off;
 
 use bitgrain_codec::weight::WeightFormat;
+use maud::{DOCTYPE, PreEscaped, html};
 
 use crate::model::compare::{ModelComparison, Row};
 use crate::model::plan::PrecisionPlan;
-use escape::escape;
+use names::clean;
 use palette::Palette;
 
 /// What a page shows.
@@ -55,27 +56,32 @@ pub fn html(report: &Report<'_>) -> String {
     let comparison = report.comparison;
     let palette = Palette::of(&comparison.tensors);
     let worst = worst_first(&comparison.tensors);
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{first} and {second}</title>\n\
-         <style>\n{style}</style>\n</head>\n<body>\n<main>\n",
-        first = escape(report.first),
-        second = escape(report.second),
-        style = include_str!("page.css"),
-    );
-    page += &headline::section(report);
-    page += &headline::left_out(comparison);
-    page += &headline::not_finite(comparison);
-    page += &palette.section(&comparison.tensors);
-    page += &bars::section(&worst, &palette);
-    page += &trade_off::section(report);
-    page += &histogram::section(&worst, WORST);
-    page += &table::section(&comparison.tensors, &palette);
-    page += "</main>\n<script>\n";
-    page += include_str!("page.js");
-    page += "</script>\n</body>\n</html>\n";
-    page
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (clean(report.first)) " and " (clean(report.second)) }
+                style { (PreEscaped(include_str!("page.css"))) }
+            }
+            body {
+                main {
+                    (headline::section(report))
+                    (headline::left_out(comparison))
+                    (headline::not_finite(comparison))
+                    (palette.section(&comparison.tensors))
+                    (bars::section(&worst, &palette))
+                    (trade_off::section(report))
+                    (histogram::section(&worst, WORST))
+                    (table::section(&comparison.tensors, &palette))
+                }
+                script { (PreEscaped(include_str!("page.js"))) }
+            }
+        }
+    }
+    .into_string()
 }
 
 /// Rows by relative error, the largest first; among equals in the order of the file.

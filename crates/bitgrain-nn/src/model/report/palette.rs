@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
+
 use super::number::Size;
-use super::{decibels, escape, grouped, percent};
+use super::{clean, decibels, grouped, percent};
 use crate::model::bits_per_weight;
 use crate::model::compare::Row;
 
 /// Colours the style sheet has; formats beyond them share the last.
 const COLOURS: usize = 8;
+
+/// Columns of the legend after the format.
+const NUMBERS: [&str; 7] = ["tensors", "weights", "before", "after", "bits per weight", "relative RMSE", "SNR dB"];
 
 /// Formats in the order of their bytes, the most first.
 pub(super) struct Palette(Vec<String>);
@@ -40,34 +45,41 @@ impl Palette {
     }
 
     /// The legend: what the second model stores in each format.
-    pub(super) fn section(&self, rows: &[Row]) -> String {
+    pub(super) fn section(&self, rows: &[Row]) -> Markup {
         let totals = totals(rows);
-        let mut out = String::from(
-            "<section>\n<h2>Formats</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>format</th>\
-             <th class=\"n\">tensors</th><th class=\"n\">weights</th><th class=\"n\">before</th>\
-             <th class=\"n\">after</th><th class=\"n\">bits per weight</th><th class=\"n\">relative RMSE</th>\
-             <th class=\"n\">SNR dB</th></tr></thead>\n<tbody>\n",
-        );
-        for format in &self.0 {
-            let total = &totals[format.as_str()];
-            let lost = if total.noise == 0.0 { 0.0 } else { (total.noise / total.signal).sqrt() };
-            let snr = (lost > 0.0).then(|| -20.0 * lost.log10());
-            out += &format!(
-                "<tr><td class=\"nowrap\"><span class=\"dot {class}\"></span>{name}</td><td class=\"n\">{tensors}</td>\
-                 <td class=\"n\">{weights}</td><td class=\"n\">{before}</td><td class=\"n\">{after}</td>\
-                 <td class=\"n\">{bits:.2}</td><td class=\"n\">{lost}</td><td class=\"n\">{snr}</td></tr>\n",
-                class = self.class(format),
-                name = escape(format),
-                tensors = total.tensors,
-                weights = grouped(total.weights),
-                before = Size(total.before),
-                after = Size(total.after),
-                bits = bits_per_weight(total.after, total.weights),
-                lost = percent(lost),
-                snr = decibels(snr),
-            );
+        html! {
+            section {
+                h2 { "Formats" }
+                div class="scroll" {
+                    table {
+                        thead {
+                            tr {
+                                th { "format" }
+                                @for name in NUMBERS { th class="n" { (name) } }
+                            }
+                        }
+                        tbody { @for format in &self.0 { (self.row(format, &totals[format.as_str()])) } }
+                    }
+                }
+            }
         }
-        out + "</tbody></table></div>\n</section>\n"
+    }
+
+    fn row(&self, format: &str, total: &Total) -> Markup {
+        let lost = if total.noise == 0.0 { 0.0 } else { (total.noise / total.signal).sqrt() };
+        let snr = (lost > 0.0).then(|| -20.0 * lost.log10());
+        html! {
+            tr {
+                td class="nowrap" { span class={ "dot " (self.class(format)) } {} (clean(format)) }
+                td class="n" { (total.tensors) }
+                td class="n" { (grouped(total.weights)) }
+                td class="n" { (Size(total.before)) }
+                td class="n" { (Size(total.after)) }
+                td class="n" { (format!("{:.2}", bits_per_weight(total.after, total.weights))) }
+                td class="n" { (percent(lost)) }
+                td class="n" { (decibels(snr)) }
+            }
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use bitgrain_codec::weight::optimum;
+use bitgrain_codec::weight::{WeightFormat, optimum};
+use maud::{Markup, html};
 
-use super::escape::escape;
+use super::names::clean;
 use super::number::Size;
 use super::{Report, TradeOff};
 use crate::model::compare::ModelComparison;
@@ -21,32 +22,35 @@ const RIGHT: f64 = 24.0;
 /// Points that are drawn; a plan of a large model has one for every tensor and format.
 const POINTS: usize = 400;
 
-pub(super) fn section(report: &Report<'_>) -> String {
-    let title = "<section>\n<h2>Size and quality</h2>\n";
-    let (plan, candidates) = match report.curve {
-        TradeOff::Missing(reason) => {
-            return format!("{title}<p class=\"note\">No curve: {}.</p>\n</section>\n", escape(reason));
+pub(super) fn section(report: &Report<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "Size and quality" }
+            @match report.curve {
+                TradeOff::Missing(reason) => p class="note" { "No curve: " (clean(reason)) "." },
+                TradeOff::Measured { plan, candidates } => (measured(report.comparison, plan, candidates)),
+            }
         }
-        TradeOff::Measured { plan, candidates } => (plan, candidates),
-    };
+    }
+}
+
+fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[WeightFormat]) -> Markup {
     let drawn = thinned(&plan.curve);
-    if drawn.len() < 2 {
-        return format!(
-            "{title}<p class=\"note\">No curve: there is no weight matrix to choose a format for.</p>\n</section>\n"
-        );
-    }
     let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-    let here = standing(report.comparison, plan);
-    let mut out = format!(
-        "{title}<p class=\"note\">What the first model costs at other sizes, if each weight matrix gets the format that \
-         saves the most error per byte: measured in {}. The error of each matrix is relative to its own values.</p>\n",
-        escape(&names.join(", "))
-    );
-    out += &drawing(&drawn, here);
-    if let Some(here) = here {
-        out += &format!("<p>{}</p>\n", verdict(here, &plan.curve));
+    let here = standing(comparison, plan);
+    html! {
+        @if drawn.len() < 2 {
+            p class="note" { "No curve: there is no weight matrix to choose a format for." }
+        } @else {
+            p class="note" {
+                "What the first model costs at other sizes, if each weight matrix gets the format that saves the most error \
+                 per byte: measured in "
+                (names.join(", ")) ". The error of each matrix is relative to its own values."
+            }
+            (drawing(&drawn, here))
+            @if let Some(here) = here { p { (verdict(here, &plan.curve)) } }
+        }
     }
-    out + "</section>\n"
 }
 
 /// Where the second model stands, in the terms of the plan: the matrices that it plans, each relative to itself.
@@ -86,7 +90,7 @@ fn thinned(curve: &[Point]) -> Vec<Point> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes become places in a drawing")]
-fn drawing(curve: &[Point], here: Option<Point>) -> String {
+fn drawing(curve: &[Point], here: Option<Point>) -> Markup {
     let place = |point: &Point| (point.bytes as f64, optimum::decibels(point.relative_rmse));
     let all: Vec<(f64, f64)> = curve.iter().chain(&here).map(place).collect();
     let ends = |pick: fn(&(f64, f64)) -> f64| {
@@ -100,34 +104,37 @@ fn drawing(curve: &[Point], here: Option<Point>) -> String {
     let x = |bytes: f64| LEFT + (WIDTH - LEFT - RIGHT) * bytes / x_end;
     let y = |db: f64| HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * (db - y_start) / (y_end - y_start);
     let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    let mut svg = format!(
-        "<div class=\"chart\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"signal to noise by size\">\n"
-    );
-    for tick in ticks(y_start, y_end, y_step) {
-        let at = y(tick);
-        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/>");
-        let _ = writeln!(svg, "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{tick}</text>", LEFT - 8.0, at + 4.0);
-    }
-    for tick in ticks(0.0, x_end, x_step) {
-        let at = x(tick);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size that is not negative")]
-        let label = if tick == 0.0 { "0".to_owned() } else { Size(tick as u64).to_string() };
-        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>");
-        let _ = writeln!(svg, "<text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{label}</text>", bottom + 17.0);
-    }
     let line: Vec<String> =
         curve.iter().map(place).map(|(bytes, db)| format!("{:.1} {:.1}", x(bytes), y(db))).collect();
-    let _ = writeln!(svg, "<path class=\"curve\" d=\"M{}\"/>", line.join("L"));
-    let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{:.1}\">SNR dB by bytes of all tensors</text>", HEIGHT - 4.0);
-    if let Some((bytes, db)) = here.as_ref().map(place) {
-        let (x, y) = (x(bytes), y(db));
-        // Below and to the right there is no curve; near the right edge there is no room.
-        let (class, shift) = if x > 0.7 * WIDTH { ("end here", -9.0) } else { ("here", 9.0) };
-        let _ = writeln!(svg, "<circle class=\"here\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>");
-        let _ =
-            writeln!(svg, "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">second model</text>", x + shift, y + 17.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size that is not negative")]
+    let label = |tick: f64| if tick == 0.0 { "0".to_owned() } else { Size(tick as u64).to_string() };
+    html! {
+        div class="chart" {
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="signal to noise by size" {
+                @for tick in ticks(y_start, y_end, y_step) {
+                    path class="grid" d=(format!("M{LEFT} {:.1}H{right}", y(tick))) {}
+                    (text("end", LEFT - 8.0, y(tick) + 4.0, &tick.to_string()))
+                }
+                @for tick in ticks(0.0, x_end, x_step) {
+                    path class="grid" d=(format!("M{:.1} {TOP}V{bottom}", x(tick))) {}
+                    (text("middle", x(tick), bottom + 17.0, &label(tick)))
+                }
+                path class="curve" d=(format!("M{}", line.join("L"))) {}
+                text x=(LEFT) y=(format!("{:.1}", HEIGHT - 4.0)) { "SNR dB by bytes of all tensors" }
+                @if let Some((bytes, db)) = here.as_ref().map(place) {
+                    circle class="here" cx=(format!("{:.1}", x(bytes))) cy=(format!("{:.1}", y(db))) r="5" {}
+                    // Below and to the right there is no curve; near the right edge there is no room.
+                    @let (class, shift) = if x(bytes) > 0.7 * WIDTH { ("end here", -9.0) } else { ("here", 9.0) };
+                    (text(class, x(bytes) + shift, y(db) + 17.0, "second model"))
+                }
+            }
+        }
     }
-    svg + "</svg></div>\n"
+}
+
+/// A label of the drawing.
+fn text(class: &str, x: f64, y: f64, label: &str) -> Markup {
+    html! { text class=(class) x=(format!("{x:.1}")) y=(format!("{y:.1}")) { (label) } }
 }
 
 /// The round number next above a rough step: 1, 2 or 5 and zeros.

@@ -59,9 +59,9 @@ pub struct Trial {
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
-/// use bitgrain_nn::sample::classifier;
+/// use bitgrain_nn::network::sample::classifier;
 /// use bitgrain_nn::network::train::LossFunction;
-/// use bitgrain_nn::trial::trial;
+/// use bitgrain_nn::network::trial::trial;
 /// let digits = classifier(2)?; // an epoch or two will do here
 /// let file = std::env::temp_dir().join("bitgrain-trial.json");
 /// let int8 = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &file)?;

@@ -10,7 +10,7 @@ use crate::network::layer::Layer;
 use crate::network::train::{History, LossFunction, Schedule, TrainConfig, TrainingSet, TrainingTargets, train};
 use crate::network::{InputBatch, Network, NetworkError, Shape};
 
-static DIGITS: &[u8] = include_bytes!("../data/digits.npz");
+static DIGITS: &[u8] = include_bytes!("../../data/digits.npz");
 
 /// Images that are learned from.
 const LEARNED: usize = 1437;
@@ -46,7 +46,7 @@ pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
 /// another, so the last images are by hands that the first do not show.
 ///
 /// ```
-/// let digits = bitgrain_nn::sample::digits()?;
+/// let digits = bitgrain_nn::network::sample::digits()?;
 /// assert_eq!((digits.count(), digits.inputs().dims()), (1797, &[64][..]));
 /// # Ok::<(), bitgrain_nn::network::NetworkError>(())
 /// ```
