@@ -81,18 +81,18 @@ def test_fewer_bits_are_smaller_and_near(folder: Path) -> None:
 
 
 def test_calibration_quantizes_anew_and_needs_texts(folder: Path) -> None:
-    full = bitgrain.SentenceEncoder(folder)
+    full = bitgrain.weights.SentenceEncoder(folder)
     wanted = full.encode(TEXTS)
     for method, dtype in (("feedback", "int4"), ("importance", "q4_0")):
-        encoder = bitgrain.SentenceEncoder(folder, dtype=dtype)
+        encoder = bitgrain.weights.SentenceEncoder(folder, dtype=dtype)
         before = encoder.encode(TEXTS)
         encoder.calibrate(TEXTS, method=method)
         assert (encoder.encode(TEXTS) != before).any()
         full.calibrate(TEXTS, method=method)
         np.testing.assert_array_equal(full.encode(TEXTS), wanted)
-    with pytest.raises(bitgrain.InputError):
+    with pytest.raises(bitgrain.errors.InputError):
         full.calibrate([])
-    with pytest.raises(bitgrain.InputError, match="feedback or importance"):
+    with pytest.raises(bitgrain.errors.InputError, match="feedback or importance"):
         full.calibrate(TEXTS, method="magic")
 
 
