@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use bitgrain::codec::weight::DType;
 use bitgrain::nn::network::layer::Layer;
+use bitgrain::nn::network::sample::digits;
 use bitgrain::nn::network::train::{LossFunction, TrainConfig, evaluate, train};
 use bitgrain::nn::network::{Network, Shape};
-use bitgrain::nn::sample::digits;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // 1,797 handwritten digits of 8 × 8 pixels; the writers of the last 360 wrote none of the others.
