@@ -41,6 +41,32 @@ fn the_architecture_page_lists_every_crate() {
     assert_eq!(listed, packages);
 }
 
+/// Functions that a walk of the architecture page names, each with its file: `` `name` in `file` ``.
+fn steps(walk: &str) -> Vec<(String, String)> {
+    let parts: Vec<&str> = walk.split('`').collect();
+    let step = |window: &[&str]| (window[1] == " in ").then(|| (window[0].to_owned(), window[2].to_owned()));
+    parts.windows(3).filter_map(step).collect()
+}
+
+#[test]
+fn the_walks_of_the_architecture_page_name_functions_that_exist() {
+    let page = read("ARCHITECTURE.md");
+    let section = page.split("## Walks through the code").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let walks: Vec<&str> = section.expect("a section of walks").split("\n**").skip(1).collect();
+    assert_eq!(walks.len(), 4, "a CSV row, a tensor, a put and a forward pass");
+    for walk in walks {
+        let folder = walk.split('`').find(|part| part.starts_with("crates/")).expect("the folder of a walk");
+        let steps = steps(walk);
+        assert!(steps.len() >= 4, "{walk}");
+        for (name, file) in steps {
+            let function = name.rsplit("::").next().unwrap_or(&name);
+            let source = read(&format!("{folder}{file}"));
+            let defined = [format!("fn {function}("), format!("fn {function}<")];
+            assert!(defined.iter().any(|text| source.contains(text)), "{folder}{file} does not define {name}");
+        }
+    }
+}
+
 #[test]
 fn the_facade_lists_every_module_it_maps() {
     let source = include_str!("../src/lib.rs");
