@@ -54,8 +54,11 @@ macro_rules! generic_kernels {
             symmetric_leaves(
                 levels: &[$crate::tree::TreeLevel], codes: $crate::tree::CodeColumns<'_>, leaves: &mut [u8],
             ) = $crate::generic::tree::symmetric_leaves(<$token>::new(), levels, codes, leaves);
-            search<B: $crate::ggml::search::BlockSearch>(rows: $crate::ggml::search::Rows<'_>, out: &mut [u8]) =
-                $crate::ggml::search::quantize_rows::<_, B>($crate::generic::pair::Pair(<$token>::new()), rows, out);
+            scale_search<B: $crate::ggml::scale_search::BlockSearch>(
+                rows: $crate::ggml::scale_search::Rows<'_>, out: &mut [u8],
+            ) = $crate::ggml::scale_search::quantize_rows::<_, B>(
+                $crate::generic::pair::Pair(<$token>::new()), rows, out
+            );
         }
     };
 }

@@ -8,7 +8,7 @@ mod dequantize;
 pub(crate) mod layout;
 mod quantize;
 pub(crate) mod rounded;
-pub(crate) mod search;
+pub(crate) mod scale_search;
 mod wire;
 
 pub use block::GgmlBlock;

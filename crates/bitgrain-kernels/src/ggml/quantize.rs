@@ -1,7 +1,7 @@
 //! f32 to blocks.
 
 use super::rounded::Rounded;
-use super::search::{self, Rows};
+use super::scale_search::{self, Rows};
 use crate::backend::on;
 use crate::ggml::GgmlBlock;
 use crate::{Backend, KernelError};
@@ -35,7 +35,7 @@ pub fn quantize_ggml(
         }
         _ => None,
     };
-    let searched = search::quantize(backend, block, Rows { values, row_len, importance }, out);
+    let searched = scale_search::quantize(backend, block, Rows { values, row_len, importance }, out);
     if let Some(format) = Rounded::of(block).filter(|_| !searched) {
         on!(backend, round_ggml(format, values, out));
     }

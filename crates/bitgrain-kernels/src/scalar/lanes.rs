@@ -4,7 +4,7 @@ use core::array::from_fn;
 use core::ops::{Add, Div, Mul, Sub};
 
 use super::sqrt::sqrt;
-use crate::ggml::search::levels::{LEVELS, nearest, nearest_level_code};
+use crate::ggml::scale_search::levels::{LEVELS, nearest, nearest_level_code};
 use crate::lanes::{Isa, Lanes, Mask};
 
 /// The portable instruction set: always there.

@@ -14,7 +14,7 @@ use bitgrain_isa::neon;
 use crate::generic::registers::{
     Bytes, Doubles, Integers, Registers, bytes, calls, doubles, operators, proven, registers,
 };
-use crate::ggml::search::levels::{LEVEL_STARTS, LEVELS};
+use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// Proof that the CPU has NEON: this file is compiled only for targets that have it.

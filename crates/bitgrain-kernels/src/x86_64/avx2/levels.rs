@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use bitgrain_isa::avx2;
 
 use super::memory::load_f32;
-use crate::ggml::search::levels::{LEVEL_STARTS, LEVELS};
+use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 
 /// Starts of the levels with one bit after those known: entry `n` is behind the bits of `n`.
 static THIRD: [f32; 8] = [

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-use crate::ggml::search::levels::{LEVEL_STARTS, LEVELS};
+use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 use crate::lanes::ROUNDER;
 
 /// Width of a bin. The closest two levels begin 11.5 apart; 31 bins reach to ±139.5.

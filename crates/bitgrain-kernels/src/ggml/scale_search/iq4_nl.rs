@@ -5,7 +5,7 @@ use super::fit::{extreme, weigh};
 use super::half::half;
 use super::weighted::pack_halves;
 use crate::ggml::GgmlBlock;
-use crate::ggml::search::levels::{LEVELS, nearest_level_code};
+use crate::ggml::scale_search::levels::{LEVELS, nearest_level_code};
 use crate::lanes::{Isa, Lanes, MAX_LANES, Mask};
 
 /// The quantizer, `WEIGHTED` by importance or by the square of each weight.

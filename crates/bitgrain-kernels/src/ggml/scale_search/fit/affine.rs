@@ -1,6 +1,6 @@
 //! Scale and minimum of a block: a weighted least-squares fit for each of several steps, the best one kept.
 
-use crate::ggml::search::levels::nearest;
+use crate::ggml::scale_search::levels::nearest;
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
 /// How a format searches.

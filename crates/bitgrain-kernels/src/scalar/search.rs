@@ -1,8 +1,0 @@
-//! Formats that search their scales, four blocks at a time.
-
-use super::Portable;
-use crate::ggml::search::{BlockSearch, Rows, quantize_rows};
-
-pub(crate) fn search<B: BlockSearch>(rows: Rows<'_>, out: &mut [u8]) {
-    quantize_rows::<_, B>(Portable, rows, out);
-}
