@@ -1,6 +1,6 @@
 //! What is wrong is a typed error that says what, where and how much.
 
-use bitgrain_gbdt::feature::{BinCuts, FeatureError, Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{BinCuts, BinLayout, FeatureError, Features, Quantizer};
 
 #[test]
 fn shapes_that_are_no_matrix_are_refused() {
@@ -58,14 +58,14 @@ fn cuts_that_do_not_ascend_or_belong_to_other_features_are_refused() {
     assert_eq!(BinCuts::new(&[vec![]], vec![false; 2]), Err(counts(1, 2)));
     let cuts = BinCuts::new(&[vec![0.5]], vec![false]).expect("ascending");
     let features = Features::row_major(&[0.0_f32; 6][..], 3, 2).expect("a matrix");
-    assert_eq!(cuts.quantize(&features, Layout::Rows).err(), Some(counts(1, 2)));
+    assert_eq!(cuts.quantize(&features, BinLayout::Rows).err(), Some(counts(1, 2)));
 }
 
 #[test]
 fn a_missing_value_without_a_bin_goes_where_comparing_with_cuts_sends_it() {
     let cuts = BinCuts::new(&[vec![0.5]], vec![false]).expect("ascending");
     let features = Features::row_major(&[0.0_f32, f32::NAN, 1.0][..], 3, 1).expect("a matrix");
-    for layout in Layout::ALL {
+    for layout in BinLayout::ALL {
         let matrix = cuts.quantize(&features, layout).expect("the same features");
         assert_eq!([0, 1, 2].map(|row| matrix.bin(row, 0)), [0, 1, 1], "{layout:?}");
     }

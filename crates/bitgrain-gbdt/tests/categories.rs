@@ -1,6 +1,6 @@
 //! Categories have bins of their own while there are some, and all else shares the last.
 
-use bitgrain_gbdt::feature::{Absent, BinCuts, FeatureError, FeatureKind, Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{Absent, BinCuts, BinLayout, FeatureError, FeatureKind, Features, Quantizer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -112,7 +112,7 @@ fn other_data_may_hold_what_training_would_refuse() {
     let cuts = cuts_of(&[4.0, 5.0], 256, None);
     let other = [5.0_f64, -1.0, 4.5, 1e300, f64::NAN, 4.0, 6.0];
     let features = Features::column_major(&other[..], other.len(), 1).expect("a column");
-    for layout in Layout::ALL {
+    for layout in BinLayout::ALL {
         let matrix = cuts.quantize(&features, layout).expect("one feature");
         let bins: Vec<u32> = (0..other.len()).map(|row| matrix.bin(row, 0)).collect();
         assert_eq!(bins, [1, 2, 2, 2, 2, 0, 2], "{layout:?}");

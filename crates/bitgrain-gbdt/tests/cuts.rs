@@ -1,6 +1,6 @@
 //! What holds for the cuts of every column.
 
-use bitgrain_gbdt::feature::{BinCuts, Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{BinCuts, BinLayout, Features, Quantizer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -184,7 +184,7 @@ fn a_double_is_binned_as_the_float_it_rounds_to() {
     let column = [0.1_f64, 0.1 + 1e-12, 0.3, 1e300, -1e300, f64::NAN];
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("good");
-    let matrix = cuts.quantize(&features, Layout::Columns).expect("the same features");
+    let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
     // The first two are one f32; 1e300 is an infinity, in the last bin of values.
     assert_eq!((0..6).map(|row| matrix.bin(row, 0)).collect::<Vec<_>>(), [1, 1, 2, 3, 0, 4]);
     assert_eq!(cuts.bin(0, f32::INFINITY), 3);

@@ -1,6 +1,8 @@
 //! The four layouts hold the same bins, and every conversion is exact.
 
-use bitgrain_gbdt::feature::{BinBits, BinColumn, BinCuts, Features, Layout, QuantizedMatrix, Quantizer, Storage};
+use bitgrain_gbdt::feature::{
+    BinBits, BinColumn, BinCuts, BinLayout, BinStorage, Features, QuantizedMatrix, Quantizer,
+};
 use proptest::prelude::*;
 
 /// A matrix by rows: columns of few values, of many, with and without missing ones.
@@ -51,10 +53,10 @@ proptest! {
     fn every_layout_holds_the_bins_of_the_rule_and_converts_to_every_other(raw in raw(), max_bin in 2_u32..70) {
         let quantizer = Quantizer::default().with_max_bin(max_bin).expect("in range");
         let cuts = quantizer.compute_cuts(&raw.features(), None).expect("no weights");
-        for from in Layout::ALL {
+        for from in BinLayout::ALL {
             let matrix = cuts.quantize(&raw.features(), from).expect("the same features");
             assert_bins(&matrix, &cuts, &raw)?;
-            for to in Layout::ALL {
+            for to in BinLayout::ALL {
                 let converted = matrix.to_layout(to);
                 prop_assert_eq!(&converted, &cuts.quantize(&raw.features(), to).expect("the same features"));
                 prop_assert_eq!(matrix.bytes_in(to), converted.bytes(), "{:?} to {:?}", from, to);
@@ -72,7 +74,7 @@ proptest! {
         let (rows, features) = (raw.n_rows, raw.n_features);
         let quantized = |features: &Features<'_>| {
             let cuts = Quantizer::default().compute_cuts(features, None).expect("no weights");
-            Layout::ALL.map(|layout| cuts.quantize(features, layout).expect("the same features"))
+            BinLayout::ALL.map(|layout| cuts.quantize(features, layout).expect("the same features"))
         };
         let want = quantized(&raw.features());
         let columns = Features::column_major(&transposed[..], rows, features).expect("a matrix");
@@ -98,8 +100,8 @@ fn wide(n_rows: usize) -> (Vec<f32>, BinCuts) {
 fn each_feature_has_the_least_width_that_holds_it() {
     let (values, cuts) = wide(10_001);
     let features = Features::column_major(&values[..], 10_001, 5).expect("a matrix");
-    let matrix = cuts.quantize(&features, Layout::Columns).expect("the same features");
-    let Storage::Columns(columns) = matrix.storage() else { panic!("columns were asked for") };
+    let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
+    let BinStorage::Columns(columns) = matrix.storage() else { panic!("columns were asked for") };
     let bits = [BinBits::U4, BinBits::U8, BinBits::U8, BinBits::U16, BinBits::U32];
     assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).bits), bits);
     assert_eq!([0, 1, 2, 3, 4].map(|feature| columns.feature_info(feature).offset), [0, 5001, 15_002, 0, 0]);
@@ -110,9 +112,9 @@ fn each_feature_has_the_least_width_that_holds_it() {
             assert_eq!(matrix.bin(row, feature), cuts.bin(feature, *value), "row {row}, feature {feature}");
         }
     }
-    for layout in Layout::ALL {
+    for layout in BinLayout::ALL {
         let direct = cuts.quantize(&features, layout).expect("the same features");
-        assert!(direct.to_layout(Layout::Columns) == matrix && matrix.to_layout(layout) == direct, "{layout:?}");
+        assert!(direct.to_layout(BinLayout::Columns) == matrix && matrix.to_layout(layout) == direct, "{layout:?}");
     }
 }
 
@@ -120,8 +122,8 @@ fn each_feature_has_the_least_width_that_holds_it() {
 fn sparse_rows_keep_zeros_and_leave_out_what_is_missing() {
     let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
-    let csr = cuts.quantize(&features, Layout::Csr).expect("the same features");
-    let Storage::Csr(csr) = csr.storage() else { panic!("sparse rows were asked for") };
+    let csr = cuts.quantize(&features, BinLayout::Csr).expect("the same features");
+    let BinStorage::Csr(csr) = csr.storage() else { panic!("sparse rows were asked for") };
     assert_eq!(csr.row_ptr(), [0, 1, 2, 4]);
     assert_eq!(
         [0, 1, 2, 3].map(|entry| (csr.col_idx().get(entry), csr.bins().get(entry))),
@@ -134,8 +136,8 @@ fn padded_rows_hold_global_bins_and_then_the_symbol_behind_them() {
     let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 3.0, 1.0, 0.0][..], 3, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
     assert_eq!(cuts.map().feature_offsets(), [0, 3, 6]);
-    let ellpack = cuts.quantize(&features, Layout::Ellpack).expect("the same features");
-    let Storage::Ellpack(ellpack) = ellpack.storage() else { panic!("padded rows were asked for") };
+    let ellpack = cuts.quantize(&features, BinLayout::Ellpack).expect("the same features");
+    let BinStorage::Ellpack(ellpack) = ellpack.storage() else { panic!("padded rows were asked for") };
     assert_eq!((ellpack.row_stride(), ellpack.symbol_bits(), ellpack.padding()), (2, 3, 6));
     assert_eq!(ellpack.packed(), [0b0011_0000, 0b1001_1101, 0b01]); // 0, pad, 4, pad, 1, 3, three bits each from the lowest up
     assert_eq!([0, 1, 2].map(|row| [0, 1].map(|at| ellpack.symbol(row, at))), [[0, 6], [4, 6], [1, 3]]);
@@ -145,10 +147,10 @@ fn padded_rows_hold_global_bins_and_then_the_symbol_behind_them() {
 fn a_matrix_of_nothing_but_missing_values_has_empty_rows() {
     let features = Features::row_major(&[f32::NAN; 20][..], 10, 2).expect("a matrix");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
-    let columns = cuts.quantize(&features, Layout::Columns).expect("the same features");
-    assert_eq!(columns.bytes_in(Layout::Ellpack), 0);
-    for layout in Layout::ALL {
-        assert_eq!(columns.to_layout(layout).to_layout(Layout::Columns), columns);
+    let columns = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
+    assert_eq!(columns.bytes_in(BinLayout::Ellpack), 0);
+    for layout in BinLayout::ALL {
+        assert_eq!(columns.to_layout(layout).to_layout(BinLayout::Columns), columns);
         assert_eq!(columns.to_layout(layout).bin(9, 1), 1);
     }
 }

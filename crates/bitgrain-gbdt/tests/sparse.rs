@@ -1,6 +1,6 @@
 //! Sparse rows give the cuts and the bins of the dense matrix they stand for.
 
-use bitgrain_gbdt::feature::{Absent, FeatureError, Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{Absent, BinLayout, FeatureError, Features, Quantizer};
 use proptest::prelude::*;
 
 /// Sparse rows, the same matrix with every value in its place, and weights that sum up exactly.
@@ -66,11 +66,11 @@ proptest! {
         let quantizer = quantizer.with_sample_rows(if few { 30 } else { 200_000 }).expect("some");
         let cuts = quantizer.compute_cuts(&dense, weights).expect("good weights");
         prop_assert_eq!(&quantizer.compute_cuts(&sparse, weights).expect("good weights"), &cuts);
-        for layout in Layout::ALL {
+        for layout in BinLayout::ALL {
             let want = cuts.quantize(&dense, layout).expect("the same features");
             let matrix = cuts.quantize(&sparse, layout).expect("the same features");
             prop_assert!(matrix == want, "{layout:?}");
-            prop_assert!(matrix.to_layout(Layout::Rows) == cuts.quantize(&sparse, Layout::Rows).expect("the same"));
+            prop_assert!(matrix.to_layout(BinLayout::Rows) == cuts.quantize(&sparse, BinLayout::Rows).expect("the same"));
         }
     }
 }
@@ -83,7 +83,7 @@ fn many_rows_are_binned_block_by_block() {
     let values: Vec<f32> = (0..row_ptr[n_rows]).map(|at| at as f32 - 1000.0).collect();
     let features = Features::sparse(&row_ptr, &columns, &values, 3, Absent::Zero).expect("sparse rows");
     let cuts = Quantizer::default().compute_cuts(&features, None).expect("no weights");
-    let matrix = cuts.quantize(&features, Layout::Columns).expect("the same features");
+    let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
     for row in 0..n_rows {
         let entry = (row % 3 == 0).then(|| (columns[row / 3] as usize, values[row / 3]));
         for feature in 0..3 {

@@ -1,6 +1,6 @@
 //! The same cuts and the same bytes at any number of threads.
 
-use bitgrain_gbdt::feature::{Absent, BinCuts, Features, Layout, QuantizedMatrix, Quantizer};
+use bitgrain_gbdt::feature::{Absent, BinCuts, BinLayout, Features, QuantizedMatrix, Quantizer};
 
 const ROWS: usize = 30_011;
 const FEATURES: usize = 9;
@@ -48,7 +48,7 @@ fn quantized(threads: usize, values: &[f32], weights: &[f32]) -> [Quantized; 2] 
             let features = features.with_categorical(&[0, 4]).expect("features");
             let quantizer = Quantizer::default().with_sample_rows(5000).expect("some").with_seed(42);
             let cuts = quantizer.compute_cuts(&features, Some(weights)).expect("good weights");
-            let matrices = Layout::ALL.map(|layout| cuts.quantize(&features, layout).expect("the same features"));
+            let matrices = BinLayout::ALL.map(|layout| cuts.quantize(&features, layout).expect("the same features"));
             (cuts, matrices)
         })
     })

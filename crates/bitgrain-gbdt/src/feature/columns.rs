@@ -12,7 +12,7 @@ use super::{BinBits, BinColumn, BinMap, BinSource, FeatureStorageInfo};
 
 /// Columns of bins. A histogram that walks one feature at a time reads memory in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Columns {
+pub struct BinColumns {
     /// Columns of 4 and of 8 bits.
     bytes: Box<[u8]>,
     words: Box<[u16]>,
@@ -21,7 +21,7 @@ pub struct Columns {
     n_rows: usize,
 }
 
-impl Columns {
+impl BinColumns {
     /// The column of a feature.
     #[must_use]
     pub fn col(&self, feature: usize) -> BinColumn<'_> {

@@ -7,7 +7,7 @@ use bitgrain_kernels::bins::{BinCode, bin_f32};
 
 use super::categories::Categories;
 use super::source::RawBins;
-use super::{BinMap, FeatureError, FeatureKind, Features, Layout, QuantizedMatrix, Storage};
+use super::{BinLayout, BinMap, BinStorage, FeatureError, FeatureKind, Features, QuantizedMatrix};
 use crate::narrow::narrow;
 
 /// Ascending cuts of every numeric feature, the categories of every categorical one, and which features have a bin for
@@ -189,8 +189,8 @@ impl BinCuts {
     ///
     /// # Errors
     /// [`FeatureError::FeatureCount`] unless there are as many features as here.
-    pub fn quantize(&self, features: &Features<'_>, layout: Layout) -> Result<QuantizedMatrix, FeatureError> {
-        let storage = Storage::build(&self.source(features)?, &self.map, layout);
+    pub fn quantize(&self, features: &Features<'_>, layout: BinLayout) -> Result<QuantizedMatrix, FeatureError> {
+        let storage = BinStorage::build(&self.source(features)?, &self.map, layout);
         Ok(QuantizedMatrix::new(storage, features.n_rows(), Arc::clone(&self.map)))
     }
 }

@@ -7,12 +7,12 @@ use bitgrain_kernels::bins::BinCode;
 use rayon::prelude::*;
 
 use super::tile::{Tile, TileBin, blocks};
-use super::{BinMap, BinSource, Columns, Csr, Ellpack, Rows};
+use super::{BinColumns, BinMap, BinRows, BinSource, Csr, Ellpack};
 use crate::narrow::narrow;
 
 /// How a matrix of bins lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Layout {
+pub enum BinLayout {
     /// Dense, column after column, each at the width its feature needs.
     Columns,
     /// Dense, row after row, at the width of the widest feature.
@@ -23,26 +23,26 @@ pub enum Layout {
     Ellpack,
 }
 
-impl Layout {
+impl BinLayout {
     /// Every layout.
     pub const ALL: [Self; 4] = [Self::Columns, Self::Rows, Self::Csr, Self::Ellpack];
 }
 
 /// The bins, in the layout they are in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Storage {
-    /// See [`Layout::Columns`].
-    Columns(Columns),
-    /// See [`Layout::Rows`].
-    Rows(Rows),
-    /// See [`Layout::Csr`].
+pub enum BinStorage {
+    /// See [`BinLayout::Columns`].
+    Columns(BinColumns),
+    /// See [`BinLayout::Rows`].
+    Rows(BinRows),
+    /// See [`BinLayout::Csr`].
     Csr(Csr),
-    /// See [`Layout::Ellpack`].
+    /// See [`BinLayout::Ellpack`].
     Ellpack(Ellpack),
 }
 
-impl Storage {
-    pub(super) fn build(source: &dyn BinSource, map: &Arc<BinMap>, layout: Layout) -> Self {
+impl BinStorage {
+    pub(super) fn build(source: &dyn BinSource, map: &Arc<BinMap>, layout: BinLayout) -> Self {
         if fit_a_byte(map) {
             Self::build_from::<u8>(source, map, layout)
         } else {
@@ -50,12 +50,12 @@ impl Storage {
         }
     }
 
-    fn build_from<C: TileBin>(source: &dyn BinSource, map: &Arc<BinMap>, layout: Layout) -> Self {
+    fn build_from<C: TileBin>(source: &dyn BinSource, map: &Arc<BinMap>, layout: BinLayout) -> Self {
         match layout {
-            Layout::Columns => Self::Columns(Columns::build::<C>(source)),
-            Layout::Rows => Self::Rows(Rows::build::<C>(source)),
-            Layout::Csr => Self::Csr(Csr::build::<C>(source, &present::<C>(source), map)),
-            Layout::Ellpack => Self::Ellpack(Ellpack::build::<C>(source, &present::<C>(source), map)),
+            BinLayout::Columns => Self::Columns(BinColumns::build::<C>(source)),
+            BinLayout::Rows => Self::Rows(BinRows::build::<C>(source)),
+            BinLayout::Csr => Self::Csr(Csr::build::<C>(source, &present::<C>(source), map)),
+            BinLayout::Ellpack => Self::Ellpack(Ellpack::build::<C>(source, &present::<C>(source), map)),
         }
     }
 
@@ -97,25 +97,25 @@ fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
 /// The bins of every row and feature.
 ///
 /// ```
-/// use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+/// use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 /// let features = Features::row_major(&[0.0_f32, f32::NAN, f32::NAN, 1.0, 2.0, f32::NAN][..], 3, 2)?;
 /// let cuts = Quantizer::default().compute_cuts(&features, None)?;
-/// let columns = cuts.quantize(&features, Layout::Columns)?;
-/// let sparse = columns.to_layout(Layout::Csr);
-/// assert_eq!(sparse.to_layout(Layout::Columns), columns);
+/// let columns = cuts.quantize(&features, BinLayout::Columns)?;
+/// let sparse = columns.to_layout(BinLayout::Csr);
+/// assert_eq!(sparse.to_layout(BinLayout::Columns), columns);
 /// // Three values: a byte for the feature and one for the bin of each, and where four rows begin or end.
-/// assert_eq!(columns.bytes_in(Layout::Csr), 3 * 2 + 4 * size_of::<usize>());
+/// assert_eq!(columns.bytes_in(BinLayout::Csr), 3 * 2 + 4 * size_of::<usize>());
 /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuantizedMatrix {
-    storage: Storage,
+    storage: BinStorage,
     n_rows: usize,
     map: Arc<BinMap>,
 }
 
 impl QuantizedMatrix {
-    pub(super) fn new(storage: Storage, n_rows: usize, map: Arc<BinMap>) -> Self {
+    pub(super) fn new(storage: BinStorage, n_rows: usize, map: Arc<BinMap>) -> Self {
         Self { storage, n_rows, map }
     }
 
@@ -133,7 +133,7 @@ impl QuantizedMatrix {
 
     /// The bins in their layout, for loops that know it.
     #[must_use]
-    pub fn storage(&self) -> &Storage {
+    pub fn storage(&self) -> &BinStorage {
         &self.storage
     }
 
@@ -146,17 +146,17 @@ impl QuantizedMatrix {
         let (n_rows, n_features) = (self.n_rows, self.map.n_features());
         assert!(row < n_rows && feature < n_features, "row {row}, feature {feature} of {n_rows} by {n_features}");
         match &self.storage {
-            Storage::Columns(columns) => columns.col(feature).get(row),
-            Storage::Rows(rows) => rows.bin(row, feature),
-            Storage::Csr(csr) => csr.bin(row, feature),
-            Storage::Ellpack(ellpack) => ellpack.bin(row, feature),
+            BinStorage::Columns(columns) => columns.col(feature).get(row),
+            BinStorage::Rows(rows) => rows.bin(row, feature),
+            BinStorage::Csr(csr) => csr.bin(row, feature),
+            BinStorage::Ellpack(ellpack) => ellpack.bin(row, feature),
         }
     }
 
     /// The same bins in another layout.
     #[must_use]
-    pub fn to_layout(&self, layout: Layout) -> Self {
-        let storage = Storage::build(self, &self.map, layout);
+    pub fn to_layout(&self, layout: BinLayout) -> Self {
+        let storage = BinStorage::build(self, &self.map, layout);
         Self { storage, n_rows: self.n_rows, map: Arc::clone(&self.map) }
     }
 
@@ -164,23 +164,23 @@ impl QuantizedMatrix {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.storage {
-            Storage::Columns(columns) => columns.bytes(),
-            Storage::Rows(rows) => rows.bytes(),
-            Storage::Csr(csr) => csr.bytes(),
-            Storage::Ellpack(ellpack) => ellpack.bytes(),
+            BinStorage::Columns(columns) => columns.bytes(),
+            BinStorage::Rows(rows) => rows.bytes(),
+            BinStorage::Csr(csr) => csr.bytes(),
+            BinStorage::Ellpack(ellpack) => ellpack.bytes(),
         }
     }
 
     /// Bytes that the bins would take in another layout, without making it.
     #[must_use]
-    pub fn bytes_in(&self, layout: Layout) -> usize {
+    pub fn bytes_in(&self, layout: BinLayout) -> usize {
         let (map, n_rows) = (&*self.map, self.n_rows);
         let counts = || if fit_a_byte(map) { present::<u8>(self) } else { present::<u32>(self) };
         match layout {
-            Layout::Columns => Columns::bytes_for(map, n_rows),
-            Layout::Rows => Rows::bytes_for(map, n_rows),
-            Layout::Csr => Csr::bytes_for(map, n_rows, counts().iter().map(|&count| count as usize).sum()),
-            Layout::Ellpack => {
+            BinLayout::Columns => BinColumns::bytes_for(map, n_rows),
+            BinLayout::Rows => BinRows::bytes_for(map, n_rows),
+            BinLayout::Csr => Csr::bytes_for(map, n_rows, counts().iter().map(|&count| count as usize).sum()),
+            BinLayout::Ellpack => {
                 let counts = counts();
                 let [shortest, longest] =
                     [counts.iter().min(), counts.iter().max()].map(|count| count.copied().unwrap_or(0) as usize);

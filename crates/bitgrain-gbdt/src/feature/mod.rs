@@ -4,13 +4,13 @@
 //! [`QuantizedMatrix`] holds the bins of all rows in the layout that suits what comes next.
 //!
 //! ```
-//! use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+//! use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 //! // Three rows of two features, row after row.
 //! let features = Features::row_major(&[1.0_f32, 5.0, 2.0, f32::NAN, 4.0, 6.0][..], 3, 2)?;
 //! let cuts = Quantizer::default().compute_cuts(&features, None)?;
 //! assert_eq!(cuts.cuts(0), [1.5, 3.0]); // midway between neighbours
 //! assert_eq!(cuts.map().missing_bin(1), Some(2)); // behind the bins of 5 and 6
-//! let matrix = cuts.quantize(&features, Layout::Columns)?;
+//! let matrix = cuts.quantize(&features, BinLayout::Columns)?;
 //! assert_eq!((matrix.bin(2, 0), matrix.bin(1, 1)), (2, 2));
 //! assert_eq!(matrix.bytes(), 4); // two columns of three bins, two bins to a byte
 //! # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
@@ -69,7 +69,7 @@ pub use bin_map::BinMap;
 pub use bits::BinBits;
 pub use codes::Codes;
 pub use column::{BinColumn, FeatureStorageInfo};
-pub use columns::Columns;
+pub use columns::BinColumns;
 pub use csr::Csr;
 pub use cuts::BinCuts;
 pub use dense::Values;
@@ -78,9 +78,9 @@ pub use error::FeatureError;
 pub use input::Features;
 pub use kind::FeatureKind;
 pub use matching::ColumnMismatch;
-pub use matrix::{Layout, QuantizedMatrix, Storage};
+pub use matrix::{BinLayout, BinStorage, QuantizedMatrix};
 pub use quantizer::Quantizer;
-pub use rows::Rows;
+pub use rows::BinRows;
 pub use schema::Schema;
 pub(crate) use source::BinSource;
 pub use sparse::Absent;

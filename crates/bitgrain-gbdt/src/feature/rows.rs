@@ -11,12 +11,12 @@ use super::{BinMap, BinSource, Codes};
 
 /// Rows of bins. A histogram that walks all features of a row at a time reads memory in order, whatever the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
+pub struct BinRows {
     bins: Codes,
     n_features: usize,
 }
 
-impl Rows {
+impl BinRows {
     /// The bins: that of `feature` in `row` is at `row * n_features + feature`.
     #[must_use]
     pub fn bins(&self) -> &Codes {

@@ -124,7 +124,7 @@ pub(super) fn scatter<C: BinCode, E: Iterator<Item = (usize, u32)>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::{Absent, Layout, Quantizer};
+    use crate::feature::{Absent, BinLayout, Quantizer};
 
     const ROWS: usize = 5003;
     const FEATURES: usize = 40;
@@ -176,7 +176,7 @@ mod tests {
             let features = features.and_then(|features| features.with_categorical(&[0, 3, 6])).expect("a matrix");
             let cuts = Quantizer::default().compute_cuts(&features, None).expect("codes");
             assert_bins(&cuts.source(&features).expect("the same features"), &cuts, what);
-            for layout in Layout::ALL {
+            for layout in BinLayout::ALL {
                 let matrix = cuts.quantize(&features, layout).expect("the same features");
                 assert_bins(&matrix, &cuts, &format!("{layout:?} of {what}"));
             }

@@ -1,6 +1,6 @@
 //! The same model, whatever should not matter.
 
-use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::Model;
 use bitgrain_gbdt::objective::by_name;
@@ -63,7 +63,7 @@ fn every_layout_trains_the_same_model() {
         Trainer::new(small(), by_name("squared").expect("ours")).train(&mut data).expect("good data").model
     };
     let direct = train(dataset(&features, &made.targets));
-    for layout in Layout::ALL {
+    for layout in BinLayout::ALL {
         let matrix = cuts.quantize(&features, layout).expect("its own cuts");
         let names = features.names().to_vec();
         let data = Dataset::from_matrix(&matrix, &cuts, names, made.targets.clone(), None).expect("good data");
@@ -108,7 +108,7 @@ fn a_row_of_weight_two_is_two_rows() {
         Trainer::new(params(), by_name("squared").expect("ours")).train(&mut data).expect("good data")
     };
     let heavy = Dataset::from_matrix(
-        &data.cuts().quantize(&made.features(), Layout::Columns).expect("its own cuts"),
+        &data.cuts().quantize(&made.features(), BinLayout::Columns).expect("its own cuts"),
         data.cuts(),
         made.features().names().to_vec(),
         made.targets.clone(),

@@ -1,6 +1,6 @@
 //! Odd but legal: data, settings and calls that nobody means but somebody makes.
 
-use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::metric;
 use bitgrain_gbdt::objective::by_name;
@@ -19,7 +19,7 @@ fn validation_data_may_keep_its_bins_in_other_places() {
     let (made, other) = (Made::new(25_000, 2), Made::new(3000, 3));
     let mut data = dataset(&made.features(), &made.targets);
     let like = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
-    let matrix = data.cuts().quantize(&other.features(), Layout::Columns).expect("the same features");
+    let matrix = data.cuts().quantize(&other.features(), BinLayout::Columns).expect("the same features");
     let names = other.features().names().to_vec();
     let own = Dataset::from_matrix(&matrix, data.cuts(), names, other.targets.clone(), None).expect("good data");
     let mut history = |valid: &Dataset| {

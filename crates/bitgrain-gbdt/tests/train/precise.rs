@@ -1,6 +1,6 @@
 //! Features whose values f32 does not tell apart.
 
-use bitgrain_gbdt::feature::{Features, Layout, Quantizer};
+use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::model::{Comparison, Model};
 use bitgrain_gbdt::objective::by_name;
@@ -44,7 +44,7 @@ fn identifiers_and_timestamps_have_the_bins_that_their_values_need() {
         assert!(cuts.is_sorted_by(|a, b| a < b) && data.cuts().cuts(feature).is_empty());
     }
     assert!(data.cuts().precise_cuts(3).is_none(), "noise loses nothing");
-    for layout in Layout::ALL {
+    for layout in BinLayout::ALL {
         let matrix = data.cuts().quantize(&features(&values), layout).expect("its own cuts");
         for (feature, column) in values.chunks(ROWS).enumerate().take(3) {
             let cuts = data.cuts().precise_cuts(feature).expect("more digits than f32 has");
