@@ -227,7 +227,7 @@ fn the_weight_figures_of_the_readme_are_those_of_the_benchmark_page() {
     };
     let quantize = tables("Quantize from memory", "with a search");
     let dequantize = tables("Dequantize from memory", "searched formats");
-    let shown = rows(&readme, "## Shrink a model", "| format |");
+    let shown = rows(&readme, "## Quantize model files", "| format |");
     assert_eq!(shown.len(), 8);
     for row in shown {
         for (measured, columns) in [(&quantize, [1, 2]), (&dequantize, [3, 4])] {
