@@ -9,12 +9,12 @@ use crate::step::root;
 
 /// Folders with tests, the mark of a test in their files, and what the tests are.
 const KINDS: &[(&str, &str, &str, &str)] = &[
-    ("crates", "rs", "#[test]", "Rust tests of the crates, property tests among them"),
-    ("xtask", "rs", "#[test]", "Rust tests of the project's own commands"),
+    ("crates", "rs", "#[test]", "Rust tests of the crates, including property tests"),
+    ("xtask", "rs", "#[test]", "Rust tests of the project's build commands"),
     ("bench", "rs", "#[test]", "Rust tests of the benchmarks"),
-    ("oracles", "py", "def test_", "comparisons with other people's libraries, through the command"),
+    ("oracles", "py", "def test_", "comparisons of the `bitgrain` command with other libraries"),
     ("bindings/python/tests", "py", "def test_", "tests of the Python package"),
-    ("spec/vectors", "json", "", "golden vectors, read by Rust and by an independent reader in Python"),
+    ("spec/vectors", "json", "", "golden vectors, decoded by Rust and by an independent Python decoder"),
     ("fuzz/fuzz_targets", "rs", "", "fuzz targets"),
     ("fuzz/seeds", "*", "", "inputs that fuzzing found, replayed in every test run"),
 ];
