@@ -51,7 +51,7 @@ pub(super) fn tables(effort: Effort, memory: &mut Memory, place: &Place) -> [Tab
     [
         Table {
             title: place.titles[0],
-            note: "ruvector stores f16 scales and has no 6, 4 and 2 bits.".into(),
+            note: "ruvector stores f16 scales and does not support 6, 4 and 2 bits.".into(),
             unit: Unit::GbPerS("f32 input"),
             axis: "width",
             figures: vec![figure("memcpy", place.encode_to_memcpy), figure("ruvector", place.encode_to_ruvector)],
@@ -59,8 +59,7 @@ pub(super) fn tables(effort: Effort, memory: &mut Memory, place: &Place) -> [Tab
         },
         Table {
             title: place.titles[1],
-            note: "ruvector is given its scales as f32 already, and its output vector is not cleared between calls."
-                .into(),
+            note: "ruvector receives its scales as f32, and its output vector is not cleared between calls.".into(),
             unit: Unit::GbPerS("f32 output"),
             axis: "width",
             figures: vec![

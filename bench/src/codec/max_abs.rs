@@ -24,7 +24,7 @@ pub(super) fn in_memory(effort: Effort, mut values: &[f32]) -> Table {
     let bytes = size_of_val(values);
     Table {
         title: "max_abs",
-        note: "`read` folds the same bytes with xor: what one core can read.".into(),
+        note: "`read` combines the same bytes with xor and measures the read bandwidth of one core.".into(),
         unit: Unit::GbPerS("f32 input"),
         axis: "input",
         figures: vec![Figure::ratio(best(), "read")],
@@ -46,8 +46,8 @@ pub(super) fn in_cache(effort: Effort) -> Table {
     let bytes = size_of_val(&*values);
     Table {
         title: "max_abs in cache",
-        note: "Blocks of 512 values, a call for each. The plain loop is `if v.abs() > m { m = v.abs() }`, which \
-               compilers do not vectorise."
+        note: "One call per block of 512 values. The plain loop is `if v.abs() > m { m = v.abs() }`, which compilers \
+               do not vectorize."
             .into(),
         unit: Unit::GbPerS("f32 input"),
         axis: "block",

@@ -43,11 +43,12 @@ pub(crate) fn run(pace: Pace) -> Report {
 
 fn intro(large: usize) -> String {
     format!(
-        "The kernels of `bitgrain-kernels` on every backend of one CPU, beside `memcpy` and the crates that do \
-         comparable work. One thread, a default build (no `target-cpu` flags: the backends are chosen at run time). \
-         The contestants of a row took turns in one process, every answer was checked before it was timed, and buffers \
-         were page-aligned and touched beforehand. Ratios are ratios of medians. Input: {} Mi roughly normal f32 ({} \
-         MiB) from a seeded generator, in blocks of {} values; *in cache* means {} KiB of f32 or of codes.",
+        "Throughput of the kernels in `bitgrain-kernels` on every backend of one CPU, compared with `memcpy` and \
+         with crates for similar tasks, on one thread of a default build (without `target-cpu` flags, because the \
+         backends are chosen at run time). The implementations of a row run alternately in one process, results are \
+         checked before timing, and buffers are page-aligned and touched in advance. Ratios are ratios of medians. \
+         Input: {} Mi approximately normal f32 values ({} MiB) from a seeded generator, in blocks of {} values; *in \
+         cache* means {} KiB of f32 values or codes.",
         large >> 20,
         (large * size_of::<f32>()) >> 20,
         BLOCK.get(),

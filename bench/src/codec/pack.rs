@@ -18,10 +18,10 @@ const CODES: usize = 16 << 10;
 /// The widths the bars were set for come first; the others are shown.
 const WIDTHS: [(u8, bool); 7] = [(7, true), (5, true), (3, true), (6, false), (4, false), (2, false), (1, false)];
 
-const NOTE: &str = "In cache; a code counts as one byte for everyone. Ours takes off the sign, checks the range and \
-    keeps the codes in order; fastlanes and bitpacking have layouts of their own and check nothing. bitpacking packs \
-    u32 (16 KiB of them, so that it stays in L1). fastlanes is vectorised by the compiler, for the default target. \
-    Bars are for 7, 5 and 3 bits; 1 bit is `pack_u8`.";
+const NOTE: &str = "In cache; a code counts as one byte in every library. Ours removes the sign, checks the range \
+    and keeps the codes in order; fastlanes and bitpacking use their own layouts and do not check the \
+    range. bitpacking packs u32 (16 KiB, to stay in L1). fastlanes is vectorized by the compiler, for the default target. \
+    Targets apply to 7, 5 and 3 bits; 1 bit is `pack_u8`.";
 
 /// Everyone's buffers, all filled from the same codes.
 struct Lot {

@@ -28,8 +28,8 @@ pub(super) fn table(effort: Effort, memory: &mut Memory) -> Table {
     }
     Table {
         title: "Decode by output size",
-        note: "8 bits. Vector backends write large outputs past the caches; the threshold is in \
-               `x86_64/stream.rs`. `memcpy` has a threshold of its own, from the size of the last cache."
+        note: "8 bits. Vector backends bypass the caches for large outputs; the threshold is in `x86_64/stream.rs`. \
+               `memcpy` has its own threshold, derived from the size of the last-level cache."
             .into(),
         unit: Unit::GbPerS("f32 output"),
         axis: "output",

@@ -8,8 +8,8 @@ use crate::report::{Figure, Finding, Verdict};
 pub(super) fn judge(contests: &[Contest]) -> Vec<Verdict> {
     type Ratio = fn(&Contest) -> Option<f64>;
     let bars: [(&str, Figure, Ratio); 6] = [
-        ("Training", bar("the better of pair8 and pair4", "the fastest rival", 2.0), |c| training(c, Side::Small)),
-        ("Training", bar("f32", "the fastest rival", 1.3), |c| training(c, Side::Full)),
+        ("Training", bar("the better of pair8 and pair4", "the fastest competitor", 2.0), |c| training(c, Side::Small)),
+        ("Training", bar("f32", "the fastest competitor", 1.3), |c| training(c, Side::Full)),
         ("Binning", bar("bitgrain", "LightGBM", 2.0), |c| {
             worst(c, YARDSTICK, is_by_leaf, |entry| entry.bin.map(|bin| bin.wall))
         }),

@@ -83,7 +83,7 @@ pub(crate) fn run(pace: Pace, options: &Options) -> io::Result<Report> {
         pace,
         options: options.data.iter().map(|_| "--data FOLDER").collect(),
         machine: Machine::read(),
-        facts: vec![("Rivals", versions(&contests))],
+        facts: vec![("Competitors", versions(&contests))],
         tables: Vec::new(),
         sheets,
         judged: bars::judge(&contests),
@@ -142,24 +142,26 @@ fn versions(contests: &[Contest]) -> String {
 fn intro(pace: Pace) -> String {
     let Settings { rounds, leaves, depth, bins, learning_rate, min_child_samples, .. } = settings(pace);
     format!(
-        "Gradient boosting through `bitgrain::gbdt`, beside the libraries people use, as they come from PyPI. Every run \
-         is a process of its own that reads the same f32 arrays, row after row, and the contenders take turns; numbers \
-         are medians of their runs, each with a seed of its own. Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise). A rival that \
-         needs more than 1.5 times as long to train as the fastest runs once.\n\n\
-         Equal for all: {rounds} rounds, {bins} bins, learning rate {learning_rate}, {leaves} leaves (depth {depth} for \
-         CatBoost, for XGBoost by depth, and for our symmetric trees), no regularisation of leaves, no sampling of rows \
-         or features, raw scores predicted, threads as the title says. At least {min_child_samples} rows in a leaf, but \
-         not in XGBoost, which has no such setting (its sum of hessians is at least 0.001, as ours and LightGBM's), nor \
-         in CatBoost's symmetric trees. LightGBM's quantized gradients have 4 levels, with leaves renewed. CatBoost \
-         takes one Newton step per leaf, without random strength. Cuts are found as each library does by default: from \
-         200,000 rows at most in ours, LightGBM and scikit-learn. scikit-learn bins within its training, so its two \
-         times are one. Categories are split by each library's own rules.\n\n\
-         *Bin* is from arrays to a data set ready to train on (`Dataset`, `QuantileDMatrix`, quantized `Pool`). *Peak* \
-         is the high-water mark of resident memory up to the end of training, less what was resident with input read \
-         and libraries imported. *Predict* is the mean of calls for {} s, after one that is not counted. \
-         *Of equal quality* is not worse than LightGBM by more than 0.1 %; only such rivals count as the fastest, and \
-         only such contenders of ours are held against them. For binning, memory and prediction the worst of our three \
-         contenders by leaf counts. Bars are for generated tables; real ones are too small for times to mean much.",
+        "Gradient boosting with `bitgrain::gbdt`, compared with other libraries as released on PyPI. Every run is a \
+         separate process that reads the same row-major f32 arrays, and the libraries run alternately; figures are \
+         medians over runs with different seeds. Files are in memory (`/dev/shm`, unless `TMPDIR` is set). A \
+         competitor that trains more than 1.5 times as long as the fastest runs once.\n\n\
+         Common settings: {rounds} rounds, {bins} bins, learning rate {learning_rate}, {leaves} leaves (depth \
+         {depth} for CatBoost, for depth-wise XGBoost, and for our symmetric trees), no regularization of leaves, no \
+         sampling of rows or features, prediction of raw scores, number of threads as in the heading. Leaves have at \
+         least {min_child_samples} rows, except in XGBoost, which lacks this setting (its minimum sum of hessians is \
+         0.001, as in ours and LightGBM), and in CatBoost's symmetric trees. LightGBM's quantized gradients have 4 \
+         levels, with renewed leaves. CatBoost takes one Newton step per leaf, without random strength. Each library \
+         finds cuts with its default method: ours, LightGBM and scikit-learn from at most 200,000 rows. scikit-learn \
+         bins during training, so its training time includes binning. Categories are split by each library's own \
+         rules.\n\n\
+         *Bin* is the time from arrays to a dataset ready for training (`Dataset`, `QuantileDMatrix`, quantized \
+         `Pool`). *Peak* is the maximum resident memory up to the end of training, minus the resident memory after \
+         reading the input and importing the libraries. *Predict* is the mean over calls during {} s, after an \
+         untimed call. *Equal quality* means at most 0.1 % worse than LightGBM; only competitors of equal quality \
+         count as the fastest, and only our entries of equal quality are compared with them. For binning, memory and \
+         prediction, the worst of our three leaf-wise entries counts. Targets apply to generated tables; the real \
+         ones are too small for meaningful times.",
         predict_seconds(pace),
     )
 }

@@ -11,11 +11,11 @@ use crate::report::Sheet;
 pub(super) fn of(contest: &Contest, table: &Table) -> Sheet {
     let (measure, name) = match contest.objective {
         Objective::Binary => ("AUC", "the area under the ROC curve"),
-        Objective::Squared => ("RMSE", "the root of the mean squared error"),
+        Objective::Squared => ("RMSE", "the root mean squared error"),
     };
     let mut note = format!(
-        "{} {} rows to train on, {} held back, {} features. Seconds are of the wall clock, in brackets of the CPU; \
-         prediction is of {} rows; {measure} is {name} on the rows held back, with the difference to LightGBM's \
+        "{} {} training rows, {} validation rows, {} features. Times are wall-clock times, with CPU times in brackets; \
+         prediction is for {} rows; {measure} is {name} on the validation rows, with the difference to LightGBM \
          (positive is better).",
         table.about,
         thousands(table.train.targets.len()),
@@ -24,7 +24,7 @@ pub(super) fn of(contest: &Contest, table: &Table) -> Sheet {
         thousands(table.predicted()),
     );
     if let Some(rival) = contest.fastest_rival() {
-        note += &format!(" The fastest rival of equal quality: {}.", rival.contender.name);
+        note += &format!(" Fastest competitor of equal quality: {}.", rival.contender.name);
     }
     for (contender, why) in &contest.failures {
         note += &format!(" Not in this run: {} ({why}).", contender.name);
@@ -37,8 +37,8 @@ pub(super) fn of(contest: &Contest, table: &Table) -> Sheet {
         "predict, ms",
         "peak, MB",
         measure,
-        "of equal quality",
-        "training, times as fast as the fastest rival",
+        "equal quality",
+        "training speedup over the fastest competitor",
     ];
     let mut cells = vec![header.map(str::to_owned).to_vec()];
     cells.extend(contest.entries.iter().map(|entry| row(contest, entry)));

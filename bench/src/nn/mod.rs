@@ -52,28 +52,28 @@ fn intro(cpu: Option<&Cpu<'_>>) -> String {
         || "ggml is not in this run".to_owned(),
         |cpu| {
             format!(
-                "ggml is the prebuilt library of `@node-llama-cpp/linux-x64` {VERSION} in the build `{}`, which it says \
-                 fits this CPU best, run as llama.cpp runs it: a graph of one product, on threads that stay and, like \
-                 ours, wait between calls instead of spinning; *repacked* and *AMX* are its layouts of weights, where \
-                 it has them for a format",
+                "ggml is the prebuilt library of `@node-llama-cpp/linux-x64` {VERSION} in the build `{}`, which it \
+                 selects for this CPU. As in llama.cpp, it runs a graph of one product on persistent threads, which, \
+                 like ours, block between calls instead of spinning. *Repacked* and *AMX* are its optional weight \
+                 layouts",
                 cpu.name
             )
         },
     );
     let candle = if cfg!(feature = "candle") {
-        "candle is `QMatMul` of a default build, as its users get it"
+        "candle is `QMatMul` in a default build"
     } else {
         "candle is not in this run (`cargo xtask bench nn` builds it)"
     };
     format!(
-        "Products of a batch of f32 activations with a matrix of 4096 × 4096 quantized weights, results in f32, through \
-         `bitgrain::nn::network::product` in a rayon pool of as many threads as the row says. {ggml}; {candle}. int8 (a scale per \
-         row) and int4 (a scale for 64 weights) are held against the others' Q8_0 and Q4_0, which have as many bits. All \
-         of them round activations to 8 bits, and that counts. Results were compared before anything was timed. \
-         Contestants of a row took turns in one process, which has as many threads as the row says for every one of them: \
-         candle counts its own once, when it starts, so each number of threads has a process with `CANDLE_NUM_THREADS` and \
-         `RAYON_NUM_THREADS` set. A pause and a call that does not count come before each that does. Ratios are ratios of \
-         medians.",
+        "Time of the product of a batch of f32 activations with a 4096 × 4096 matrix of quantized weights, with f32 \
+         results, through `bitgrain::nn::network::product` in a rayon pool with the number of threads in the \
+         row. {ggml}. {candle}. int8 (one scale per row) and int4 (one scale per 64 weights) are compared with Q8_0 and Q4_0 of the other \
+         libraries, which have the same number of bits per code. All libraries round activations to 8 bits, and the \
+         times include this step. Results are compared before timing. The implementations of a row run alternately \
+         in one process. candle reads its number of threads once at startup, so each number of threads has its own \
+         process with `CANDLE_NUM_THREADS` and `RAYON_NUM_THREADS` set. A pause and an untimed call precede each \
+         timed call. Ratios are ratios of medians.",
     )
 }
 

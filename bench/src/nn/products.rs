@@ -75,16 +75,17 @@ pub(super) fn tables([vectors, batches, own, every]: Rows) -> Vec<Table> {
         figures,
         rows,
     };
-    let note = "Rivals of int8 are Q8_0, of int4 Q4_0. ggml repacks Q8_0 for AMX only. *read* is no product, but the time that \
-                as many threads take to add up as many bytes as our packed weights have: a floor for everybody whose \
-                weights have that size.";
+    let note = "int8 is compared with Q8_0, int4 with Q4_0. ggml repacks Q8_0 for AMX only. *read* is the time that \
+                the same number of threads take to sum the bytes of our packed weights: a lower bound for any \
+                product with weights of that size.";
     vec![
         table("Matrix times vector", note, figures.clone(), vectors),
         table("Matrix times a batch of 32", note, figures, batches),
-        table("Matrix times vector, beside our f32", "", vec![Figure::ratio("bitgrain", "f32").at_least(3.0)], own),
+        table("Matrix times vector, compared with f32", "", vec![Figure::ratio("bitgrain", "f32").at_least(3.0)], own),
         table(
-            "Matrix times vector in every format, beside our f32, one thread",
-            "The fast ones are multiplied as integers. The others are unpacked a few weights at a time, and multiplied as f32.",
+            "Matrix times vector in every format, compared with f32, one thread",
+            "The fast formats are multiplied as integers. The weights of other formats are unpacked a few at a time \
+             and multiplied as f32.",
             vec![Figure::ratio("bitgrain", "f32")],
             every,
         ),

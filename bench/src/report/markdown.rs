@@ -38,12 +38,12 @@ fn bars(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut rows = vec![["", "table", "bar", "found"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["", "table", "target", "result"].map(str::to_owned).to_vec()];
     rows.extend(verdicts.iter().map(|v| {
         let mark = if v.met { "met" } else { "missed" };
         vec![mark.to_owned(), v.table.to_owned(), v.bar(), v.finding()]
     }));
-    format!("\n## Bars\n\n{}", piped(&rows, ":--"))
+    format!("\n## Targets\n\n{}", piped(&rows, ":--"))
 }
 
 /// A unit at the start of a sentence.

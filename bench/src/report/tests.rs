@@ -86,7 +86,7 @@ fn a_table_of_times_shows_milliseconds_and_no_speed() {
     report.tables[0].figures.clear();
     let text = text::page(&report);
     assert!(text.contains("Encode: milliseconds, median (best)"), "{text}");
-    assert!(text.contains("125.000 (62.500)") && !text.contains("GB/s") && !text.contains("Bars"), "{text}");
+    assert!(text.contains("125.000 (62.500)") && !text.contains("GB/s") && !text.contains("Targets"), "{text}");
     assert!(markdown::page(&report).contains("\nMilliseconds, median (best). A note.\n"));
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn page(report: &Report) -> String {
     if verdicts.is_empty() {
         return page;
     }
-    page.push_str("Bars\n");
+    page.push_str("Targets\n");
     for v in &verdicts {
         let mark = if v.met { "met" } else { "missed" };
         let _ = writeln!(page, "  {mark:<6}  {:<22}  {:<38}  {}", v.table, v.bar(), v.finding());

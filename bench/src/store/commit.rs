@@ -37,9 +37,8 @@ pub(super) fn table(pace: Pace, folder: &Path) -> Table {
     }
     let _ = fs::remove_dir_all(&folder);
     let note = format!(
-        "Not in memory: in cargo's target folder. {} tensors of 1,000 floats, each in a synced commit of its own, shared \
-         among so many writers; microseconds are those of all puts over their number. redb and LMDB let one writer in \
-         at a time.",
+        "On disk, in cargo's target folder. {} tensors of 1,000 floats, each in its own synced commit, divided among \
+         the writers; the time is the total divided by the number of puts. redb and LMDB admit one writer at a time.",
         thousands(puts)
     );
     let figures = vec![Figure::ratio(OURS, "redb"), Figure::ratio(OURS, "LMDB")];

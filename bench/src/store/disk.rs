@@ -56,10 +56,10 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> io::Res
         empty(&folder);
     }
     let note = format!(
-        "What a closed store takes of its file system, over the number of its tensors ({} of 1,000 floats, {large} of \
-         1,000,000), put one by one. Ours is at the hot tier, 8 bits with a scale for each 128 values. Reads are written down when a \
-         store is closed, which takes a line for each tensor. Names are like `layer.000123.weight`. `{FLOOR_OF_PUT}` is \
-         the blocks alone.",
+        "Disk space of a closed store divided by its number of tensors ({} of 1,000 floats, {large} of 1,000,000), \
+         written one by one. Ours is at the hot tier, 8 bits with one scale per 128 values. Closing a store records \
+         the accesses, one entry per tensor. Names have the form `layer.000123.weight`. `{FLOOR_OF_PUT}` contains \
+         only the blocks.",
         thousands(small)
     );
     let findings = entries.iter().filter(|e| e.judged).map(|e| Finding::new(e.title(), e.raw / e.bytes)).collect();
@@ -74,7 +74,7 @@ impl Entry {
 }
 
 fn cells(entries: &[Entry]) -> Vec<Vec<String>> {
-    let header = ["keeper", "tensor", "bytes of a tensor", "raw f32 / that"].map(str::to_owned).to_vec();
+    let header = ["store", "tensor", "bytes per tensor", "raw f32 / stored"].map(str::to_owned).to_vec();
     let row = |e: &Entry| {
         let name = if e.judged { format!("**{}**", e.keeper) } else { e.keeper.clone() };
         vec![name, e.tensor.clone(), format!("{:.1}", e.bytes), format!("{:.2}×", e.raw / e.bytes)]

@@ -83,11 +83,11 @@ pub(super) fn tables(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> [Table
         }
     }
     let note = format!(
-        "A tensor into memory of the caller, drawn at random from {} of 1,000 floats or {large} of 1,000,000. \
-         `{FLOOR_OF_GET}` reads the same blocks from one file with `pread` and decodes them, without an index or \
-         checksums; ours checks every byte, and what both return is the same to the bit. redb and LMDB begin a \
-         transaction for each tensor and copy raw f32, which no checksum covers on the way; LMDB does so from a map of \
-         its file. safetensors opens and reads a file. tensorstore and zarr run in Python and open an array for each \
+        "Reads of a random tensor into a buffer of the caller, out of {} tensors of 1,000 floats or {large} of \
+         1,000,000. `{FLOOR_OF_GET}` reads the same blocks from one file with `pread` and decodes them, without an \
+         index or checksums; ours verifies every byte, and the results are bit-identical. redb and LMDB begin a \
+         transaction for each tensor and copy raw f32 without verifying a checksum; LMDB copies from a memory-mapped \
+         file. safetensors opens and reads a file. tensorstore and zarr run in Python and open an array for each \
          tensor.",
         thousands(small)
     );
@@ -99,9 +99,9 @@ pub(super) fn tables(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> [Table
     ];
     let get = Table { title: "Get", note, unit: Unit::Microseconds, axis: "tensor", figures, rows: whole };
     let note =
-        "Some rows of a tensor of 1,000 × 1,000 floats, anywhere in it. Ours reads the head of the record and the \
-                chunks of 16 KiB that the rows are in, and checks all of that; redb reads the whole value. Arrays of \
-                tensorstore and zarr are in chunks of 100 rows."
+        "Reads of random rows of a tensor of 1,000 × 1,000 floats. Ours reads and verifies the head of the record \
+                and the 16 KiB chunks that contain the rows; redb reads the whole value. The arrays of tensorstore \
+                and zarr have chunks of 100 rows."
             .to_owned();
     let figures = vec![Figure::ratio(OURS, FLOOR_OF_GET), Figure::ratio(OURS, "redb"), Figure::ratio(OURS, "LMDB")];
     [get, Table { title: "Get rows", note, unit: Unit::Microseconds, axis: "rows", figures, rows: parts }]

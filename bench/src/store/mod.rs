@@ -51,7 +51,7 @@ pub(crate) fn run(pace: Pace) -> io::Result<Report> {
         pace,
         options: Vec::new(),
         machine: Machine::read(),
-        facts: vec![("Rivals", versions(&arrays))],
+        facts: vec![("Competitors", versions(&arrays))],
         tables: vec![get, put, rows, readers, commit],
         sheets: vec![disk, open],
         judged: bytes.into_iter().chain(opened).collect(),
@@ -59,13 +59,13 @@ pub(crate) fn run(pace: Pace) -> io::Result<Report> {
 }
 
 fn intro(missing: &[String]) -> String {
-    let mut intro = "Tensors put into and read from `bitgrain-store` at its hot tier (8 bits, blocks of 128), beside \
-        databases that keep raw f32, files, and the crate whose design the store began with, which keeps 8 bits in \
-        memory. Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise), so no disk is measured, but for the \
-        group commit. One thread, unless a table says otherwise; the contestants of a row took turns in one process, \
-        those in Python were measured by themselves. Every answer was checked before it was timed. Values are roughly \
-        normal f32 from a seeded generator; ids are numbers. Ratios are ratios of medians, and above 1 the first is \
-        faster."
+    let mut intro = "Writes to and reads from `bitgrain-store` at its hot tier (8 bits, blocks of 128), compared \
+        with databases that store raw f32, with files, and with the crate \
+        `ruvector-temporal-tensor`, on whose design the store is based and which keeps 8 bits in memory. Files are in memory (`/dev/shm`, unless `TMPDIR` is set), so only \
+        the group commit measures a disk. Tables without a number of threads use one. The implementations of a row \
+        run alternately in one process; Python libraries are measured separately. Results are checked before timing. \
+        Values are approximately normal f32 from a seeded generator; ids are numbers. Ratios are ratios of medians; \
+        above 1, the first is faster."
         .to_owned();
     if !cfg!(feature = "stores") {
         intro += " redb, LMDB and safetensors are not in this run (`cargo xtask bench store` builds them).";

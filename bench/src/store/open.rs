@@ -64,10 +64,10 @@ pub(super) fn sheet(pace: Pace, scratch: &Scratch) -> io::Result<(Sheet, Vec<Ver
         super::keeper::empty(&folder);
     }
     let note = format!(
-        "{} tensors of 16 floats under numbers, put in batches and closed; then opened by processes of their own ({runs} \
-         for each row, medians). Ours reads the indexes of all segments into memory, and every later read knows its \
-         place; databases find theirs in the file, so they open at once. Memory is the growth of what is resident by \
-         opening, with an allocator that gives large pieces back at once (`{}`).",
+        "{} tensors of 16 floats with numeric ids, written in batches and closed, then opened by separate processes \
+         ({runs} per row, medians). Ours reads the indexes of all segments into memory and needs no lookup in the \
+         file later; databases keep their indexes in the file and open faster. Memory is the growth of the resident \
+         set by opening, with an allocator that returns large allocations immediately (`{}`).",
         thousands(count),
         GIVE_BACK.map(|(name, value)| format!("{name}={value}")).join(" "),
     );
@@ -127,14 +127,14 @@ fn judge(entries: &[Entry], count: usize) -> Vec<Verdict> {
     let row = format!("{} tensors", thousands(count));
     let second = MILLION / count as f64 * ours.seen.open;
     let opening = Figure::ratio("1 s", "opening a million").at_least(1.0);
-    let memory = Figure::ratio("200 bytes", "memory of a tensor").at_least(1.0);
+    let memory = Figure::ratio("200 bytes", "memory per tensor").at_least(1.0);
     let bytes = ours.seen.resident.map(|bytes| Finding::new(row.clone(), 200.0 * count as f64 / bytes as f64));
     let opening = Verdict::new("Open", opening, vec![Finding::new(row, 1.0 / second)]);
     opening.into_iter().chain(Verdict::new("Open", memory, bytes.into_iter().collect())).collect()
 }
 
 fn cells(entries: &[Entry], count: usize) -> Vec<Vec<String>> {
-    let header = ["keeper", "runs", "open, ms", "with the first get, ms", "memory of a tensor, bytes"];
+    let header = ["store", "runs", "open, ms", "open and first get, ms", "memory per tensor, bytes"];
     let row = |entry: &Entry| {
         let Seen { open, first, resident } = entry.seen;
         let memory = resident.map_or_else(|| "–".to_owned(), |bytes| format!("{:.1}", bytes as f64 / count as f64));

@@ -35,11 +35,12 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, arrays: &[Arrays]) -> Table {
     ];
     let rows = cases.iter().map(|case| row(pace, scratch, case, arrays)).collect();
     let note = format!(
-        "A tensor, put into a store that was empty at the beginning of each sample ({} tensors of 1,000 floats, {large} of \
-         1,000,000). *Synced* waits for the disk in every commit, which costs a call of the system where files are in \
-         memory, and no more. `{FLOOR_OF_PUT}` encodes the same blocks and writes them to one file; ours also decodes \
-         them to measure the error, checksums them and keeps an index. `{SEED}` is in memory only. redb and LMDB keep \
-         raw f32 and commit a transaction; safetensors writes a file for each tensor, and so cannot commit many at once. \
+        "Writes of one tensor to a store that is empty at the beginning of each sample ({} tensors of 1,000 floats, \
+         {large} of 1,000,000). *Synced* calls fsync in every commit, which costs only a system call because files \
+         are in memory. `{FLOOR_OF_PUT}` encodes the same blocks and writes them to one file; ours also decodes them \
+         to measure the error, computes checksums and maintains an index. `{SEED}` keeps tensors in memory only. \
+         redb and LMDB store raw f32 and commit a transaction; safetensors writes a file for each tensor and cannot \
+         commit several at once. \
          tensorstore and zarr run in Python, with an uncompressed array for each tensor.",
         thousands(small)
     );

@@ -35,12 +35,12 @@ pub(super) fn table(pace: Pace, scratch: &Scratch) -> Table {
         }
     }
     let note = format!(
-        "Tensors drawn at random, one after another on one thread, or half of them on each of two. A large tensor is \
-         checked and decoded by its reader alone. `{FLOOR_OF_GET}` shows what the machine has to give: two threads of one \
-         core do not do twice the work of one."
+        "Reads of random tensors, on one thread or divided between two. Each tensor is verified and decoded by one \
+         thread. `{FLOOR_OF_GET}` shows the limit of the machine: two hardware threads of one core do not double the \
+         throughput."
     );
     let figures = vec![Figure::ratio(TWO, ONE).at_least(1.6)];
-    Table { title: "Readers", note, unit: Unit::GbPerS("f32 read"), axis: "keeper and tensor", figures, rows }
+    Table { title: "Readers", note, unit: Unit::GbPerS("f32 read"), axis: "store and tensor", figures, rows }
 }
 
 fn scale(pace: Pace, shelf: &dyn Reads, tensors: &Tensors, count: usize, gets: usize) -> Vec<crate::measure::Timing> {

@@ -75,7 +75,13 @@ pub(super) fn tables(pace: Pace, memory: &mut Memory, ggml: Option<&Ggml>, place
         rows,
     };
     [
-        table(titles[0], "f32 input", "Bytes are those of ggml. candle has no IQ4_NL.", kind.quantize_bar, quantize),
+        table(
+            titles[0],
+            "f32 input",
+            "Output is byte-identical to ggml's. candle does not support IQ4_NL.",
+            kind.quantize_bar,
+            quantize,
+        ),
         table(titles[1], "f32 output", "candle dequantizes its own blocks.", kind.dequantize_bar, dequantize),
     ]
 }

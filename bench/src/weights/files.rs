@@ -85,9 +85,9 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> Table {
     Table {
         title: "Convert a file",
         note: format!(
-            "A safetensors file of {} MB, opened, quantized, measured against the original (the \
-             report of every conversion has the errors) and written; `copy` reads and writes the same file in pieces. \
-             Files are in memory (`/dev/shm`, unless `TMPDIR` says otherwise).",
+            "A safetensors file of {} MB, opened, quantized, compared with the original to report its errors, and \
+             written; `copy` reads and writes the same file in pieces. Files are in memory (`/dev/shm`, unless \
+             `TMPDIR` is set).",
             source.bytes / 1_000_000
         ),
         unit: Unit::GbPerS("input file"),

@@ -53,24 +53,25 @@ fn intro(large: usize, missing: Option<&FetchError>) -> String {
     let ggml = missing.map_or_else(
         || {
             format!(
-                "ggml is the prebuilt `libggml-base` of `@node-llama-cpp/linux-x64` {VERSION}, which llama.cpp quantizes \
-                 files with; its authors compile it for every x86-64 and keep vector code for matrix products"
+                "ggml is the prebuilt `libggml-base` of `@node-llama-cpp/linux-x64` {VERSION}, which llama.cpp uses \
+                 to quantize files and which is compiled for baseline x86-64, with vector code only for matrix \
+                 products"
             )
         },
         |why| format!("ggml is not in this run ({why})"),
     );
     let candle = if cfg!(feature = "candle") {
-        "candle chooses vector code when it is compiled, and in a default build it has none"
+        "candle selects vector code at compile time, and a default build does not include it"
     } else {
         "candle is not in this run (`cargo xtask bench weights` builds it)"
     };
     format!(
-        "Block formats of llama.cpp on one thread, through `bitgrain::kernels` on the best backend of the CPU, beside \
-         the original and its relative in Rust: {ggml}; {candle}. Before anything was timed, our blocks were compared \
-         with ggml's byte for byte, and our values with ggml's bit for bit. candle's K-quants are other bytes than \
-         ggml's. The contestants of a row took turns in one process, with page-aligned buffers touched beforehand. \
-         Input: roughly normal f32 from a seeded generator in rows of {ROW}; {} KiB of them *in cache*, {} MiB *from \
-         memory*. Ratios are ratios of medians.",
+        "Throughput of `bitgrain::kernels` with llama.cpp's block formats, on one thread and the best backend of the \
+         CPU, compared with ggml and candle. {ggml}; {candle}. Before timing, our blocks and values are checked to \
+         be bit-identical to ggml's. candle's K-quants differ from ggml's. The implementations of a row run \
+         alternately in one process, with page-aligned buffers that are touched in advance. Input: approximately \
+         normal f32 values from a seeded generator in rows of {ROW}; {} KiB *in cache*, {} MiB *from memory*. \
+         Ratios are ratios of medians.",
         (IN_CACHE * size_of::<f32>()) >> 10,
         (large * size_of::<f32>()) >> 20,
     )

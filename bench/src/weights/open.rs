@@ -39,8 +39,9 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Resul
         rows.push(Row::judged(format!("{kind}, {}, tensors: {tensors}", size(bytes)), timings));
     }
     let note = format!(
-        "Open a file and list names, shapes and sizes of its tensors. The file of {} is sparse, with a whole header, and \
-         so is the GGUF file, which has a vocabulary of {VOCABULARY} words. candle opens GGUF without reading tensors.",
+        "Opening a file and listing the names, shapes and sizes of its tensors. The file of {} is sparse with a \
+         complete header, and so is the GGUF file, which has a vocabulary of {VOCABULARY} words. candle opens GGUF \
+         without reading tensors.",
         size(large.metadata()?.len())
     );
     Ok(Table { title: "Open and inspect", note, unit: Unit::Milliseconds, axis: "file", figures: vec![], rows })

@@ -15,7 +15,7 @@ pub(super) struct Bar {
 }
 
 /// Header of the column that says whether a result is as accurate as the reference.
-const QUALITY: &str = "of equal quality";
+const QUALITY: &str = "equal quality";
 
 /// The bars of a panel; none if the page lacks the table, the row or the column.
 pub(super) fn bars(page: &str, panel: &Panel) -> Option<Vec<Bar>> {

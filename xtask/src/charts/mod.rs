@@ -178,7 +178,7 @@ const CHARTS: [Chart; 5] = [
             Panel {
                 title: "Bytes on disk per tensor",
                 section: "Bytes on disk",
-                bars: Bars::Column { header: "bytes of a tensor", of: Some("1,000 floats") },
+                bars: Bars::Column { header: "bytes per tensor", of: Some("1,000 floats") },
                 unit: "B",
                 better: Better::Lower,
             },

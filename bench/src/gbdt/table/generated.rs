@@ -21,8 +21,8 @@ pub(crate) struct Recipe {
 pub(crate) static RECIPES: [Recipe; 3] = [
     Recipe {
         name: "binary",
-        about: "Two classes; twenty normal features, four rounded to halves, two of 0 and 1, two of noise; a tenth of \
-                the values of three features is missing.",
+        about: "Two classes; twenty normal features, four rounded to multiples of 0.5, two binary, two of noise; 10 \
+                % of the values of three features are missing.",
         objective: Objective::Binary,
         columns: 28,
         rows: 1_000_000,
@@ -31,7 +31,7 @@ pub(crate) static RECIPES: [Recipe; 3] = [
     },
     Recipe {
         name: "regression",
-        about: "A number from twenty of a hundred normal features, and noise of deviation 1.",
+        about: "Target from 20 of 100 normal features, with noise of standard deviation 1.",
         objective: Objective::Squared,
         columns: 100,
         rows: 100_000,
@@ -40,7 +40,7 @@ pub(crate) static RECIPES: [Recipe; 3] = [
     },
     Recipe {
         name: "wide",
-        about: "Two classes from fifty-six of five hundred features; half of them have 2 to 14 values.",
+        about: "Two classes from 56 of 500 features; half of the features have 2 to 14 distinct values.",
         objective: Objective::Binary,
         columns: 500,
         rows: 100_000,

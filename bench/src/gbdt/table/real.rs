@@ -28,7 +28,7 @@ pub(crate) struct Files {
 pub(crate) static FILES: [Files; 5] = [
     Files {
         name: "LightGBM's binary example",
-        about: "A part of the Higgs data.",
+        about: "Subset of the Higgs dataset.",
         train: "lightgbm_examples/binary.train",
         held: Some("lightgbm_examples/binary.test"),
         separator: '\t',
@@ -39,7 +39,7 @@ pub(crate) static FILES: [Files; 5] = [
     },
     Files {
         name: "LightGBM's regression example",
-        about: "The same features.",
+        about: "Same features as the binary example.",
         train: "lightgbm_examples/regression.train",
         held: Some("lightgbm_examples/regression.test"),
         separator: '\t',
@@ -50,7 +50,7 @@ pub(crate) static FILES: [Files; 5] = [
     },
     Files {
         name: "Adult",
-        about: "UCI; eight of the features are categories.",
+        about: "UCI; eight features are categorical.",
         train: "adult/adult.data",
         held: None,
         separator: ',',
@@ -61,7 +61,7 @@ pub(crate) static FILES: [Files; 5] = [
     },
     Files {
         name: "California housing",
-        about: "One feature is a category.",
+        about: "One feature is categorical.",
         train: "regression/california_housing.csv",
         held: None,
         separator: ',',
@@ -72,7 +72,7 @@ pub(crate) static FILES: [Files; 5] = [
     },
     Files {
         name: "Protein",
-        about: "UCI, standardised.",
+        about: "UCI, standardized.",
         train: "regression/protein.csv.gz",
         held: None,
         separator: ',',
