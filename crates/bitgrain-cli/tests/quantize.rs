@@ -155,7 +155,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--imatrix", "plain.npy"], "importances for no tensor"),
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--threads", "5000"], "1024"),
         (&["missing.gguf", "out.gguf", "--to", "q4_0"], "missing.gguf: No such file"),
-        (&["model.safetensors", "out.gguf", "--to", "q9"], "not a weight format"),
+        (&["model.safetensors", "out.gguf", "--to", "q9"], "unknown weight format"),
         (&["model.safetensors", "out.gguf", "--to", "int8"], "GGUF files cannot hold int8"),
         (&["model.safetensors", "out.bin", "--to", "q4_0"], "name the output .gguf"),
         (&["model.safetensors", "model.safetensors", "--to", "int8"], "write to another file"),

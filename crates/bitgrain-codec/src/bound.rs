@@ -1,13 +1,13 @@
-//! How far a decoded value can be from the original: half a step, plus what float arithmetic rounds away.
+//! Error bounds: half a quantization step plus the rounding errors of f32 arithmetic.
 
 use bitgrain_kernels::BitWidth;
 use bitgrain_kernels::blocks::block_scale;
 
 use crate::CodecErr;
 
-/// Largest possible `|x - x'|` in a block whose largest magnitude is `max_abs`: half a step, which is
-/// `max_abs / (2 * qmax)` unless that is subnormal, and the rounding of the scale, the quotient and the product, at
-/// most `4 * qmax * 2^-24` of a step together. Infinite for a `max_abs` that no block has: negative or not finite.
+/// Returns the largest possible `|x - x'|` in a block whose largest magnitude is `max_abs`: half a step, which is
+/// `max_abs / (2 * qmax)` unless that is subnormal, plus the rounding of the scale, the quotient and the product,
+/// together at most `4 * qmax * 2^-24` of a step. Infinite if `max_abs` is negative or not finite.
 ///
 /// ```
 /// use bitgrain_codec::{BitWidth, bound};
@@ -23,7 +23,7 @@ pub fn bound(width: BitWidth, max_abs: f32) -> f32 {
     }
 }
 
-/// [`bound`] from the scale a block stores. Infinite for a scale that no block may have.
+/// Returns the [`bound`] that follows from a block's stored scale. Infinite for an invalid scale.
 #[must_use]
 pub fn bound_of_scale(width: BitWidth, scale: f32) -> f32 {
     if !usable_scale(width, scale) {
@@ -36,36 +36,36 @@ pub fn bound_of_scale(width: BitWidth, scale: f32) -> f32 {
     if f64::from(near) < exact { near.next_up() } else { near }
 }
 
-/// Share of a scale's range that may lie idle when a later frame reuses it: from 0 to less than 1.
+/// Share of a scale's range that may stay unused when a later frame reuses the scale: at least 0 and below 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift(f32);
 
 impl Drift {
-    /// A tolerance of `share`, such as 0.1 for a tenth.
+    /// Creates a tolerance of `share`, such as 0.1 for a tenth.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidDrift`] unless `share` is at least 0 and below 1.
+    /// Returns [`CodecErr::InvalidDrift`] unless `share` is at least 0 and below 1.
     pub fn new(share: f32) -> Result<Self, CodecErr> {
         if (0.0..1.0).contains(&share) { Ok(Self(share)) } else { Err(CodecErr::InvalidDrift { share }) }
     }
 
-    /// The share, from 0 to less than 1.
+    /// Returns the share, at least 0 and below 1.
     #[must_use]
     pub const fn share(self) -> f32 {
         self.0
     }
 }
 
-/// A tenth.
+/// A tolerance of one tenth.
 impl Default for Drift {
     fn default() -> Self {
         Self(0.1)
     }
 }
 
-/// Largest possible error of a frame whose largest magnitude is `max_abs` when its block reuses a scale that
-/// [`scale_fits`] allowed at this `drift`: `max_abs / (2 * qmax * (1 - drift))`. Infinite for a `max_abs` that no frame
-/// has: negative or not finite.
+/// Returns the largest possible error of a frame whose largest magnitude is `max_abs` when its block reuses a scale
+/// that [`scale_fits`] accepted at this `drift`: `max_abs / (2 * qmax * (1 - drift))`. Infinite if `max_abs` is
+/// negative or not finite.
 ///
 /// ```
 /// use bitgrain_codec::{BitWidth, Drift, bound, bound_with_drift};
@@ -78,20 +78,20 @@ pub fn bound_with_drift(width: BitWidth, max_abs: f32, drift: Drift) -> f32 {
     if !(max_abs >= 0.0 && max_abs.is_finite()) {
         return f32::INFINITY;
     }
-    // The widest scale the rule lets through, with room for the rounding of the comparison.
+    // The widest scale that `scale_fits` accepts, with a margin for the rounding of its comparison.
     let widest = f64::from(max_abs) / (f64::from(width.qmax()) * (1.0 - f64::from(drift.0)));
     #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
     let widest = (widest as f32).next_up().max(block_scale(width, max_abs));
-    // No block has a larger scale than that of the largest number.
+    // No valid block has a larger scale than the one of `f32::MAX`.
     bound_of_scale(width, widest.min(block_scale(width, f32::MAX)))
 }
 
-/// True if a frame whose largest magnitude is `max_abs` may be encoded with `scale`: no value would be off by more than
-/// half a step, and at most the share `drift` of the range would lie idle.
+/// Returns whether a frame whose largest magnitude is `max_abs` may be encoded with `scale`: no value is off by more
+/// than half a step, and at most the share `drift` of the range stays unused.
 ///
-/// The rule is `(1 - drift) * qmax * scale <= max_abs <= (qmax + 1/2) * scale`. Beyond the upper end, values would be
-/// clamped by more than half a step; there a new scale is due. The frame's own scale always fits, even where rounding
-/// put it beyond the lower end; a scale that no block may have never does.
+/// The rule is `(1 - drift) * qmax * scale <= max_abs <= (qmax + 1/2) * scale`. Above the upper limit, clamping would
+/// cost more than half a step, so a new scale is needed. The frame's own scale always fits, even if rounding put it
+/// below the lower limit; an invalid scale never fits.
 #[must_use]
 pub fn scale_fits(width: BitWidth, scale: f32, max_abs: f32, drift: Drift) -> bool {
     if !usable_scale(width, scale) || !max_abs.is_finite() {
@@ -104,7 +104,7 @@ pub fn scale_fits(width: BitWidth, scale: f32, max_abs: f32, drift: Drift) -> bo
     (1.0 - f64::from(drift.0)) * qmax * scale <= max_abs && max_abs <= (qmax + 0.5) * scale
 }
 
-/// True if `scale`, read from bytes, is not negative and decodes every code to a finite value.
+/// Returns whether a stored `scale` is non-negative and decodes every code to a finite value.
 pub(crate) fn usable_scale(width: BitWidth, scale: f32) -> bool {
     let largest = scale * f32::from(width.qmax());
     largest.is_finite() && largest.is_sign_positive()

@@ -1,12 +1,12 @@
-//! Signed codes to a contiguous bit stream and back: one packer for every width. Spec: `spec/blocks.md#packed-codes`.
+//! Bit packing of signed codes: one packer for every width. Spec: `spec/blocks.md#packed-codes`.
 
 use bitgrain_kernels::codes::{pack_i8, unpack_i8};
 use bitgrain_kernels::{Backend, BitWidth};
 
 use crate::CodecErr;
 
-/// Packs signed codes of `bits` bits, each biased by `2^(bits-1) - 1`, least significant bit first. Returns the bytes
-/// written. Never allocates.
+/// Packs signed codes of `bits` bits, each biased by `2^(bits-1) - 1`, least significant bit first. Returns the number
+/// of bytes written. Never allocates.
 ///
 /// ```
 /// use bitgrain_codec::pack_bits;
@@ -17,16 +17,16 @@ use crate::CodecErr;
 /// ```
 ///
 /// # Errors
-/// [`CodecErr::InvalidBitWidth`] unless `bits` is from 2 to 8, [`CodecErr::OutputTooSmall`],
+/// Returns [`CodecErr::InvalidBitWidth`] unless `bits` is 2 to 8, [`CodecErr::OutputTooSmall`], or
 /// [`CodecErr::CodeOutOfRange`] for a code beyond `±(2^(bits-1) - 1)`.
 pub fn pack_bits(values: &[i8], bits: u8, out: &mut [u8]) -> Result<usize, CodecErr> {
     Ok(pack_i8(Backend::best(), BitWidth::new(bits)?, values, out)?)
 }
 
-/// Unpacks `out.len()` signed codes of `bits` bits. Returns the bytes read. Never allocates.
+/// Unpacks `out.len()` signed codes of `bits` bits. Returns the number of bytes read. Never allocates.
 ///
 /// # Errors
-/// [`CodecErr::InvalidBitWidth`] unless `bits` is from 2 to 8, [`CodecErr::InputTooSmall`],
+/// Returns [`CodecErr::InvalidBitWidth`] unless `bits` is 2 to 8, [`CodecErr::InputTooSmall`], or
 /// [`CodecErr::CodeOutOfRange`] for the pattern with every bit set, which [`pack_bits`] never writes.
 pub fn unpack_bits(inp: &[u8], bits: u8, out: &mut [i8]) -> Result<usize, CodecErr> {
     Ok(unpack_i8(Backend::best(), BitWidth::new(bits)?, inp, out)?)
@@ -34,16 +34,16 @@ pub fn unpack_bits(inp: &[u8], bits: u8, out: &mut [i8]) -> Result<usize, CodecE
 
 /// A bit-level packing of signed codes.
 pub trait BitCodec {
-    /// Packs codes into bytes. Returns the bytes written.
+    /// Packs codes into bytes. Returns the number of bytes written.
     ///
     /// # Errors
-    /// As [`pack_bits`].
+    /// Returns the errors of [`pack_bits`].
     fn pack(&self, codes: &[i8], bits: u8, out: &mut [u8]) -> Result<usize, CodecErr>;
 
-    /// Unpacks `out.len()` codes. Returns the bytes read.
+    /// Unpacks `out.len()` codes. Returns the number of bytes read.
     ///
     /// # Errors
-    /// As [`unpack_bits`].
+    /// Returns the errors of [`unpack_bits`].
     fn unpack(&self, data: &[u8], bits: u8, out: &mut [i8]) -> Result<usize, CodecErr>;
 }
 

@@ -1,11 +1,12 @@
-//! Codes of blocks whose scales are kept elsewhere, for frames that share them. Spec: `spec/blocks.md#scales-apart`.
+//! Codes of blocks whose scales are stored separately, for frames that share scales. Spec:
+//! `spec/blocks.md#scales-apart`.
 
 use bitgrain_kernels::blocks::{quantize_pack, unpack_dequantize};
 use bitgrain_kernels::{Backend, BitWidth, BlockLen, max_abs};
 
 use crate::CodecErr;
 
-/// Largest magnitude of every block of `values`. Returns the number of blocks.
+/// Computes the largest magnitude of every block of `values`. Returns the number of blocks.
 ///
 /// ```
 /// use bitgrain_codec::{BlockLen, block_maxima};
@@ -16,13 +17,13 @@ use crate::CodecErr;
 /// ```
 ///
 /// # Errors
-/// [`CodecErr::OutputTooSmall`]; [`CodecErr::NonFinite`] with the first NaN or infinity.
+/// Returns [`CodecErr::OutputTooSmall`], or [`CodecErr::NonFinite`] for the first NaN or infinity.
 pub fn block_maxima(block: BlockLen, values: &[f32], out: &mut [f32]) -> Result<usize, CodecErr> {
     let required = values.len().div_ceil(block.get());
     let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
     let backend = Backend::best();
     for (i, (values, out)) in values.chunks(block.get()).zip(out).enumerate() {
-        // The kernel passes over NaN, this does not.
+        // The kernel ignores NaN, so NaN needs a check of its own.
         if !values.iter().fold(true, |finite, value| finite & value.is_finite()) {
             let index = values.iter().position(|value| !value.is_finite()).unwrap_or(0);
             return Err(CodecErr::NonFinite { index }.shifted(i * block.get()));
@@ -32,13 +33,13 @@ pub fn block_maxima(block: BlockLen, values: &[f32], out: &mut [f32]) -> Result<
     Ok(required)
 }
 
-/// Quantizes every block of `values` with its scale of `scales` and packs the codes: the bytes of blocks without their
-/// scales. Returns the bytes written, [`packed_len`](BitWidth::packed_len).
+/// Quantizes every block of `values` with its scale from `scales` and packs the codes: the bytes of blocks without
+/// their scales. Returns the number of bytes written, [`packed_len`](BitWidth::packed_len).
 ///
-/// Values beyond `qmax` steps are clamped: choose scales that [`scale_fits`](crate::scale_fits) allows.
+/// Values beyond `qmax` steps are clamped: use scales that [`scale_fits`](crate::scale_fits) accepts.
 ///
 /// # Errors
-/// [`CodecErr::OutputTooSmall`]; [`CodecErr::InputTooSmall`] if there are fewer scales than blocks.
+/// Returns [`CodecErr::OutputTooSmall`], or [`CodecErr::InputTooSmall`] if there are fewer scales than blocks.
 pub fn encode_codes(
     width: BitWidth,
     block: BlockLen,
@@ -56,10 +57,11 @@ pub fn encode_codes(
     Ok(required)
 }
 
-/// Decodes `out.len()` values from codes and the scales of their blocks. Returns the bytes read.
+/// Decodes `out.len()` values from codes and the scales of their blocks. Returns the number of bytes read.
 ///
 /// # Errors
-/// [`CodecErr::InputTooSmall`] for too few bytes or scales; [`CodecErr::CodeOutOfRange`] for bytes that no writer makes.
+/// Returns [`CodecErr::InputTooSmall`] for too few bytes or scales, or [`CodecErr::CodeOutOfRange`] for an invalid
+/// code.
 pub fn decode_codes(
     width: BitWidth,
     block: BlockLen,
@@ -79,7 +81,7 @@ pub fn decode_codes(
     Ok(required)
 }
 
-/// The scales of `count` values, if they are all there.
+/// Returns the scales that `count` values need, after checking that there are enough.
 fn scales_of(block: BlockLen, scales: &[f32], count: usize) -> Result<&[f32], CodecErr> {
     let required = count.div_ceil(block.get());
     scales.get(..required).ok_or(CodecErr::InputTooSmall { required })

@@ -1,121 +1,121 @@
-//! What can be wrong with values, bytes or settings; every number a caller needs is in a field.
+//! Errors of the codec.
 
 use bitgrain_kernels::KernelError;
 
-/// Why something could not be encoded or decoded.
+/// Reason why values, bytes or settings were rejected.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecErr {
-    /// The output cannot hold the result.
-    #[error("output too small, {required} elements are required")]
+    /// The output slice is too short.
+    #[error("output too small: it needs at least {required} elements")]
     OutputTooSmall {
-        /// Elements the output must hold.
+        /// Required length in elements.
         required: usize,
     },
-    /// The input is shorter than what was asked of it.
-    #[error("input too small, {required} elements are required")]
+    /// The input slice is too short.
+    #[error("input too small: it needs at least {required} elements")]
     InputTooSmall {
-        /// Elements the input must hold.
+        /// Required length in elements.
         required: usize,
     },
-    /// A bit width that signed codes cannot have.
-    #[error("a width of {bits} bits is not supported, signed codes have 2 to 8")]
+    /// Unsupported width of signed codes.
+    #[error("unsupported bit width {bits}; use 2 to 8")]
     InvalidBitWidth {
-        /// The width that was asked for.
+        /// Requested width.
         bits: u8,
     },
-    /// A block size that is zero, not a multiple of eight, or too large.
-    #[error("a block size of {block_size} is not a multiple of 8 from 8 to {}", bitgrain_kernels::BlockLen::MAX)]
+    /// A block size that is zero, too large or not a multiple of eight.
+    #[error("invalid block size {block_size}; use a multiple of 8 from 8 to {}", bitgrain_kernels::BlockLen::MAX)]
     InvalidBlockSize {
-        /// The size that was asked for.
+        /// Requested block size.
         block_size: usize,
     },
-    /// A code that the width cannot hold, in codes to pack or in bytes to decode.
-    #[error("code {code} at index {index} is out of range")]
+    /// A code that does not fit the width, in codes to pack or in bytes to decode.
+    #[error("code {code} at index {index} (0-based) is out of range for its bit width")]
     CodeOutOfRange {
-        /// Position of the first such code.
+        /// Index of the first such code.
         index: usize,
-        /// The code as found.
+        /// The code.
         code: i32,
     },
-    /// A NaN or an infinity, and the policy is to refuse them.
-    #[error("value at index {index} is not finite; choose a non-finite policy other than reject to encode it")]
+    /// A NaN or an infinity while the policy is to reject them.
+    #[error("value at index {index} (0-based) is not finite; choose a non-finite policy other than reject")]
     NonFinite {
-        /// Position of the first such value.
+        /// Index of the first such value.
         index: usize,
     },
-    /// A block whose stored scale is negative, not finite, or would decode to an infinity.
-    #[error("scale of the block at index {index} is not a usable scale")]
+    /// A stored scale that is negative, not finite, or decodes to an infinity.
+    #[error("invalid scale of the block that starts at index {index} (0-based): negative, not finite or too large")]
     InvalidScale {
-        /// Position of the first value of that block.
+        /// Index of the block's first value.
         index: usize,
     },
-    /// A row that is not a whole number of blocks.
-    #[error("rows of {len} weights are not whole blocks of {block}")]
+    /// A row length that is not a multiple of the block length.
+    #[error("row length {len} is not a multiple of the block length {block}")]
     RaggedBlocks {
-        /// Weights of the row.
+        /// Row length.
         len: usize,
-        /// Weights of a block.
+        /// Block length.
         block: usize,
     },
     /// Two-level settings outside their range.
     #[error(
-        "two-level needs a threshold of at least 1 and an outlier fraction from 0 to 1, not {threshold} and {outlier_fraction}"
+        "invalid two-level settings: threshold {threshold} must be at least 1 and outlier fraction {outlier_fraction} in 0..=1"
     )]
     InvalidTwoLevel {
-        /// The threshold that was asked for.
+        /// Requested threshold.
         threshold: f32,
-        /// The outlier fraction that was asked for.
+        /// Requested outlier fraction.
         outlier_fraction: f32,
     },
     /// A drift tolerance outside its range.
-    #[error("a drift of {share} is not at least 0 and below 1")]
+    #[error("invalid drift {share}; it must be at least 0 and below 1")]
     InvalidDrift {
-        /// The share that was asked for.
+        /// Requested share.
         share: f32,
     },
-    /// A range that runs backwards or ends behind the tensor.
-    #[error("the range {start}..{end} does not lie in a tensor of {count} values")]
+    /// A range that is reversed or exceeds the tensor.
+    #[error("range {start}..{end} is out of bounds for a tensor of {count} values")]
     InvalidRange {
-        /// Where it starts.
+        /// Start of the range.
         start: usize,
-        /// Where it ends.
+        /// End of the range, exclusive.
         end: usize,
-        /// Values of the tensor.
+        /// Number of values in the tensor.
         count: usize,
     },
-    /// A name that no weight format has.
+    /// Unknown name of a weight format.
     #[error(
-        "not a weight format; there are the 21 dtypes (int8, fp8_e4m3, ternary, ...), llama.cpp's blocks (q4_0, q4_k, ...) and q4f32"
+        "unknown weight format; expected one of the 21 dtypes (int8, fp8_e4m3, ternary, ...), a llama.cpp block format (q4_0, q4_k, ...) or q4f32"
     )]
     UnknownFormat,
-    /// A name that no calibration has.
-    #[error("not a calibration; choose absmax, percentile, percentile=99.5, mse or hqq")]
+    /// Unknown name of a calibration method.
+    #[error("unknown calibration; expected absmax, percentile, percentile=99.5, mse or hqq")]
     UnknownCalibration,
-    /// Scales for a format that has none.
-    #[error("{dtype} weights have no scales")]
+    /// A scaling for a format without scales.
+    #[error("{dtype} weights have no scales; leave the scaling out")]
     InvalidScaling {
         /// The format.
         dtype: crate::weight::DType,
     },
     /// A percentile outside its range.
-    #[error("a percentile of {percent} is not above 0 and at most 100")]
+    #[error("invalid percentile {percent}; it must be above 0 and at most 100")]
     InvalidPercentile {
-        /// What was asked for.
+        /// Requested percentile.
         percent: f32,
     },
-    /// Two slices that must have one length.
-    #[error("slices of {left} and {right} values cannot be compared")]
+    /// Two slices that must have the same length.
+    #[error("length mismatch: cannot compare slices of {left} and {right} values")]
     LengthMismatch {
-        /// Length of the first.
+        /// Length of the first slice.
         left: usize,
-        /// Length of the second.
+        /// Length of the second slice.
         right: usize,
     },
 }
 
 impl CodecErr {
-    /// The same error with its index counted from `start` values earlier.
+    /// Adds `start` to the index of the error: converts an index within a part to one in the tensor.
     #[must_use]
     pub fn shifted(self, start: usize) -> Self {
         match self {
@@ -138,7 +138,7 @@ impl From<KernelError> for CodecErr {
             KernelError::NonFinite { index } => Self::NonFinite { index },
             KernelError::InvalidScale { index } => Self::InvalidScale { index },
             KernelError::RaggedBlocks { len, block } => Self::RaggedBlocks { len, block },
-            other => unreachable!("no kernel called here returns {other:?}"),
+            other => unreachable!("the kernels called here do not return {other:?}"),
         }
     }
 }

@@ -1,22 +1,22 @@
-//! What an encoding cost: errors measured between the original and what came back.
+//! Errors measured between the original values and the decoded ones.
 
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 
 use crate::CodecErr;
 
-/// Errors between two tensors. Places where the original is not finite are left out and counted.
+/// Errors between two tensors. Elements whose original is not finite are skipped and counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fidelity {
     /// Largest `|x - x'|`; infinite if a decoded value is not finite where the original is.
     pub max_error: f64,
     /// Square root of the mean of `(x - x')^2`.
     pub rms_error: f64,
-    /// `rms_error` over the root mean square of the original; 0 if nothing was lost, infinite if the original is all
-    /// zero and something was.
+    /// `rms_error` divided by the root mean square of the original; 0 if the tensors are equal, infinite if the
+    /// original is all zero and the decoded tensor is not.
     pub relative_rmse: f64,
-    /// Cosine of the angle between the two; 1 if both are all zero.
+    /// Cosine similarity; 1 if both tensors are all zero.
     pub cosine: f64,
-    /// Values that were left out because the original is not finite.
+    /// Number of elements skipped because the original is not finite.
     pub skipped: usize,
 }
 
@@ -32,14 +32,14 @@ impl Fidelity {
     /// ```
     ///
     /// # Errors
-    /// [`CodecErr::LengthMismatch`].
+    /// Returns [`CodecErr::LengthMismatch`] if the slices differ in length.
     pub fn measure(original: &[f32], decoded: &[f32]) -> Result<Self, CodecErr> {
         let sums = error_sums(Backend::best(), original, decoded)
             .map_err(|_| CodecErr::LengthMismatch { left: original.len(), right: decoded.len() })?;
         Ok(Self::of(sums, original.len()))
     }
 
-    /// The figures that follow from sums over `count` pairs.
+    /// Derives the figures from sums over `count` pairs.
     #[must_use]
     pub fn of(sums: ErrorSums, count: usize) -> Self {
         let ErrorSums { squares, original: left, decoded: right, product, max, skipped } = sums;

@@ -1,4 +1,4 @@
-//! Whole tensors as contiguous blocks of bytes: the path everything at rest takes. Spec: `spec/blocks.md`.
+//! Block formats of tensors: contiguous bytes, as stored at rest. Spec: `spec/blocks.md`.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::two_level::{self, DEFAULT_OUTLIER_FRACTION, Levels, Scratch};
 use crate::{CodecErr, NonFinite, QuantConfig, TwoLevel, bound_of_scale};
 
 /// Layout of a tensor's blocks: width of the codes, values per block, one scale or two. Blocks follow each other
-/// without padding, and the last one is as short as it comes, so the place of any block is a multiplication away.
+/// without padding and only the last one may be shorter, so the offset of any block is one multiplication.
 ///
 /// ```
 /// use bitgrain_codec::{BitWidth, BlockFormat};
@@ -28,12 +28,12 @@ pub struct BlockFormat {
     two_level: bool,
 }
 
-/// Choices that matter to a writer and leave no trace in the layout.
+/// Options of an encoder that do not change the layout.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EncodeOptions {
-    /// What to do with NaN and infinities.
+    /// Treatment of NaN and infinities.
     pub non_finite: NonFinite,
-    /// Share of a two-level block's values that the second scale is for.
+    /// Share of a two-level block's values that use the second scale.
     pub outlier_fraction: f32,
 }
 
@@ -54,30 +54,30 @@ impl From<&QuantConfig> for EncodeOptions {
 }
 
 impl BlockFormat {
-    /// One scale per block of 64 values.
+    /// Creates a format with one scale per block of 64 values.
     #[must_use]
     pub const fn new(width: BitWidth) -> Self {
         Self { width, block: BlockLen::DEFAULT, two_level: false }
     }
 
-    /// 3-bit codes with two scales and a flag per value, in blocks of 64 values.
+    /// Creates the format of 3-bit codes with two scales and a flag per value, in blocks of 64 values.
     #[must_use]
     pub const fn two_level() -> Self {
         Self { width: two_level::WIDTH, block: BlockLen::DEFAULT, two_level: true }
     }
 
-    /// The same with another block length.
+    /// Returns the same format with another block length.
     #[must_use]
     pub const fn with_block_len(self, block: BlockLen) -> Self {
         Self { block, ..self }
     }
 
-    /// The format for `values` at `width`: two-level if `two_level` allows it, the width is 3, and more than half of
-    /// the blocks are heavy-tailed. One choice for the whole tensor, so that all blocks have one size. The outlier
-    /// fraction leaves no trace in the format: encode with [`EncodeOptions`] that have the same one.
+    /// Chooses the format of `values` at `width`: two-level if `two_level` allows it, the width is 3, and more than
+    /// half of the blocks are heavy-tailed. The choice holds for the whole tensor, so that all blocks have the same
+    /// size. The format does not contain the outlier fraction: encode with [`EncodeOptions`] that have the same one.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidTwoLevel`].
+    /// Returns [`CodecErr::InvalidTwoLevel`] if the settings are out of range.
     pub fn choose(width: BitWidth, block: BlockLen, two_level: TwoLevel, values: &[f32]) -> Result<Self, CodecErr> {
         let plain = Self::new(width).with_block_len(block);
         let TwoLevel::Auto { threshold, outlier_fraction } = two_level.checked()? else { return Ok(plain) };
@@ -95,36 +95,36 @@ impl BlockFormat {
         Ok(if majority { Self::two_level().with_block_len(block) } else { plain })
     }
 
-    /// Width of the codes.
+    /// Returns the width of the codes.
     #[must_use]
     pub const fn width(self) -> BitWidth {
         self.width
     }
 
-    /// Values per block.
+    /// Returns the number of values per block.
     #[must_use]
     pub const fn block_len(self) -> BlockLen {
         self.block
     }
 
-    /// True if blocks have two scales.
+    /// Returns whether blocks have two scales.
     #[must_use]
     pub const fn is_two_level(self) -> bool {
         self.two_level
     }
 
-    /// Bytes of a full block.
+    /// Returns the size of a full block in bytes.
     #[must_use]
     pub const fn block_bytes(self) -> usize {
         self.bytes_of(self.block.get())
     }
 
-    /// Bytes of one block of `len` values.
+    /// Returns the size of a block of `len` values in bytes.
     const fn bytes_of(self, len: usize) -> usize {
         if self.two_level { two_level::block_len(len) } else { SCALE_LEN + self.width.packed_len(len) }
     }
 
-    /// Bytes that `count` values fill; `usize::MAX` if that many do not fit in memory.
+    /// Returns the size of `count` encoded values in bytes; `usize::MAX` if it overflows.
     #[must_use]
     pub const fn encoded_len(self, count: usize) -> usize {
         if !self.two_level {
@@ -138,19 +138,19 @@ impl BlockFormat {
     /// Encodes a tensor of finite values.
     ///
     /// # Errors
-    /// [`CodecErr::NonFinite`].
+    /// Returns [`CodecErr::NonFinite`] for the first NaN or infinity.
     pub fn encode(self, values: &[f32]) -> Result<Vec<u8>, CodecErr> {
         let mut out = vec![0; self.encoded_len(values.len())];
         self.encode_into(values, &EncodeOptions::default(), &mut out)?;
         Ok(out)
     }
 
-    /// Encodes a tensor into `out`. Returns the bytes written, [`encoded_len`](Self::encoded_len). One-level blocks
-    /// of finite values are encoded without touching the heap; otherwise scratch for one block is allocated per call.
+    /// Encodes a tensor into `out`. Returns the number of bytes written, [`encoded_len`](Self::encoded_len). One-level
+    /// blocks of finite values do not allocate; otherwise each call allocates scratch memory for one block.
     ///
     /// # Errors
-    /// [`CodecErr::OutputTooSmall`]; [`CodecErr::NonFinite`] if the policy is to reject; [`CodecErr::InvalidTwoLevel`]
-    /// for a two-level format with an outlier fraction outside 0 to 1.
+    /// Returns [`CodecErr::OutputTooSmall`]; [`CodecErr::NonFinite`] if the policy is to reject; or
+    /// [`CodecErr::InvalidTwoLevel`] for a two-level format with an outlier fraction outside 0 to 1.
     pub fn encode_into(self, values: &[f32], options: &EncodeOptions, out: &mut [u8]) -> Result<usize, CodecErr> {
         let required = self.encoded_len(values.len());
         let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
@@ -168,7 +168,7 @@ impl BlockFormat {
         let (block, stride) = (self.block.get(), self.block_bytes());
         let mut clean = Vec::new();
         let mut start = 0;
-        // The kernel stops at the first block with something that is not finite; the blocks before it are done.
+        // The kernel stops at the first block with a non-finite value; all blocks before it are already written.
         while let Err(error) =
             encode_blocks(backend, self.width, self.block, &values[start * block..], &mut out[start * stride..])
         {
@@ -210,10 +210,10 @@ impl BlockFormat {
         Ok(())
     }
 
-    /// Decodes a tensor of `count` values. Allocates only if the bytes for them are there.
+    /// Decodes a tensor of `count` values. The length of `bytes` is checked before allocating.
     ///
     /// # Errors
-    /// As [`decode_into`](Self::decode_into).
+    /// Returns the errors of [`decode_into`](Self::decode_into).
     pub fn decode(self, bytes: &[u8], count: usize) -> Result<Vec<f32>, CodecErr> {
         self.checked(bytes, count)?;
         let mut out = vec![0.0; count];
@@ -221,11 +221,11 @@ impl BlockFormat {
         Ok(out)
     }
 
-    /// Decodes `out.len()` values. Returns the bytes read. What it returns is finite.
+    /// Decodes `out.len()` finite values. Returns the number of bytes read.
     ///
     /// # Errors
-    /// [`CodecErr::InputTooSmall`]; [`CodecErr::InvalidScale`] or [`CodecErr::CodeOutOfRange`] for bytes that no
-    /// writer makes.
+    /// Returns [`CodecErr::InputTooSmall`], or [`CodecErr::InvalidScale`] or [`CodecErr::CodeOutOfRange`] for bytes
+    /// that no encoder writes.
     pub fn decode_into(self, bytes: &[u8], out: &mut [f32]) -> Result<usize, CodecErr> {
         let bytes = self.checked(bytes, out.len())?;
         if !self.two_level {
@@ -238,7 +238,7 @@ impl BlockFormat {
         Ok(bytes.len())
     }
 
-    /// Decodes the values in `range` of a tensor of `count`, touching only the blocks they are in.
+    /// Decodes the values in `range` of a tensor of `count` values; reads only the blocks that contain them.
     ///
     /// ```
     /// use bitgrain_codec::{BitWidth, BlockFormat};
@@ -252,8 +252,8 @@ impl BlockFormat {
     /// ```
     ///
     /// # Errors
-    /// As [`decode_into`](Self::decode_into), with indices counted in the whole tensor; [`CodecErr::InvalidRange`];
-    /// [`CodecErr::OutputTooSmall`].
+    /// Returns the errors of [`decode_into`](Self::decode_into) with indices relative to the tensor,
+    /// [`CodecErr::InvalidRange`], or [`CodecErr::OutputTooSmall`].
     pub fn decode_range(
         self,
         bytes: &[u8],
@@ -273,7 +273,7 @@ impl BlockFormat {
         while !out.is_empty() {
             let first = at / block;
             let block_start = first * block;
-            // As many whole blocks as the range covers at once, or one that it covers in part.
+            // Decodes all fully covered blocks in one call, and a partly covered block on its own.
             let covered = if at == block_start { out.len() / block * block } else { 0 };
             let tail = &bytes[first * self.block_bytes()..];
             let len = if covered > 0 {
@@ -293,10 +293,10 @@ impl BlockFormat {
         Ok(())
     }
 
-    /// Largest possible error of an encoded tensor, from the scales it stores: see [`bound`](crate::bound()).
+    /// Returns the largest possible error of an encoded tensor, from its stored scales; see [`bound`](crate::bound()).
     ///
     /// # Errors
-    /// [`CodecErr::InputTooSmall`], [`CodecErr::InvalidScale`].
+    /// Returns [`CodecErr::InputTooSmall`] or [`CodecErr::InvalidScale`].
     pub fn bound(self, bytes: &[u8], count: usize) -> Result<f32, CodecErr> {
         let bytes = self.checked(bytes, count)?;
         let mut largest = 0.0_f32;
@@ -312,7 +312,7 @@ impl BlockFormat {
         Ok(bound_of_scale(self.width, largest))
     }
 
-    /// The bytes of `count` values, if they are there.
+    /// Returns the bytes of `count` values, after checking the length.
     fn checked(self, bytes: &[u8], count: usize) -> Result<&[u8], CodecErr> {
         let required = self.encoded_len(count);
         bytes.get(..required).ok_or(CodecErr::InputTooSmall { required })

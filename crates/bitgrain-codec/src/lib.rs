@@ -1,9 +1,9 @@
-//! What quantized numbers mean: codes, scales, blocks, and how far a decoded value can be from the original.
+//! Quantization codec: codes, scales, blocks, weight formats and error bounds.
 //!
 //! Pure: no I/O, no clock, no threads, no `unsafe`; `no_std` with `alloc`. The kernels underneath do the arithmetic.
-//! Byte layouts are written down in `spec/blocks.md`.
+//! Byte layouts are specified in `spec/blocks.md`.
 //!
-//! The real path works on whole tensors and contiguous bytes:
+//! Encode and decode tensors as contiguous bytes with [`BlockFormat`]:
 //!
 //! ```
 //! use bitgrain_codec::{BitWidth, BlockFormat, bound};
@@ -17,7 +17,7 @@
 //! # Ok::<(), bitgrain_codec::CodecErr>(())
 //! ```
 //!
-//! [`quantize_bits`] and [`QuantizedBlock`] show the same codes block by block, for looking at them.
+//! [`quantize_bits`] and [`QuantizedBlock`] expose the same codes block by block, for inspection.
 #![no_std]
 
 extern crate alloc;

@@ -1,9 +1,9 @@
-//! What to do with NaN and infinities, which no scale can represent.
+//! Treatment of NaN and infinities, which no scale can represent.
 
 /// Treatment of values that are not finite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum NonFinite {
-    /// Refuse the tensor and name the first such value.
+    /// Reject the tensor with an error that names the first such value.
     #[default]
     Reject,
     /// Encode NaN and infinities as 0.
@@ -13,7 +13,7 @@ pub enum NonFinite {
 }
 
 impl NonFinite {
-    /// Replaces what is not finite in a block, whatever the policy: rejecting is up to the caller.
+    /// Replaces the non-finite values of a block. `Reject` behaves like `Zero`: rejecting is the caller's task.
     pub fn sanitize(self, block: &mut [f32]) {
         let largest = match self {
             Self::Clamp => block.iter().filter(|v| v.is_finite()).fold(0.0, |max: f32, v| max.max(v.abs())),

@@ -1,5 +1,5 @@
-//! Block by block, for looking at the codes: the same numbers as [`BlockFormat`](crate::BlockFormat) writes, with allocations for each
-//! block. Use that for work and this to understand it.
+//! Quantization block by block, for inspection: the same codes as [`BlockFormat`](crate::BlockFormat), with allocations
+//! per block. Production code uses `BlockFormat`.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,14 +12,14 @@ use crate::bound::usable_scale;
 use crate::two_level::{self, Levels};
 use crate::{CodecErr, NonFinite, TwoLevel};
 
-/// How tensors are cut into blocks and what happens to unusual values.
+/// Block size and treatment of unusual values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuantConfig {
     /// Values per block, a multiple of 8.
     pub block_size: usize,
     /// Whether 3-bit blocks may have two scales.
     pub two_level: TwoLevel,
-    /// What to do with NaN and infinities.
+    /// Treatment of NaN and infinities.
     pub non_finite: NonFinite,
 }
 
@@ -29,14 +29,14 @@ impl Default for QuantConfig {
     }
 }
 
-/// Codes of one block with the scale or scales that give them back their size.
+/// Codes of one block with its scale or scales.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantizedBlock {
     /// Step between two codes.
     pub scale: f32,
-    /// Step between two codes of the values that `flags` marks.
+    /// Step between two codes of the values marked in `flags`.
     pub secondary_scale: Option<f32>,
-    /// A bit per value, least significant first: set for those that use the secondary scale.
+    /// One bit per value, least significant first: set for values that use the secondary scale.
     pub flags: Option<Vec<u8>>,
     /// Signed codes, `-qmax..=qmax`.
     pub codes: Vec<i8>,
@@ -45,11 +45,11 @@ pub struct QuantizedBlock {
 }
 
 impl QuantizedBlock {
-    /// The block as bytes, laid out as in a tensor of the same format.
+    /// Serializes the block as in a tensor of the same format.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidScale`] or [`CodecErr::CodeOutOfRange`] if the fields were
-    /// changed to something no quantizer makes; [`CodecErr::InputTooSmall`] if there are fewer flags than codes.
+    /// Returns [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidScale`] or [`CodecErr::CodeOutOfRange`] if a field was
+    /// changed to an invalid value, or [`CodecErr::InputTooSmall`] if there are fewer flags than codes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, CodecErr> {
         let width = BitWidth::new(self.bits)?;
         let scales = [self.scale, self.secondary_scale.unwrap_or(0.0)];
@@ -65,7 +65,7 @@ impl QuantizedBlock {
             let flags = self.flags.as_deref().unwrap_or_default();
             out.extend(secondary.to_le_bytes());
             out.extend(flags.get(..required).ok_or(CodecErr::InputTooSmall { required })?);
-            // Spare bits are zero.
+            // The layout defines the spare bits as zero.
             if let (Some(last), spare @ 1..) = (out.last_mut(), 8 * required - self.codes.len()) {
                 *last &= u8::MAX >> spare;
             }
@@ -74,7 +74,7 @@ impl QuantizedBlock {
         out.resize(head + width.packed_len(self.codes.len()), 0);
         pack_i8(Backend::best(), width, &self.codes, &mut out[head..])?;
         if width == BitWidth::W8 {
-            // The range was checked above; in a block, 8-bit codes are plain i8.
+            // The range was checked above; 8-bit codes are stored in blocks as plain i8, without a bias.
             for (byte, code) in out[head..].iter_mut().zip(&self.codes) {
                 *byte = code.cast_unsigned();
             }
@@ -83,15 +83,15 @@ impl QuantizedBlock {
     }
 }
 
-/// Symmetric 8-bit quantization, one block after another: `scale = max_abs / 127`.
+/// Quantizes symmetrically to 8 bits, block by block: `scale = max_abs / 127`.
 ///
 /// # Errors
-/// As [`quantize_bits`].
+/// Returns the errors of [`quantize_bits`].
 pub fn quantize_s8(values: &[f32], config: &QuantConfig) -> Result<Vec<QuantizedBlock>, CodecErr> {
     quantize_bits(values, 8, config)
 }
 
-/// Symmetric quantization at 2 to 8 bits, one block after another: `scale = max_abs / qmax`,
+/// Quantizes symmetrically to 2 to 8 bits, block by block: `scale = max_abs / qmax`,
 /// `code = round(x / scale)`, ties to even.
 ///
 /// ```
@@ -103,7 +103,7 @@ pub fn quantize_s8(values: &[f32], config: &QuantConfig) -> Result<Vec<Quantized
 /// ```
 ///
 /// # Errors
-/// [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidBlockSize`], [`CodecErr::InvalidTwoLevel`],
+/// Returns [`CodecErr::InvalidBitWidth`], [`CodecErr::InvalidBlockSize`], [`CodecErr::InvalidTwoLevel`], or
 /// [`CodecErr::NonFinite`] if the policy is to reject.
 pub fn quantize_bits(values: &[f32], bits: u8, config: &QuantConfig) -> Result<Vec<QuantizedBlock>, CodecErr> {
     let quantizer = BlockQuantizer::new(BitWidth::new(bits)?);
@@ -112,8 +112,7 @@ pub fn quantize_bits(values: &[f32], bits: u8, config: &QuantConfig) -> Result<V
     blocks.map(|(i, values)| quantizer.quantize_block(values, config).map_err(|e| e.shifted(i * block))).collect()
 }
 
-/// The values of a block: `code * scale`, with the secondary scale where a flag is set. Flags that are not there
-/// count as not set.
+/// Dequantizes a block: `code * scale`, with the secondary scale where a flag is set. Missing flags count as not set.
 #[must_use]
 pub fn dequantize(block: &QuantizedBlock) -> Vec<f32> {
     let mut out = vec![0.0; block.codes.len()];
@@ -130,36 +129,36 @@ fn dequantize_to(block: &QuantizedBlock, out: &mut [f32]) {
     }
 }
 
-/// The largest `|value|`; NaN is ignored. Never allocates.
+/// Returns the largest `|value|`; NaN is ignored. Never allocates.
 #[must_use]
 pub fn max_abs(values: &[f32]) -> f32 {
     bitgrain_kernels::max_abs(Backend::best(), values)
 }
 
-/// A quantization of blocks at one width. A new kind of block implements this; the codec does not change.
+/// A block quantizer at one width. New kinds of blocks implement this trait without changes to the codec.
 pub trait TensorQuantizer {
-    /// Width of the codes.
+    /// Returns the width of the codes in bits.
     fn bit_width(&self) -> u8;
 
-    /// Codes and scale(s) of one block, however long.
+    /// Quantizes one block of any length.
     ///
     /// # Errors
-    /// [`CodecErr::NonFinite`] if the policy is to reject.
+    /// Returns [`CodecErr::NonFinite`] if the policy is to reject.
     fn quantize_block(&self, values: &[f32], config: &QuantConfig) -> Result<QuantizedBlock, CodecErr>;
 
-    /// Values of one block.
+    /// Dequantizes one block into `out`.
     ///
     /// # Errors
-    /// [`CodecErr::OutputTooSmall`] if `out` is shorter than the block.
+    /// Returns [`CodecErr::OutputTooSmall`] if `out` is shorter than the block.
     fn dequantize_block(&self, block: &QuantizedBlock, out: &mut [f32]) -> Result<(), CodecErr>;
 
-    /// Bytes of `num_values` packed codes, without scales.
+    /// Returns the size of `num_values` packed codes in bytes, without scales.
     fn packed_data_size(&self, num_values: usize) -> usize {
         let bits = usize::from(self.bit_width());
         (num_values / 8).saturating_mul(bits).saturating_add((num_values % 8 * bits).div_ceil(8))
     }
 
-    /// Bytes of a block of `block_size` values with one scale. A two-level block is larger: see
+    /// Returns the size of a block of `block_size` values with one scale in bytes. Two-level blocks are larger, see
     /// [`BlockFormat::two_level`](crate::BlockFormat::two_level).
     fn block_storage_size(&self, block_size: usize) -> usize;
 }
@@ -171,7 +170,7 @@ pub struct BlockQuantizer {
 }
 
 impl BlockQuantizer {
-    /// A quantizer to codes of `width`.
+    /// Creates a quantizer with codes of `width`.
     #[must_use]
     pub const fn new(width: BitWidth) -> Self {
         Self { width }

@@ -1,9 +1,9 @@
-//! `SplitMix64`: the one random number generator of the workspace, a function of its seed.
+//! `SplitMix64`: the workspace's only random number generator, fully determined by its seed.
 //!
-//! Stochastic rounding, row sampling, initial weights and simulated faults must repeat bit by bit on every machine and
-//! in every later version, which crates of random numbers do not promise across releases.
+//! Stochastic rounding, row sampling, initial weights and simulated faults must be reproducible bit by bit on every
+//! machine and in every later version, which random number crates do not promise across releases.
 
-/// SplitMix64 (Steele, Lea and Flood 2014): a counter and a mixing function, every seed is a good one.
+/// SplitMix64 (Steele, Lea and Flood 2014): a counter and a mixing function. Every seed is equally good.
 ///
 /// ```
 /// use bitgrain_codec::random::SplitMix64;
@@ -30,7 +30,7 @@ impl SplitMix64 {
     }
 }
 
-/// Hashes `seed`: the first 64 bits of its sequence, which depend on every bit of it.
+/// Hashes `seed`: returns the first 64 bits of its sequence, which depend on every bit of the seed.
 #[must_use]
 pub const fn mix(seed: u64) -> u64 {
     SplitMix64::new(seed).next_u64()

@@ -1,4 +1,4 @@
-//! Scales apart from their codes: as f32, or as f16 where a half has full precision. Spec: `spec/blocks.md#scales-apart`.
+//! Scales stored separately from codes, as f32 or as normal f16. Spec: `spec/blocks.md#scales-apart`.
 
 use bitgrain_kernels::floats::{f16_from_f32, f16_to_f32};
 use bitgrain_kernels::{Backend, BitWidth};
@@ -6,20 +6,20 @@ use bitgrain_kernels::{Backend, BitWidth};
 use crate::CodecErr;
 use crate::bound::usable_scale;
 
-/// Smallest scale that an f16 holds with all its bits: below it, halves are subnormal.
+/// Smallest normal f16. Smaller halves are subnormal and lose precision.
 const F16_MIN: f32 = 6.103_515_6e-5;
-/// Largest scale that an f16 holds.
+/// Largest finite f16.
 const F16_MAX: f32 = 65_504.0;
-/// Bits of an f32's mantissa that an f16 has no room for.
+/// Mantissa bits of an f32 that an f16 does not have.
 const F16_CUT: u32 = 0x1FFF;
-/// Scales converted at once.
+/// Number of scales converted at once.
 const CHUNK: usize = 64;
 
-/// How scales are stored apart from their codes. Values are quantized with the scale that is stored, so a reader needs
-/// no more than that.
+/// Type of scales that are stored separately from their codes. Values are quantized with the stored, rounded scale, so
+/// that decoding needs nothing else.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ScaleType {
-    /// IEEE half precision, 2 bytes: rounded up by at most a thousandth.
+    /// IEEE half precision, 2 bytes; scales are rounded up by at most a thousandth.
     #[default]
     F16,
     /// Single precision, 4 bytes.
@@ -27,7 +27,7 @@ pub enum ScaleType {
 }
 
 impl ScaleType {
-    /// Bytes of a scale.
+    /// Returns the size of a scale in bytes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -36,8 +36,8 @@ impl ScaleType {
         }
     }
 
-    /// The smallest scale of this type that is not below `scale`, so that no value is clamped. None if there is none:
-    /// the halves between 2^-14 and 65504 and zero stand for scales, subnormal ones are too coarse to.
+    /// Returns the smallest scale of this type that is not below `scale`, so that no value is clamped. `None` if
+    /// `scale` is out of range: for f16, zero and 2^-14 to 65504 are valid; subnormal halves are too coarse.
     ///
     /// ```
     /// use bitgrain_codec::ScaleType;
@@ -51,7 +51,7 @@ impl ScaleType {
         self.checked(scale, up)
     }
 
-    /// The largest scale of this type that is not above `scale`. None as for [`at_least`](Self::at_least).
+    /// Returns the largest scale of this type that is not above `scale`, or `None` as in [`at_least`](Self::at_least).
     #[must_use]
     pub fn at_most(self, scale: f32) -> Option<f32> {
         self.checked(scale, f32::from_bits(scale.to_bits() & !F16_CUT))
@@ -65,10 +65,10 @@ impl ScaleType {
         }
     }
 
-    /// Writes scales that this type holds exactly. Returns the bytes written.
+    /// Writes scales that this type represents exactly. Returns the number of bytes written.
     ///
     /// # Errors
-    /// [`CodecErr::OutputTooSmall`].
+    /// Returns [`CodecErr::OutputTooSmall`].
     pub fn write(self, scales: &[f32], out: &mut [u8]) -> Result<usize, CodecErr> {
         let required = scales.len().saturating_mul(self.bytes());
         let out = out.get_mut(..required).ok_or(CodecErr::OutputTooSmall { required })?;
@@ -91,11 +91,11 @@ impl ScaleType {
         Ok(required)
     }
 
-    /// Reads `out.len()` scales of codes of `width`. Returns the bytes read.
+    /// Reads `out.len()` scales of codes of `width`. Returns the number of bytes read.
     ///
     /// # Errors
-    /// [`CodecErr::InputTooSmall`]; [`CodecErr::InvalidScale`] with the number of the first scale that is negative, not
-    /// finite, or would decode to an infinity.
+    /// Returns [`CodecErr::InputTooSmall`], or [`CodecErr::InvalidScale`] with the index of the first scale that is
+    /// negative, not finite, or decodes to an infinity.
     pub fn read(self, width: BitWidth, bytes: &[u8], out: &mut [f32]) -> Result<usize, CodecErr> {
         let required = out.len().saturating_mul(self.bytes());
         let bytes = bytes.get(..required).ok_or(CodecErr::InputTooSmall { required })?;

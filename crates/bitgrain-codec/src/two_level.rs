@@ -1,4 +1,4 @@
-//! Two scales in a 3-bit block: one for the bulk, one for the few outliers that a flag marks. Spec:
+//! 3-bit blocks with two scales: one for most values, one for the few outliers that a flag marks. Spec:
 //! `spec/blocks.md#two-level-blocks`.
 
 use alloc::vec::Vec;
@@ -10,25 +10,25 @@ use bitgrain_kernels::{Backend, BitWidth};
 use crate::CodecErr;
 use crate::bound::usable_scale;
 
-/// Whether 3-bit blocks may have two scales.
+/// Use of two scales in 3-bit blocks.
 ///
-/// Off by default: at 40 bytes a block it costs more than plain 4-bit (36 bytes), which measures better.
+/// Off by default: at 40 bytes per block it is larger than plain 4-bit (36 bytes), which is also more accurate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum TwoLevel {
-    /// One scale for every block.
+    /// One scale per block.
     #[default]
     Off,
-    /// Two scales where the largest magnitude is more than `threshold` times the median one.
+    /// Two scales if the largest magnitude is more than `threshold` times the median magnitude.
     Auto {
         /// Ratio of the largest to the median magnitude above which a block counts as heavy-tailed.
         threshold: f32,
-        /// Share of a block's values that the second scale is for.
+        /// Share of a block's values that use the second scale.
         outlier_fraction: f32,
     },
 }
 
 impl TwoLevel {
-    /// The usual settings: threshold 5, outlier fraction 0.05.
+    /// The default settings: threshold 5, outlier fraction 0.05.
     pub const AUTO: Self = Self::Auto { threshold: 5.0, outlier_fraction: DEFAULT_OUTLIER_FRACTION };
 
     pub(crate) fn checked(self) -> Result<Self, CodecErr> {
@@ -45,7 +45,7 @@ impl TwoLevel {
 
 pub(crate) const DEFAULT_OUTLIER_FRACTION: f32 = 0.05;
 
-/// The width of a two-level block's codes.
+/// Width of a two-level block's codes.
 pub(crate) const WIDTH: BitWidth = BitWidth::W3;
 
 /// The two maxima of a block.
@@ -53,15 +53,16 @@ pub(crate) const WIDTH: BitWidth = BitWidth::W3;
 pub(crate) struct Levels {
     /// Largest magnitude that is not an outlier.
     pub(crate) primary_max: f32,
-    /// Largest magnitude of all.
+    /// Largest magnitude, outliers included.
     pub(crate) secondary_max: f32,
 }
 
 impl Levels {
-    /// Splits the finite values of a block; `None` where a second scale could not help: fewer than two values, no
-    /// outliers, or a bulk of zeros. Leaves the bits of the magnitudes in `magnitudes`.
+    /// Splits the finite values of a block. Returns `None` if a second scale cannot help: fewer than two values, no
+    /// outliers, or all other values zero. Leaves the bits of the magnitudes in `magnitudes`.
     pub(crate) fn of(values: &[f32], outlier_fraction: f32, magnitudes: &mut Vec<u32>) -> Option<Self> {
-        // Bits of magnitudes order like magnitudes, and integers have no NaN to sort around.
+        // The bits of non-negative floats have the same order as the floats, and integers have a total order for
+        // sorting.
         magnitudes.clear();
         magnitudes.extend(values.iter().map(|v| v.abs().to_bits()));
         #[expect(
@@ -74,7 +75,7 @@ impl Levels {
         if values.len() < 2 || outliers == 0 || outliers >= values.len() {
             return None;
         }
-        // The middle magnitude is zero if no more than half of them are not.
+        // The median magnitude is zero if at most half of the values are nonzero.
         let nonzero = magnitudes.iter().filter(|&&bits| bits != 0).count();
         if nonzero <= values.len() / 2 {
             return None;
@@ -86,17 +87,17 @@ impl Levels {
         (levels.primary_max > 0.0).then_some(levels)
     }
 
-    /// True if the largest magnitude is more than `threshold` times the median of `magnitudes`.
+    /// Returns whether the largest magnitude is more than `threshold` times the median of `magnitudes`.
     pub(crate) fn exceeds(self, threshold: f32, magnitudes: &mut [u32]) -> bool {
         let middle = magnitudes.len() - 1 - magnitudes.len() / 2;
         let (_, &mut median, _) = magnitudes.select_nth_unstable(middle);
         self.secondary_max > threshold * f32::from_bits(median)
     }
 
-    /// Codes and flags of a block, and its two scales.
+    /// Computes the codes and flags of a block, and returns its two scales.
     pub(crate) fn quantize(self, values: &[f32], codes: &mut Vec<i8>, flags: &mut [u8]) -> Result<[f32; 2], CodecErr> {
         let scales = [block_scale(WIDTH, self.primary_max), block_scale(WIDTH, self.secondary_max)];
-        // All values at the primary scale, which is vector work, then the few outliers again.
+        // Quantize all values at the primary scale with vector instructions, then redo the few outliers.
         codes.resize(values.len(), 0);
         quantize(Backend::best(), WIDTH, values, scales[0], codes)?;
         flags.fill(0);
@@ -110,14 +111,14 @@ impl Levels {
     }
 }
 
-/// Buffers that encoding reuses from block to block.
+/// Buffers that the encoder reuses from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     magnitudes: Vec<u32>,
     codes: Vec<i8>,
 }
 
-/// Bytes of a two-level block of `len` values: two scales, flags, codes.
+/// Returns the size of a two-level block of `len` values in bytes: two scales, flags, codes.
 pub(crate) const fn block_len(len: usize) -> usize {
     2 * SCALE_LEN + len.div_ceil(8) + WIDTH.packed_len(len)
 }
@@ -130,7 +131,7 @@ pub(crate) fn encode(
     out: &mut [u8],
 ) -> Result<(), CodecErr> {
     let levels = Levels::of(values, outlier_fraction, &mut scratch.magnitudes).unwrap_or_else(|| {
-        // One scale in the two-level layout: no value is above the maximum, so no flag is set.
+        // A single scale in the two-level layout: no value exceeds the maximum, so no flag is set.
         let max_abs = bitgrain_kernels::max_abs(Backend::best(), values);
         Levels { primary_max: max_abs, secondary_max: 0.0 }
     });
@@ -144,11 +145,11 @@ pub(crate) fn encode(
     Ok(())
 }
 
-/// Decodes one block. `bytes` has exactly [`block_len`] bytes. Indices in errors count from the block's first value.
+/// Decodes one block. `bytes` has exactly [`block_len`] bytes. Error indices are relative to the block's first value.
 pub(crate) fn decode(bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
     let [primary, secondary] = scales(bytes).ok_or(CodecErr::InvalidScale { index: 0 })?;
     let (flags, packed) = bytes[2 * SCALE_LEN..].split_at(out.len().div_ceil(8));
-    // All values at the primary scale, which is vector work, then the few outliers again.
+    // Decode all values at the primary scale with vector instructions, then redo the few outliers.
     unpack_dequantize(Backend::best(), WIDTH, packed, primary, out)?;
     for (eight, &flags) in flags.iter().enumerate() {
         let mut set = flags;
@@ -163,7 +164,7 @@ pub(crate) fn decode(bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
     Ok(())
 }
 
-/// One packed 3-bit code.
+/// Returns the 3-bit code at index `i`.
 fn code_at(packed: &[u8], i: usize) -> i8 {
     let (at, shift) = (3 * i / 8, 3 * i % 8);
     let window = u16::from_le_bytes([packed[at], packed.get(at + 1).copied().unwrap_or(0)]);
@@ -171,7 +172,7 @@ fn code_at(packed: &[u8], i: usize) -> i8 {
     biased.cast_signed() - WIDTH.qmax().cast_signed()
 }
 
-/// The two scales of a block, unless one is negative, not finite or too large.
+/// Returns the two scales of a block, or `None` if one is negative, not finite or too large.
 pub(crate) fn scales(bytes: &[u8]) -> Option<[f32; 2]> {
     let (words, _) = bytes.as_chunks::<SCALE_LEN>();
     let scales = [f32::from_le_bytes(words[0]), f32::from_le_bytes(words[1])];

@@ -1,5 +1,4 @@
-//! The names and rules of ADR-019 (tiered quantization formats, of the RuVector project), as a reader of it would try
-//! them.
+//! Names and rules of ADR-019 (tiered quantization formats, of the RuVector project), tested from the reader's side.
 #![expect(clippy::cast_possible_truncation, reason = "made-up codes")]
 
 use bitgrain_codec::{
@@ -8,7 +7,7 @@ use bitgrain_codec::{
     scale_fits, unpack_bits,
 };
 
-/// The packer of the design as it stands there, but for the overflow at 8 bits.
+/// The packer of the design document, with the overflow at 8 bits fixed.
 fn pack_by_accumulator(values: &[i8], bits: u8) -> Vec<u8> {
     let qmax = (1_i16 << (bits - 1)) - 1;
     let (mut acc, mut acc_bits, mut out) = (0_u64, 0_u32, Vec::new());
@@ -83,7 +82,7 @@ fn storage_sizes_are_those_of_the_design() {
     assert_eq!([8, 7, 5, 3].map(packed), [13, 12, 9, 5]);
 }
 
-/// Sixty values near 1 and four of 50: heavy-tailed at a threshold of 5.
+/// Returns sixty values near 1 and four of 50: heavy-tailed at a threshold of 5.
 fn heavy_tailed() -> Vec<f32> {
     (0..64_u8).map(|i| if i % 16 == 3 { 50.0 } else { 0.5 + f32::from(i) / 128.0 }).collect()
 }
@@ -219,7 +218,7 @@ fn drift_is_allowed_until_values_would_be_clamped() {
     assert!(bound(BitWidth::W8, 127.0) < 0.501);
 }
 
-/// One bit per value: the sign, with the mean magnitude as the scale. Made here, without touching the codec.
+/// One bit per value: the sign, with the mean magnitude as the scale. Implemented outside the codec.
 struct SignQuantizer;
 
 impl TensorQuantizer for SignQuantizer {

@@ -1,4 +1,4 @@
-//! Codes without scales are those of blocks with them.
+//! Codes without scales equal those of blocks with scales.
 
 use bitgrain_codec::{
     BitWidth, BlockFormat, BlockLen, CodecErr, ScaleType, block_maxima, block_scale, decode_codes, encode_codes,

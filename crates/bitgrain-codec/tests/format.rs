@@ -1,4 +1,4 @@
-//! Whole tensors: where errors are counted from, which settings reach the bytes, and what several bad blocks do.
+//! Tensors: base of error indices, settings that reach the bytes, and several invalid blocks in one tensor.
 
 use bitgrain_codec::{
     BitWidth, BlockFormat, BlockLen, CodecErr, EncodeOptions, NonFinite, QuantConfig, QuantizedBlock, TwoLevel, bound,
@@ -9,7 +9,7 @@ fn values(count: u16) -> Vec<f32> {
     (0..count).map(|i| (f32::from(i) * 0.37).sin() + 0.01).collect()
 }
 
-/// Two hundred values at 8 bits, with the code at `index` replaced by the pattern no writer makes.
+/// Encodes two hundred values at 8 bits and replaces the code at `index` with a pattern that no encoder writes.
 fn with_bad_code(index: usize) -> (BlockFormat, Vec<u8>) {
     let format = BlockFormat::new(BitWidth::W8);
     let mut bytes = format.encode(&values(200)).expect("finite");

@@ -1,5 +1,5 @@
-//! Golden vectors, byte for byte. They are written once and never rewritten: a vector that is missing is written and
-//! the test fails, so that somebody looks at it and commits it.
+//! Golden vectors, byte for byte. They are written once and never rewritten: a missing vector is written and the test
+//! fails, so that it is reviewed before it is committed.
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "made-up data")]
 
 use std::fs;
@@ -14,13 +14,13 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors")
 }
 
-/// The formats by the names of `spec/blocks.md`.
+/// Formats by their names in `spec/blocks.md`.
 fn formats() -> impl Iterator<Item = (String, BlockFormat)> {
     let plain = BitWidth::ALL.into_iter().map(|w| (format!("b{}", w.bits()), BlockFormat::new(w)));
     plain.chain([("b3x2".to_owned(), BlockFormat::two_level())])
 }
 
-/// Inputs that between them reach every rule of the specification.
+/// Inputs that together reach every rule of the specification.
 fn inputs() -> Vec<(&'static str, Vec<f32>)> {
     let wave = |i: usize| ((i * 7919 % 1009) as f32 / 504.5 - 1.0) * 1.7;
     let outliers = |i: usize| if i % 23 == 5 { wave(i) * 40.0 } else { wave(i) * 0.3 };
@@ -90,7 +90,7 @@ fn blocks_are_those_of_the_golden_vectors() {
     assert!(missing.is_empty(), "written because they were missing, check and commit them: {missing:?}");
 }
 
-/// Bytes that a reader must refuse, with the reason.
+/// Bytes that a reader must reject, with the reason.
 fn refused() -> Vec<(&'static str, &'static str, BlockFormat, usize, Vec<u8>)> {
     let (b8, b5, b3x2) = (BlockFormat::new(BitWidth::W8), BlockFormat::new(BitWidth::W5), BlockFormat::two_level());
     let good = |format: BlockFormat| format.encode(&inputs()[0].1).expect("finite");

@@ -1,4 +1,4 @@
-//! What holds for every tensor: bounds, round trips, and refusal instead of panic.
+//! Properties of every tensor: bounds, round trips, and errors instead of panics.
 
 use bitgrain_codec::{
     BitWidth, BlockFormat, BlockLen, CodecErr, Drift, EncodeOptions, NonFinite, QuantConfig, TwoLevel, bound,
@@ -10,7 +10,7 @@ use bitgrain_kernels::codes::{dequantize as decode_codes, quantize};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any finite value, with the corners more often than chance would have them.
+/// Any finite value, with corner cases overrepresented.
 fn finite() -> impl Strategy<Value = f32> {
     prop_oneof![
         4 => -10.0_f32..10.0,
@@ -20,7 +20,7 @@ fn finite() -> impl Strategy<Value = f32> {
     ]
 }
 
-/// A tensor of one temper: ordinary, tiny, huge, mixed, or made of exact ties.
+/// A tensor of one kind: ordinary, tiny, huge, mixed, or made of exact ties.
 fn tensor() -> impl Strategy<Value = Vec<f32>> {
     prop_oneof![
         vec(-1.0_f32..1.0, 0..300),
@@ -81,7 +81,7 @@ proptest! {
         drift in 0.0_f32..0.5,
     ) {
         let scale = block_scale(width, old);
-        // A frame whose maximum lies somewhere between the two ends of the rule.
+        // A frame whose maximum lies between the two limits of the rule.
         let qmax = f32::from(width.qmax());
         let target = scale * ((1.0 - drift) * qmax * (1.0 - place) + (qmax + 0.5) * place);
         let frame: Vec<f32> = shape.iter().map(|v| v / max_abs(&shape) * target).collect();

@@ -1,10 +1,10 @@
-//! The tables of `spec/blocks.md` say what the code does.
+//! Compares the tables of `spec/blocks.md` with the code.
 
 use bitgrain_codec::{BitWidth, BlockFormat, bound};
 
 const SPEC: &str = include_str!("../../../spec/blocks.md");
 
-/// Cells of the rows below the header that starts with `first`.
+/// Returns the cells of the rows below the header that starts with `first`.
 fn table(first: &str) -> Vec<Vec<String>> {
     let mut lines = SPEC.lines().skip_while(|line| !line.starts_with(first));
     assert!(lines.next().is_some(), "no table starts with {first}");
@@ -41,7 +41,7 @@ fn the_table_of_errors_is_true() {
     }
 }
 
-/// Bytes of a field of `n` values, as the layout tables write them.
+/// Returns the bytes of a field of `n` values, as written in the layout tables.
 fn field_bytes(formula: &str, n: usize, bits: usize) -> usize {
     match formula {
         "4" => 4,

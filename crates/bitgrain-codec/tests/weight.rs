@@ -1,11 +1,11 @@
-//! Weight formats: what each dtype promises, on every scaling and calibration.
+//! Weight formats: the guarantees of each dtype, for every scaling and calibration.
 
 use bitgrain_codec::weight::{
     Calibration, DType, PartsBuf, QuantizedTensor, ScaledFormat, Scaling, WeightFormat, optimum,
 };
 use bitgrain_codec::{BlockLen, CodecErr, Fidelity};
 
-/// Normally distributed weights, the same every time.
+/// Returns normally distributed weights, the same on every run.
 #[expect(clippy::cast_possible_truncation, reason = "f32 weights are wanted")]
 fn normal(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

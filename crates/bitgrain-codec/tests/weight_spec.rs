@@ -1,4 +1,4 @@
-//! The tables of `spec/weights.md` are those of the code, and its words those of the bytes.
+//! Compares the tables of `spec/weights.md` with the code, and its rules with bytes.
 
 use bitgrain_codec::weight::{DType, QuantizedTensor, WeightFormat};
 
@@ -15,7 +15,7 @@ fn the_specification_lists_every_dtype_with_its_width() {
     assert_eq!(listed, DType::ALL.map(|dtype| (dtype.name().to_owned(), dtype.bits())));
 }
 
-/// Bytes worked out by hand from the words of the specification.
+/// Bytes worked out by hand from the text of the specification.
 #[test]
 fn bytes_are_those_of_the_specification() {
     let parts = |format: &str, values: &[f32], cols| {

@@ -1,4 +1,4 @@
-//! Calibration: from a group of weights to the grid that serves them.
+//! Calibration: finds the grid of a group of weights.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,28 +12,28 @@ use super::grid::{CHUNK, Grid};
 use super::half_quadratic;
 use crate::CodecErr;
 
-/// How a scale is found. Ternary and binary weights always take the scale with the least squared error, and dtypes of
-/// 16 bits and more the largest magnitude, because there is nothing to win.
+/// Method that finds a scale. Ternary and binary weights always use the scale with the least squared error, and dtypes
+/// of at least 16 bits the largest magnitude, because other methods gain nothing there.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Calibration {
-    /// From the largest magnitude: nothing is clamped, the error of every weight is bounded by half a step.
+    /// The largest magnitude: no weight is clamped, and every error is at most half a step.
     #[default]
     AbsMax,
-    /// From the magnitude that this percentage of the weights does not exceed, from 0 to 100; the rest is clamped. In
-    /// groups of 64 even 99 % are all of them.
+    /// The magnitude that this percentage of the weights does not exceed, above 0 and at most 100; larger weights are
+    /// clamped. In groups of 64, 99 % already includes every weight.
     Percentile(f32),
     /// The scale with the least squared error among fractions of the largest magnitude, then refitted to its codes.
     MeanSquaredError,
-    /// Half-quadratic refinement (HQQ, Badri and Shaji 2023): the scale that minimises the sum of `|error|^0.75`, which
-    /// cares for the many small errors more than for the few large ones. Needs no data.
+    /// Half-quadratic refinement (HQQ, Badri and Shaji 2023): minimizes the sum of `|error|^0.75`, which favors many
+    /// exact weights over a few large errors. Needs no calibration data.
     HalfQuadratic,
 }
 
 impl Calibration {
-    /// The percentile when none is given.
+    /// Default percentile.
     pub const DEFAULT_PERCENTILE: f32 = 99.9;
 
-    /// Refuses a percentile that is none.
+    /// Rejects a percentile outside its range.
     pub(crate) fn checked(self) -> Result<Self, CodecErr> {
         match self {
             Self::Percentile(percent) if !(percent > 0.0 && percent <= 100.0) => {
@@ -45,7 +45,7 @@ impl Calibration {
 }
 
 impl fmt::Display for Calibration {
-    /// `absmax`, `percentile=99.9`, `mse` or `hqq`.
+    /// Writes `absmax`, `percentile=99.9`, `mse` or `hqq`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AbsMax => f.pad("absmax"),
@@ -59,7 +59,7 @@ impl fmt::Display for Calibration {
 impl FromStr for Calibration {
     type Err = CodecErr;
 
-    /// What [`Display`](fmt::Display) writes, and `percentile` alone for the default one.
+    /// Parses the output of [`Display`](fmt::Display), or `percentile` for the default percentile.
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         match (name, name.strip_prefix("percentile=")) {
             ("absmax", _) => Ok(Self::AbsMax),
@@ -74,7 +74,7 @@ impl FromStr for Calibration {
     }
 }
 
-/// The grid of one group of finite weights. `importance` weighs the squared errors, one number per weight.
+/// Finds the grid of one group of finite weights. `importance` weighs the squared errors, one number per weight.
 pub(crate) fn calibrate(
     dtype: DType,
     method: Calibration,
@@ -105,7 +105,7 @@ pub(crate) fn calibrate(
     }
 }
 
-/// The grid whose ends are the largest weights, or `limit` where that is less.
+/// Returns the grid that spans the largest weights, or `limit` if that is smaller.
 fn spanning(dtype: DType, values: &[f32], limit: Option<f32>) -> Grid {
     let limit = limit.unwrap_or(f32::INFINITY);
     if dtype.is_affine() {
@@ -116,7 +116,7 @@ fn spanning(dtype: DType, values: &[f32], limit: Option<f32>) -> Grid {
     of_range(dtype, -largest, largest)
 }
 
-/// The grid for weights from `lo` to `hi`. Unsigned codes always have 0 among them, so that it stays exactly 0.
+/// Returns the grid of weights from `lo` to `hi`. Unsigned grids always contain 0, so that zero weights stay exact.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the dtype's ends")]
 pub(crate) fn of_range(dtype: DType, lo: f32, hi: f32) -> Grid {
     let largest = lo.abs().max(hi.abs());
@@ -149,7 +149,7 @@ fn unsigned_range(dtype: DType) -> f64 {
     (u64::MAX >> (64 - dtype.bits())) as f64
 }
 
-/// Rounded up: with so many codes, the rounding of the scale is most of the error, and rounded down it would clamp.
+/// Rounds up: with this many codes the rounding of the scale dominates the error, and rounding down would clamp.
 fn wide_scale(span: f64, steps: f64) -> f32 {
     let scale = finite_scale(span, steps);
     if f64::from(scale) * steps < span { scale.next_up().min(f32::MAX) } else { scale }
@@ -160,10 +160,10 @@ fn finite_scale(span: f64, steps: f64) -> f32 {
     ((span / steps) as f32).min(f32::MAX)
 }
 
-/// The best scale by squared error: fractions of `start` in sixteenths, then in 64ths around the best one, then
-/// refitted to its codes. A lopsided range is tried both ways round.
+/// Searches the scale with the least squared error: fractions of `start` in sixteenths, then in 64ths around the best
+/// one, then refitted to its codes. For an asymmetric code range, both signs of the scale are tried.
 fn least_squares(dtype: DType, start: Grid, values: &[f32], importance: Option<&[f32]>) -> Result<Grid, CodecErr> {
-    let lopsided = matches!(dtype.kind(), Kind::Signed { lo, hi } if lo != -hi);
+    let asymmetric = matches!(dtype.kind(), Kind::Signed { lo, hi } if lo != -hi);
     let mut best = (64_i8, squared_error(dtype, start, values, importance)?);
     let at = |fraction: i8| Grid { scale: start.scale * (f32::from(fraction) / 64.0), ..start };
     let attempt = |fraction: i8, best: &mut (i8, Fit)| -> Result<(), CodecErr> {
@@ -176,12 +176,12 @@ fn least_squares(dtype: DType, start: Grid, values: &[f32], importance: Option<&
     for fraction in (4..=60).rev().step_by(4) {
         attempt(fraction, &mut best)?;
     }
-    for fraction in (4..=64).rev().step_by(4).filter(|_| lopsided) {
+    for fraction in (4..=64).rev().step_by(4).filter(|_| asymmetric) {
         attempt(-fraction, &mut best)?;
     }
-    let centre = best.0;
+    let center = best.0;
     for near in [-3, -2, -1, 1, 2, 3] {
-        attempt(centre + near, &mut best)?;
+        attempt(center + near, &mut best)?;
     }
     let (grid, fit) = (at(best.0), best.1);
     let refitted = Grid { scale: fit.refitted(grid.scale), ..grid };
@@ -189,7 +189,7 @@ fn least_squares(dtype: DType, start: Grid, values: &[f32], importance: Option<&
     Ok(if error < fit.error { refitted } else { grid })
 }
 
-/// What a grid costs, and the sums that give the scale its codes would rather have.
+/// Error of a grid, and the sums that yield the least-squares scale of its codes.
 struct Fit {
     error: f64,
     value_by_code: f64,
@@ -197,7 +197,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// The least-squares scale of the codes that `scale` gave.
+    /// Returns the least-squares scale of the codes that `scale` gave.
     #[expect(clippy::cast_possible_truncation, reason = "near the f32 it refits")]
     fn refitted(&self, scale: f32) -> f32 {
         let factor = self.value_by_code / self.code_by_code;
@@ -212,7 +212,7 @@ fn squared_error(dtype: DType, grid: Grid, values: &[f32], importance: Option<&[
     for (i, values) in values.chunks(CHUNK).enumerate() {
         let back = &mut back[..values.len()];
         grid.round_trip(dtype, values, back)?;
-        // Eight partial sums: one after the other would be a chain of additions that nothing overlaps.
+        // Eight partial sums break the dependency chain of a single accumulator, so that additions overlap.
         let mut sums = [[0.0_f64; 8]; 3];
         for (at, (x, y)) in values.iter().zip(&*back).enumerate() {
             let weight = importance.map_or(1.0, |all| f64::from(all[i * CHUNK + at]));
@@ -228,7 +228,7 @@ fn squared_error(dtype: DType, grid: Grid, values: &[f32], importance: Option<&[
     Ok(fit)
 }
 
-/// The magnitude that `percent` of the weights do not exceed.
+/// Returns the magnitude that `percent` of the weights do not exceed.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
 fn percentile(values: &[f32], percent: f32, scratch: &mut Vec<f32>) -> f32 {
     scratch.clear();
@@ -238,7 +238,7 @@ fn percentile(values: &[f32], percent: f32, scratch: &mut Vec<f32>) -> f32 {
     *scratch.select_nth_unstable_by(at.saturating_sub(1).min(last), f32::total_cmp).1
 }
 
-/// The scale of signs alone with the least squared error.
+/// Returns the scale of binary weights with the least squared error.
 #[expect(clippy::cast_possible_truncation, reason = "a mean of f32 values")]
 fn mean_magnitude(values: &[f32], importance: Option<&[f32]>) -> f32 {
     let weight = |i: usize| importance.map_or(1.0, |all| f64::from(all[i]));
@@ -249,11 +249,11 @@ fn mean_magnitude(values: &[f32], importance: Option<&[f32]>) -> f32 {
     if sums.1 > 0.0 { (sums.0 / sums.1) as f32 } else { 0.0 }
 }
 
-/// The scale of -1, 0, 1 with the least squared error: with the `k` largest magnitudes at the scale, the error falls
-/// by `(sum of them)^2 / k`, so the best `k` is where that is greatest.
+/// Returns the scale of ternary weights with the least squared error: with the `k` largest magnitudes mapped to ±scale,
+/// the error falls by `(sum of them)^2 / k`, so the best `k` maximizes this term.
 fn ternary_scale(values: &[f32], importance: Option<&[f32]>, scratch: &mut Vec<f32>) -> f32 {
     if importance.is_some() {
-        // With weights the best set need not be the largest magnitudes; the search is as good.
+        // With importances the best set need not be the largest magnitudes; use the search instead.
         let start = Grid { scale: max_abs(Backend::best(), values), zero: 0 };
         return least_squares(DType::Ternary, start, values, importance).map_or(start.scale, |grid| grid.scale);
     }

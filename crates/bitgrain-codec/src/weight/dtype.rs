@@ -1,11 +1,11 @@
-//! `DType`: the 21 number formats a weight can have, each stored at its true width.
+//! `DType`: the 21 number formats of weights, each stored at its true width.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::CodecErr;
 
-/// The format of one weight. How weights share a scale is a [`Scaling`](crate::weight::Scaling).
+/// Number format of a weight. [`Scaling`](crate::weight::Scaling) says which weights share a scale.
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
@@ -21,7 +21,7 @@ pub enum DType {
     Float32,
     /// IEEE half precision.
     Float16,
-    /// The upper half of an f32.
+    /// bfloat16: the upper half of an f32.
     BFloat16,
     /// OCP FP8 with 4 exponent bits: up to 448, no infinities, saturating.
     Fp8E4M3,
@@ -31,9 +31,9 @@ pub enum DType {
     Fp4,
     /// Signed, symmetric: `-(2^63 - 1)..=2^63 - 1`.
     Int64,
-    /// Signed, symmetric.
+    /// Signed, symmetric: `-(2^31 - 1)..=2^31 - 1`.
     Int32,
-    /// Signed, symmetric.
+    /// Signed, symmetric: -32767 to 32767.
     Int16,
     /// Signed, symmetric: -127 to 127.
     Int8,
@@ -41,30 +41,30 @@ pub enum DType {
     Int4,
     /// Signed: -2 to 1.
     Int2,
-    /// Affine: a scale and a zero point.
+    /// Unsigned with a scale and a zero point, as all `Uint` dtypes.
     Uint64,
-    /// Affine.
+    /// Unsigned, 32 bits, with a zero point.
     Uint32,
-    /// Affine.
+    /// Unsigned, 16 bits, with a zero point.
     Uint16,
-    /// Affine.
+    /// Unsigned: 0 to 255 with a zero point.
     Uint8,
-    /// Affine.
+    /// Unsigned: 0 to 15 with a zero point.
     Uint4,
-    /// Affine.
+    /// Unsigned: 0 to 3 with a zero point.
     Uint2,
-    /// -1, 0 or 1 in two bits; the scale minimises the squared error.
+    /// -1, 0 or 1 in two bits; the scale minimizes the squared error.
     Ternary,
     /// The sign in one bit; the scale is the mean magnitude.
     Binary,
 }
 
-/// How a dtype turns a weight into a code.
+/// Conversion of weights to codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The weight itself, in a float format that needs no scale.
+    /// The weight in a float format that needs no scale.
     Float,
-    /// A short float that wants a scale; its largest value.
+    /// A minifloat with a scale; `max` is its largest value.
     Mini { max: u16 },
     /// A signed code of at most 8 bits in `lo..=hi`.
     Signed { lo: i8, hi: i8 },
@@ -74,12 +74,12 @@ pub(crate) enum Kind {
     Wide,
     /// An unsigned code of more than 8 bits with a zero point.
     WideAffine,
-    /// The sign.
+    /// The sign bit.
     Sign,
 }
 
 impl DType {
-    /// Every dtype, widest first within its family.
+    /// All dtypes, widest first within each family.
     pub const ALL: [Self; 21] = [
         Self::Float64,
         Self::Float32,
@@ -104,7 +104,7 @@ impl DType {
         Self::Binary,
     ];
 
-    /// Bits of one code in memory and on disk.
+    /// Returns the bits of one code in memory and on disk.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
@@ -118,14 +118,14 @@ impl DType {
         }
     }
 
-    /// Bytes that `count` codes fill; `usize::MAX` if that many do not fit in memory.
+    /// Returns the size of `count` packed codes in bytes; `usize::MAX` if it overflows.
     #[must_use]
     pub const fn packed_len(self, count: usize) -> usize {
         let bits = self.bits() as usize;
         (count / 8).saturating_mul(bits).saturating_add((count % 8 * bits).div_ceil(8))
     }
 
-    /// How many different values a code can stand for: 3 for ternary, `2^bits` mostly.
+    /// Returns the number of distinct values of a code: 3 for ternary, `2^bits` for most dtypes.
     #[must_use]
     pub fn levels(self) -> f64 {
         match self {
@@ -136,19 +136,19 @@ impl DType {
         }
     }
 
-    /// Whether it is one of the floats that hold a weight without a scale.
+    /// Returns whether this is a float format that stores weights without a scale.
     #[must_use]
     pub const fn is_plain(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
 
-    /// Whether a zero point comes with every scale.
+    /// Returns whether every scale comes with a zero point.
     #[must_use]
     pub const fn is_affine(self) -> bool {
         matches!(self.kind(), Kind::Affine { .. } | Kind::WideAffine)
     }
 
-    /// The name on the command line and in files: `int4`, `fp8_e4m3`, `bfloat16`.
+    /// Returns the name on the command line and in files: `int4`, `fp8_e4m3`, `bfloat16`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -205,7 +205,7 @@ impl fmt::Display for DType {
 impl FromStr for DType {
     type Err = CodecErr;
 
-    /// A name as [`DType::name`] gives it, or one of the usual short ones: `f32`, `f16`, `bf16`, `i8`, `u4`.
+    /// Parses a name of [`DType::name`] or a short form: `f32`, `f16`, `bf16`, `i8`, `u4`.
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         const SHORT: [(&str, DType); 7] = [
             ("f64", DType::Float64),
@@ -222,7 +222,7 @@ impl FromStr for DType {
     }
 }
 
-/// Whether `short` is `i8` for `int8` or `u8` for `uint8`.
+/// Returns whether `short` is `i8` for `int8` or `u8` for `uint8`.
 fn integer_short_name(long: &str, short: &str) -> bool {
     let digits =
         |prefix, letter| long.strip_prefix(prefix).is_some_and(|d: &str| short.strip_prefix(letter) == Some(d));

@@ -1,4 +1,4 @@
-//! `WeightFormat`: everything a matrix can be stored as, under one name.
+//! `WeightFormat`: every format of a weight matrix, under one name.
 
 use alloc::string::String;
 use core::fmt;
@@ -12,7 +12,7 @@ use super::scaled::{check_finite, whole_rows};
 use super::{Calibration, DType, Parts, PartsMut, ScaledFormat, Scaling, Sizes, optimum, q4f32};
 use crate::CodecErr;
 
-/// A way to store a matrix of weights.
+/// Storage format of a weight matrix.
 ///
 /// ```
 /// use bitgrain_codec::weight::WeightFormat;
@@ -23,7 +23,7 @@ use crate::CodecErr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightFormat {
-    /// One of the 21 dtypes with scales beside the codes.
+    /// One of the 21 dtypes, with scales stored separately from the codes.
     Scaled(ScaledFormat),
     /// A block format of llama.cpp.
     Ggml(GgmlBlock),
@@ -32,7 +32,7 @@ pub enum WeightFormat {
 }
 
 impl WeightFormat {
-    /// Weights that a row must be a multiple of; 1 for the scaled dtypes.
+    /// Returns the block length, of which the row length must be a multiple; 1 for the scaled dtypes.
     #[must_use]
     pub const fn block(self) -> usize {
         match self {
@@ -42,10 +42,10 @@ impl WeightFormat {
         }
     }
 
-    /// Sizes of the arrays of a matrix.
+    /// Returns the sizes of a matrix's arrays.
     ///
     /// # Errors
-    /// [`CodecErr::RaggedBlocks`] if a row is not whole blocks, [`CodecErr::InvalidScaling`].
+    /// Returns [`CodecErr::RaggedBlocks`] if a row does not fill whole blocks, or [`CodecErr::InvalidScaling`].
     pub fn sizes(self, rows: usize, cols: usize) -> Result<Sizes, CodecErr> {
         let bytes = match self {
             Self::Scaled(format) => return format.sizes(rows, cols),
@@ -58,20 +58,20 @@ impl WeightFormat {
         Ok(Sizes { codes: (cols / self.block()).saturating_mul(bytes).saturating_mul(rows), scales: 0, zeros: 0 })
     }
 
-    /// Bits per weight of such a matrix, scales and zero points included.
+    /// Returns the bits per weight of such a matrix, scales and zero points included.
     ///
     /// # Errors
-    /// As [`sizes`](Self::sizes).
+    /// Returns the errors of [`sizes`](Self::sizes).
     #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
     pub fn bits_per_weight(self, rows: usize, cols: usize) -> Result<f64, CodecErr> {
         let weights = rows as f64 * cols as f64;
         Ok(if weights == 0.0 { 0.0 } else { 8.0 * self.sizes(rows, cols)?.bytes() as f64 / weights })
     }
 
-    /// The one grid of a tensor that has one: see [`ScaledFormat::tensor_grid`].
+    /// Finds the grid of a tensor with a single grid; see [`ScaledFormat::tensor_grid`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`ScaledFormat::tensor_grid`].
     pub fn tensor_grid(self, values: &[f32]) -> Result<Option<Grid>, CodecErr> {
         match self {
             Self::Scaled(format) => format.tensor_grid(values),
@@ -79,7 +79,7 @@ impl WeightFormat {
         }
     }
 
-    /// The same from the range of the weights alone: see [`ScaledFormat::tensor_grid_of_range`].
+    /// Finds the grid from the range of the weights alone; see [`ScaledFormat::tensor_grid_of_range`].
     #[must_use]
     pub fn tensor_grid_of_range(self, lo: f32, hi: f32) -> Option<Grid> {
         match self {
@@ -88,14 +88,14 @@ impl WeightFormat {
         }
     }
 
-    /// Whether one grid must be found before the first row is encoded.
+    /// Returns whether a tensor-wide grid must be found before the first row is encoded.
     #[must_use]
     pub const fn needs_tensor_grid(self) -> bool {
         matches!(self, Self::Scaled(ScaledFormat { scaling: Scaling::Tensor, .. }))
     }
 
-    /// Whether [`encode_rows`](Self::encode_rows) makes use of an importance per column: most blocks of llama.cpp, and
-    /// dtypes that search their scales by squared error, unless one scale serves the whole tensor.
+    /// Returns whether [`encode_rows`](Self::encode_rows) uses an importance per column: most llama.cpp blocks, and
+    /// dtypes that search their scales by squared error, except with one scale per tensor.
     #[must_use]
     pub const fn takes_importance(self) -> bool {
         match self {
@@ -109,10 +109,10 @@ impl WeightFormat {
         }
     }
 
-    /// Quantizes whole rows: see [`ScaledFormat::encode_rows`].
+    /// Quantizes complete rows; see [`ScaledFormat::encode_rows`].
     ///
     /// # Errors
-    /// As there, and [`CodecErr::RaggedBlocks`].
+    /// Returns the errors of [`ScaledFormat::encode_rows`], and [`CodecErr::RaggedBlocks`].
     pub fn encode_rows(
         self,
         values: &[f32],
@@ -141,11 +141,11 @@ impl WeightFormat {
         }
     }
 
-    /// Dequantizes whole rows: see [`ScaledFormat::decode_rows`]. Blocks of llama.cpp decode to whatever their scales
-    /// say, infinities included.
+    /// Dequantizes complete rows; see [`ScaledFormat::decode_rows`]. The scales of llama.cpp blocks are not checked, so
+    /// that these blocks may decode to infinities.
     ///
     /// # Errors
-    /// As there, and [`CodecErr::RaggedBlocks`].
+    /// Returns the errors of [`ScaledFormat::decode_rows`], and [`CodecErr::RaggedBlocks`].
     pub fn decode_rows(self, parts: Parts<'_>, cols: usize, out: &mut [f32]) -> Result<(), CodecErr> {
         let sizes = self.sizes(whole_rows(out.len(), cols)?, cols)?;
         let codes = parts.codes.get(..sizes.codes).ok_or(CodecErr::InputTooSmall { required: sizes.codes })?;
@@ -159,7 +159,7 @@ impl WeightFormat {
         }
     }
 
-    /// The least relative RMS error that any quantizer with as many levels and one scale can have on normally
+    /// Returns the least relative RMS error that a quantizer with as many levels and one scale can reach on normally
     /// distributed weights.
     #[must_use]
     pub fn optimum(self) -> f64 {
@@ -179,7 +179,7 @@ impl WeightFormat {
         })
     }
 
-    /// The name without scaling and calibration: `int4`, `q4_k`, `q4f32`.
+    /// Returns the name without scaling and calibration: `int4`, `q4_k`, `q4f32`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -197,7 +197,7 @@ impl From<ScaledFormat> for WeightFormat {
 }
 
 impl From<DType> for WeightFormat {
-    /// With the dtype's usual scaling.
+    /// Uses the dtype's default scaling.
     fn from(dtype: DType) -> Self {
         Self::Scaled(ScaledFormat::new(dtype))
     }
@@ -210,7 +210,7 @@ impl From<GgmlBlock> for WeightFormat {
 }
 
 impl fmt::Display for WeightFormat {
-    /// The name, and the scaling where it is not the usual one: `int4/32`, `int8/tensor`, `fp8_e4m3/none`.
+    /// Writes the name, and the scaling if it is not the default: `int4/32`, `int8/tensor`, `fp8_e4m3/none`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::from(self.name());
         if let Self::Scaled(format) = self {
@@ -223,7 +223,7 @@ impl fmt::Display for WeightFormat {
 impl FromStr for WeightFormat {
     type Err = CodecErr;
 
-    /// What [`Display`](fmt::Display) writes, in capitals or not.
+    /// Parses the output of [`Display`](fmt::Display), ignoring case.
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         let name = name.to_ascii_lowercase();
         let name = name.as_str();

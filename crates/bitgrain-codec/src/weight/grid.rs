@@ -1,6 +1,6 @@
-//! `Grid`: the values one group of weights can take, and the way from weights to codes and back.
+//! `Grid`: scale and zero point of a group of weights, and the conversion between weights and codes.
 //!
-//! Work goes through small stack buffers, so nothing is allocated and every dtype shares one packer.
+//! Conversions go through small stack buffers, so that nothing is allocated and all dtypes share one packer.
 
 use bitgrain_kernels::codes::{dequantize, pack_u8, quantize, unpack_u8};
 use bitgrain_kernels::floats::{
@@ -12,23 +12,24 @@ use bitgrain_kernels::{Backend, BitWidth, UnsignedWidth};
 use super::dtype::{DType, Kind};
 use crate::CodecErr;
 
-/// Weights handled at once: a multiple of 8, so that every dtype's codes end on a byte.
+/// Weights converted at once: a multiple of 8, so that the codes of every dtype end on a byte boundary.
 pub(crate) const CHUNK: usize = 256;
 
 /// Scale and zero point of a group. A weight is `(code - zero) * scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
-    /// The step between two codes. Negative where that puts a lopsided range on the side of the largest weight.
+    /// Step between two codes. Negative if the asymmetric code range reaches further on the side of the largest weight
+    /// that way.
     pub scale: f32,
-    /// The code of 0; itself 0 for every dtype but the unsigned ones.
+    /// Code of weight 0; always 0 for signed dtypes.
     pub zero: u64,
 }
 
 impl Grid {
-    /// Codes are the weights themselves.
+    /// The grid of codes that are the weights themselves.
     pub const UNIT: Self = Self { scale: 1.0, zero: 0 };
 
-    /// Packs the codes of a group's weights into `out`, `dtype.packed_len(values.len())` bytes.
+    /// Packs the codes of a group's weights into `out`, which has `dtype.packed_len(values.len())` bytes.
     pub(crate) fn encode(self, dtype: DType, values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {
         let backend = Backend::best();
         for (values, out) in values.chunks(CHUNK).zip(out.chunks_mut(dtype.packed_len(CHUNK))) {
@@ -46,7 +47,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Weights of packed codes.
+    /// Decodes the weights of packed codes.
     pub(crate) fn decode(self, dtype: DType, bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
         let backend = Backend::best();
         for (bytes, out) in bytes.chunks(dtype.packed_len(CHUNK)).zip(out.chunks_mut(CHUNK)) {
@@ -64,7 +65,7 @@ impl Grid {
         Ok(())
     }
 
-    /// What `values` become, at most [`CHUNK`] of them. Only for dtypes of at most 8 bits.
+    /// Quantizes and dequantizes at most [`CHUNK`] `values`. Only for dtypes of at most 8 bits.
     pub(crate) fn round_trip(self, dtype: DType, values: &[f32], out: &mut [f32]) -> Result<(), CodecErr> {
         let backend = Backend::best();
         let mut codes = [0; CHUNK];
@@ -73,12 +74,12 @@ impl Grid {
         self.values(backend, dtype, codes, out)
     }
 
-    /// Codes of at most 8 bits, one to a byte, in the low bits.
+    /// Computes codes of at most 8 bits, one per byte, in the low bits.
     fn codes(self, backend: Backend, dtype: DType, values: &[f32], codes: &mut [u8]) -> Result<(), CodecErr> {
         match dtype.kind() {
             Kind::Sign => values.iter().zip(codes).for_each(|(x, c)| *c = u8::from(*x >= 0.0)),
             Kind::Signed { lo, hi } => {
-                // The kernel divides at 8 bits; narrower ranges are clamped after it.
+                // The kernel quantizes to 8 bits; narrower ranges are clamped afterwards.
                 let mut wide = [0_i8; CHUNK];
                 quantize(backend, BitWidth::W8, values, self.scale, &mut wide)?;
                 let mask = u8::MAX >> (8 - dtype.bits());
@@ -111,7 +112,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Weights of codes as [`Grid::codes`] makes them.
+    /// Computes the weights of codes from [`Grid::codes`].
     fn values(self, backend: Backend, dtype: DType, codes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
         match dtype.kind() {
             Kind::Sign => {
@@ -139,14 +140,14 @@ impl Grid {
             }
             Kind::Float | Kind::Wide | Kind::WideAffine => unreachable!("{dtype} has more than 8 bits"),
         }
-        // Half a step beyond the largest f32 is where a clamped code may land.
+        // A clamped code may land half a step beyond the largest f32.
         if !(self.scale * f32::from(u16::MAX)).is_finite() {
             out.iter_mut().for_each(|x| *x = x.clamp(f32::MIN, f32::MAX));
         }
         Ok(())
     }
 
-    /// Codes of 16 bits and more need more than an f32's precision.
+    /// Computes codes of at least 16 bits, which need more than the precision of an f32.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is the clamp")]
     fn encode_wide(self, dtype: DType, values: &[f32], out: &mut [u8]) {
         let bytes = usize::from(dtype.bits() / 8);
@@ -154,7 +155,7 @@ impl Grid {
         for (&x, out) in values.iter().zip(out.chunks_exact_mut(bytes)) {
             let code = if dtype.is_affine() {
                 let max = u64::MAX >> (64 - dtype.bits());
-                // Sums of a zero point and steps are exact in 128 bits; in f64 the zero point would lose its end.
+                // A zero point plus steps is exact in 128 bits; in f64 a 64-bit zero point would lose its low bits.
                 (steps(x) as i128 + i128::from(self.zero)).clamp(0, i128::from(max)) as u64
             } else {
                 let max = i64::MAX >> (64 - dtype.bits());
@@ -171,7 +172,7 @@ impl Grid {
             (false, 16) => self.decode_each(bytes, out, |code| f64::from(i16::from_le_bytes(code))),
             (false, 32) => self.decode_each(bytes, out, |code| f64::from(i32::from_le_bytes(code))),
             (false, _) => self.decode_each(bytes, out, |code| i64::from_le_bytes(code) as f64),
-            // Zero points of up to 32 bits are exact, and so are the differences.
+            // Zero points of up to 32 bits are exact in f64, and so are the differences.
             (true, 16) => self.decode_each(bytes, out, |code| f64::from(u16::from_le_bytes(code)) - zero),
             (true, 32) => self.decode_each(bytes, out, |code| f64::from(u32::from_le_bytes(code)) - zero),
             (true, _) => {
@@ -181,7 +182,7 @@ impl Grid {
         }
     }
 
-    /// Weights of codes of `N` bytes, given how many steps each is.
+    /// Decodes codes of `N` bytes; `steps` converts the bytes of a code to its distance from zero in steps.
     #[expect(clippy::cast_possible_truncation, reason = "f32 is what comes out")]
     fn decode_each<const N: usize>(self, bytes: &[u8], out: &mut [f32], steps: impl Fn([u8; N]) -> f64) {
         let scale = f64::from(self.scale);
@@ -190,7 +191,7 @@ impl Grid {
         }
     }
 
-    /// The zero point of a dtype of at most 8 bits.
+    /// Returns the zero point of a dtype of at most 8 bits.
     #[expect(clippy::cast_precision_loss, reason = "at most 255")]
     fn zero_f32(self) -> f32 {
         self.zero as f32
@@ -255,9 +256,10 @@ pub(crate) fn unpack(backend: Backend, dtype: DType, bytes: &[u8], codes: &mut [
     Ok(())
 }
 
-/// To the nearest integer, ties to even, for magnitudes up to 2^22; larger ones are clamped by the caller anyway.
+/// Rounds to the nearest integer, ties to even, for magnitudes up to 2^22; the caller clamps larger ones.
 #[inline]
 pub(crate) fn round_even(x: f32) -> f32 {
+    // 1.5 * 2^23: a float of this size has no fraction bits, so that adding it rounds to an integer.
     const MAGIC: f32 = 12_582_912.0;
     let x = x.clamp(-4_194_304.0, 4_194_304.0);
     x + MAGIC - MAGIC

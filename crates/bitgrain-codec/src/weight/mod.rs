@@ -1,8 +1,8 @@
-//! Weights: 21 dtypes with scales, llama.cpp's blocks, and what each costs. Specs: `spec/weights.md`, `spec/ggml.md`.
+//! Weight formats: 21 dtypes with scales, llama.cpp blocks, and their errors. Specs: `spec/weights.md`, `spec/ggml.md`.
 //!
-//! A weight matrix has rows of contiguous weights. [`WeightFormat`] names a way to store it; [`QuantizedTensor`] holds
-//! one in memory; `encode_rows` and `decode_rows` work on any run of rows, so a large matrix can be streamed or split
-//! between threads and gives the same bytes.
+//! A weight matrix has contiguous rows. [`WeightFormat`] names a storage format; [`QuantizedTensor`] holds a matrix in
+//! memory; `encode_rows` and `decode_rows` work on any run of rows, so that a large matrix can be streamed or split
+//! between threads and still gives the same bytes.
 
 mod calibrate;
 mod dtype;

@@ -10,7 +10,7 @@ use super::{ScaledFormat, Scaling};
 use crate::CodecErr;
 
 impl ScaledFormat {
-    /// What follows the dtype's name: nothing for the usual scaling.
+    /// Returns the part of the name after the dtype; empty for the default scaling.
     pub(crate) fn scaling_suffix(self) -> String {
         if self.scaling == Scaling::default_for(self.dtype) {
             return String::new();
@@ -27,7 +27,7 @@ impl ScaledFormat {
 impl FromStr for ScaledFormat {
     type Err = CodecErr;
 
-    /// A dtype's name, and after a slash the scaling: `none`, `tensor`, `channel` or the length of a group.
+    /// Parses a dtype name, optionally followed by a slash and `none`, `tensor`, `channel` or a group length.
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         let (dtype, scaling) = name.split_once('/').map_or((name, None), |(dtype, scaling)| (dtype, Some(scaling)));
         let format = Self::new(dtype.parse()?);

@@ -1,7 +1,7 @@
-//! What no quantizer can do better: figures to hold measured errors against.
+//! Theoretical lower limits of the quantization error, for comparison with measured errors.
 
 /// Mean squared error of the best scalar quantizer of a standard normal variable (Lloyd 1957, Max 1960), by number of
-/// levels. A test computes them again.
+/// levels. A test recomputes the values.
 const LLOYD_MAX: [(f64, f64); 9] = [
     (2.0, 0.363_380),
     (3.0, 0.190_174),
@@ -14,7 +14,7 @@ const LLOYD_MAX: [(f64, f64); 9] = [
     (255.0, 0.000_041_6),
 ];
 
-/// The least relative RMS error of a quantizer with so many levels on normally distributed weights.
+/// Returns the least relative RMS error of a quantizer with this many levels on normally distributed weights.
 ///
 /// ```
 /// use bitgrain_codec::weight::optimum;
@@ -26,19 +26,19 @@ const LLOYD_MAX: [(f64, f64); 9] = [
 #[must_use]
 pub fn scalar(levels: f64) -> f64 {
     let known = LLOYD_MAX.iter().find(|(n, _)| *n == levels).map(|&(_, error)| error);
-    // Beyond the table the high-resolution limit of Panter and Dite is exact enough.
+    // Beyond the table, the high-resolution limit of Panter and Dite is accurate enough.
     let error = known.unwrap_or(core::f64::consts::PI * libm::sqrt(3.0) / 2.0 / (levels * levels));
     libm::sqrt(error)
 }
 
-/// The least relative RMS error at so many bits per weight, by any code whatever: Shannon's bound for normally
-/// distributed weights, 6.02 dB a bit. Blocks with a scale of their own can pass [`scalar`], but not this.
+/// Returns the least relative RMS error of any code at this many bits per weight: Shannon's bound for normally
+/// distributed weights, 6.02 dB per bit. Blocks with a scale of their own can beat [`scalar`], but not this bound.
 #[must_use]
 pub fn bound(bits_per_weight: f64) -> f64 {
     libm::exp2(-bits_per_weight)
 }
 
-/// Relative RMS error as a ratio of signal to noise in dB.
+/// Converts a relative RMS error to a signal-to-noise ratio in dB.
 #[must_use]
 pub fn decibels(relative_rmse: f64) -> f64 {
     -20.0 * libm::log10(relative_rmse)
@@ -56,7 +56,7 @@ mod tests {
         0.5 * libm::erfc(-x / core::f64::consts::SQRT_2)
     }
 
-    /// Lloyd's iteration: borders halfway between levels, levels at the mean of their cells.
+    /// Runs Lloyd's iteration: borders halfway between levels, levels at the mean of their cells.
     fn lloyd(count: u32) -> f64 {
         let mut levels: alloc::vec::Vec<f64> =
             (0..count).map(|i| 6.0 * (f64::from(i) + 0.5) / f64::from(count) - 3.0).collect();
@@ -72,7 +72,7 @@ mod tests {
                 *level = (density(a) - density(b)) / (below(b) - below(a));
             }
         }
-        // With every level the mean of its cell, the error is the variance less the levels' own.
+        // If every level is the mean of its cell, the error is the variance minus the variance of the levels.
         let border = |i: usize| match i {
             0 => f64::NEG_INFINITY,
             i if i == levels.len() => f64::INFINITY,
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_table_is_what_lloyds_iteration_gives() {
         for (levels, error) in LLOYD_MAX.into_iter().filter(|(levels, _)| *levels < 100.0) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small integer")]
             let found = lloyd(levels as u32);
             assert!((found / error - 1.0).abs() < 2e-3, "{levels} levels: {found}, not {error}");
         }

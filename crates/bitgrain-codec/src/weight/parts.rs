@@ -1,39 +1,39 @@
-//! `Parts`: the arrays a quantized matrix consists of, borrowed.
+//! `Parts`: the arrays of a quantized matrix.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long the arrays of a matrix are.
+/// Lengths of a matrix's arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes of packed codes or blocks.
+    /// Size of packed codes or blocks in bytes.
     pub codes: usize,
     /// Number of scales.
     pub scales: usize,
-    /// Bytes of packed zero points.
+    /// Size of packed zero points in bytes.
     pub zeros: usize,
 }
 
 impl Sizes {
-    /// Bytes in all, an f32 for each scale.
+    /// Returns the total size in bytes, with an f32 per scale.
     #[must_use]
     pub const fn bytes(self) -> usize {
         self.codes.saturating_add(self.scales.saturating_mul(4)).saturating_add(self.zeros)
     }
 }
 
-/// Codes, scales and zero points of whole rows.
+/// Borrowed codes, scales and zero points of complete rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
-    /// Packed codes or blocks; every row starts on a byte.
+    /// Packed codes or blocks; every row starts on a byte boundary.
     pub codes: &'a [u8],
-    /// Scales, row by row; none for blocks, which hold their own.
+    /// Scales, row by row; empty for block formats, which contain their scales.
     pub scales: &'a [f32],
-    /// Zero points, packed like codes; every row starts on a byte.
+    /// Zero points, packed like codes; every row starts on a byte boundary.
     pub zeros: &'a [u8],
 }
 
-/// The same arrays to write to.
+/// Mutable slices of the arrays of [`Parts`].
 #[derive(Debug)]
 pub struct PartsMut<'a> {
     /// Packed codes or blocks.
@@ -44,7 +44,7 @@ pub struct PartsMut<'a> {
     pub zeros: &'a mut [u8],
 }
 
-/// The same arrays, owned.
+/// Owned arrays of [`Parts`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartsBuf {
     /// Packed codes or blocks.
@@ -56,19 +56,19 @@ pub struct PartsBuf {
 }
 
 impl PartsBuf {
-    /// Arrays of these sizes, all zero.
+    /// Allocates zeroed arrays of these sizes.
     #[must_use]
     pub fn new(sizes: Sizes) -> Self {
         Self { codes: vec![0; sizes.codes], scales: vec![0.0; sizes.scales], zeros: vec![0; sizes.zeros] }
     }
 
-    /// To read from.
+    /// Borrows the arrays.
     #[must_use]
     pub fn parts(&self) -> Parts<'_> {
         Parts { codes: &self.codes, scales: &self.scales, zeros: &self.zeros }
     }
 
-    /// To write to.
+    /// Borrows the arrays mutably.
     pub fn parts_mut(&mut self) -> PartsMut<'_> {
         PartsMut { codes: &mut self.codes, scales: &mut self.scales, zeros: &mut self.zeros }
     }

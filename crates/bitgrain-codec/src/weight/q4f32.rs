@@ -1,6 +1,6 @@
-//! Q4F32: 32 weights, one f32 scale, two 4-bit codes per byte, low half first. Spec: `spec/weights.md`.
+//! Q4F32: 32 weights, one f32 scale, two 4-bit codes per byte, low nibble first. Spec: `spec/weights.md`.
 //!
-//! The same codes as int4 with groups of 32, but each block lies together in 20 bytes.
+//! The codes equal those of int4 with groups of 32, but each block is contiguous in 20 bytes.
 
 use alloc::vec::Vec;
 
@@ -9,23 +9,23 @@ use super::grid::Grid;
 use super::{Calibration, DType};
 use crate::CodecErr;
 
-/// A block of Q4F32 as it lies in memory and in files.
+/// Block of Q4F32, laid out as in files.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockQ4F32 {
-    /// The f32 scale, little-endian.
+    /// Scale as little-endian f32.
     pub scale: [u8; 4],
-    /// Signed 4-bit codes of two's complement, two per byte, low half first.
+    /// 4-bit two's complement codes, two per byte, low nibble first.
     pub codes: [u8; 16],
 }
 
 const _: () = assert!(size_of::<BlockQ4F32>() == 20 && align_of::<BlockQ4F32>() == 1);
 
 impl BlockQ4F32 {
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub const BYTES: usize = size_of::<Self>();
 
-    /// Reads a block.
+    /// Reads a block from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let [s0, s1, s2, s3, codes @ ..] = *bytes;
@@ -39,9 +39,9 @@ impl BlockQ4F32 {
     }
 }
 
-/// Weights of a block.
+/// Weights per block.
 pub(crate) const WEIGHTS: usize = 32;
-/// Bytes of a block.
+/// Bytes per block.
 pub(crate) const BYTES: usize = BlockQ4F32::BYTES;
 
 pub(crate) fn encode(values: &[f32], out: &mut [u8]) -> Result<(), CodecErr> {

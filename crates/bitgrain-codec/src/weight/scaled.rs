@@ -1,4 +1,4 @@
-//! `ScaledFormat`: a dtype, who shares a scale, and how the scale is found. Spec: `spec/weights.md`.
+//! `ScaledFormat`: a dtype, its scaling and its calibration. Spec: `spec/weights.md`.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::grid::{Grid, pack};
 use super::{DType, Parts, PartsMut, Scaling, Sizes};
 use crate::CodecErr;
 
-/// How a matrix becomes codes, scales and zero points.
+/// Format of codes with separate scales and zero points.
 ///
 /// ```
 /// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
@@ -20,37 +20,37 @@ use crate::CodecErr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaledFormat {
-    /// The format of a weight.
+    /// Number format of a weight.
     pub dtype: DType,
-    /// Which weights share a scale.
+    /// Weights that share a scale.
     pub scaling: Scaling,
-    /// How scales are found. Leaves no trace in the layout.
+    /// Method that finds the scales. Does not change the layout.
     pub calibration: Calibration,
 }
 
 impl ScaledFormat {
-    /// With the dtype's usual scaling, from the largest magnitude.
+    /// Creates a format with the dtype's default scaling, calibrated by the largest magnitude.
     #[must_use]
     pub const fn new(dtype: DType) -> Self {
         Self { dtype, scaling: Scaling::default_for(dtype), calibration: Calibration::AbsMax }
     }
 
-    /// With a scale per `len` weights.
+    /// Returns the format with one scale per `len` weights.
     #[must_use]
     pub const fn grouped(self, len: BlockLen) -> Self {
         Self { scaling: Scaling::Group(len), ..self }
     }
 
-    /// With another calibration.
+    /// Returns the format with another calibration.
     #[must_use]
     pub const fn calibrated(self, calibration: Calibration) -> Self {
         Self { calibration, ..self }
     }
 
-    /// Sizes of the arrays of a matrix.
+    /// Returns the sizes of a matrix's arrays.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidScaling`] for a plain float with scales.
+    /// Returns [`CodecErr::InvalidScaling`] for a plain float with scales.
     pub fn sizes(self, rows: usize, cols: usize) -> Result<Sizes, CodecErr> {
         if self.dtype.is_plain() && self.scaling != Scaling::None {
             return Err(CodecErr::InvalidScaling { dtype: self.dtype });
@@ -73,10 +73,10 @@ impl ScaledFormat {
         Ok(Sizes { codes, scales, zeros })
     }
 
-    /// The one grid of a tensor that has one, `None` for all other scalings. Looks at every weight.
+    /// Finds the grid of a tensor with a single grid; `None` for all other scalings. Reads every weight.
     ///
     /// # Errors
-    /// [`CodecErr::NonFinite`], [`CodecErr::InvalidPercentile`].
+    /// Returns [`CodecErr::NonFinite`] or [`CodecErr::InvalidPercentile`].
     pub fn tensor_grid(self, values: &[f32]) -> Result<Option<Grid>, CodecErr> {
         if self.scaling != Scaling::Tensor {
             return Ok(None);
@@ -85,21 +85,21 @@ impl ScaledFormat {
         calibrate(self.dtype, self.calibration.checked()?, values, None, &mut Vec::new()).map(Some)
     }
 
-    /// The same from the range of the weights alone, where that is enough: for the largest magnitude as calibration.
-    /// Then a tensor need not be in memory whole.
+    /// Finds the grid from the range of the weights alone, if the calibration is the largest magnitude. The tensor then
+    /// need not be in memory as a whole.
     #[must_use]
     pub fn tensor_grid_of_range(self, lo: f32, hi: f32) -> Option<Grid> {
         let by_range = !matches!(self.dtype, DType::Ternary | DType::Binary) && self.calibration == Calibration::AbsMax;
         (by_range && self.scaling == Scaling::Tensor).then(|| of_range(self.dtype, lo, hi))
     }
 
-    /// Quantizes whole rows. `grid` is what [`tensor_grid`](Self::tensor_grid) gave for the whole tensor; without it
-    /// these rows are taken for the whole. `importance` has a number per column that weighs its squared errors; only
-    /// the error search makes use of it.
+    /// Quantizes complete rows. `grid` is the result of [`tensor_grid`](Self::tensor_grid) for the whole tensor;
+    /// without it, these rows are treated as the whole tensor. `importance` has a number per column that weighs its
+    /// squared errors; only the search by squared error uses it.
     ///
     /// # Errors
-    /// [`CodecErr::NonFinite`] unless the dtype is a plain float, [`CodecErr::OutputTooSmall`] if `out` does not have
-    /// the [`sizes`](Self::sizes) of these rows, and settings that are out of range.
+    /// Returns [`CodecErr::NonFinite`] unless the dtype is a plain float, [`CodecErr::OutputTooSmall`] if `out` does
+    /// not have the [`sizes`](Self::sizes) of these rows, or an error for settings out of range.
     pub fn encode_rows(
         self,
         values: &[f32],
@@ -163,10 +163,11 @@ impl ScaledFormat {
         Ok(())
     }
 
-    /// Dequantizes whole rows into `out`. With one scale per tensor, `parts.scales` and `parts.zeros` are that one.
+    /// Dequantizes complete rows into `out`. With one scale per tensor, `parts.scales` and `parts.zeros` have one
+    /// element.
     ///
     /// # Errors
-    /// [`CodecErr::InputTooSmall`], or [`CodecErr::InvalidScale`] if a scale is not finite.
+    /// Returns [`CodecErr::InputTooSmall`], or [`CodecErr::InvalidScale`] if a scale is not finite.
     pub fn decode_rows(self, parts: Parts<'_>, cols: usize, out: &mut [f32]) -> Result<(), CodecErr> {
         let rows = whole_rows(out.len(), cols)?;
         let sizes = self.sizes(rows, cols)?;
@@ -214,7 +215,7 @@ impl ScaledFormat {
         pack(Backend::best(), self.dtype, &codes, out)
     }
 
-    /// A zero point of those behind one another, least significant bit first.
+    /// Returns the zero point at `index`; zero points are packed least significant bit first.
     fn zero_at(self, bytes: &[u8], index: usize) -> u64 {
         let bits = usize::from(self.dtype.bits());
         if bits >= 8 {
@@ -226,7 +227,7 @@ impl ScaledFormat {
     }
 }
 
-/// How many rows of `cols` there are in `len` weights.
+/// Returns the number of rows of `cols` columns in `len` weights.
 pub(crate) fn whole_rows(len: usize, cols: usize) -> Result<usize, CodecErr> {
     match len.checked_div(cols) {
         Some(rows) if rows * cols == len => Ok(rows),
@@ -235,12 +236,12 @@ pub(crate) fn whole_rows(len: usize, cols: usize) -> Result<usize, CodecErr> {
     }
 }
 
-/// Refuses NaN and infinities.
+/// Rejects NaN and infinities.
 ///
 /// # Errors
-/// [`CodecErr::NonFinite`] with the first of them.
+/// Returns [`CodecErr::NonFinite`] with the index of the first one.
 pub fn check_finite(values: &[f32]) -> Result<(), CodecErr> {
-    /// Whole runs at a time, so that the loop vectorises.
+    /// Values checked per branch, so that the inner loop vectorizes.
     const RUN: usize = 1024;
     for (i, run) in values.chunks(RUN).enumerate() {
         if run.iter().fold(false, |odd, x| odd | !x.is_finite()) {

@@ -1,25 +1,25 @@
-//! `Scaling`: which weights share a scale.
+//! `Scaling`: the weights that share a scale.
 
 use bitgrain_kernels::BlockLen;
 
 use super::DType;
 
-/// Which weights of a matrix share a scale. A row is what lies contiguous in memory: one output channel.
+/// Weights of a matrix that share a scale. A row is contiguous in memory and belongs to one output channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scaling {
-    /// No scale: codes are the weights themselves, rounded and clamped.
+    /// No scale: codes are the rounded and clamped weights.
     None,
-    /// One for the whole tensor.
+    /// One scale per tensor.
     Tensor,
-    /// One per row.
+    /// One scale per row.
     Channel,
-    /// One per so many weights of a row; a row's last group may be shorter.
+    /// One scale per group of this many weights in a row; the last group of a row may be shorter.
     Group(BlockLen),
 }
 
 impl Scaling {
-    /// What a dtype has unless told otherwise: none for the plain floats, a scale per row down to 8 bits, and one per
-    /// 64 weights below, where a single far-out weight would ruin its whole row.
+    /// Returns the default of a dtype: no scale for plain floats, a scale per row for at least 8 bits, and a scale per
+    /// 64 weights below, because a single outlier would coarsen its whole row.
     #[must_use]
     pub const fn default_for(dtype: DType) -> Self {
         if dtype.is_plain() {
@@ -31,7 +31,7 @@ impl Scaling {
         }
     }
 
-    /// Weights that share a scale within a row of `cols`.
+    /// Returns the number of weights that share a scale within a row of `cols`.
     pub(crate) const fn group(self, cols: usize) -> usize {
         match self {
             Self::Group(len) => len.get(),

@@ -1,4 +1,4 @@
-//! `QuantizedTensor`: a whole matrix in one weight format, in memory.
+//! `QuantizedTensor`: a matrix in memory, in one weight format.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,15 +29,15 @@ impl QuantizedTensor {
     /// Quantizes finite weights in rows of `cols`.
     ///
     /// # Errors
-    /// [`CodecErr::NonFinite`], [`CodecErr::RaggedBlocks`], and settings that are out of range.
+    /// Returns [`CodecErr::NonFinite`], [`CodecErr::RaggedBlocks`], or an error for settings out of range.
     pub fn quantize(format: WeightFormat, values: &[f32], cols: usize) -> Result<Self, CodecErr> {
         Self::quantize_with(format, values, cols, None)
     }
 
-    /// The same, with a number per column that says how much its errors matter.
+    /// Quantizes with an importance per column that weighs its errors.
     ///
     /// # Errors
-    /// As [`quantize`](Self::quantize).
+    /// Returns the errors of [`quantize`](Self::quantize).
     pub fn quantize_with(
         format: WeightFormat,
         values: &[f32],
@@ -50,10 +50,10 @@ impl QuantizedTensor {
         Ok(Self { format, rows, cols, parts })
     }
 
-    /// A tensor of arrays read from somewhere.
+    /// Creates a tensor from existing arrays.
     ///
     /// # Errors
-    /// [`CodecErr::InputTooSmall`] if they do not have the sizes of such a matrix.
+    /// Returns [`CodecErr::InputTooSmall`] if the arrays do not have the sizes of such a matrix.
     pub fn from_parts(format: WeightFormat, rows: usize, cols: usize, parts: PartsBuf) -> Result<Self, CodecErr> {
         let sizes = format.sizes(rows, cols)?;
         let fits =
@@ -65,17 +65,17 @@ impl QuantizedTensor {
         }
     }
 
-    /// The weights these codes stand for.
+    /// Dequantizes the weights.
     ///
     /// # Errors
-    /// [`CodecErr::InvalidScale`] if the parts came from elsewhere and a scale is not finite.
+    /// Returns [`CodecErr::InvalidScale`] if the parts were supplied by the caller and a scale is not finite.
     pub fn dequantize(&self) -> Result<Vec<f32>, CodecErr> {
         let mut out = vec![0.0; self.rows * self.cols];
         self.format.decode_rows(self.parts(), self.cols, &mut out)?;
         Ok(out)
     }
 
-    /// The weights of one row from column `start` on, as many as `out` holds; `start` is a multiple of
+    /// Dequantizes `out.len()` weights of one row from column `start`, which must be a multiple of
     /// [`step`](Self::step).
     ///
     /// ```
@@ -89,14 +89,14 @@ impl QuantizedTensor {
     /// ```
     ///
     /// # Errors
-    /// [`CodecErr::InvalidRange`] if they are not in the matrix or begin within a step, [`CodecErr::RaggedBlocks`] if
-    /// they end within a block, and as [`dequantize`](Self::dequantize).
+    /// Returns [`CodecErr::InvalidRange`] if the columns are not in the matrix or `start` is not a multiple of the
+    /// step, [`CodecErr::RaggedBlocks`] if they end within a block, and the errors of [`dequantize`](Self::dequantize).
     pub fn columns_into(&self, row: usize, start: usize, out: &mut [f32]) -> Result<(), CodecErr> {
         let end = start.saturating_add(out.len());
         if row >= self.rows || end > self.cols || !start.is_multiple_of(self.step()) {
             return Err(CodecErr::InvalidRange { start, end, count: self.cols });
         }
-        // Before the row, and before the columns in it.
+        // Number of elements before the row, plus those before the first column in it.
         let from = |all: usize, before: usize| all / self.rows * row + before;
         let all = self.parts();
         let before = self.format.sizes(1, start)?;
@@ -117,7 +117,8 @@ impl QuantizedTensor {
         self.format.decode_rows(parts, out.len(), out)
     }
 
-    /// Columns between places at which a row can be taken apart: there codes, scales and zero points begin with a byte.
+    /// Returns the number of columns between positions where a row can be split: codes, scales and zero points all
+    /// start on a byte there.
     #[must_use]
     pub const fn step(&self) -> usize {
         match self.format {
@@ -127,33 +128,33 @@ impl QuantizedTensor {
         }
     }
 
-    /// What was lost of `original`.
+    /// Measures the error against `original`.
     ///
     /// # Errors
-    /// [`CodecErr::LengthMismatch`], and as [`dequantize`](Self::dequantize).
+    /// Returns [`CodecErr::LengthMismatch`], and the errors of [`dequantize`](Self::dequantize).
     pub fn error(&self, original: &[f32]) -> Result<Fidelity, CodecErr> {
         Fidelity::measure(original, &self.dequantize()?)
     }
 
-    /// The format.
+    /// Returns the format.
     #[must_use]
     pub const fn format(&self) -> WeightFormat {
         self.format
     }
 
-    /// Rows and columns.
+    /// Returns the number of rows and columns.
     #[must_use]
     pub const fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
-    /// Codes, scales and zero points.
+    /// Returns codes, scales and zero points.
     #[must_use]
     pub fn parts(&self) -> Parts<'_> {
         self.parts.parts()
     }
 
-    /// Bytes it takes in memory.
+    /// Returns the size in memory in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.parts.codes.len() + 4 * self.parts.scales.len() + self.parts.zeros.len()
