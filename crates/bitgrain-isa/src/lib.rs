@@ -1,8 +1,9 @@
-//! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`, `#[neon]`, `#[baseline]`.
+//! Attributes that compile a function for one instruction set: `#[avx2]`, `#[avx512]`, `#[amx]`, `#[neon]`,
+//! `#[baseline]`.
 //!
-//! Each stands for `#[target_feature(enable = "…")]` with the feature list of a backend of `bitgrain-kernels`, so that the
-//! list is written once. Two functions with equal lists inline into each other. A list names only what the backend's
-//! detection asks the CPU for; `layering.rs` in the facade's tests compares the two. No dependencies.
+//! Each expands to `#[target_feature(enable = "…")]` with the feature list of a backend of `bitgrain-kernels`, so that
+//! the list is written once. Functions with equal lists can be inlined into each other. A list contains only features
+//! that the backend's CPU detection checks; `layering.rs` in the facade's tests compares the two. No dependencies.
 
 use proc_macro::TokenStream;
 
@@ -12,7 +13,7 @@ const AVX2: &str = "avx2,fma,f16c,pclmulqdq";
 /// Features of the AVX-512 backend: Ice Lake, Zen 4 and later.
 const AVX512: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni";
 
-/// Features that AMX kernels use beside the tile instructions, which are inline assembly.
+/// Features of the AMX kernels, in addition to the tile instructions, which are inline assembly.
 const AMX: &str = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,avx512vnni,gfni";
 
 /// Features of the NEON backend, which every AArch64 target with floating point has.
@@ -42,7 +43,8 @@ pub fn neon(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     enable(NEON, function)
 }
 
-/// Leaves a function as it is: for kernels of instruction sets that the whole target has, which are safe to call.
+/// Leaves a function unchanged: for kernels of instruction sets that every CPU of the target has, which are safe to
+/// call.
 #[proc_macro_attribute]
 pub fn baseline(_arguments: TokenStream, function: TokenStream) -> TokenStream {
     function

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// An instruction set the running CPU was seen to support. No public constructor: holding one is the proof.
+/// An instruction set that the running CPU supports. Without a public constructor, a value is the proof of support.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, max_abs};
@@ -14,28 +14,28 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend(Isa);
 
-/// The instruction sets there are kernels for. Wasm `simd128` will take its place here, with a folder beside `x86_64/`.
+/// Instruction sets with kernels. Wasm `simd128` will be added here, with a folder beside `x86_64/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Isa {
     Scalar,
     /// AVX2, FMA, F16C and PCLMULQDQ: Haswell, Zen and later.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and VNNI: Ice Lake, Zen 4 and later. Older AVX-512 runs AVX2, because the
-    /// byte permutes that make the difference came with VBMI.
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and VNNI: Ice Lake, Zen 4 and later. CPUs with an older AVX-512 use AVX2,
+    /// because the kernels depend on the byte permutes of VBMI.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// The same with AMX tiles of bytes, and GFNI: Sapphire Rapids and later. Only products of many rows have kernels of
-    /// their own; everything else runs those of AVX-512.
+    /// AVX-512 plus AMX byte tiles and GFNI: Sapphire Rapids and later. Only products of many rows have kernels of
+    /// their own; all other kernels are those of AVX-512.
     #[cfg(target_arch = "x86_64")]
     Amx,
-    /// NEON, which every AArch64 target with floating point has. Little-endian only: the order of lanes in big-endian
-    /// registers is not tested.
+    /// NEON, which every AArch64 target with floating point has. Little-endian only: the lane order of big-endian
+    /// registers is untested.
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     Neon,
 }
 
-/// Every backend this build knows, slowest first. A longer one implies the shorter ones.
+/// All backends of this build, slowest first. Each one implies the ones before it.
 const LADDER: &[Backend] = &[
     Backend(Isa::Scalar),
     #[cfg(target_arch = "x86_64")]
@@ -47,22 +47,22 @@ const LADDER: &[Backend] = &[
 ];
 
 impl Backend {
-    /// The portable kernels: the definition of every result, and always available.
+    /// Returns the portable backend, which defines every result and is always available.
     #[must_use]
     pub const fn scalar() -> Self {
         Self(Isa::Scalar)
     }
 
-    /// The fastest backend of this CPU.
+    /// Returns the fastest backend of this CPU.
     #[must_use]
     pub fn best() -> Self {
         Self::available().last().copied().unwrap_or(Self::scalar())
     }
 
-    /// Every backend of this CPU, slowest first.
+    /// Returns all backends of this CPU, slowest first.
     #[must_use]
     pub fn available() -> &'static [Self] {
-        // 0 = not asked yet. Two threads that race store the same number.
+        // 0 means not detected yet. Racing threads store the same number.
         static RUNGS: AtomicU8 = AtomicU8::new(0);
         let mut rungs = RUNGS.load(Ordering::Relaxed);
         if rungs == 0 {
@@ -72,15 +72,15 @@ impl Backend {
         &LADDER[..usize::from(rungs)]
     }
 
-    /// The fastest backend of this CPU with registers for tiles of a matrix, if it has them: for products of many rows,
-    /// and no faster than [`best`](Self::best) at anything else.
+    /// Returns the fastest backend with tile registers, if this CPU has them: for products of many rows. Everything
+    /// else runs as fast as on [`best`](Self::best).
     ///
-    /// Such registers are the system's to give: the first call asks Linux for them on behalf of the whole process, whose
-    /// signal frames then grow by the 8 KiB that they hold. So it is not one of those [`available`](Self::available), and
-    /// nobody is asked before there is use for it.
+    /// Tile registers need permission from the operating system: the first call requests it from Linux for the whole
+    /// process, whose signal frames then grow by the 8 KiB of tile data. This backend is therefore not part of
+    /// [`available`](Self::available), and permission is requested only when it is needed.
     #[must_use]
     pub fn with_tiles() -> Option<Self> {
-        // 0 = not asked yet. Two threads that race are given the same answer.
+        // 0 means not requested yet. Racing threads get the same answer.
         static ANSWER: AtomicU8 = AtomicU8::new(0);
         let mut answer = ANSWER.load(Ordering::Relaxed);
         if answer == 0 {
@@ -93,7 +93,7 @@ impl Backend {
         None
     }
 
-    /// A short name: `scalar`, `avx2`, `avx512`, `amx` or `neon`.
+    /// Returns a short name: `scalar`, `avx2`, `avx512`, `amx` or `neon`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -132,7 +132,7 @@ fn detect() -> u8 {
     1 + u8::from(cpu.avx2) + u8::from(cpu.avx2 && cpu.avx512)
 }
 
-/// Targets whose instruction sets are known when they are compiled: all of them are there.
+/// On these targets the instruction sets are known at compile time, so every backend is available.
 #[cfg(not(target_arch = "x86_64"))]
 fn detect() -> u8 {
     const ALL: usize = LADDER.len();
@@ -157,10 +157,10 @@ macro_rules! on {
         match $backend.isa() {
             $crate::backend::Isa::Scalar => $crate::scalar::$kernel$(::<$format>)?($($argument),*),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Isa::Avx2` is only handed out by `Backend::available`, which asked the CPU first.
+            // SAFETY: `Isa::Avx2` is only handed out by `Backend::available` after CPU detection.
             $crate::backend::Isa::Avx2 => unsafe { $crate::x86_64::avx2::$kernel$(::<$format>)?($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Isa::Avx512` or better is only handed out by `Backend`, which asked the CPU first.
+            // SAFETY: `Isa::Avx512` and `Isa::Amx` are only handed out by `Backend` after CPU detection.
             $crate::backend::Isa::Avx512 | $crate::backend::Isa::Amx => unsafe {
                 $crate::x86_64::avx512::$kernel$(::<$format>)?($($argument),*)
             },
@@ -170,12 +170,12 @@ macro_rules! on {
     };
 }
 
-/// Calls a kernel that is compiled once per width: `for_width!([2 3 4], bits, pack(codes, out))`.
+/// Calls a kernel that is instantiated per width: `for_width!([2 3 4], bits, pack(codes, out))`.
 macro_rules! for_width {
     ([$($width:literal)*], $bits:expr, $kernel:ident $arguments:tt) => {
         match $bits {
             $($width => $kernel::<$width> $arguments,)*
-            other => unreachable!("width {other} was refused by its constructor"),
+            other => unreachable!("the constructor rejects width {other}"),
         }
     };
 }

@@ -1,31 +1,31 @@
-//! Where to cut a line of bins in two: the search of gradient boosting for the best split of a feature.
+//! Split search of gradient boosting: finds the best cut in a feature's bins.
 
 use crate::backend::{Backend, on};
 
-/// Sums of a node, and what its halves must fulfil.
+/// Sums of a node, and constraints on its children.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutTerms {
-    /// Sum of all gradients.
+    /// Sum of all gradients of the node.
     pub grad: f64,
-    /// Sum of all hessians.
+    /// Sum of all hessians of the node.
     pub hess: f64,
-    /// What lies on the left beside the bins: gradients.
+    /// Gradients that always go left, in addition to the bins.
     pub grad_beside: f64,
-    /// What lies on the left beside the bins: hessians.
+    /// Hessians that always go left, in addition to the bins.
     pub hess_beside: f64,
-    /// Hessians of each half at least.
+    /// Minimum sum of hessians per child.
     pub min_hess: f64,
-    /// Taken from the size of gradients.
+    /// L1 regularization: shrinks the gradient sums towards zero.
     pub l1: f64,
-    /// Added to hessians.
+    /// L2 regularization: added to the hessian sums.
     pub l2: f64,
 }
 
-/// Bins that are looked at together.
+/// Bins evaluated together.
 const CHUNK: usize = 256;
 
-/// The first of the best cuts, with its worth: the sum over both halves of `gradient² / hessian`. Cut `i` is behind
-/// bin `i`, and `grads[i]` and `hess[i]` are the sums up to there. `None` if no cut is allowed.
+/// Returns the first of the best cuts and its score: the sum of `gradient² / hessian` over both children. Cut `i` lies
+/// after bin `i`; `grads[i]` and `hess[i]` are the sums up to and including that bin. `None` if no cut is allowed.
 #[must_use]
 pub fn best_cut(backend: Backend, terms: &CutTerms, grads: &[f64], hess: &[f64]) -> Option<(usize, f64)> {
     let mut best = None;
@@ -42,8 +42,8 @@ pub fn best_cut(backend: Backend, terms: &CutTerms, grads: &[f64], hess: &[f64])
     best
 }
 
-/// The worth of each cut, minus infinity where it is not allowed; and the highest. Written so that the compiler
-/// computes a register of them at a time, with the instructions of whoever calls it.
+/// Computes the score of each cut, minus infinity for cuts that are not allowed, and returns the highest score. Written
+/// so that the compiler vectorizes the loop with the instruction set of the caller it is inlined into.
 #[inline(always)]
 pub(crate) fn cut_worths_body(terms: &CutTerms, grads: &[f64], hess: &[f64], worths: &mut [f64]) -> f64 {
     let worth = |grad: f64, hess: f64| {
@@ -56,7 +56,7 @@ pub(crate) fn cut_worths_body(terms: &CutTerms, grads: &[f64], hess: &[f64], wor
         };
         let (left_grad, right_grad) = (shrunk(left_grad), shrunk(right_grad));
         let (left_hess, right_hess) = (left_hess + terms.l2, right_hess + terms.l2);
-        // Two fractions over one bar: dividing is what takes long.
+        // One division for two fractions: division dominates the cost of this loop.
         let sum = left_grad * left_grad * right_hess + right_grad * right_grad * left_hess;
         let worth = sum / (left_hess * right_hess);
         if allowed { worth } else { f64::NEG_INFINITY }

@@ -1,19 +1,19 @@
-//! Values to the bins between cuts: the number of cuts below each value.
+//! Binning: the number of cuts below each value.
 
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// An unsigned integer that bins are stored in: `u8`, `u16` or `u32`.
+/// Unsigned integer type of bin codes: `u8`, `u16` or `u32`.
 pub trait BinCode: Copy + Sealed {
-    /// The most cuts whose bins, one more than there are cuts, all have a code.
+    /// Maximum number of cuts; there is one bin more than cuts.
     const MAX_CUTS: usize;
 
-    /// The code of a bin. Bins above [`BinCode::MAX_CUTS`] wrap.
+    /// Returns the code of a bin. Bins above [`BinCode::MAX_CUTS`] wrap.
     #[must_use]
     fn of_bin(bin: usize) -> Self;
 }
 
-/// Keeps [`BinCode`] to the types there are kernels for.
+/// Restricts [`BinCode`] to the types that have kernels.
 pub trait Sealed {}
 
 macro_rules! bin_code {
@@ -34,10 +34,10 @@ macro_rules! bin_code {
 
 bin_code!(u8 u16 u32);
 
-/// Bins of `values`: for each the number of cuts below it, which is `cuts.partition_point(|cut| *cut < value)`.
-/// Returns the count.
+/// Computes the bins of `values`: the number of cuts below each value, `cuts.partition_point(|cut| *cut < value)`.
+/// Returns the number of values.
 ///
-/// A value equal to a cut is in the bin below it, both zeros are equal, and an infinity is compared like any value.
+/// A value equal to a cut belongs to the bin below the cut, -0 equals +0, and infinities compare like any other value.
 /// NaN gives `nan`.
 ///
 /// ```
@@ -50,8 +50,8 @@ bin_code!(u8 u16 u32);
 /// ```
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`], [`KernelError::TooManyCuts`] if the codes cannot count them, or
-/// [`KernelError::UnsortedCuts`] unless each cut is above the one before.
+/// Returns [`KernelError::OutputTooSmall`], [`KernelError::TooManyCuts`] if the code type has too few bins, or
+/// [`KernelError::UnsortedCuts`] unless the cuts are strictly ascending.
 pub fn bin_f32<C: BinCode>(
     backend: Backend,
     cuts: &[f32],
@@ -69,9 +69,9 @@ pub fn bin_f32<C: BinCode>(
     Ok(required)
 }
 
-/// Refuses cuts that do not ascend, a NaN among them: backends would disagree about what lies between.
+/// Rejects cuts that are not strictly ascending or NaN: backends would disagree on their bins.
 fn check_order(cuts: &[f32]) -> Result<(), KernelError> {
-    // No NaN is above anything, and nothing is above a NaN.
+    // Comparisons with NaN are false, so that a NaN also fails this check.
     let before = core::iter::once(None).chain(cuts.iter().map(Some));
     let above = |(before, cut): (Option<&f32>, &f32)| before.map_or(!cut.is_nan(), |before| before < cut);
     match before.zip(cuts).position(|pair| !above(pair)) {

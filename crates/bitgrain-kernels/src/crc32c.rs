@@ -1,9 +1,9 @@
-//! CRC-32C: the checksum of files.
+//! CRC-32C checksum.
 
 use crate::Backend;
 use crate::backend::on;
 
-/// The CRC-32C (Castagnoli) of bytes whose checksum is `crc`, 0 for none, with `bytes` behind them.
+/// Extends the CRC-32C (Castagnoli) checksum `crc` of earlier bytes, initially 0, by `bytes`.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, crc32c};
@@ -16,6 +16,5 @@ pub fn crc32c(backend: Backend, crc: u32, bytes: &[u8]) -> u32 {
     !on!(backend, crc32c(!crc, bytes))
 }
 
-/// The reflected polynomial of Castagnoli, which finds more errors than that of ZIP and which processors have an
-/// instruction for.
+/// Reflected Castagnoli polynomial: detects more errors than the ZIP polynomial and is implemented by CPU instructions.
 pub(crate) const POLYNOMIAL: u32 = 0x82f6_3b78;

@@ -1,10 +1,10 @@
-//! Dot products on codes.
+//! Dot products of codes.
 
 use crate::backend::on;
 use crate::width::blocks_len;
 use crate::{Backend, BitWidth, BlockLen, KernelError};
 
-/// `sum(a[i] * b[i])`, exact for slices of any length that fits in memory.
+/// Computes `sum(a[i] * b[i])` exactly, for slices of any length.
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
@@ -14,7 +14,7 @@ use crate::{Backend, BitWidth, BlockLen, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if the slices differ in length.
+/// Returns [`KernelError::InputTooSmall`] if the slices differ in length.
 pub fn dot_i8(backend: Backend, a: &[i8], b: &[i8]) -> Result<i64, KernelError> {
     if a.len() != b.len() {
         return Err(KernelError::InputTooSmall { required: a.len().max(b.len()) });
@@ -22,14 +22,14 @@ pub fn dot_i8(backend: Backend, a: &[i8], b: &[i8]) -> Result<i64, KernelError> 
     Ok(on!(backend, dot_i8(a, b)))
 }
 
-/// Dot product of `values` with as many values encoded as blocks, which are never decoded to memory.
+/// Computes the dot product of `values` with as many values encoded as blocks, without decoding them to memory.
 ///
-/// The order of the sum is fixed: in each block, lane `i % 16` adds `values[i] * code[i]` in order of `i`; the block's
-/// sixteen sums times its scale are added to sixteen totals; the totals are added in halves (8, 4, 2, 1). No step is
-/// fused. So every backend returns the same bits, but for the payload of a NaN.
+/// The order of summation is fixed: in each block, lane `i % 16` adds `values[i] * code[i]` in order of `i`; the
+/// block's sixteen sums times its scale are added to sixteen totals; the totals are added in halves (8, 4, 2, 1). No
+/// operation is fused. Every backend therefore returns the same bits, except for the payload of a NaN.
 ///
 /// # Errors
-/// As [`decode_blocks`](crate::blocks::decode_blocks).
+/// Returns the errors of [`decode_blocks`](crate::blocks::decode_blocks).
 pub fn dot_blocks(
     backend: Backend,
     width: BitWidth,
@@ -43,8 +43,8 @@ pub fn dot_blocks(
         .ok_or_else(|| crate::blocks::first_bad_block(width, block, bytes, values.len()))
 }
 
-/// Sums a run of blocks with the `dot_run` in scope where it is expanded, which adds a block's scaled lane sums to
-/// the totals and says whether its codes are good.
+/// Sums a run of blocks with the `dot_run` in scope at the expansion, which adds a block's scaled lane sums to the
+/// totals and returns whether its codes are valid.
 macro_rules! dot_walk {
     ($w:ident, $block:expr, $values:expr, $bytes:expr, $totals:ident) => {{
         let qmax: u8 = (1 << ($w - 1)) - 1;
@@ -61,7 +61,7 @@ macro_rules! dot_walk {
     }};
 }
 
-/// The last step of [`dot_blocks`]: sixteen totals in halves.
+/// Adds the sixteen totals in halves: the last step of [`dot_blocks`].
 pub(crate) fn sum_in_halves(mut totals: [f32; 16]) -> f32 {
     for half in [8, 4, 2, 1] {
         for lane in 0..half {

@@ -1,85 +1,85 @@
-//! What can be wrong with a kernel's arguments; every number a caller needs is in a field.
+//! Errors of kernel arguments.
 
 use core::fmt;
 
-/// Why a kernel refused its arguments. Nothing was read or written past the slices given; the contents of the
-/// output are unspecified after an error.
+/// Reason why a kernel rejected its arguments. Slices are never accessed out of bounds; the contents of the output are
+/// unspecified after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// The output slice cannot hold the result.
+    /// The output slice is too short.
     OutputTooSmall {
-        /// Elements the output must hold.
+        /// Required length in elements.
         required: usize,
     },
-    /// The input slice holds less than the output asks for.
+    /// The input slice is too short.
     InputTooSmall {
-        /// Elements the input must hold.
+        /// Required length in elements.
         required: usize,
     },
-    /// The bit width is outside what the code type allows.
+    /// Unsupported width of the code type.
     InvalidBitWidth {
-        /// The width that was asked for.
+        /// Requested width.
         bits: u8,
     },
-    /// A block length that is zero, not a multiple of eight, or beyond [`BlockLen::MAX`](crate::BlockLen::MAX).
+    /// A block length that is zero, not a multiple of eight, or above [`BlockLen::MAX`](crate::BlockLen::MAX).
     InvalidBlockLen {
-        /// The length that was asked for.
+        /// Requested length.
         len: usize,
     },
-    /// A code that the width cannot hold, on the way in or on the way out.
+    /// A code that does not fit the width, in the input or in packed bytes.
     CodeOutOfRange {
-        /// Position of the first such code.
+        /// Index of the first such code.
         index: usize,
-        /// The code as found.
+        /// The code.
         code: i32,
     },
     /// A NaN or an infinity where only finite values can be encoded.
     NonFinite {
-        /// Position of the first such value.
+        /// Index of the first such value.
         index: usize,
     },
-    /// A block whose stored scale is negative, not finite, or would decode to an infinity.
+    /// A stored scale that is negative, not finite, or decodes to an infinity.
     InvalidScale {
-        /// Position of the first value of that block.
+        /// Index of the block's first value.
         index: usize,
     },
-    /// A row that is not a whole number of blocks, or values that are not whole rows.
+    /// A row length that is not a multiple of the block length, or values that do not fill complete rows.
     RaggedBlocks {
-        /// Weights of the row.
+        /// Row length in weights.
         len: usize,
-        /// Weights of a block.
+        /// Block length in weights.
         block: usize,
     },
-    /// More cuts than the code type has bins for.
+    /// More cuts than the code type can represent.
     TooManyCuts {
-        /// Cuts there are.
+        /// Number of cuts.
         cuts: usize,
-        /// Cuts there may be.
+        /// Maximum number of cuts.
         max: usize,
     },
-    /// A step of a tree that keeps or takes a result where there is no place for one.
+    /// A tree step that refers to a result slot out of range.
     UnknownPlace {
-        /// Position of the first such step.
+        /// Index of the first such step.
         step: usize,
-        /// Places there are.
+        /// Number of result slots.
         places: usize,
     },
-    /// A cut that is NaN or not above the one before.
+    /// A cut that is NaN or not above the previous one.
     UnsortedCuts {
-        /// Position of the first such cut.
+        /// Index of the first such cut.
         index: usize,
     },
-    /// Rows of a number of slots that there is no loop for.
+    /// Unsupported number of slots per row.
     SlotCount {
-        /// Slots of a row.
+        /// Slots per row.
         slots: usize,
     },
-    /// Bytes that are not one row for each pair or bit.
+    /// A byte count that does not match the number of rows.
     RowCount {
-        /// Bytes there are.
+        /// Number of bytes given.
         bytes: usize,
-        /// Bytes there should be.
+        /// Number of bytes expected.
         expected: usize,
     },
 }
@@ -87,23 +87,33 @@ pub enum KernelError {
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::OutputTooSmall { required } => write!(f, "output too small, {required} elements are required"),
-            Self::InputTooSmall { required } => write!(f, "input too small, {required} elements are required"),
-            Self::InvalidBitWidth { bits } => write!(f, "a width of {bits} bits is not supported"),
+            Self::OutputTooSmall { required } => write!(f, "output too small: it needs at least {required} elements"),
+            Self::InputTooSmall { required } => write!(f, "input too small: it needs at least {required} elements"),
+            Self::InvalidBitWidth { bits } => write!(f, "unsupported bit width {bits}"),
             Self::InvalidBlockLen { len } => {
-                write!(f, "a block length of {len} is not a multiple of 8 from 8 to {}", crate::BlockLen::MAX)
+                write!(f, "invalid block length {len}; use a multiple of 8 from 8 to {}", crate::BlockLen::MAX)
             }
-            Self::CodeOutOfRange { index, code } => write!(f, "code {code} at index {index} is out of range"),
-            Self::NonFinite { index } => write!(f, "value at index {index} is not finite"),
-            Self::InvalidScale { index } => write!(f, "scale of the block at index {index} is not a usable scale"),
-            Self::RaggedBlocks { len, block } => write!(f, "rows of {len} weights are not whole blocks of {block}"),
-            Self::TooManyCuts { cuts, max } => write!(f, "{cuts} cuts are too many for the codes, which count {max}"),
-            Self::UnknownPlace { step, places } => write!(f, "step {step} names a result beyond the {places} places"),
-            Self::UnsortedCuts { index } => write!(f, "cut at index {index} is not above the one before"),
+            Self::CodeOutOfRange { index, code } => write!(f, "code {code} at index {index} (0-based) is out of range"),
+            Self::NonFinite { index } => write!(f, "value at index {index} (0-based) is not finite"),
+            Self::InvalidScale { index } => {
+                write!(f, "invalid scale of the block that starts at index {index} (0-based)")
+            }
+            Self::RaggedBlocks { len, block } => {
+                write!(f, "row length {len} is not a multiple of the block length {block}")
+            }
+            Self::TooManyCuts { cuts, max } => write!(f, "too many cuts for the code type: {cuts}, at most {max}"),
+            Self::UnknownPlace { step, places } => {
+                write!(f, "step {step} (0-based) refers to a result outside 0..{places}")
+            }
+            Self::UnsortedCuts { index } => write!(f, "cut at index {index} (0-based) is not above the previous one"),
             Self::SlotCount { slots } => {
-                write!(f, "{slots} slots are not a multiple of 4 from 4 to {}", crate::histogram::MAX_SLOTS)
+                write!(
+                    f,
+                    "invalid number of slots {slots}; use a multiple of 4 from 4 to {}",
+                    crate::histogram::MAX_SLOTS
+                )
             }
-            Self::RowCount { bytes, expected } => write!(f, "rows of {expected} bytes in all were given {bytes}"),
+            Self::RowCount { bytes, expected } => write!(f, "wrong size of rows: {bytes} bytes instead of {expected}"),
         }
     }
 }

@@ -1,27 +1,27 @@
-//! Sums from which every figure of what an encoding cost follows.
+//! Sums from which all error metrics of an encoding are derived.
 
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Sums over pairs of an original and a decoded value. Pairs whose original is not finite are left out and counted.
+/// Sums over pairs of an original and a decoded value. Pairs whose original is not finite are skipped and counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ErrorSums {
-    /// Of `(x - y)^2`; infinite if a decoded value is not finite where the original is.
+    /// Sum of `(x - y)^2`; infinite if a decoded value is not finite where the original is.
     pub squares: f64,
-    /// Of `x^2`.
+    /// Sum of `x^2`.
     pub original: f64,
-    /// Of `y^2`.
+    /// Sum of `y^2`.
     pub decoded: f64,
-    /// Of `x * y`.
+    /// Sum of `x * y`.
     pub product: f64,
-    /// The largest `|x - y|`.
+    /// Largest `|x - y|`.
     pub max: f64,
-    /// Pairs that were left out.
+    /// Number of skipped pairs.
     pub skipped: usize,
 }
 
 impl ErrorSums {
-    /// The sums of both.
+    /// Combines the sums of two parts.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl ErrorSums {
     }
 }
 
-/// Sums over the pairs of two slices: eight partial sums in f64, so that backends agree to the bit.
+/// Computes the sums over the pairs of two slices in eight partial f64 sums, so that backends agree bit by bit.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, error_sums};
@@ -45,7 +45,7 @@ impl ErrorSums {
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if the slices have different lengths.
+/// Returns [`KernelError::InputTooSmall`] if the slices have different lengths.
 pub fn error_sums(backend: Backend, original: &[f32], decoded: &[f32]) -> Result<ErrorSums, KernelError> {
     if original.len() != decoded.len() {
         return Err(KernelError::InputTooSmall { required: original.len().max(decoded.len()) });

@@ -1,9 +1,9 @@
-//! Exponentials, element by element.
+//! Element-wise exponential functions.
 
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// `e` to the power of each value, within 1.1 units in the last place. Returns the count.
+/// Computes `e` to the power of each value, within 1.1 units in the last place. Returns the number of values.
 ///
 /// Above 88.72 the result is infinite, below -103.97 it is 0, and in between it may be subnormal. NaN gives NaN.
 ///
@@ -17,7 +17,7 @@ use crate::{Backend, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if `out` is shorter than `values`.
+/// Returns [`KernelError::OutputTooSmall`] if `out` is shorter than `values`.
 pub fn exp(backend: Backend, values: &[f32], out: &mut [f32]) -> Result<usize, KernelError> {
     let required = values.len();
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
@@ -25,9 +25,9 @@ pub fn exp(backend: Backend, values: &[f32], out: &mut [f32]) -> Result<usize, K
     Ok(required)
 }
 
-/// `1 / (1 + exp(-value))` of each value, within 2.5 units in the last place. Returns the count.
+/// Computes `1 / (1 + exp(-value))` of each value, within 2.5 units in the last place. Returns the number of values.
 ///
-/// Never 0 and never subnormal: values below -87 give what -87 gives, `1.6e-38`. NaN gives NaN.
+/// Never 0 and never subnormal: values below -87 are treated as -87 and give `1.6e-38`. NaN gives NaN.
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
@@ -40,7 +40,7 @@ pub fn exp(backend: Backend, values: &[f32], out: &mut [f32]) -> Result<usize, K
 /// ```
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if `out` is shorter than `values`.
+/// Returns [`KernelError::OutputTooSmall`] if `out` is shorter than `values`.
 pub fn sigmoid(backend: Backend, values: &[f32], out: &mut [f32]) -> Result<usize, KernelError> {
     let required = values.len();
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;

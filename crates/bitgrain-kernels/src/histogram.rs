@@ -1,97 +1,98 @@
-//! Sums of gradients per bin: the inner loop of gradient boosting.
+//! Gradient histograms: sums of gradients per bin, the inner loop of gradient boosting.
 //!
-//! Rows are records of one byte for each *slot*; a slot's byte chooses one of its cells, and the row's pair is added
-//! there. Pairs of codes are added as one 64-bit number, with the gradient above the hessian.
+//! A row is a record of one byte per *slot*. Each byte selects a cell of its slot, to which the row's gradient pair is
+//! added. Pairs of codes are added as one 64-bit number, with the gradient in the upper half and the hessian in the
+//! lower.
 
 use crate::error::KernelError;
 
-/// Cells between the first of a slot and the first of the next: one for each byte, and a few that stay empty.
+/// Cells per slot: one for each byte value, plus padding that stays empty.
 ///
-/// Without those, equal bytes of two slots lie a power of two apart, and the CPU takes the load of the one for the
-/// store of the other (same low 12 bits): ten times slower on columns of few values.
+/// Without the padding, equal bytes of two slots are a power of two apart, and the CPU mistakes a load from one for a
+/// dependency on the store to the other (same low 12 bits): ten times slower on columns with few distinct values.
 pub const SLOT_CELLS: usize = 264;
 
-/// The most slots a row can have: their cells of 8 bytes leave room in a first-level cache of 48 KB. With 24 slots and
-/// more, each addition takes twice as long (0.4 and 0.8 ns).
+/// Maximum number of slots per row: their cells of 8 bytes leave room in an L1 cache of 48 KB. With 24 slots or more,
+/// each addition takes twice as long (0.8 instead of 0.4 ns).
 pub const MAX_SLOTS: usize = 16;
 
-/// The cells of one slot.
+/// Cells of one slot.
 pub type Slot<C> = [C; SLOT_CELLS];
 
-/// A gradient and a hessian as a row carries them.
+/// Gradient and hessian of a row.
 pub trait GradientPair: Copy {
-    /// What they are added to.
+    /// Accumulator type.
     type Cell: Copy;
 
-    /// The cell with this pair added.
+    /// Returns the cell with this pair added.
     fn add_to(self, cell: Self::Cell) -> Self::Cell;
 }
 
-/// A gradient code and a hessian code of 8 bits each.
+/// Gradient code and hessian code of 8 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct Pair8 {
-    /// Code of the gradient.
+    /// Gradient code.
     pub grad: i8,
-    /// Code of the hessian.
+    /// Hessian code.
     pub hess: u8,
 }
 
-/// A gradient code and a hessian code of 4 bits each, in one byte.
+/// Gradient code and hessian code of 4 bits each, in one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub struct Pair4(u8);
 
 impl Pair4 {
-    /// From a gradient code of -8 to 7 and a hessian code of 0 to 15; other bits are cut off.
+    /// Creates a pair from a gradient code of -8 to 7 and a hessian code of 0 to 15; higher bits are cut off.
     #[must_use]
     pub const fn new(grad: i8, hess: u8) -> Self {
         Self((hess << 4) | (grad.cast_unsigned() & 15))
     }
 
-    /// Code of the gradient.
+    /// Returns the gradient code.
     #[must_use]
     pub const fn grad(self) -> i8 {
         (self.0 << 4).cast_signed() >> 4
     }
 
-    /// Code of the hessian.
+    /// Returns the hessian code.
     #[must_use]
     pub const fn hess(self) -> u8 {
         self.0 >> 4
     }
 }
 
-/// A gradient and a hessian as they are.
+/// Unquantized gradient and hessian.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(8))]
 pub struct PairF32 {
-    /// The gradient.
+    /// Gradient.
     pub grad: f32,
-    /// The hessian.
+    /// Hessian.
     pub hess: f32,
 }
 
-/// Sums of codes: the gradients' times 2^32, plus the hessians'. Sums and differences of such numbers are those of
-/// their parts, as long as the hessians' sum stays below 2^32 and the gradients' within an i32.
+/// Sums of codes: the gradient sum times 2^32 plus the hessian sum. Adding and subtracting such numbers adds and
+/// subtracts both sums, as long as the hessian sum stays below 2^32 and the gradient sum within an i32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub struct CodeSum(pub i64);
 
 impl CodeSum {
-    /// One pair of codes.
+    /// Creates the sum of one pair.
     #[must_use]
     pub const fn of(grad: i8, hess: u8) -> Self {
         Self(((grad as i64) << 32) + hess as i64)
     }
 
-    /// Sum of the gradients' codes.
+    /// Returns the sum of the gradient codes.
     #[must_use]
     pub const fn grad(self) -> i64 {
         self.0 >> 32
     }
 
-    /// Sum of the hessians' codes.
+    /// Returns the sum of the hessian codes.
     #[must_use]
     pub const fn hess(self) -> i64 {
         self.0 & 0xFFFF_FFFF
@@ -119,7 +120,8 @@ impl GradientPair for Pair4 {
 impl GradientPair for PairF32 {
     type Cell = Self;
 
-    /// Both sums in one addition: of the plain way the compiler makes two loads, two additions and two stores.
+    /// Adds both sums with one vector addition: the compiler emits two loads, two additions and two stores for the
+    /// plain code.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn add_to(self, cell: Self) -> Self {
@@ -151,11 +153,11 @@ fn add_lanes(a: PairF32, b: PairF32) -> PairF32 {
     PairF32 { grad, hess }
 }
 
-/// Adds the pair of every row to the cells that its bytes choose. Rows have `slots.len()` bytes each: 4, 8, 12 or
-/// 16. Rows are added in order, so that sums of floats are the same every time.
+/// Adds the pair of every row to the cells selected by its bytes. Rows have `slots.len()` bytes each: 4, 8, 12 or 16.
+/// Rows are added in order, so that float sums are reproducible.
 ///
 /// # Errors
-/// [`KernelError::SlotCount`], or [`KernelError::RowCount`] unless there is a row for each pair.
+/// Returns [`KernelError::SlotCount`], or [`KernelError::RowCount`] unless there is one row per pair.
 pub fn add_pairs<P: GradientPair>(rows: &[u8], pairs: &[P], slots: &mut [Slot<P::Cell>]) -> Result<(), KernelError> {
     let width = slots.len();
     if rows.len() != pairs.len() * width {

@@ -1,35 +1,35 @@
-//! `Isa` and `Lanes`: f32 arithmetic on several values side by side, whatever the number of lanes.
+//! `Isa` and `Lanes`: f32 arithmetic on several values at once, independent of the number of lanes.
 //!
-//! Searches for the scales of llama.cpp's blocks are written over these traits, a block to a lane; `generic` extends them.
-//! A lane never sees its neighbors, every operation is one IEEE operation and none is fused unless it says so, so a value
-//! gets the same bits whatever the number of lanes. Comparisons, `min` and `max` treat NaN as SSE does; other instruction
-//! sets imitate it.
+//! The scale searches of llama.cpp's blocks are written over these traits, one block per lane; `generic` extends them.
+//! Lanes are independent, every operation is one IEEE operation and none is fused unless documented, so that results do
+//! not depend on the number of lanes. Comparisons, `min` and `max` treat NaN as SSE does; other instruction sets
+//! emulate that.
 
 use core::ops::{Add, Div, Mul, Sub};
 
-/// The most lanes there are.
+/// Maximum number of lanes.
 pub(crate) const MAX_LANES: usize = 32;
 
-/// Adding and subtracting this rounds to the nearest integer, ties to even, for magnitudes up to 2^22.
+/// 1.5 * 2^23: adding and subtracting it rounds to the nearest integer, ties to even, for magnitudes up to 2^22.
 pub(crate) const ROUNDER: f32 = 12_582_912.0;
 
-/// An instruction set for lanes. Holding one is the proof that the CPU has it; values of `F` come from one only.
+/// An instruction set for lanes. A value proves that the CPU has it; values of `F` are only created from one.
 pub(crate) trait Isa: Copy {
     /// One f32 per lane.
     type F: Lanes;
 
-    /// The same value in every lane.
+    /// Returns `value` in every lane.
     fn splat(self, value: f32) -> Self::F;
 
-    /// Value `i` of `values` in lane `i`.
+    /// Returns value `i` of `values` in lane `i`.
     fn load(self, values: &[f32]) -> Self::F;
 
-    /// Value `at + i` of each row in `out[i]`, a row to a lane. Rows are at least `at + out.len()` long and
-    /// `out.len()` is a multiple of 16.
+    /// Loads value `at + i` of each row into `out[i]`, one row per lane. Rows have at least `at + out.len()` values,
+    /// and `out.len()` is a multiple of 16.
     fn columns(self, rows: &[&[f32]], at: usize, out: &mut [Self::F]);
 
-    /// `(values[i] + plus) / step`, rounded as [`Lanes::nearest`] does and kept within `low..=high`, minus `low`. Works
-    /// along one block, not across several.
+    /// Computes `(values[i] + plus) / step`, rounds it as [`Lanes::nearest`] does, clamps it to `low..=high` and
+    /// subtracts `low`. Works along one block, not across several.
     fn codes(self, values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16];
 }
 
@@ -37,39 +37,39 @@ pub(crate) trait Isa: Copy {
 pub(crate) trait Lanes:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
-    /// A yes or no for each lane.
+    /// One boolean per lane.
     type Mask: Mask;
 
     /// Number of lanes.
     const LANES: usize;
 
-    /// `self` where it is smaller, else `other`: also if either is NaN.
+    /// Returns `self` where it is smaller, else `other`; `other` if either is NaN.
     fn min(self, other: Self) -> Self;
-    /// `self` where it is greater, else `other`: also if either is NaN.
+    /// Returns `self` where it is greater, else `other`; `other` if either is NaN.
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;
     fn neg(self) -> Self;
-    /// Correctly rounded.
+    /// Returns the correctly rounded square root.
     fn sqrt(self) -> Self;
-    /// False where either is NaN.
+    /// Compares; false where either is NaN.
     fn gt(self, other: Self) -> Self::Mask;
-    /// False where either is NaN.
+    /// Compares; false where either is NaN.
     fn le(self, other: Self) -> Self::Mask;
-    /// True where either is NaN.
+    /// Compares; true where either is NaN.
     fn ne(self, other: Self) -> Self::Mask;
-    /// `yes` where the mask is set, else `no`.
+    /// Returns `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// The reference's rounding to an integer, for any value: beyond 2^22 it wraps around. A NaN gives 0.
+    /// Rounds any value to an integer like the reference: wraps around beyond 2^22. NaN gives 0.
     fn nearest(self) -> Self;
-    /// An integer below 2^23 modulo 256, as its value in a byte.
+    /// Returns an integer below 2^23 modulo 256.
     fn low_byte(self) -> Self;
-    /// The level of IQ4_NL nearest to each value, the upper one at equal distance.
+    /// Returns the IQ4_NL level nearest to each value, the upper one on ties.
     fn nearest_level(self) -> Self;
-    /// Lane `i` in `out[i]`.
+    /// Stores lane `i` in `out[i]`.
     fn store(self, out: &mut [f32]);
 }
 
-/// A yes or no for each lane.
+/// One boolean per lane.
 pub(crate) trait Mask: Copy {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;

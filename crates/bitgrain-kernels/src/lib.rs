@@ -1,8 +1,9 @@
-//! Slice primitives for quantization and boosting; nearly all `unsafe` code of the workspace is here.
+//! Slice primitives for quantization and gradient boosting; contains nearly all `unsafe` code of the workspace.
 //!
-//! `scalar` defines every result; the AVX2, AVX-512, AMX and NEON backends return the same bits. A [`Backend`] is the proof that
-//! the running CPU has an instruction set, so each function takes one and detection happens once per process.
-//! No std, no heap, no dependencies but the feature lists of `bitgrain-isa`. The block layouts are written down in `spec/blocks.md` and `spec/ggml.md`.
+//! `scalar` defines every result; the AVX2, AVX-512, AMX and NEON backends return the same bits. A [`Backend`] proves
+//! that the running CPU has an instruction set, so each function takes one, and detection happens once per process. No
+//! std, no heap, no dependencies except the feature lists of `bitgrain-isa`. Block layouts: `spec/blocks.md`,
+//! `spec/ggml.md`.
 //!
 //! ```
 //! use bitgrain_kernels::{Backend, BitWidth, BlockLen};
@@ -68,7 +69,7 @@ pub use prefetch::prefetch;
 pub use width::{BitWidth, BlockLen, UnsignedWidth};
 
 pub mod codes {
-    //! Codes without a container: rounding to a scale, packing to 1 to 16 bits each, integer dot products.
+    //! Codes without a container: rounding to a scale, packing at 1 to 16 bits, integer dot products.
 
     pub use crate::dot::dot_i8;
     pub use crate::pack::{pack_i8, pack_u8, pack_u16};
@@ -77,7 +78,7 @@ pub mod codes {
 }
 
 pub mod floats {
-    //! Element-wise float functions: conversions to 16, 8 and 4 bits and back, exponential and logistic sigmoid.
+    //! Element-wise float functions: conversions from and to 16, 8 and 4 bits, exponential and logistic sigmoid.
 
     pub use crate::convert::{
         bf16_from_f32, bf16_to_f32, e2m1_from_f32, e2m1_to_f32, e4m3_from_f32, e4m3_to_f32, e5m2_from_f32, e5m2_to_f32,
@@ -93,7 +94,7 @@ pub mod bins {
 }
 
 pub mod gradients {
-    //! Gradients and Hessians of losses, and their rounding to pairs of small integers.
+    //! Gradients and hessians of losses, and their rounding to pairs of small integers.
 
     pub use crate::logistic::logistic_gradients;
     pub use crate::round_pairs::{PairSteps, round_pairs};
@@ -101,7 +102,7 @@ pub mod gradients {
 }
 
 pub mod histograms {
-    //! Growing one tree: partitioned rows, sums of gradient pairs per bin, the best cut of a feature.
+    //! Growth of one tree: partitioning of rows, sums of gradient pairs per bin, the best cut of a feature.
 
     pub use crate::best_cut::{CutTerms, best_cut};
     pub use crate::histogram::{CodeSum, GradientPair, MAX_SLOTS, Pair4, Pair8, PairF32, SLOT_CELLS, Slot, add_pairs};
@@ -109,7 +110,7 @@ pub mod histograms {
 }
 
 pub mod trees {
-    //! Evaluating trees on bin codes, many rows per instruction.
+    //! Evaluation of trees on bin codes, many rows per instruction.
 
     pub use crate::tree::{
         Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves,

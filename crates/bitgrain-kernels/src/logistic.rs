@@ -3,11 +3,11 @@
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Gradients and hessians of the logistic loss at `scores`: `p - target` and `p * (1 - p)` where `p` is the sigmoid of
-/// the score. Targets above 0.5 are 1, all others 0. Returns the count.
+/// Computes gradients and hessians of the logistic loss at `scores`: `p - target` and `p * (1 - p)`, where `p` is the
+/// sigmoid of the score. Targets above 0.5 count as 1, all others as 0. Returns the number of scores.
 ///
-/// Both keep their precision where `p` is next to its target, which a subtraction from 1 would lose: a row that fits
-/// perfectly has a gradient that is small, not 0. Scores beyond 87 count as 87. A score of NaN gives NaN.
+/// Both keep their precision where `p` is close to its target, which a subtraction from 1 would lose: a row that fits
+/// perfectly has a small gradient, not 0. Scores beyond ±87 are clamped. A score of NaN gives NaN.
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
@@ -21,8 +21,8 @@ use crate::{Backend, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if there are fewer targets than scores, [`KernelError::OutputTooSmall`] if there is
-/// room for fewer gradients or hessians.
+/// Returns [`KernelError::InputTooSmall`] if there are fewer targets than scores, or [`KernelError::OutputTooSmall`] if
+/// an output is shorter than the scores.
 pub fn logistic_gradients(
     backend: Backend,
     scores: &[f32],

@@ -3,7 +3,7 @@
 use crate::Backend;
 use crate::backend::on;
 
-/// The largest `|value|`; NaN is ignored, so an empty or all-NaN slice gives 0.
+/// Returns the largest `|value|`; NaN is ignored, so that an empty or all-NaN slice gives 0.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, max_abs};

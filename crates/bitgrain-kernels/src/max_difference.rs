@@ -1,9 +1,9 @@
-//! Largest difference of two slices.
+//! Largest difference between two slices.
 
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// The largest `|a - b|` of pairs, rounded as f32; a pair whose difference is NaN is ignored.
+/// Returns the largest `|a - b|` of all pairs, computed in f32; pairs whose difference is NaN are ignored.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, max_difference};
@@ -12,7 +12,7 @@ use crate::{Backend, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if the slices have different lengths.
+/// Returns [`KernelError::InputTooSmall`] if the slices have different lengths.
 pub fn max_difference(backend: Backend, a: &[f32], b: &[f32]) -> Result<f32, KernelError> {
     if a.len() != b.len() {
         return Err(KernelError::InputTooSmall { required: a.len().max(b.len()) });

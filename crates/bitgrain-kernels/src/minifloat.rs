@@ -1,32 +1,32 @@
-//! The 8- and 4-bit float formats of the OCP, as parameters for one rounding rule and one widening rule.
+//! 8- and 4-bit float formats of the OCP, as parameters of one rounding rule and one widening rule.
 
-/// A float format of at most 8 bits: sign, exponent, mantissa; subnormals; saturating.
+/// A float format of at most 8 bits with sign, exponent, mantissa and subnormals; conversions saturate.
 pub(crate) trait Minifloat {
-    /// Bits of the mantissa.
+    /// Mantissa bits.
     const MANTISSA: u32;
     /// Exponent bias.
     const BIAS: u32;
-    /// Bits in all.
+    /// Total bits.
     const BITS: u32;
     /// Largest finite value.
     const MAX: f32;
-    /// Code of NaN without its sign; 0 where the format has none.
+    /// Code of NaN without its sign; 0 if the format has no NaN.
     const NAN: u32;
-    /// First magnitude code that is an infinity, if the format has them, with the NaNs above it.
+    /// First magnitude code that is an infinity, if the format has them; the codes above are NaN.
     const INFINITY: Option<u32>;
 
     /// Position of the format's last mantissa bit in an f32.
     const SHIFT: u32 = 23 - Self::MANTISSA;
-    /// What to take off a shifted f32 to re-bias its exponent.
+    /// Subtracted from a shifted f32 to re-bias its exponent.
     const REBIAS: u32 = (127 - Self::BIAS) << Self::MANTISSA;
     /// Smallest normal value.
     const MIN_NORMAL: f32 = f32::from_bits((128 - Self::BIAS) << 23);
     /// Step between subnormals.
     const STEP: f32 = f32::from_bits((128 - Self::BIAS - Self::MANTISSA) << 23);
-    /// Adding this to a smaller value rounds it to a multiple of `STEP`, ties to even; the multiple is then in the
+    /// Adding this to a smaller value rounds it to a multiple of `STEP`, ties to even, and leaves the multiple in the
     /// low bits.
     const SUBNORMAL_MAGIC: f32 = f32::from_bits((128 - Self::BIAS - Self::MANTISSA + 23) << 23);
-    /// The sign bit of a code.
+    /// Sign bit of a code.
     const SIGN: u32 = 1 << (Self::BITS - 1);
 }
 

@@ -1,10 +1,10 @@
-//! Codes to a contiguous bit stream: least significant bit first, little-endian bytes, spare bits zero.
+//! Bit packing: least significant bit first, little-endian bytes, spare bits zero.
 
 use crate::backend::on;
 use crate::cast::as_bytes;
 use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 
-/// Packs signed codes, each biased by `qmax` to be unsigned. Returns the bytes written.
+/// Packs signed codes, each biased by `qmax` to be unsigned. Returns the number of bytes written.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, BitWidth};
@@ -16,7 +16,8 @@ use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`], or [`KernelError::CodeOutOfRange`] with the first code beyond `-qmax..=qmax`.
+/// Returns [`KernelError::OutputTooSmall`], or [`KernelError::CodeOutOfRange`] for the first code beyond
+/// `-qmax..=qmax`.
 pub fn pack_i8(backend: Backend, width: BitWidth, codes: &[i8], out: &mut [u8]) -> Result<usize, KernelError> {
     let required = width.packed_len(codes.len());
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
@@ -27,11 +28,11 @@ pub fn pack_i8(backend: Backend, width: BitWidth, codes: &[i8], out: &mut [u8]) 
     Err(first_out_of_range(codes.iter().map(|&c| i32::from(c)), -i32::from(qmax), i32::from(qmax)))
 }
 
-/// Packs unsigned codes of 1 to 8 bits. Returns the bytes written.
+/// Packs unsigned codes of 1 to 8 bits. Returns the number of bytes written.
 ///
 /// # Errors
-/// [`KernelError::InvalidBitWidth`] above 8 bits, [`KernelError::OutputTooSmall`], or
-/// [`KernelError::CodeOutOfRange`] with the first code that does not fit.
+/// Returns [`KernelError::InvalidBitWidth`] above 8 bits, [`KernelError::OutputTooSmall`], or
+/// [`KernelError::CodeOutOfRange`] for the first code that does not fit.
 pub fn pack_u8(backend: Backend, width: UnsignedWidth, codes: &[u8], out: &mut [u8]) -> Result<usize, KernelError> {
     let max = u8::try_from(width.max_code()).map_err(|_| KernelError::InvalidBitWidth { bits: width.bits() })?;
     let required = width.packed_len(codes.len());
@@ -42,10 +43,10 @@ pub fn pack_u8(backend: Backend, width: UnsignedWidth, codes: &[u8], out: &mut [
     Err(first_out_of_range(codes.iter().map(|&c| i32::from(c)), 0, i32::from(max)))
 }
 
-/// Packs unsigned codes of 1 to 16 bits. Returns the bytes written.
+/// Packs unsigned codes of 1 to 16 bits. Returns the number of bytes written.
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`], or [`KernelError::CodeOutOfRange`] with the first code that does not fit.
+/// Returns [`KernelError::OutputTooSmall`], or [`KernelError::CodeOutOfRange`] for the first code that does not fit.
 pub fn pack_u16(backend: Backend, width: UnsignedWidth, codes: &[u16], out: &mut [u8]) -> Result<usize, KernelError> {
     let required = width.packed_len(codes.len());
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
@@ -55,11 +56,11 @@ pub fn pack_u16(backend: Backend, width: UnsignedWidth, codes: &[u16], out: &mut
     Err(first_out_of_range(codes.iter().map(|&c| i32::from(c)), 0, i32::from(width.max_code())))
 }
 
-/// The kernels only say that some code is out of range; this finds which, off the hot path.
+/// Finds the first code out of range. Kernels only report that one exists, which keeps the index off the hot path.
 #[cold]
 pub(crate) fn first_out_of_range(codes: impl Iterator<Item = i32>, min: i32, max: i32) -> KernelError {
     let mut odd = codes.enumerate().skip_while(|&(_, c)| (min..=max).contains(&c));
     let (index, code) = odd.next().unwrap_or((usize::MAX, 0));
-    debug_assert!(index != usize::MAX, "a kernel refused codes that are all in range");
+    debug_assert!(index != usize::MAX, "a kernel rejected codes that are all in range");
     KernelError::CodeOutOfRange { index, code }
 }

@@ -1,6 +1,6 @@
-//! Primitives whose definition is a portable loop, compiled once for each instruction set.
+//! Primitives that are defined by a portable loop and compiled once per instruction set.
 //!
-//! The compiler vectorizes these loops as well as intrinsics would, because no lane depends on another. A new instruction
+//! The compiler vectorizes these loops as well as intrinsics would, because lanes are independent. A new instruction
 //! set gets all of them with one line: `portable_kernels!(avx2);`.
 
 /// Defines the portable primitives in the module of an instruction set, named by its attribute in `bitgrain_isa`.

@@ -1,7 +1,7 @@
-//! Asking for memory before it is needed.
+//! Prefetching of memory.
 
-/// Asks for bytes that will be read in a moment, as far as 8 KiB. Memory then brings their lines all at once, instead of one
-/// or two at a time as whoever reads them comes by. Changes nothing but the time.
+/// Prefetches at most the first 8 KiB of `bytes`, which will be read soon. All cache lines are requested at once,
+/// instead of one or two at a time as the reader reaches them. Affects only the timing.
 #[inline]
 pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,12 @@
-//! Values to codes and back, one byte per code.
+//! Conversion between values and codes, one byte per code.
 
 use crate::backend::on;
 use crate::{Backend, BitWidth, KernelError};
 
-/// Codes of `values` at one scale: divide, round ties to even, clamp to `-qmax..=qmax`. Returns the count.
+/// Quantizes `values` with one scale: divides, rounds ties to even, clamps to `-qmax..=qmax`. Returns the number of
+/// values.
 ///
-/// The division is a true one: where a backend multiplies by the reciprocal, it checks that the answer is the same.
+/// The result is that of an exact division: backends that multiply by the reciprocal check that the code is the same.
 /// NaN gives 0; a `scale` of 0 gives 0 everywhere.
 ///
 /// ```
@@ -18,7 +19,7 @@ use crate::{Backend, BitWidth, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if `codes` is shorter than `values`.
+/// Returns [`KernelError::OutputTooSmall`] if `codes` is shorter than `values`.
 pub fn quantize(
     backend: Backend,
     width: BitWidth,
@@ -32,10 +33,10 @@ pub fn quantize(
     Ok(required)
 }
 
-/// Values of `codes`: `code * scale`. Returns the count.
+/// Dequantizes `codes`: `code * scale`. Returns the number of codes.
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if `out` is shorter than `codes`.
+/// Returns [`KernelError::OutputTooSmall`] if `out` is shorter than `codes`.
 pub fn dequantize(backend: Backend, codes: &[i8], scale: f32, out: &mut [f32]) -> Result<usize, KernelError> {
     let required = codes.len();
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;

@@ -1,29 +1,29 @@
-//! Gradients and hessians to pairs of codes, rounded up or down at random so that sums keep their expectation.
+//! Rounding of gradients and hessians to pairs of codes, optionally stochastic so that sums keep their expectation.
 
 use crate::backend::{Backend, on};
 use crate::error::KernelError;
 use crate::histogram::Pair8;
 
-/// How pairs are rounded.
+/// Parameters of the rounding of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairSteps {
     /// Codes per unit of gradient: the reciprocal of the step.
     pub grad_codes: f32,
     /// Codes per unit of hessian.
     pub hess_codes: f32,
-    /// The largest gradient code, up to 127; the smallest is its negative.
+    /// Largest gradient code, at most 127; the smallest is its negative.
     pub grad_max: i8,
-    /// The largest hessian code.
+    /// Largest hessian code.
     pub hess_max: u8,
-    /// Chooses the random numbers; `None` rounds to nearest, ties to even, and no hessian above 0 to 0.
+    /// Seed of stochastic rounding; `None` rounds to nearest, ties to even, but positive hessians never to 0.
     pub seed: Option<u32>,
 }
 
-/// The codes of gradients and hessians. Entry `i` takes the random number of `first + i`, so that a long list may be
+/// Rounds gradients and hessians to codes. Entry `i` uses the random number of `first + i`, so that a long list can be
 /// rounded in parts.
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] unless there is a gradient and a hessian for each pair.
+/// Returns [`KernelError::InputTooSmall`] unless there is one gradient and one hessian per pair.
 pub fn round_pairs(
     backend: Backend,
     steps: &PairSteps,
@@ -40,7 +40,7 @@ pub fn round_pairs(
     Ok(())
 }
 
-/// Written so that the compiler rounds a register of pairs at a time, with the instructions of whoever calls it.
+/// Written so that the compiler vectorizes the loop with the instruction set of the caller it is inlined into.
 #[inline(always)]
 pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], first: u32, out: &mut [Pair8]) {
     let (grad_max, hess_max) = (f32::from(steps.grad_max), f32::from(steps.hess_max));
@@ -61,22 +61,22 @@ pub(crate) fn round_pairs_body(steps: &PairSteps, grads: &[f32], hess: &[f32], f
     }
 }
 
-/// From 0 to just below 1.
+/// Converts to a float that is at least 0 and below 1.
 #[inline(always)]
 fn share(random: u32) -> f32 {
     random.cast_signed() as f32 * (1.0 / 65536.0)
 }
 
-/// Below a magnitude of 256: what is added makes it positive, so that cutting off is rounding down.
+/// Rounds down magnitudes below 256: the offset makes the value positive, so that truncation rounds down.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "cutting off is the point")]
+#[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
 fn floor(value: f32) -> i32 {
     (value + 256.0) as i32 - 256
 }
 
-/// To nearest, ties to even, below a magnitude of 2^22: what is added leaves no place for a fraction.
+/// Rounds to nearest, ties to even, magnitudes below 2^22: floats of the constant's size have no fraction bits.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a whole number")]
+#[expect(clippy::cast_possible_truncation, reason = "an integer")]
 fn nearest(value: f32) -> i32 {
     const NO_FRACTION: f32 = 12_582_912.0;
     ((value + NO_FRACTION) - NO_FRACTION) as i32
@@ -88,7 +88,7 @@ fn pair(grad: i32, hess: i32) -> Pair8 {
     Pair8 { grad: grad as i8, hess: hess as u8 }
 }
 
-/// A number that looks random and depends on every bit: the finisher of MurmurHash3.
+/// Hashes an integer so that the result depends on every bit: the finalizer of MurmurHash3.
 #[inline(always)]
 fn mixed(x: u32) -> u32 {
     let x = (x ^ x >> 16).wrapping_mul(0x85EB_CA6B);

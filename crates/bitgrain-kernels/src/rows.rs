@@ -1,4 +1,4 @@
-//! Records of bytes on the two sides of a split: which go where, and trading places.
+//! Partitioning of row records at a split: flags for the side of each row, and swaps.
 
 use crate::backend::Backend;
 #[cfg(target_arch = "x86_64")]
@@ -6,12 +6,12 @@ use crate::backend::Isa;
 use crate::error::KernelError;
 use crate::histogram::MAX_SLOTS;
 
-/// One bit for each row of `width` bytes, lowest first: whether `table` says 1 to the row's byte at `slot`. Returns how
-/// many do. `table` holds zeros and ones.
+/// Sets one bit per row of `width` bytes, lowest first: the entry of `table`, 0 or 1, for the row's byte at `slot`.
+/// Returns the number of ones.
 ///
 /// # Errors
-/// [`KernelError::SlotCount`] unless the width is 4, 8, 12 or 16 and the slot in it, [`KernelError::RowCount`] if the bytes are not whole rows,
-/// [`KernelError::OutputTooSmall`].
+/// Returns [`KernelError::SlotCount`] unless the width is 4, 8, 12 or 16 and contains the slot,
+/// [`KernelError::RowCount`] if the bytes do not fill complete rows, or [`KernelError::OutputTooSmall`].
 pub fn flag_rows(
     backend: Backend,
     rows: &[u8],
@@ -43,13 +43,13 @@ pub fn flag_rows(
 fn flag<const W: usize>(backend: Backend, rows: &[u8], slot: usize, table: &[u8; 256], out: &mut [u64]) {
     match backend.isa() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: an `Isa::Avx512` or better is only handed out by `Backend`, which asked the CPU first.
+        // SAFETY: `Isa::Avx512` and `Isa::Amx` are only handed out by `Backend` after CPU detection.
         Isa::Avx512 | Isa::Amx => unsafe { crate::x86_64::avx512::flag_rows::<W>(rows, slot, table, out) },
         _ => flag_rows_body::<W>(rows, slot, table, out),
     }
 }
 
-/// The portable loop; AVX2 has nothing to add to it.
+/// Portable loop, which AVX2 uses as well.
 pub(crate) fn flag_rows_body<const W: usize>(rows: &[u8], slot: usize, table: &[u8; 256], out: &mut [u64]) {
     let (words, rest) = rows.as_chunks::<W>().0.as_chunks::<64>();
     let bit = |row: &[u8; W]| u64::from(table[usize::from(row[slot])]);
@@ -66,8 +66,8 @@ pub(crate) fn flag_rows_body<const W: usize>(rows: &[u8], slot: usize, table: &[
     }
 }
 
-/// Asks for the rows that come some words later: one byte of each row is too little work to hide the wait behind
-/// (3.0 instead of 1.2 ns a row from memory).
+/// Prefetches the rows of a later word: one byte per row is too little work to hide the memory latency (1.2 instead of
+/// 3.0 ns per row from memory).
 #[inline(always)]
 pub(crate) fn prefetch_rows<const W: usize>(rows: &[[u8; W]; 64]) {
     #[cfg(target_arch = "x86_64")]
@@ -78,7 +78,7 @@ pub(crate) fn prefetch_rows<const W: usize>(rows: &[[u8; W]; 64]) {
     let _ = rows;
 }
 
-/// Trades between asking for a row and moving it.
+/// Number of swaps between the prefetch of a row and its swap.
 const AHEAD: usize = 12;
 
 #[inline(always)]
@@ -92,13 +92,13 @@ fn prefetch<T>(at: *const T) {
     let _ = at;
 }
 
-/// Row `left[i]` of one list and row `right[i]` of another trade places, for each `i`. Rows have `width` bytes.
+/// Swaps row `left[i]` of one list with row `right[i]` of another, for each `i`. Rows have `width` bytes.
 ///
 /// # Errors
-/// [`KernelError::SlotCount`] unless the width is a multiple of 4 up to [`MAX_SLOTS`].
+/// Returns [`KernelError::SlotCount`] unless the width is a multiple of 4 up to [`MAX_SLOTS`].
 ///
 /// # Panics
-/// If a row is not there.
+/// Panics if a row index is out of bounds.
 pub fn swap_rows(
     width: usize,
     left_rows: &mut [u8],
@@ -119,7 +119,7 @@ pub fn swap_rows(
 fn swap<const W: usize>(left_rows: &mut [u8], right_rows: &mut [u8], left: &[u32], right: &[u32]) {
     let (left_rows, right_rows) = (left_rows.as_chunks_mut::<W>().0, right_rows.as_chunks_mut::<W>().0);
     for (at, (&l, &r)) in left.iter().zip(right).enumerate() {
-        // The rows of a few trades later: where few rows trade, the CPU does not see what comes next.
+        // If few rows are swapped, the hardware prefetcher cannot predict the next ones.
         let (Some(&later_l), Some(&later_r)) = (left.get(at + AHEAD), right.get(at + AHEAD)) else {
             core::mem::swap(&mut left_rows[l as usize], &mut right_rows[r as usize]);
             continue;

@@ -1,12 +1,12 @@
-//! The scale of a block: the step between two codes, chosen so that nothing decodes to an infinity.
+//! Scale of a block: the step between two codes, chosen so that no code decodes to an infinity.
 
 use crate::BitWidth;
 
-/// Scale for a block whose largest magnitude is `max_abs`: `max_abs / qmax`, rounded to nearest.
+/// Returns the scale of a block whose largest magnitude is `max_abs`: `max_abs / qmax`, rounded to nearest.
 ///
-/// Two corners leave that rule. Where the quotient is subnormal it is rounded *up*, because rounding it down would
-/// clamp the largest values by many steps. Where `qmax * scale` would overflow, the scale is one unit smaller. Zero
-/// for a `max_abs` of zero; a `max_abs` that is negative or not finite has no scale and gives zero too.
+/// The rule has two exceptions. A subnormal quotient is rounded *up*, because rounding it down would clamp the largest
+/// values by many steps. If `qmax * scale` would overflow, the scale is one ulp smaller. Zero if `max_abs` is zero,
+/// negative or not finite.
 ///
 /// ```
 /// use bitgrain_kernels::BitWidth;
@@ -23,11 +23,11 @@ pub fn block_scale(width: BitWidth, max_abs: f32) -> f32 {
     scale_of(max_abs, width.qmax())
 }
 
-/// [`block_scale`] for a `max_abs` known to be finite and not negative.
+/// Returns the [`block_scale`] of a `max_abs` that is known to be finite and non-negative.
 #[inline]
 pub(crate) fn scale_of(max_abs: f32, qmax: u8) -> f32 {
     let scale = max_abs / f32::from(qmax);
-    // One range check keeps both corners off the hot path: 2^127 is below every overflowing case.
+    // A single range check keeps both exceptions off the hot path: every overflowing case is above 2^127.
     if scale >= f32::MIN_POSITIVE && max_abs < 1.701_411_8e38 { scale } else { corner_scale(max_abs, qmax) }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn scale_of(max_abs: f32, qmax: u8) -> f32 {
 fn corner_scale(max_abs: f32, qmax: u8) -> f32 {
     let scale = max_abs / f32::from(qmax);
     if scale < f32::MIN_POSITIVE {
-        // Subnormals are the multiples of 2^-149, and 2^149 in two exact factors makes them integers.
+        // Subnormals are multiples of 2^-149; scaling by 2^149, in two exact factors, makes them integers.
         let units = max_abs * 37_778_931_862_957_161_709_568.0 * 18_889_465_931_478_580_854_784.0;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer below 2^30")]
         let units = units as u32;

@@ -3,12 +3,12 @@
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Gradients and hessians of the softmax loss, class after class: `share - 1` for the class that is the target and
-/// `share` for the others, and `factor * share * (1 - share)`, where the share of a class is the exponential of its score
-/// over the sum of all classes' exponentials. Returns the number of rows, which is that of the targets.
+/// Computes gradients and hessians of the softmax loss, class by class: `share - 1` for the target class and `share`
+/// for the others, and `factor * share * (1 - share)`, where the share of a class is its softmax probability. Returns
+/// the number of rows, which is the number of targets.
 ///
-/// Targets that are no class's number belong to none. A score that is 80 or more below the largest counts as 80 below,
-/// so no share is 0. Scores must be finite.
+/// Targets outside the range of classes match no class. Scores at least 80 below the largest count as 80 below it, so
+/// that no share is 0. Scores must be finite.
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
@@ -24,8 +24,8 @@ use crate::{Backend, KernelError};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if a class has fewer scores than there are targets, [`KernelError::OutputTooSmall`] if
-/// there is room for fewer classes or fewer rows.
+/// Returns [`KernelError::InputTooSmall`] if a class has fewer scores than there are targets, or
+/// [`KernelError::OutputTooSmall`] if an output has too few classes or rows.
 pub fn softmax_gradients(
     backend: Backend,
     scores: &[&[f32]],

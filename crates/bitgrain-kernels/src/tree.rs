@@ -1,29 +1,29 @@
-//! Rows through a tree, on codes of a byte: every split for many rows at once, instead of every row its own way.
+//! Tree evaluation on byte codes: evaluates every split for many rows at once instead of following each row.
 //!
-//! A tree of `n` splits costs `n` comparisons of whole registers whatever way the rows take. Up to some hundred splits
-//! that is far less than following each row, where every step waits for the one before and reads memory of its own.
+//! A tree of `n` splits costs `n` register comparisons, whichever way the rows go. Up to a few hundred splits this is
+//! far less than following each row, where every step depends on the previous one and reads different memory.
 
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Rows that are taken through a tree together.
+/// Rows evaluated together.
 pub const TREE_ROWS: usize = 256;
 
-/// Results of splits that can be kept at a time. A tree of 256 leaves needs 8, if the child that needs more comes first.
+/// Number of intermediate results. A tree of 256 leaves needs 8 if the child that needs more is evaluated first.
 pub const TREE_RESULTS: usize = 9;
 
-/// What a split chooses from: a leaf, or the result of a split below it.
+/// Operand of a split: a leaf, or the result of a split below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice(u16);
 
 impl Choice {
-    /// A leaf.
+    /// Creates the operand for a leaf.
     #[must_use]
     pub const fn leaf(leaf: u8) -> Self {
         Self(leaf as u16)
     }
 
-    /// The result that was kept at this place, below [`TREE_RESULTS`].
+    /// Creates the operand for the result in slot `place`, below [`TREE_RESULTS`].
     #[must_use]
     pub const fn result(place: u8) -> Self {
         Self(256 + place as u16)
@@ -33,7 +33,7 @@ impl Choice {
         (self.0 as usize) < 256 + TREE_RESULTS
     }
 
-    /// The leaf or the result, for each of the rows.
+    /// Returns the leaf or the result for each row.
     #[inline]
     pub(crate) fn rows(self, results: &[Rows; TREE_RESULTS]) -> &Rows {
         let at = usize::from(self.0);
@@ -41,39 +41,39 @@ impl Choice {
     }
 }
 
-/// One split of a tree. Those below come before it.
+/// One split of a tree. Splits below it must come earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeStep {
-    /// Which column of codes it looks at.
+    /// Index of the column that is compared.
     pub column: u32,
-    /// Codes up to this one choose `left`, others `right`.
+    /// Codes up to this one select `left`, larger codes `right`.
     pub at_most: u8,
-    /// Where the result is kept, below [`TREE_RESULTS`].
+    /// Slot that receives the result, below [`TREE_RESULTS`].
     pub out: u8,
-    /// The choice of small codes.
+    /// Operand for small codes.
     pub left: Choice,
-    /// The choice of large codes.
+    /// Operand for large codes.
     pub right: Choice,
 }
 
-/// One level of a symmetric tree, where all splits of a level are the same.
+/// One level of a symmetric tree, in which all splits of a level are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeLevel {
-    /// Which column of codes it looks at.
+    /// Index of the column that is compared.
     pub column: u32,
-    /// Codes above this one add `weight` to the number of the leaf.
+    /// Codes above this one add `weight` to the leaf index.
     pub at_most: u8,
-    /// What is added. The sum wraps.
+    /// Amount added to the leaf index; the sum wraps.
     pub weight: u8,
 }
 
-/// A byte for each of some rows.
+/// One byte per row of a group.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Rows(pub(crate) [u8; TREE_ROWS]);
 
-/// The number of each leaf, for each of the rows. 64 bytes for each, read again and again, were no faster on AVX-512
-/// even with 255 leaves (2026-11-16).
+/// Each leaf index repeated for every row of a group. Sharing 64 bytes per leaf was no faster on AVX-512, even with 255
+/// leaves (2026-11-16).
 static LEAVES: [Rows; 256] = {
     let mut leaves = [Rows([0; TREE_ROWS]); 256];
     let mut leaf = 0;
@@ -84,7 +84,7 @@ static LEAVES: [Rows; 256] = {
     leaves
 };
 
-/// The codes of some rows, column after column.
+/// Codes of a group of rows, column by column.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeColumns<'a> {
     codes: &'a [u8],
@@ -92,13 +92,13 @@ pub struct CodeColumns<'a> {
 }
 
 impl<'a> CodeColumns<'a> {
-    /// Columns that begin `stride` codes after one another.
+    /// Creates columns that start `stride` codes apart.
     #[must_use]
     pub fn new(codes: &'a [u8], stride: usize) -> Self {
         Self { codes, stride }
     }
 
-    /// The column's codes of rows `start` to `start + TREE_ROWS`.
+    /// Returns the column's codes of rows `start` to `start + TREE_ROWS`.
     #[inline]
     pub(crate) fn rows(&self, column: u32, start: usize) -> &'a [u8; TREE_ROWS] {
         let codes = &self.codes[column as usize * self.stride + start..];
@@ -118,7 +118,7 @@ impl<'a> CodeColumns<'a> {
     }
 }
 
-/// The leaf of each row: the result of the last step. `leaves.len()` rows are looked at, from the first on.
+/// Computes the leaf of each row: the result of the last step. Evaluates the first `leaves.len()` rows.
 ///
 /// ```
 /// use bitgrain_kernels::Backend;
@@ -133,8 +133,8 @@ impl<'a> CodeColumns<'a> {
 /// ```
 ///
 /// # Errors
-/// [`KernelError::RaggedBlocks`] unless the rows are a multiple of [`TREE_ROWS`], [`KernelError::InputTooSmall`] if a
-/// column is not there, or [`KernelError::UnknownPlace`].
+/// Returns [`KernelError::RaggedBlocks`] unless the number of rows is a multiple of [`TREE_ROWS`],
+/// [`KernelError::InputTooSmall`] if a column is missing, or [`KernelError::UnknownPlace`].
 pub fn tree_leaves(
     backend: Backend,
     steps: &[TreeStep],
@@ -150,11 +150,12 @@ pub fn tree_leaves(
     Ok(())
 }
 
-/// The leaf of each row in a symmetric tree: the sum of the weights of the levels whose code is above `at_most`.
+/// Computes the leaf of each row in a symmetric tree: the sum of the weights of the levels whose code is above
+/// `at_most`.
 ///
 /// # Errors
-/// [`KernelError::RaggedBlocks`] unless the rows are a multiple of [`TREE_ROWS`], or [`KernelError::InputTooSmall`] if a
-/// column is not there.
+/// Returns [`KernelError::RaggedBlocks`] unless the number of rows is a multiple of [`TREE_ROWS`], or
+/// [`KernelError::InputTooSmall`] if a column is missing.
 pub fn symmetric_leaves(
     backend: Backend,
     levels: &[TreeLevel],
@@ -166,10 +167,10 @@ pub fn symmetric_leaves(
     Ok(())
 }
 
-/// Adds the value of its leaf to the sum of each row: `sums[row] += values[leaves[row]]`. Leaves behind the values add 0.
+/// Adds the value of each row's leaf: `sums[row] += values[leaves[row]]`. Leaves beyond the values add 0.
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if there are fewer sums than leaves.
+/// Returns [`KernelError::OutputTooSmall`] if there are fewer sums than leaves.
 pub fn add_leaf_values(backend: Backend, values: &[f64], leaves: &[u8], sums: &mut [f64]) -> Result<(), KernelError> {
     let required = leaves.len();
     let sums = sums.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;

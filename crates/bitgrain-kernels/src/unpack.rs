@@ -1,13 +1,13 @@
-//! A bit stream back to codes.
+//! Bit unpacking.
 
 use crate::backend::on;
 use crate::cast::{as_bytes, as_bytes_mut};
 use crate::pack::first_out_of_range;
 use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 
-/// Unpacks `out.len()` signed codes and takes the bias off. Returns the bytes read.
+/// Unpacks `out.len()` signed codes and subtracts the bias. Returns the number of bytes read.
 ///
-/// The pattern with every bit set stands for `qmax + 1`, which no writer makes: it is refused, not wrapped.
+/// The pattern with every bit set would be `qmax + 1`, which no encoder writes: it is an error and does not wrap.
 ///
 /// ```
 /// use bitgrain_kernels::{Backend, BitWidth, KernelError};
@@ -21,7 +21,7 @@ use crate::{Backend, BitWidth, KernelError, UnsignedWidth};
 /// ```
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`], or [`KernelError::CodeOutOfRange`] with the first refused code.
+/// Returns [`KernelError::InputTooSmall`], or [`KernelError::CodeOutOfRange`] for the first invalid code.
 pub fn unpack_i8(backend: Backend, width: BitWidth, bytes: &[u8], out: &mut [i8]) -> Result<usize, KernelError> {
     let required = width.packed_len(out.len());
     let bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;
@@ -33,10 +33,10 @@ pub fn unpack_i8(backend: Backend, width: BitWidth, bytes: &[u8], out: &mut [i8]
     Err(first_out_of_range(unbiased, -i32::from(qmax), i32::from(qmax)))
 }
 
-/// Unpacks `out.len()` unsigned codes of 1 to 8 bits. Returns the bytes read.
+/// Unpacks `out.len()` unsigned codes of 1 to 8 bits. Returns the number of bytes read.
 ///
 /// # Errors
-/// [`KernelError::InvalidBitWidth`] above 8 bits, or [`KernelError::InputTooSmall`].
+/// Returns [`KernelError::InvalidBitWidth`] above 8 bits, or [`KernelError::InputTooSmall`].
 pub fn unpack_u8(backend: Backend, width: UnsignedWidth, bytes: &[u8], out: &mut [u8]) -> Result<usize, KernelError> {
     if width.bits() > 8 {
         return Err(KernelError::InvalidBitWidth { bits: width.bits() });
@@ -47,10 +47,10 @@ pub fn unpack_u8(backend: Backend, width: UnsignedWidth, bytes: &[u8], out: &mut
     Ok(required)
 }
 
-/// Unpacks `out.len()` unsigned codes of 1 to 16 bits. Returns the bytes read.
+/// Unpacks `out.len()` unsigned codes of 1 to 16 bits. Returns the number of bytes read.
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`].
+/// Returns [`KernelError::InputTooSmall`].
 pub fn unpack_u16(backend: Backend, width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) -> Result<usize, KernelError> {
     let required = width.packed_len(out.len());
     let bytes = bytes.get(..required).ok_or(KernelError::InputTooSmall { required })?;

@@ -1,8 +1,8 @@
-//! Widths of codes and lengths of blocks: checked once here, nowhere else.
+//! Widths of codes and lengths of blocks, validated on construction.
 
 use crate::KernelError;
 
-/// Bits of a signed code, from 2 to 8. Codes are symmetric: `-qmax..=qmax`.
+/// Width of a signed code, 2 to 8 bits. Codes are symmetric: `-qmax..=qmax`.
 ///
 /// ```
 /// use bitgrain_kernels::BitWidth;
@@ -30,37 +30,37 @@ impl BitWidth {
     pub const W7: Self = Self(7);
     /// 8-bit codes, -127..=127.
     pub const W8: Self = Self(8);
-    /// Every width, narrowest first.
+    /// All widths, narrowest first.
     pub const ALL: [Self; 7] = [Self::W2, Self::W3, Self::W4, Self::W5, Self::W6, Self::W7, Self::W8];
 
-    /// A width of `bits`.
+    /// Creates a width of `bits`.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBitWidth`] unless `bits` is from 2 to 8.
+    /// Returns [`KernelError::InvalidBitWidth`] unless `bits` is 2 to 8.
     pub const fn new(bits: u8) -> Result<Self, KernelError> {
         if bits < 2 || bits > 8 { Err(KernelError::InvalidBitWidth { bits }) } else { Ok(Self(bits)) }
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Largest magnitude of a code: 127 at 8 bits, 3 at 3 bits. Also the bias of packed codes.
+    /// Returns the largest magnitude of a code: 127 at 8 bits, 3 at 3 bits. Also the bias of packed codes.
     #[must_use]
     pub const fn qmax(self) -> u8 {
         (1 << (self.0 - 1)) - 1
     }
 
-    /// Bytes that `count` packed codes fill. Never overflows.
+    /// Returns the size of `count` packed codes in bytes. Never overflows.
     #[must_use]
     pub const fn packed_len(self, count: usize) -> usize {
         packed_len(self.0, count)
     }
 }
 
-/// Bits of an unsigned code, from 1 to 16: bins, flags, binary weights.
+/// Width of an unsigned code, 1 to 16 bits: bins, flags, binary weights.
 ///
 /// ```
 /// use bitgrain_kernels::UnsignedWidth;
@@ -72,27 +72,27 @@ impl BitWidth {
 pub struct UnsignedWidth(u8);
 
 impl UnsignedWidth {
-    /// A width of `bits`.
+    /// Creates a width of `bits`.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBitWidth`] unless `bits` is from 1 to 16.
+    /// Returns [`KernelError::InvalidBitWidth`] unless `bits` is 1 to 16.
     pub const fn new(bits: u8) -> Result<Self, KernelError> {
         if bits < 1 || bits > 16 { Err(KernelError::InvalidBitWidth { bits }) } else { Ok(Self(bits)) }
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Largest code of this width.
+    /// Returns the largest code of this width.
     #[must_use]
     pub const fn max_code(self) -> u16 {
         u16::MAX >> (16 - self.0)
     }
 
-    /// Bytes that `count` packed codes fill; `usize::MAX` if that many do not fit in memory.
+    /// Returns the size of `count` packed codes in bytes; `usize::MAX` if it overflows.
     #[must_use]
     pub const fn packed_len(self, count: usize) -> usize {
         packed_len(self.0, count)
@@ -111,15 +111,15 @@ impl UnsignedWidth {
 pub struct BlockLen(usize);
 
 impl BlockLen {
-    /// The longest block: its scale would no longer say much about its values.
+    /// Maximum block length: a scale for more values would be too coarse.
     pub const MAX: usize = 65_536;
-    /// 64 values, the block length the formats use unless told otherwise.
+    /// 64 values, the default block length of all formats.
     pub const DEFAULT: Self = Self(64);
 
-    /// A block length of `len` values.
+    /// Creates a block length of `len` values.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBlockLen`] unless `len` is a multiple of 8 from 8 to [`BlockLen::MAX`].
+    /// Returns [`KernelError::InvalidBlockLen`] unless `len` is a multiple of 8 from 8 to [`BlockLen::MAX`].
     pub const fn new(len: usize) -> Result<Self, KernelError> {
         if len == 0 || !len.is_multiple_of(8) || len > Self::MAX {
             Err(KernelError::InvalidBlockLen { len })
@@ -128,18 +128,18 @@ impl BlockLen {
         }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub const fn get(self) -> usize {
         self.0
     }
 }
 
-/// Bytes of a block's scale, before its codes.
+/// Size of a block's scale in bytes, before its codes.
 pub const SCALE_LEN: usize = 4;
 
-/// Bytes that `count` values fill as blocks of a scale and packed codes; the last block may be short.
-/// `usize::MAX` if that many do not fit in memory.
+/// Returns the size of `count` values in bytes, as blocks of a scale and packed codes; the last block may be shorter.
+/// `usize::MAX` if it overflows.
 ///
 /// ```
 /// use bitgrain_kernels::{BitWidth, BlockLen};

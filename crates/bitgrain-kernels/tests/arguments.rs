@@ -1,4 +1,4 @@
-//! Wrong sizes are typed errors that carry the size that would do; empty slices are fine.
+//! Wrong sizes are typed errors with the required size; empty slices are accepted.
 
 use bitgrain_kernels::bins::bin_f32;
 use bitgrain_kernels::blocks::{decode_blocks, dot_blocks, encode_blocks, quantize_pack, unpack_dequantize};
@@ -99,8 +99,14 @@ fn empty_slices_give_nothing() {
 
 #[test]
 fn messages_say_what_where_and_how_much() {
-    assert_eq!(KernelError::OutputTooSmall { required: 44 }.to_string(), "output too small, 44 elements are required");
-    assert_eq!(KernelError::CodeOutOfRange { index: 7, code: 4 }.to_string(), "code 4 at index 7 is out of range");
+    assert_eq!(
+        KernelError::OutputTooSmall { required: 44 }.to_string(),
+        "output too small: it needs at least 44 elements"
+    );
+    assert_eq!(
+        KernelError::CodeOutOfRange { index: 7, code: 4 }.to_string(),
+        "code 4 at index 7 (0-based) is out of range"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Histograms, flags and trades of rows, against the plain way.
+//! Histograms, row flags and row swaps, compared with simple loops.
 #![expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "made-up data")]
 
 use bitgrain_kernels::histograms::{CodeSum, Pair4, Pair8, PairF32, SLOT_CELLS, add_pairs, flag_rows, swap_rows};
@@ -72,7 +72,7 @@ fn floats_are_added_in_the_order_of_rows() {
 #[test]
 fn a_flag_for_every_row() {
     let mut table = [0; 256];
-    // Scattered over every quarter.
+    // Scattered over every quarter of the table.
     (0..256).for_each(|byte| table[byte] = u8::from(byte * 7 % 11 < 5));
     for width in WIDTHS {
         for n_rows in [0, 1, 63, 64, 65, 127, 128, 129, 200, 1000] {

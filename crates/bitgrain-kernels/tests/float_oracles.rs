@@ -1,4 +1,4 @@
-//! The float conversions against other people's: the crates `half` and `float8`.
+//! Compares the float conversions with the crates `half` and `float8`.
 #![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
 use bitgrain_kernels::floats::{
@@ -10,7 +10,7 @@ use bitgrain_kernels::{Backend, KernelError};
 type From<C> = fn(Backend, &[f32], &mut [C]) -> Result<usize, KernelError>;
 type To<C> = fn(Backend, &[C], &mut [f32]) -> Result<usize, KernelError>;
 
-/// Every upper half of an f32 with the lower halves that decide a rounding.
+/// Every upper half of an f32, combined with the lower halves that decide a rounding.
 fn telling_values() -> impl Iterator<Item = f32> {
     let lower = [0, 1, 0x0FFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF];
     (0..=0xFFFF_u32).flat_map(move |upper| lower.map(|lower| f32::from_bits(upper << 16 | lower)))
@@ -83,7 +83,7 @@ fn fp8_saturates_and_keeps_nan() {
     assert_eq!((one(e4m3_from_f32, f32::NAN), one(e5m2_from_f32, f32::NAN)), (0x7F, 0x7E));
 }
 
-/// The sixteen values of E2M1, from the OCP's table.
+/// The sixteen values of E2M1, from the table of the OCP specification.
 const E2M1: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Formats that search their scales: byte for byte the reference's blocks, and the same bytes from every backend.
+//! Formats with a scale search: blocks equal the reference byte for byte, on every backend.
 #![expect(clippy::cast_precision_loss, reason = "made-up data")]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use bitgrain_kernels::{Backend, KernelError};
 /// Columns of the golden vectors.
 const COLUMNS: usize = 512;
 
-/// Every format that searches, without and with importance.
+/// Every format with a search, without and with importance.
 const SEARCHED: [(GgmlBlock, bool); 16] = [
     (GgmlBlock::Q2_K, false),
     (GgmlBlock::Q2_K, true),
@@ -46,14 +46,14 @@ fn blocks(backend: Backend, block: GgmlBlock, values: &[f32], row_len: usize, im
     out
 }
 
-/// Where two runs of blocks first differ, in words.
+/// Describes the first difference between two runs of blocks.
 fn difference(block: GgmlBlock, got: &[u8], want: &[u8]) -> Option<String> {
     let at = got.iter().zip(want).position(|(got, want)| got != want)?;
     let (number, byte) = (at / block.bytes(), at % block.bytes());
     Some(format!("block {number}, byte {byte}: {} instead of {}", got[at], want[at]))
 }
 
-/// Scalar is the definition; the others must not differ.
+/// Checks that all backends agree with scalar, which is the definition.
 fn assert_backends_agree(values: &[f32], row_len: usize, importance: &[f32], what: &str) {
     for (block, weighted) in SEARCHED {
         if !row_len.is_multiple_of(block.weights()) {
@@ -81,12 +81,12 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// From -1 to 1.
+    /// Returns a number from -1 to 1.
     fn uniform(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 8_388_608.0 - 1.0
     }
 
-    /// Roughly normal, as weights are.
+    /// Returns an approximately normal number, like weights.
     fn normal(&mut self) -> f32 {
         self.uniform() + self.uniform() + self.uniform() + self.uniform()
     }
@@ -95,7 +95,7 @@ impl Random {
         (0..len).map(|_| value(self)).collect()
     }
 
-    /// An importance for every column, one in five zero.
+    /// Returns an importance per column, one in five zero.
     fn importance(&mut self, len: usize) -> Vec<f32> {
         self.many(len, |random| {
             let root = random.normal();
@@ -118,7 +118,7 @@ fn golden_vectors_come_out_byte_for_byte() {
     }
 }
 
-/// FNV-1a hashes of the blocks the reference makes of [`varied`], in the order of [`SEARCHED`].
+/// FNV-1a hashes of the blocks that the reference makes from [`varied`], in the order of [`SEARCHED`].
 const REFERENCE: [u64; 16] = [
     0x2438_7CEA_E300_A29E,
     0x3C83_079E_2F4E_FAF0,
@@ -138,7 +138,8 @@ const REFERENCE: [u64; 16] = [
     0x6723_E50A_DA4A_DCE1,
 ];
 
-/// 128 rows of 1024 weights, by operations that round the same everywhere; and an importance for every column.
+/// Returns 128 rows of 1024 weights, computed with operations that round the same everywhere, and an importance per
+/// column.
 fn varied() -> (Vec<f32>, Vec<f32>) {
     let mut random = Random(5);
     let mut values = Vec::new();
@@ -183,7 +184,7 @@ fn backends_agree_at_every_number_of_blocks() {
     for count in 1..=40 {
         let importance = random.importance(256 * count);
         let values = random.many(256 * count, |random| random.normal() * 0.02);
-        // One row of all the blocks, and a row for each.
+        // All blocks in one row, and one row per block.
         assert_backends_agree(&values, 256 * count, &importance, "one row");
         assert_backends_agree(&values, 256, &importance, "one block a row");
         assert_backends_agree(&values[..32 * count], 32, &importance, "32 a row");
@@ -224,7 +225,8 @@ fn backends_agree_on_every_kind_of_row() {
 
 #[test]
 fn backends_agree_on_values_no_block_can_hold() {
-    // What the reference makes of these has no meaning; here it is at least the same everywhere, and no panic.
+    // The reference's result for these values has no meaning; here it is at least equal on all backends, without a
+    // panic.
     let odd_values =
         [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30, f32::MAX, f32::MIN, 1e-45, -0.0];
     let mut random = Random(3);
@@ -237,7 +239,7 @@ fn backends_agree_on_values_no_block_can_hold() {
             assert_backends_agree(&values, 768, &importance, &format!("{odd} at {at}"));
         }
         assert_backends_agree(&[odd; 512], 256, &importance, &format!("nothing but {odd}"));
-        // A lane of its own must not change what its neighbours get.
+        // The contents of a lane must not affect its neighbors.
         let mut values = random.many(40 * 256, |random| random.normal() * 1e-6 - 5.0);
         values[7 * 256 + 3] = odd;
         assert_backends_agree(&values, 256, &importance, &format!("{odd} among small steps"));

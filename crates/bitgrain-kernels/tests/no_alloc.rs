@@ -1,4 +1,4 @@
-//! No primitive touches the heap: a counting allocator watches every one of them, on every backend.
+//! No primitive allocates: a counting allocator observes every one of them, on every backend.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -25,15 +25,15 @@ use bitgrain_kernels::{Backend, BitWidth, BlockLen, UnsignedWidth, max_abs};
 struct Counting;
 
 thread_local! {
-    // Per thread, because the test runner allocates on its own.
+    // Per thread, because the test runner allocates too.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator; counting does not allocate.
+// SAFETY: every call is passed on unchanged to the system allocator; counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        // SAFETY: the caller upholds the contract of `alloc`, which is that of the system allocator.
         unsafe { System.alloc(layout) }
     }
 

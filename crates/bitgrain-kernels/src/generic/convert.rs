@@ -1,4 +1,4 @@
-//! Half precision and bfloat16, a register at a time.
+//! Half precision and bfloat16 conversions, one register at a time.
 
 use crate::generic::registers::{Integers, Registers};
 use crate::lanes::Lanes;
@@ -24,7 +24,7 @@ pub(crate) fn f16_to_f32<I: Registers<N>, const N: usize>(isa: I, codes: &[u16],
     scalar::f16_to_f32(rest, out_rest);
 }
 
-/// By hand also where there is an instruction: that of AVX512_BF16 flushes subnormals.
+/// Uses integer arithmetic even where an instruction exists: the one of AVX512_BF16 flushes subnormals to zero.
 #[inline(always)]
 pub(crate) fn bf16_from_f32<I: Registers<N>, const N: usize>(isa: I, values: &[f32], out: &mut [u16]) {
     let (chunks, rest) = values.as_chunks::<N>();
@@ -34,7 +34,9 @@ pub(crate) fn bf16_from_f32<I: Registers<N>, const N: usize>(isa: I, values: &[f
         let bits = isa.bits(values);
         let upper = bits.shr(16);
         let odd = upper.and(isa.integer(1));
+        // Half a unit minus one, plus the lowest kept bit: rounds to nearest, ties to even.
         let rounded = bits + (odd + isa.integer(0x7FFF));
+        // Setting the quiet bit keeps a NaN whose payload is only in the lower half from becoming an infinity.
         let quiet = upper.or(isa.integer(0x40));
         isa.put_words(I::I::select(values.ne(values), quiet, rounded.shr(16)), out);
     }

@@ -1,4 +1,4 @@
-//! Error sums: eight lanes for each kind of sum.
+//! Error sums: eight lanes per kind of sum.
 
 use crate::ErrorSums;
 use crate::generic::registers::{Doubles, MOST_PARTS};
@@ -19,11 +19,11 @@ pub(crate) fn error_sums<I: Doubles>(isa: I, original: &[f32], decoded: &[f32]) 
     lanes.finish(x_rest, y_rest)
 }
 
-/// Adds chunks up to the first that is not all finite, and returns their number. Apart from the loop that calls it,
-/// because any call inside would keep the sums in memory.
+/// Adds chunks up to the first one with a non-finite value, and returns their number. A separate function, because any
+/// call inside the loop would force the sums into memory.
 #[inline(always)]
 fn add_run<I: Doubles>(isa: I, lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f32; 8]]) -> usize {
-    // Arrays for the most parts, of which an instruction set with wide registers leaves some unused.
+    // Arrays sized for the narrowest registers; instruction sets with wider registers leave some elements unused.
     let mut sums = [[isa.doubles(&[0.0; 8], 0); 5]; MOST_PARTS];
     for (part, sums) in sums.iter_mut().enumerate().take(I::PARTS) {
         for (sum, lanes) in sums.iter_mut().zip(lanes.sums()) {
@@ -40,8 +40,10 @@ fn add_run<I: Doubles>(isa: I, lanes: &mut ErrorLanes, xs: &[[f32; 8]], ys: &[[f
             let error = isa.magnitudes(x - y);
             let [squares, originals, decodeds, products, max] = *sums;
             *sums = [
+                // The square of a difference in f64 is not exact, so fusing it would change the sum.
                 squares + error * error,
-                // Products of two f32 are exact in f64: fused or not, the sum is the same.
+                // The product of two f32 is exact in f64, so that a fused addition gives the same sum as a separate
+                // one.
                 isa.mul_add(x, x, originals),
                 isa.mul_add(y, y, decodeds),
                 isa.mul_add(x, y, products),

@@ -3,7 +3,7 @@
 use crate::generic::registers::{Integers, Registers};
 use crate::lanes::Lanes;
 
-/// Eight registers of running maxima: four would hide the latency, eight also halve the cost of the loop itself.
+/// Keeps eight registers of running maxima: four would hide the latency, eight also halve the loop overhead.
 #[inline(always)]
 pub(crate) fn max_abs<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -> f32 {
     let (vectors, rest) = values.as_chunks::<N>();
@@ -11,7 +11,7 @@ pub(crate) fn max_abs<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -
     let mut max = [isa.splat(0.0); 8];
     for eight in eights {
         for (max, vector) in max.iter_mut().zip(eight) {
-            // `max` returns its operand when either is NaN, so the running maximum goes there.
+            // `max` returns its argument if either operand is NaN, so the running maximum is passed as the argument.
             *max = isa.floats(vector).abs().max(*max);
         }
     }
@@ -21,7 +21,7 @@ pub(crate) fn max_abs<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -
     if !rest.is_empty() {
         max[1] = isa.floats_then_zeros(rest).abs().max(max[1]);
     }
-    // No maximum is negative or NaN, so their bits are ordered as they are.
+    // Maxima are never negative or NaN, so that their bits have the same order.
     let mut most = isa.bits(max[0]);
     for max in &max[1..] {
         most = most.max(isa.bits(*max));
@@ -29,8 +29,9 @@ pub(crate) fn max_abs<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -
     f32::from_bits(most.largest())
 }
 
-/// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite. Four registers: blocks are short.
-#[cfg(target_arch = "x86_64")] // NEON encodes blocks by their definition.
+/// Returns the largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite. Four registers are
+/// enough for short blocks.
+#[cfg(target_arch = "x86_64")] // NEON encodes blocks with the scalar definition.
 #[inline(always)]
 pub(crate) fn max_abs_bits<I: Registers<N>, const N: usize>(isa: I, values: &[f32]) -> u32 {
     let (vectors, rest) = values.as_chunks::<N>();

@@ -1,4 +1,4 @@
-//! Largest difference, four registers of running maxima.
+//! Largest difference, with four registers of running maxima.
 
 use crate::generic::registers::{Integers, Registers};
 use crate::lanes::Lanes;
@@ -10,7 +10,7 @@ pub(crate) fn max_difference<I: Registers<N>, const N: usize>(isa: I, a: &[f32],
     let mut max = [isa.splat(0.0); 4];
     for (a, b) in a.iter().zip(b) {
         for (max, (a, b)) in max.iter_mut().zip(a.iter().zip(b)) {
-            // `max` returns its operand when either is NaN, so the running maximum goes there.
+            // `max` returns its argument if either operand is NaN, so the running maximum is passed as the argument.
             *max = (isa.floats(a) - isa.floats(b)).abs().max(*max);
         }
     }
@@ -20,6 +20,6 @@ pub(crate) fn max_difference<I: Registers<N>, const N: usize>(isa: I, a: &[f32],
     if !a_rest.is_empty() {
         max[1] = (isa.floats_then_zeros(a_rest) - isa.floats_then_zeros(b_rest)).abs().max(max[1]);
     }
-    // No maximum is negative or NaN, so their bits are ordered as they are.
+    // Maxima are never negative or NaN, so that their bits have the same order.
     f32::from_bits(isa.bits(max[0].max(max[1]).max(max[2].max(max[3]))).largest())
 }

@@ -1,4 +1,4 @@
-//! FP8 and FP4, a register at a time: the scalar rule with selections for branches.
+//! FP8 and FP4 conversions, one register at a time: the scalar rule with selects instead of branches.
 
 use crate::generic::registers::{Integers, Registers};
 use crate::lanes::Lanes;
@@ -22,13 +22,15 @@ pub(crate) fn minifloat_from_f32<F: Minifloat, I: Registers<N>, const N: usize>(
 #[inline(always)]
 fn narrowed<F: Minifloat, I: Registers<N>, const N: usize>(isa: I, values: I::F) -> I::I {
     let sign = isa.bits(values).shr(32 - F::BITS).and(isa.integer(F::SIGN));
-    // `min` returns its operand for NaN, which is replaced at the end.
+    // `min` returns its argument for NaN; the code is replaced at the end.
     let magnitude = values.abs().min(isa.splat(F::MAX));
     let bits = isa.bits(magnitude);
     let odd = bits.shr(F::SHIFT).and(isa.integer(1));
+    // Half a unit minus one, plus the lowest kept bit: rounds to nearest, ties to even.
     let rounded = (bits + isa.integer((1 << (F::SHIFT - 1)) - 1)) + odd;
     let normal = rounded.shr(F::SHIFT) - isa.integer(F::REBIAS);
     let subnormal = isa.bits(magnitude + isa.splat(F::SUBNORMAL_MAGIC)).and(isa.integer(F::SIGN - 1));
+    // Adding the constant aligns a subnormal to the format's step; normal numbers use the integer rounding above.
     let is_small = isa.splat(F::MIN_NORMAL).gt(magnitude);
     let code = I::I::select(is_small, subnormal, normal).or(sign);
     let nan_code = if F::NAN == 0 { isa.integer(0) } else { sign.or(isa.integer(F::NAN)) };

@@ -1,7 +1,7 @@
-//! Kernels written once for every instruction set, over the traits of [`registers`].
+//! Kernels written once for all instruction sets, over the traits of [`registers`].
 //!
-//! A folder of an instruction set implements the traits in its `lanes.rs` and makes all functions with
-//! `generic_kernels!`. The definition of each kernel is the file of the same name in `scalar`; results are equal bit by bit.
+//! Each instruction set implements the traits in its `lanes.rs` and defines all functions with `generic_kernels!`. Each
+//! kernel is defined by the file of the same name in `scalar`; results are equal bit by bit.
 
 pub(crate) mod convert;
 pub(crate) mod error_sums;
@@ -28,7 +28,8 @@ macro_rules! shims {
     )*};
 }
 
-/// Defines the generic kernels in the module of an instruction set: its attribute in `bitgrain_isa`, and its token.
+/// Defines the generic kernels in the module of an instruction set, given its attribute in `bitgrain_isa` and its
+/// token.
 macro_rules! generic_kernels {
     ($isa:ident, $token:ty) => {
         $crate::generic::shims! { $isa;

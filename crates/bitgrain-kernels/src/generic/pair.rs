@@ -1,14 +1,15 @@
-//! `Pair`: twice the lanes, in two registers. A search is a chain of dependent sums; two at a time fill the waits.
+//! `Pair`: twice the lanes, in two registers. A search is a chain of dependent sums; two independent chains hide the
+//! latency.
 
 use core::ops::{Add, Div, Mul, Sub};
 
 use crate::lanes::{Isa, Lanes, Mask};
 
-/// Lanes of `I`, twice.
+/// Twice the lanes of `I`.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<I>(pub(crate) I);
 
-/// Two registers, or two masks.
+/// Two registers or two masks.
 #[derive(Clone, Copy)]
 pub(crate) struct Both<T>(T, T);
 
@@ -140,7 +141,7 @@ impl<M: Mask> Mask for Both<M> {
     }
 }
 
-/// The four operations, on both registers.
+/// Implements an operator on both registers.
 macro_rules! both {
     ($($trait:ident $method:ident),*) => {$(
         impl<F: $trait<Output = F>> $trait for Both<F> {

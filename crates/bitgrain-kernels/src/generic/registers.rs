@@ -1,8 +1,8 @@
-//! What generic kernels ask of an instruction set beyond the arithmetic of [`Lanes`]: loads, stores, integers, bytes, f64.
+//! Operations that generic kernels need beyond the arithmetic of [`Lanes`]: loads, stores, integers, bytes, f64.
 //!
-//! A kernel takes a token and is `#[inline(always)]`, so that it is compiled with the target features of the function it
-//! ends up in; `generic_kernels!` makes those functions. Kernels must not call these methods inside closures: a closure is
-//! a function of its own, without the target features, and the optimizer may leave it one.
+//! A kernel takes a token and is `#[inline(always)]`, so that it is compiled with the target features of the function
+//! it is inlined into; `generic_kernels!` defines those functions. Kernels must not call these methods inside closures:
+//! a closure is a separate function without the target features, and the optimizer may not inline it.
 
 use core::ops::{Add, Mul, Sub};
 
@@ -10,7 +10,7 @@ use crate::lanes::{Isa, Lanes};
 
 /// Registers of `N` lanes: loads, stores and 32-bit integers, for kernels that walk along a slice.
 ///
-/// `N` is a parameter rather than a constant of the trait, because only parameters can be the length of an array.
+/// `N` is a parameter instead of an associated constant, because only parameters can be array lengths.
 pub(crate) trait Registers<const N: usize>: Isa {
     /// One 32-bit integer per lane.
     type I: Integers<Mask = <Self::F as Lanes>::Mask>;
@@ -24,13 +24,13 @@ pub(crate) trait Registers<const N: usize>: Isa {
     /// Stores `N` floats.
     fn put_floats(self, values: Self::F, out: &mut [f32; N]);
 
-    /// The same integer in every lane.
+    /// Returns `value` in every lane.
     fn integer(self, value: u32) -> Self::I;
 
-    /// The bits of each float.
+    /// Returns the bits of each float.
     fn bits(self, values: Self::F) -> Self::I;
 
-    /// The float that has the bits.
+    /// Returns the floats with these bits.
     fn floats_of_bits(self, bits: Self::I) -> Self::F;
 
     /// Converts signed integers to floats.
@@ -57,7 +57,7 @@ pub(crate) trait Registers<const N: usize>: Isa {
 
 /// One 32-bit integer per lane; addition and subtraction wrap around.
 pub(crate) trait Integers: Copy + Add<Output = Self> + Sub<Output = Self> {
-    /// A yes or no for each lane.
+    /// One boolean per lane.
     type Mask;
 
     fn and(self, other: Self) -> Self;
@@ -66,23 +66,23 @@ pub(crate) trait Integers: Copy + Add<Output = Self> + Sub<Output = Self> {
     fn shl(self, bits: u32) -> Self;
     /// Shifts right and fills with zeros; `bits` is a constant below 32.
     fn shr(self, bits: u32) -> Self;
-    /// Maximum of unsigned integers.
+    /// Returns the unsigned maximum.
     fn max(self, other: Self) -> Self;
     /// Compares signed integers.
     fn gt(self, other: Self) -> Self::Mask;
     fn eq(self, other: Self) -> Self::Mask;
-    /// `yes` where the mask is set, else `no`.
+    /// Returns `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// The largest lane, unsigned.
+    /// Returns the largest lane, unsigned.
     fn largest(self) -> u32;
 }
 
-/// Eight f64 in [`PARTS`](Doubles::PARTS) registers: eight is part of the definition of a sum.
+/// Eight f64 in [`PARTS`](Doubles::PARTS) registers; the number eight is part of the definition of a sum.
 pub(crate) trait Doubles: Isa {
     /// One register of f64.
     type D: Copy + Add<Output = Self::D> + Sub<Output = Self::D> + Mul<Output = Self::D>;
 
-    /// Registers that eight f64 take, at most [`MOST_PARTS`].
+    /// Number of registers for eight f64, at most [`MOST_PARTS`].
     const PARTS: usize;
 
     /// Loads part `part` of eight f64.
@@ -91,53 +91,53 @@ pub(crate) trait Doubles: Isa {
     fn put_doubles(self, values: Self::D, out: &mut [f64; 8], part: usize);
     /// Converts part `part` of eight f32, exactly.
     fn widened(self, values: &[f32; 8], part: usize) -> Self::D;
-    /// `a * b + c` with one rounding.
+    /// Returns `a * b + c` with one rounding.
     fn mul_add(self, a: Self::D, b: Self::D, c: Self::D) -> Self::D;
-    /// Magnitudes.
+    /// Returns the magnitudes.
     fn magnitudes(self, values: Self::D) -> Self::D;
-    /// The greater of two numbers; neither is NaN.
+    /// Returns the greater of two numbers that are not NaN.
     fn greater(self, a: Self::D, b: Self::D) -> Self::D;
-    /// Whether all of sixteen values are neither infinite nor NaN.
+    /// Returns whether all sixteen values are finite.
     fn all_finite(self, a: &[f32; 8], b: &[f32; 8]) -> bool;
 }
 
-/// Most registers that eight f64 take.
+/// Largest number of registers for eight f64.
 pub(crate) const MOST_PARTS: usize = 4;
 
-/// Registers of `B` bytes, for kernels on codes of a byte.
+/// Registers of `B` bytes, for kernels on byte codes.
 pub(crate) trait Bytes<const B: usize>: Isa {
     /// `B` bytes.
     type B: Copy;
-    /// A yes or no for each byte.
+    /// One boolean per byte.
     type Flags: Copy;
 
     /// Loads `B` bytes.
     fn codes8(self, values: &[u8; B]) -> Self::B;
     /// Stores `B` bytes.
     fn put_codes8(self, values: Self::B, out: &mut [u8; B]);
-    /// The same byte in every lane.
+    /// Returns `value` in every lane.
     fn code8(self, value: u8) -> Self::B;
-    /// Where an unsigned byte is at most the other.
+    /// Compares unsigned bytes: true where `values` is at most `limits`.
     fn at_most(self, values: Self::B, limits: Self::B) -> Self::Flags;
-    /// `yes` where the flag is set, else `no`.
+    /// Returns `yes` where the flag is set, else `no`.
     fn choose(self, flags: Self::Flags, yes: Self::B, no: Self::B) -> Self::B;
     /// Adds `more` where the flag is not set; the sum wraps around.
     fn add_unless(self, flags: Self::Flags, sums: Self::B, more: Self::B) -> Self::B;
 }
 
-/// Defines methods that are a single call on registers, in an implementation of a trait by a newtype of a register:
+/// Defines methods that are a single call on registers, in a trait implementation of a register newtype:
 /// `calls!(Eight: min(other) _mm256_min_ps, abs() abs);`
 macro_rules! calls {
     ($result:ident: $($method:ident($($other:ident)?) $call:path),* $(,)?) => {$(
         #[inline(always)]
         fn $method(self $(, $other: Self)?) -> $result {
-            // SAFETY: `self` comes from a token of the instruction set only, so the CPU has the features.
+            // SAFETY: `self` is only created from a token of the instruction set, so the CPU has the features.
             $result(unsafe { $call(self.0 $(, $other.0)?) })
         }
     )*};
 }
 
-/// Implements operators that are an instruction each: `operators!(Eight: Add add _mm256_add_ps);`
+/// Implements operators that are one instruction each: `operators!(Eight: Add add _mm256_add_ps);`
 macro_rules! operators {
     ($lanes:ident: $($trait:ident $method:ident $call:path),* $(,)?) => {$(
         impl core::ops::$trait for $lanes {
@@ -148,16 +148,17 @@ macro_rules! operators {
     )*};
 }
 
-/// Calls a function that needs the features of an instruction set from one that cannot name them, because it must inline
+/// Calls a function that needs target features from a function that cannot declare them, because it must be inlined
 /// into any caller.
 macro_rules! proven {
     ($call:expr) => {
-        // SAFETY: `self`, or an argument, is a value that only the token's constructor leads to: the CPU has the features.
+        // SAFETY: `self`, or an argument, is only created from a token of the instruction set, so the CPU has the
+        // features.
         unsafe { $call }
     };
 }
 
-/// Implements [`Registers`] and [`Integers`] by functions that are in scope under the names used here, on bare registers:
+/// Implements [`Registers`] and [`Integers`] with functions on bare registers that are in scope under these names:
 /// `registers!(Avx2, 8, Eight, EightIntegers, EightBools);`
 macro_rules! registers {
     ($token:ident, $lanes:literal, $floats:ident, $integers:ident, $mask:ident) => {
@@ -259,7 +260,8 @@ macro_rules! registers {
     };
 }
 
-/// Implements [`Doubles`] likewise, with eight f64 in `$parts` registers of `$each`: `doubles!(Avx2, Part, 2, 4);`
+/// Implements [`Doubles`] in the same way, with eight f64 in `$parts` registers of `$each`: `doubles!(Avx2, Part, 2,
+/// 4);`
 macro_rules! doubles {
     ($token:ident, $register:ident, $parts:literal, $each:literal) => {
         impl Doubles for $token {
@@ -305,7 +307,7 @@ macro_rules! doubles {
     };
 }
 
-/// Implements [`Bytes`] likewise: `bytes!(Avx2, 32, __m256i, __m256i);`
+/// Implements [`Bytes`] in the same way: `bytes!(Avx2, 32, __m256i, __m256i);`
 macro_rules! bytes {
     ($token:ident, $lanes:literal, $register:ident, $flags:ident) => {
         impl Bytes<$lanes> for $token {

@@ -1,9 +1,9 @@
-//! Rows through a tree, a register of codes at a time.
+//! Tree evaluation, one register of codes at a time.
 
 use crate::generic::registers::Bytes;
 use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
 
-/// Registers that rows take at most; instruction sets with wider ones leave some unused.
+/// Maximum number of registers per group of rows; instruction sets with wider registers leave some unused.
 const MOST: usize = TREE_ROWS / 16;
 
 #[inline(always)]
@@ -21,7 +21,7 @@ pub(crate) fn tree_leaves<I: Bytes<B>, const B: usize>(
             let left = step.left.rows(&results).0.as_chunks::<B>().0;
             let right = step.right.rows(&results).0.as_chunks::<B>().0;
             let limit = isa.code8(step.at_most);
-            // The result may take the place of what it chooses from, so it is complete before it is stored.
+            // The result may overwrite one of its operands, so it is completed before it is stored.
             let mut chosen = [limit; MOST];
             for (chosen, ((codes, left), right)) in chosen.iter_mut().zip(codes.iter().zip(left).zip(right)) {
                 let goes_left = isa.at_most(isa.codes8(codes), limit);

@@ -1,4 +1,4 @@
-//! `GgmlBlock`: which block formats there are, and how many weights and bytes a block has.
+//! `GgmlBlock`: the block formats of llama.cpp, with the number of weights and bytes per block.
 
 use super::{BlockQ4_0, BlockQ8_0};
 
@@ -33,16 +33,16 @@ pub enum GgmlBlock {
     Q6_K,
     /// 4 bits, a table of 16 unevenly spaced values.
     IQ4_NL,
-    /// Ternary, five to a byte.
+    /// Ternary, five weights per byte.
     TQ1_0,
-    /// Ternary, four to a byte.
+    /// Ternary, four weights per byte.
     TQ2_0,
-    /// OCP microscaling: FP4 with a power of two as scale.
+    /// OCP microscaling: FP4 with a power-of-two scale.
     MXFP4,
 }
 
 impl GgmlBlock {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Self; 14] = [
         Self::Q4_0,
         Self::Q4_1,
@@ -60,7 +60,7 @@ impl GgmlBlock {
         Self::MXFP4,
     ];
 
-    /// Weights in a block: 32 or 256.
+    /// Returns the number of weights per block: 32 or 256.
     #[must_use]
     pub const fn weights(self) -> usize {
         match self {
@@ -69,7 +69,7 @@ impl GgmlBlock {
         }
     }
 
-    /// Bytes of a block.
+    /// Returns the number of bytes per block.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -90,7 +90,7 @@ impl GgmlBlock {
         }
     }
 
-    /// The name in lower case: `q4_0`, `q4_k`, `iq4_nl`.
+    /// Returns the name in lower case: `q4_0`, `q4_k`, `iq4_nl`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,13 +111,13 @@ impl GgmlBlock {
         }
     }
 
-    /// Bytes of `weights` weights, or `None` if they are not whole blocks.
+    /// Returns the size of `weights` weights in bytes, or `None` if they do not fill whole blocks.
     #[must_use]
     pub const fn bytes_of(self, weights: usize) -> Option<usize> {
         if weights.is_multiple_of(self.weights()) { (weights / self.weights()).checked_mul(self.bytes()) } else { None }
     }
 
-    /// Whether [`quantize_ggml`](crate::ggml::quantize_ggml) makes use of an importance per column.
+    /// Returns whether [`quantize_ggml`](crate::ggml::quantize_ggml) uses an importance per column.
     #[must_use]
     pub const fn takes_importance(self) -> bool {
         !matches!(self, Self::Q8_0 | Self::TQ1_0 | Self::TQ2_0 | Self::MXFP4)

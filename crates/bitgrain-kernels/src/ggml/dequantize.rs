@@ -1,15 +1,15 @@
-//! Blocks to f32.
+//! Dequantization of llama.cpp blocks.
 
 use crate::backend::on;
 use crate::ggml::GgmlBlock;
 use crate::{Backend, KernelError};
 
-/// Dequantizes blocks into `out`. Returns the bytes read.
+/// Dequantizes blocks into `out`. Returns the number of bytes read.
 ///
-/// Every pattern of bytes has a meaning; a scale that is NaN or infinite gives values that are.
+/// Every byte pattern is valid; a scale that is NaN or infinite gives values that are not finite.
 ///
 /// # Errors
-/// [`KernelError::RaggedBlocks`] if `out` does not hold whole blocks, [`KernelError::InputTooSmall`].
+/// Returns [`KernelError::RaggedBlocks`] if `out` does not hold whole blocks, or [`KernelError::InputTooSmall`].
 pub fn dequantize_ggml(
     backend: Backend,
     block: GgmlBlock,

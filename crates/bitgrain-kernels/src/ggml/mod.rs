@@ -1,7 +1,7 @@
-//! llama.cpp's block formats: f32 to their bytes and back. Spec: `spec/ggml.md`.
+//! Block formats of llama.cpp. Spec: `spec/ggml.md`.
 //!
-//! Both directions return exactly what the reference does, on every backend: the reference sums in order and without
-//! fused multiply-adds, so backends work on several blocks side by side and keep the order inside each.
+//! Both directions return exactly the bits of the reference, on every backend: the reference sums in order and without
+//! fused multiply-adds, so backends process several blocks in parallel and keep the order within each block.
 
 mod block;
 mod dequantize;

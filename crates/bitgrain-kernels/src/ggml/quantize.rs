@@ -1,4 +1,4 @@
-//! f32 to blocks.
+//! Quantization to llama.cpp blocks.
 
 use super::rounded::Rounded;
 use super::scale_search::{self, Rows};
@@ -6,15 +6,15 @@ use crate::backend::on;
 use crate::ggml::GgmlBlock;
 use crate::{Backend, KernelError};
 
-/// Quantizes rows of `row_len` weights. Returns the bytes written.
+/// Quantizes rows of `row_len` weights. Returns the number of bytes written.
 ///
-/// `importance` holds one non-negative number per column, `row_len` of them, as an importance matrix does; formats
-/// for which [`GgmlBlock::takes_importance`] is false ignore it. Values are expected to be finite: a NaN is passed over
-/// and gets a code without meaning, an infinity makes the scale of its block infinite.
+/// `importance` holds one non-negative number per column, `row_len` of them, as in an importance matrix; formats for
+/// which [`GgmlBlock::takes_importance`] is false ignore it. Values should be finite: a NaN gets an arbitrary code, an
+/// infinity makes the scale of its block infinite.
 ///
 /// # Errors
-/// [`KernelError::RaggedBlocks`] if a row is not whole blocks or the values are not whole rows,
-/// [`KernelError::InputTooSmall`] if there is not an importance for every column, [`KernelError::OutputTooSmall`].
+/// Returns [`KernelError::RaggedBlocks`] if a row does not fill whole blocks or the values do not fill complete rows,
+/// [`KernelError::InputTooSmall`] if the importance is shorter than a row, or [`KernelError::OutputTooSmall`].
 pub fn quantize_ggml(
     backend: Backend,
     block: GgmlBlock,

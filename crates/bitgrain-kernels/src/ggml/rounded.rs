@@ -1,8 +1,8 @@
-//! `Rounded`: the formats whose scale follows from the extremes of a block, so that quantizing them needs no search.
+//! `Rounded`: formats whose scale follows from the extremes of a block, without a search.
 
 use crate::ggml::GgmlBlock;
 
-/// A format that is quantized by rounding alone.
+/// Format that is quantized by rounding alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rounded {
     Q4_0,
@@ -16,7 +16,8 @@ pub(crate) enum Rounded {
 }
 
 impl Rounded {
-    /// `block` as such a format. With importances, those that take them are searched for too: not our business.
+    /// Returns `block` as such a format. With importances, some of these formats are searched instead; the caller
+    /// decides.
     pub(crate) const fn of(block: GgmlBlock) -> Option<Self> {
         match block {
             GgmlBlock::Q4_0 => Some(Self::Q4_0),

@@ -1,22 +1,22 @@
-//! Blocks as they lie in memory and in files: structs of bytes whose sizes are asserted. Spec: `spec/ggml.md`.
+//! Block structs with the layout of files; their sizes are asserted. Spec: `spec/ggml.md`.
 
 /// A block of Q4_0: 32 weights, an f16 scale and two 4-bit codes per byte.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockQ4_0 {
-    /// The f16 scale, little-endian.
+    /// Scale as little-endian f16.
     pub scale: [u8; 2],
-    /// Byte `i` holds weight `i` in its low half and weight `i + 16` in its high half. Code 8 is zero.
+    /// Byte `i` holds weight `i` in its low nibble and weight `i + 16` in its high nibble. Code 8 stands for zero.
     pub codes: [u8; 16],
 }
 
 const _: () = assert!(size_of::<BlockQ4_0>() == 18 && align_of::<BlockQ4_0>() == 1);
 
 impl BlockQ4_0 {
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub const BYTES: usize = size_of::<Self>();
 
-    /// Reads a block.
+    /// Reads a block from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let [s0, s1, codes @ ..] = *bytes;
@@ -33,23 +33,23 @@ impl BlockQ4_0 {
     }
 }
 
-/// A block of Q8_0: 32 weights, an f16 scale and a code of two's complement per byte.
+/// A block of Q8_0: 32 weights, an f16 scale and one two's complement code per byte.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockQ8_0 {
-    /// The f16 scale, little-endian.
+    /// Scale as little-endian f16.
     pub scale: [u8; 2],
-    /// The codes in the order of the weights.
+    /// Codes in the order of the weights.
     pub codes: [u8; 32],
 }
 
 const _: () = assert!(size_of::<BlockQ8_0>() == 34 && align_of::<BlockQ8_0>() == 1);
 
 impl BlockQ8_0 {
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub const BYTES: usize = size_of::<Self>();
 
-    /// Reads a block.
+    /// Reads a block from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let [s0, s1, codes @ ..] = *bytes;

@@ -4,10 +4,10 @@ use super::{STRIP_BLOCK, StripBits};
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Magnitudes below this, 2^-120, count as 0: the inverse of a smaller scale may not be finite.
+/// 2^-120: smaller magnitudes count as 0, because the inverse of their scale may not be finite.
 pub(crate) const TINY: f32 = f32::from_bits(7 << 23);
 
-/// Rows of activations, quantized: 1, 4, 8 or 16 of them, in blocks of 32 columns.
+/// Quantized rows of activations: 1, 4, 8 or 16 rows, in blocks of 32 columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
     width: usize,
@@ -17,11 +17,11 @@ pub struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// A tile of `width` rows, from arrays that [`quantize_activations`] filled.
+    /// Creates a tile of `width` rows from arrays filled by [`quantize_activations`].
     ///
     /// # Errors
-    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4, 8 or 16, [`KernelError::InputTooSmall`] if the arrays
-    /// do not have eight integers of codes, a scale and a sum for each block of each row.
+    /// Returns [`KernelError::InvalidBlockLen`] unless the width is 1, 4, 8 or 16, or [`KernelError::InputTooSmall`] if
+    /// the arrays do not have eight integers of codes, a scale and a sum per block of each row.
     pub fn new(width: usize, codes: &'a [i32], scales: &'a [f32], sums: &'a [i32]) -> Result<Self, KernelError> {
         if !matches!(width, 1 | 4 | 8 | 16) {
             return Err(KernelError::InvalidBlockLen { len: width });
@@ -33,19 +33,19 @@ impl<'a> Tile<'a> {
         Ok(Self { width, codes, scales, sums })
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Blocks of 32 columns.
+    /// Returns the number of blocks of 32 columns.
     #[must_use]
     pub const fn blocks(&self) -> usize {
         self.sums.len() / self.width
     }
 
-    /// The blocks of a tile of `W` rows. Empty for a tile of another width.
+    /// Returns the blocks of a tile of `W` rows. Empty for a tile of another width.
     #[inline]
     pub(crate) fn blocks_of<const W: usize>(&self) -> TileBlocks<'a, W> {
         if self.width != W {
@@ -62,22 +62,22 @@ impl<'a> Tile<'a> {
 /// A tile whose width is part of the type.
 #[derive(Clone, Copy)]
 pub(crate) struct TileBlocks<'a, const W: usize> {
-    /// For each row of each block, its codes, four to an integer, first column lowest.
+    /// Codes of each row of each block, four per integer, first column in the low byte.
     pub(crate) codes: &'a [[[i32; 8]; W]],
     pub(crate) scales: &'a [[f32; W]],
-    /// The sum of a block's codes times what stands for 0 in the weights, negated.
+    /// Sum of a block's codes times the code of weight 0, negated.
     pub(crate) sums: &'a [[i32; W]],
 }
 
-/// Quantizes a row of activations into place `slot` of a tile of `width` rows, for weights of `bits` bits.
+/// Quantizes a row of activations into row `slot` of a tile of `width` rows, for weights of `bits` bits.
 ///
-/// In each block of 32, the last one filled up with zeros: the scale is the largest magnitude over 127, the codes are
-/// the activations times its inverse, rounded, ties to even. So each is off by at most half a scale, and a rounding
-/// error of that product. A block whose largest magnitude is below 2^-120 counts as zeros.
+/// In each block of 32, the last one padded with zeros, the scale is the largest magnitude over 127, and the codes are
+/// the activations times its inverse, rounded, ties to even. The error is at most half a scale plus the rounding error
+/// of that product. A block whose largest magnitude is below 2^-120 counts as zeros.
 ///
 /// # Errors
-/// [`KernelError::NonFinite`] with the first NaN or infinity, [`KernelError::OutputTooSmall`] if the arrays are not
-/// those of a tile with the blocks of `values`.
+/// Returns [`KernelError::NonFinite`] for the first NaN or infinity, or [`KernelError::OutputTooSmall`] if the arrays
+/// do not have the size of such a tile.
 pub fn quantize_activations(
     backend: Backend,
     bits: StripBits,
@@ -100,7 +100,7 @@ pub fn quantize_activations(
     Err(KernelError::NonFinite { index })
 }
 
-/// Where a row goes in a tile.
+/// Position of a row in a tile.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     slot: usize,
@@ -130,13 +130,13 @@ impl Place {
 
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only kernels for x86-64 split tiles"))]
 impl<const W: usize> TileBlocks<'_, W> {
-    /// The first `count` blocks.
+    /// Returns the first `count` blocks.
     #[inline(always)]
     pub(crate) fn first(self, count: usize) -> Self {
         Self { codes: &self.codes[..count], scales: &self.scales[..count], sums: &self.sums[..count] }
     }
 
-    /// What comes behind them.
+    /// Returns the blocks after the first `count`.
     #[inline(always)]
     pub(crate) fn after(self, count: usize) -> Self {
         Self { codes: &self.codes[count..], scales: &self.scales[count..], sums: &self.sums[count..] }

@@ -1,13 +1,13 @@
-//! Products of f32 matrices, in the same strips and tiles.
+//! Products of f32 matrices, with the same strips and tiles.
 //!
-//! A strip of floats has a line for each column of sixteen rows. Each output is a chain of fused multiply-adds in order
-//! of the columns, so that neither tiles nor cuts between calls nor the backend show in the result.
+//! A strip of floats has one line per column of sixteen rows. Each output is a chain of fused multiply-adds in column
+//! order, so that the result does not depend on tiles, on splits between calls or on the backend.
 
 use super::{FloatLine, STRIP_ROWS};
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Rows of f32, interleaved: 1, 4 or 8 of them.
+/// Interleaved rows of f32: 1, 4 or 8 rows.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatTile<'a> {
     width: usize,
@@ -15,11 +15,11 @@ pub struct FloatTile<'a> {
 }
 
 impl<'a> FloatTile<'a> {
-    /// A tile of `width` rows: for each column the values of the rows.
+    /// Creates a tile of `width` rows: for each column the values of all rows.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBlockLen`] unless the width is 1, 4 or 8, [`KernelError::InputTooSmall`] if the values are
-    /// not whole columns.
+    /// Returns [`KernelError::InvalidBlockLen`] unless the width is 1, 4 or 8, or [`KernelError::InputTooSmall`] if the
+    /// values do not fill whole columns.
     pub fn new(width: usize, values: &'a [f32]) -> Result<Self, KernelError> {
         if !matches!(width, 1 | 4 | 8) {
             return Err(KernelError::InvalidBlockLen { len: width });
@@ -30,31 +30,31 @@ impl<'a> FloatTile<'a> {
         Ok(Self { width, values })
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     #[must_use]
     pub const fn cols(&self) -> usize {
         self.values.len() / self.width
     }
 
-    /// The columns of a tile of `W` rows. Empty for a tile of another width.
+    /// Returns the columns of a tile of `W` rows. Empty for a tile of another width.
     #[inline]
     pub(crate) fn cols_of<const W: usize>(&self) -> &'a [[f32; W]] {
         if self.width == W { self.values.as_chunks::<W>().0 } else { &[] }
     }
 }
 
-/// Multiplies strips of `cols` lines each with every tile, and adds that to `out`, which has, strip by strip, a line
-/// for each row of each tile.
+/// Multiplies strips of `cols` lines each with every tile and adds the products to `out`, which has, strip by strip,
+/// one line per row of each tile.
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if a tile has another number of columns or the lines are not whole strips,
-/// [`KernelError::OutputTooSmall`].
+/// Returns [`KernelError::InputTooSmall`] if a tile has another number of columns or the lines do not fill whole
+/// strips, or [`KernelError::OutputTooSmall`].
 pub fn multiply_floats(
     backend: Backend,
     cols: usize,
@@ -75,11 +75,11 @@ pub fn multiply_floats(
     Ok(())
 }
 
-/// Makes a strip of the first columns of at most sixteen rows, `out.len()` of them. Row `i` begins at `i * step` of
-/// `values`; rows that are not there are zeros.
+/// Packs the first `out.len()` columns of at most sixteen rows into a strip. Row `i` starts at `i * step` of `values`;
+/// missing rows are zeros.
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if a row is not there, or there are more than sixteen.
+/// Returns [`KernelError::InputTooSmall`] if a row is out of bounds or there are more than sixteen rows.
 pub fn pack_floats(
     backend: Backend,
     values: &[f32],

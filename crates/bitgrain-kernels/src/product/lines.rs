@@ -1,6 +1,6 @@
-//! Pieces of a matrix that start on the boundaries which registers like.
+//! Aligned lines of codes, scales and floats.
 
-/// 64 bytes of codes on a cache line.
+/// 64 bytes of codes, aligned to a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct CodeLine(pub [u8; 64]);
@@ -10,12 +10,12 @@ pub struct CodeLine(pub [u8; 64]);
 #[repr(C, align(32))]
 pub struct HalfLine(pub [u16; 16]);
 
-/// Sixteen floats on a cache line.
+/// Sixteen floats, aligned to a cache line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 pub struct FloatLine(pub [f32; 16]);
 
 impl FloatLine {
-    /// Zeros.
+    /// A line of zeros.
     pub const ZERO: Self = Self([0.0; 16]);
 }

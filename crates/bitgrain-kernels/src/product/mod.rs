@@ -1,12 +1,12 @@
-//! Matrix products on codes: rows of weights in strips of sixteen, activations in tiles, integers inside a block.
+//! Matrix products on codes: weights in strips of sixteen rows, activations in tiles, integer sums within a block.
 //!
-//! A **strip** is sixteen rows of weights. Its columns are taken in blocks of 32, and a block's codes lie so that one
-//! 64-byte line holds four neighbouring columns of all sixteen rows: a register of codes meets four activations that
-//! are the same for every row. Codes are unsigned, 8 or 128 standing for 0, as the instructions want them.
+//! A **strip** is sixteen rows of weights. Its columns are split into blocks of 32, arranged so that one 64-byte line
+//! holds four neighboring columns of all sixteen rows: a register of codes is multiplied with four activations that are
+//! the same for every row. Codes are unsigned, with 8 or 128 standing for 0, as the instructions require.
 //!
-//! A **tile** is 1, 4, 8 or 16 rows of activations, rounded to 8-bit codes with a scale for each 32; a block's 32 codes of
-//! each row lie together. Sixteen rows are for [`Backend::with_tiles`](crate::Backend::with_tiles), whose registers hold
-//! that many.
+//! A **tile** is 1, 4, 8 or 16 rows of activations, rounded to 8-bit codes with a scale per 32 columns; a block's 32
+//! codes of each row are contiguous. Sixteen rows are for [`Backend::with_tiles`](crate::Backend::with_tiles), whose
+//! registers hold that many.
 
 mod activations;
 mod floats;
@@ -24,8 +24,8 @@ pub(crate) use activations::{Place, TINY, TileBlocks};
 pub(crate) use multiply::strip_walk;
 pub(crate) use strips::block_codes;
 
-/// Rows of a strip.
+/// Rows per strip.
 pub const STRIP_ROWS: usize = 16;
 
-/// Columns of a block: as many activations share a scale.
+/// Columns per block, which share an activation scale.
 pub const STRIP_BLOCK: usize = 32;

@@ -4,17 +4,17 @@ use super::{FloatLine, Strips, Tile};
 use crate::backend::on;
 use crate::{Backend, KernelError};
 
-/// Multiplies every strip with every tile. `out` gets, strip by strip, a line for each row of each tile: its products
+/// Multiplies every strip with every tile. `out` receives, strip by strip, one line per row of each tile: its products
 /// with the sixteen rows of the strip.
 ///
-/// The order of every sum is fixed. Within a block of 32 columns sums are of integers, hence exact. Blocks are added in
-/// order, by fused multiply-adds: with a scale per block, `total = sum * (weight_scale * activation_scale) + total`; with
-/// a scale per group of blocks, `group = sum * activation_scale + group` for each block, beginning with zero, and
-/// `total = group * weight_scale + total` for each group. So every backend returns the same bits, but for the payload of
-/// a NaN.
+/// The order of every sum is fixed. Sums within a block of 32 columns are integers, hence exact. Blocks are added in
+/// order, by fused multiply-adds: with a scale per block, `total = sum * (weight_scale * activation_scale) + total`;
+/// with a scale per group of blocks, `group = sum * activation_scale + group` for each block, beginning with zero, and
+/// `total = group * weight_scale + total` for each group. Every backend therefore returns the same bits, except for the
+/// payload of a NaN.
 ///
 /// # Errors
-/// [`KernelError::InputTooSmall`] if a tile has another number of blocks than the strips,
+/// Returns [`KernelError::InputTooSmall`] if a tile has another number of blocks than the strips, or
 /// [`KernelError::OutputTooSmall`].
 pub fn multiply_strips(
     backend: Backend,
@@ -30,15 +30,16 @@ pub fn multiply_strips(
     let out = out.get_mut(..required).ok_or(KernelError::OutputTooSmall { required })?;
     match backend.isa() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: an `Isa::Amx` is only handed out by `Backend::with_tiles`, which asked the CPU and the system first.
+        // SAFETY: `Isa::Amx` is only handed out by `Backend::with_tiles` after CPU detection and permission from the
+        // system.
         crate::backend::Isa::Amx => unsafe { crate::x86_64::amx::multiply_strips(strips, tiles, out) },
         _ => on!(backend, multiply_strips(strips, tiles, out)),
     }
     Ok(())
 }
 
-/// Walks strips and tiles with the `halves::<LINES, W>` and `groups::<LINES, W>` in scope where it is expanded, which
-/// multiply one strip with one tile. `LINES` is that of a block.
+/// Loops over strips and tiles with the `halves::<LINES, W>` and `groups::<LINES, W>` in scope at the expansion, which
+/// multiply one strip with one tile. `LINES` is the number of lines per block.
 macro_rules! strip_walk {
     ($strips:expr, $tiles:expr, $out:expr) => {{
         let strips: $crate::product::Strips<'_> = $strips;
@@ -54,7 +55,7 @@ macro_rules! strip_walk {
     }};
 }
 
-/// Calls the kernel for the bits, the scales and the width at hand.
+/// Calls the kernel for the given bits, scales and width.
 macro_rules! by_width {
     ($strip:ident, $tile:ident, $lines:ident) => {
         match ($strip.bits, $tile.width()) {

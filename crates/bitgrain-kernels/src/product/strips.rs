@@ -4,17 +4,18 @@ use super::{CodeLine, FloatLine, HalfLine, STRIP_BLOCK, STRIP_ROWS};
 use crate::KernelError;
 use crate::scalar::f32_of;
 
-/// Bits of a code in a strip.
+/// Bits per code of a strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StripBits {
-    /// Codes from -8 to 7. A byte holds a column of the block's first half in its low bits, and the column 16 behind it.
+    /// Codes of -8 to 7. A byte holds a column of the block's first half in its low nibble and the column 16 further in
+    /// its high nibble.
     Four,
-    /// Codes from -128 to 127.
+    /// Codes of -128 to 127.
     Eight,
 }
 
 impl StripBits {
-    /// Lines of a block of 32 columns.
+    /// Returns the number of lines per block of 32 columns.
     #[must_use]
     pub const fn lines(self) -> usize {
         match self {
@@ -23,7 +24,7 @@ impl StripBits {
         }
     }
 
-    /// The unsigned code that stands for 0.
+    /// Returns the unsigned code that stands for 0.
     #[must_use]
     pub const fn zero(self) -> u8 {
         match self {
@@ -32,7 +33,7 @@ impl StripBits {
         }
     }
 
-    /// A line of codes that stand for 0.
+    /// Returns a line of codes that stand for 0.
     #[must_use]
     pub const fn empty_line(self) -> CodeLine {
         match self {
@@ -45,18 +46,18 @@ impl StripBits {
 /// Scales of strips.
 #[derive(Debug, Clone, Copy)]
 pub enum StripScales<'a> {
-    /// A line for each block of each strip.
+    /// One line per block of each strip.
     Halves(&'a [HalfLine]),
-    /// A line for each group of blocks of each strip.
+    /// One line per group of blocks of each strip.
     Groups {
         /// The scales.
         scales: &'a [FloatLine],
-        /// Blocks of a group; the last group of a row may have fewer.
+        /// Blocks per group; the last group of a row may have fewer.
         blocks: usize,
     },
 }
 
-/// Strips of weights, borrowed.
+/// Borrowed strips of weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Strips<'a> {
     pub(crate) bits: StripBits,
@@ -66,11 +67,12 @@ pub struct Strips<'a> {
 }
 
 impl<'a> Strips<'a> {
-    /// Strips of `blocks` blocks of 32 columns.
+    /// Creates strips of `blocks` blocks of 32 columns.
     ///
     /// # Errors
-    /// [`KernelError::InvalidBlockLen`] if there are no blocks, or none in a group, [`KernelError::RowCount`] if the
-    /// lines are not whole strips, [`KernelError::InputTooSmall`] if there is not a scale for each.
+    /// Returns [`KernelError::InvalidBlockLen`] if the number of blocks, or of blocks per group, is zero,
+    /// [`KernelError::RowCount`] if the lines do not fill whole strips, or [`KernelError::InputTooSmall`] if scales are
+    /// missing.
     pub fn new(
         bits: StripBits,
         blocks: usize,
@@ -98,16 +100,16 @@ impl<'a> Strips<'a> {
         Ok(Self { bits, blocks, lines, scales })
     }
 
-    /// Strips there are.
+    /// Returns the number of strips.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.lines.len() / (self.blocks * self.bits.lines())
     }
 
-    /// Some of the strips.
+    /// Returns the strips `from..to`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if the range is out of bounds.
     #[must_use]
     pub fn range(&self, from: usize, to: usize) -> Self {
         let strip = self.blocks * self.bits.lines();
@@ -121,10 +123,10 @@ impl<'a> Strips<'a> {
         Self { lines: &self.lines[from * strip..to * strip], scales, ..*self }
     }
 
-    /// The weights of a row, as many as `out` holds: code times scale.
+    /// Writes `out.len()` weights of a row: code times scale.
     ///
     /// # Errors
-    /// [`KernelError::InputTooSmall`] if there is no such row or it has fewer weights.
+    /// Returns [`KernelError::InputTooSmall`] if the row does not exist or has fewer weights.
     pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), KernelError> {
         let (strip, lane) = (row / STRIP_ROWS, row % STRIP_ROWS);
         if strip >= self.count() || out.len() > self.blocks * STRIP_BLOCK {
@@ -144,7 +146,7 @@ impl<'a> Strips<'a> {
     }
 }
 
-/// The 32 codes of a row in a block.
+/// Returns the 32 codes of a row in a block.
 #[inline]
 pub(crate) fn block_codes(bits: StripBits, lines: &[CodeLine], lane: usize) -> [i16; STRIP_BLOCK] {
     let mut codes = [0; STRIP_BLOCK];
@@ -163,11 +165,11 @@ pub(crate) fn block_codes(bits: StripBits, lines: &[CodeLine], lane: usize) -> [
     codes
 }
 
-/// Writes a row of codes into a strip, as row `lane` of sixteen. Columns behind them stay as they are.
+/// Writes a row of codes into a strip, as row `lane` of sixteen. Later columns are left unchanged.
 ///
 /// # Errors
-/// [`KernelError::OutputTooSmall`] if the strip has fewer columns, or there is no such lane,
-/// [`KernelError::CodeOutOfRange`] for a code of more than 4 bits where there are 4.
+/// Returns [`KernelError::OutputTooSmall`] if the strip has fewer columns or the lane is not below 16, or
+/// [`KernelError::CodeOutOfRange`] for a code that does not fit 4 bits.
 pub fn pack_strip_row(bits: StripBits, lane: usize, codes: &[i8], strip: &mut [CodeLine]) -> Result<(), KernelError> {
     let required = codes.len().div_ceil(STRIP_BLOCK) * bits.lines();
     if strip.len() < required || lane >= STRIP_ROWS {

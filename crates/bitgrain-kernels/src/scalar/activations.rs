@@ -1,11 +1,11 @@
-//! Activations to 8-bit codes: the definition.
+//! Quantization of activations to 8-bit codes: the definition.
 
 use crate::product::{Place, TINY};
 
-/// Adding this rounds to an integer, ties to even, and leaves it in the low bits.
+/// 1.5 * 2^23: adding it rounds to an integer, ties to even, and leaves the integer in the low bits.
 const ROUNDER: f32 = 12_582_912.0;
 
-/// False if a value is not finite.
+/// Returns false if a value is not finite.
 pub(crate) fn quantize_activations(
     values: &[f32],
     place: Place,
@@ -20,7 +20,7 @@ pub(crate) fn quantize_activations(
     good
 }
 
-/// One block of at most 32 values.
+/// Quantizes one block of at most 32 values.
 pub(crate) fn quantize_block(
     block: usize,
     values: &[f32],

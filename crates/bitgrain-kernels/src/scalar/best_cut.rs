@@ -1,4 +1,4 @@
-//! The worth of cuts: the portable loop.
+//! Scores of cuts: the portable loop.
 
 use crate::best_cut::{CutTerms, cut_worths_body};
 

@@ -1,13 +1,13 @@
-//! Bins between cuts: the definition, a binary search without branches for eight values at a time.
+//! Binning: the definition, a branchless binary search for eight values at a time.
 
 use core::hint::select_unpredictable;
 
 use crate::bin::BinCode;
 
-/// Values searched together: one search waits for memory at every step, eight fill the gaps of each other.
+/// Values searched together: each step of a search waits for memory, and eight interleaved searches hide that latency.
 const LANES: usize = 8;
 
-/// For each value the number of cuts below it; `nan` for a NaN.
+/// Writes the number of cuts below each value; `nan` for a NaN.
 pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
     let (chunks, rest) = values.as_chunks::<LANES>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * LANES);
@@ -20,7 +20,7 @@ pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mu
     }
 }
 
-/// The rest of a search that is known to end at `found` or up to `left` cuts behind it.
+/// Finishes a search that is known to end between `found` and `found + left`.
 #[inline]
 pub(crate) fn search<const N: usize>(
     cuts: &[f32],

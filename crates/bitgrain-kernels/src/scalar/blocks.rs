@@ -1,4 +1,4 @@
-//! Fused quantize + pack and unpack + dequantize: the definition, through a few codes on the stack.
+//! Fused quantize + pack and unpack + dequantize: the definition, through a small buffer on the stack.
 
 use super::max_abs::max_abs_bits;
 use super::pack::pack_run;
@@ -9,7 +9,7 @@ use crate::blocks::{bias_of, decode_walk, encode_walk};
 use crate::cast::{as_bytes, as_codes};
 use crate::{BitWidth, KernelError};
 
-/// Codes on the stack between the two halves of a fused kernel.
+/// Codes in the buffer between the two halves of a fused kernel.
 const CHUNK: usize = 256;
 
 pub(crate) fn quantize_pack(width: BitWidth, values: &[f32], scale: f32, out: &mut [u8]) {
@@ -20,8 +20,8 @@ fn quantize_pack_any<const W: u32>(values: &[f32], scale: f32, out: &mut [u8]) {
     quantize_pack_run::<W, true>(values, scale, out);
 }
 
-/// One scale, any number of values. `out` may be longer than the codes. `_FOREIGN` says that the scale was not made
-/// for these values; backends clamp only then.
+/// Encodes any number of values with one scale. `out` may be longer than the codes. `_FOREIGN`: the scale was not
+/// computed from these values; vector backends clamp only then.
 pub(crate) fn quantize_pack_run<const W: u32, const _FOREIGN: bool>(values: &[f32], scale: f32, out: &mut [u8]) {
     let width = const { width_of(W) };
     let mut codes = [0; CHUNK];
@@ -38,7 +38,7 @@ pub(crate) fn unpack_dequantize(width: BitWidth, bytes: &[u8], scale: f32, out: 
     for_width!([2 3 4 5 6 7 8], width.bits(), unpack_dequantize_run(bytes, scale, out))
 }
 
-/// One scale, any number of values; false if a code is the pattern no writer makes. `bytes` may be longer than needed.
+/// Decodes any number of values with one scale; false if a code is invalid. `bytes` may be longer than needed.
 pub(crate) fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]) -> bool {
     let width = const { width_of(W) };
     let mut codes = [0; CHUNK];

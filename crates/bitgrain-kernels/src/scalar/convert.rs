@@ -1,6 +1,6 @@
-//! Half precision and bfloat16: the definition, as F16C rounds.
+//! Half precision and bfloat16: the definition, with the rounding of F16C.
 
-/// f32 to IEEE half, ties to even.
+/// Converts f32 to IEEE half precision, ties to even.
 pub(crate) fn f16_from_f32(values: &[f32], out: &mut [u16]) {
     for (half, value) in out.iter_mut().zip(values) {
         *half = f16_of(*value);
@@ -16,9 +16,9 @@ pub(crate) fn f16_of(value: f32) -> u16 {
     let half = if magnitude > 0x7F80_0000 {
         0x7E00 | (magnitude >> 13 & 0x3FF) as u16
     } else if magnitude >= 0x4780_0000 {
-        0x7C00 // 65536 and more; 65520 to 65536 rounds up to it below
+        0x7C00 // at least 65536; values from 65520 to 65536 are rounded up to infinity below
     } else if magnitude >= 0x3880_0000 {
-        // Normal: re-bias the exponent by 112, round off 13 bits.
+        // Normal: re-bias the exponent by 112 and round off 13 bits.
         ((magnitude - 0x3800_0000 + 0xFFF + (magnitude >> 13 & 1)) >> 13) as u16
     } else {
         // Subnormal or zero: adding 0.5 rounds to a multiple of 2^-24, which is then in the low bits.
@@ -27,7 +27,7 @@ pub(crate) fn f16_of(value: f32) -> u16 {
     sign | half
 }
 
-/// IEEE half to f32; a signalling NaN becomes quiet.
+/// Converts IEEE half precision to f32; a signaling NaN becomes quiet.
 pub(crate) fn f16_to_f32(codes: &[u16], out: &mut [f32]) {
     for (value, &half) in out.iter_mut().zip(codes) {
         *value = f32_of(half);
@@ -51,7 +51,7 @@ pub(crate) fn f32_of(half: u16) -> f32 {
     f32::from_bits(sign | bits)
 }
 
-/// f32 to bfloat16, ties to even.
+/// Converts f32 to bfloat16, ties to even.
 #[expect(clippy::cast_possible_truncation, reason = "the upper half, shifted down")]
 pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     for (code, value) in out.iter_mut().zip(values) {
@@ -62,7 +62,7 @@ pub(crate) fn bf16_from_f32(values: &[f32], out: &mut [u16]) {
     }
 }
 
-/// bfloat16 to f32: the upper half of its bits.
+/// Converts bfloat16 to f32: the upper half of its bits.
 pub(crate) fn bf16_to_f32(codes: &[u16], out: &mut [f32]) {
     for (value, &code) in out.iter_mut().zip(codes) {
         *value = f32::from_bits(u32::from(code) << 16);

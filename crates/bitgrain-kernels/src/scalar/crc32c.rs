@@ -1,10 +1,10 @@
-//! CRC-32C, eight bytes at a time through eight tables.
+//! CRC-32C, eight bytes at a time with eight tables.
 
 use crate::crc32c::POLYNOMIAL;
 
 static TABLES: [[u32; 256]; 8] = tables();
 
-/// Table `i` holds the remainders of the 256 bytes with `i` zeros behind them.
+/// Computes the tables: table `i` holds the remainders of the 256 bytes followed by `i` zero bytes.
 const fn tables() -> [[u32; 256]; 8] {
     let mut tables = [[0; 256]; 8];
     let mut byte = 0u32;
@@ -24,7 +24,7 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The remainder after `bytes`, from the remainder before them.
+/// Updates the remainder `crc` with `bytes`.
 pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let crc = chunks.iter().fold(crc, |crc, chunk| {
@@ -41,7 +41,7 @@ pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// One bit at a time, by the definition.
+    /// Computes one bit at a time, by the definition.
     fn by_bits(crc: u32, bytes: &[u8]) -> u32 {
         let bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| u32::from(byte >> bit & 1)));
         bits.fold(crc, |crc, bit| (crc >> 1) ^ (POLYNOMIAL * ((crc ^ bit) & 1)))

@@ -1,4 +1,4 @@
-//! Dot products: the definition. The order of the float sum is part of it.
+//! Dot products: the definition, which includes the order of the float sum.
 
 use super::unpack::unpack_run;
 use crate::BitWidth;
@@ -7,10 +7,10 @@ use crate::blocks::bias_of;
 use crate::cast::as_codes;
 use crate::dot::{dot_walk, sum_in_halves};
 
-/// Products between two widenings: 2^16 of at most 2^14 stay below 2^31.
+/// Products per i32 sum: 2^16 products of at most 2^14 stay below 2^31.
 const CHUNK: usize = 1 << 16;
 
-/// `sum(a * b)`; the slices have one length.
+/// Computes `sum(a * b)` of slices of equal length.
 pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     let chunks = a.chunks(CHUNK).zip(b.chunks(CHUNK));
     chunks.map(|(a, b)| i64::from(a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum::<i32>())).sum()
@@ -26,7 +26,7 @@ fn dot_blocks_of<const W: u32>(block: usize, values: &[f32], bytes: &[u8]) -> Op
     good.then(|| sum_in_halves(totals))
 }
 
-/// One block: sixteen lane sums, scaled, onto the totals.
+/// Adds one block: sixteen scaled lane sums onto the totals.
 fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut [f32; 16]) -> bool {
     let mut sums = [0.0; 16];
     let good = lane_sums::<W>(values, bytes, &mut sums);
@@ -36,7 +36,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
     good
 }
 
-/// Adds `value * code` to lane `i % 16`; false if a code is the pattern no writer makes.
+/// Adds `value * code` to lane `i % 16`; false if a code is invalid.
 pub(crate) fn lane_sums<const W: u32>(values: &[f32], bytes: &[u8], sums: &mut [f32; 16]) -> bool {
     let qmax: u8 = (1 << (W - 1)) - 1;
     let mut codes = [0; 64];
@@ -45,6 +45,7 @@ pub(crate) fn lane_sums<const W: u32>(values: &[f32], bytes: &[u8], sums: &mut [
         let codes = &mut codes[..chunk.len()];
         unpack_run::<W>(const { bias_of(W) }, &bytes[i * 8 * W as usize..], codes);
         good &= codes.iter().all(|code| code.wrapping_add(qmax) <= 2 * qmax);
+        // Sixteen lanes are one AVX-512 register or two of AVX2; every backend adds in this order.
         for (values, codes) in chunk.chunks(16).zip(as_codes(codes).chunks(16)) {
             for ((sum, value), &code) in sums.iter_mut().zip(values).zip(codes) {
                 *sum += value * f32::from(code);

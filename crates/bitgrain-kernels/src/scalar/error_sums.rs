@@ -2,7 +2,7 @@
 
 use crate::ErrorSums;
 
-/// Partial sums of each kind.
+/// Number of partial sums of each kind.
 const LANES: usize = 8;
 
 pub(crate) fn error_sums(original: &[f32], decoded: &[f32]) -> ErrorSums {
@@ -23,7 +23,7 @@ fn all_finite(x: &[f32; LANES], y: &[f32; LANES]) -> bool {
     x.iter().chain(y).fold(true, |finite, value| finite & value.is_finite())
 }
 
-/// Partial sums side by side: pair `i` goes to lane `i % 8`.
+/// Partial sums: pair `i` is added to lane `i % 8`.
 #[derive(Default)]
 pub(crate) struct ErrorLanes {
     squares: [f64; LANES],
@@ -48,7 +48,7 @@ impl ErrorLanes {
         }
     }
 
-    /// Adds pairs of which some may not be finite.
+    /// Adds pairs that may not be finite.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_odd(&mut self, x: &[f32; LANES], y: &[f32; LANES]) {
@@ -58,7 +58,7 @@ impl ErrorLanes {
                 continue;
             }
             let (x, y) = (f64::from(x[i]), f64::from(y[i]));
-            // A maximum would pass over NaN, and with it over the worst error there is.
+            // `max` ignores NaN, which would hide the worst possible error.
             let error = if y.is_finite() { (x - y).abs() } else { f64::INFINITY };
             self.squares[i] += error * error;
             self.original[i] += x * x;
@@ -68,9 +68,9 @@ impl ErrorLanes {
         }
     }
 
-    /// Adds the pairs that fill no chunk, and the lanes to each other.
+    /// Adds the pairs that do not fill a chunk, and adds up the lanes.
     pub(crate) fn finish(mut self, x_rest: &[f32], y_rest: &[f32]) -> ErrorSums {
-        // A pair of zeros adds nothing.
+        // Padding with zeros does not change any sum.
         let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
         for (i, (from_x, from_y)) in x_rest.iter().zip(y_rest).enumerate() {
             (x[i], y[i]) = (*from_x, *from_y);
@@ -87,7 +87,7 @@ impl ErrorLanes {
         }
     }
 
-    /// Squares, originals, decoded, products and maxima, for backends that keep them in registers.
+    /// Returns squares, originals, decoded, products and maxima, for backends that keep them in registers.
     #[cfg(any(
         target_arch = "x86_64",
         all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")

@@ -34,7 +34,7 @@ pub(crate) fn pack_floats(values: &[f32], step: usize, rows: usize, out: &mut [F
     pack_columns(values, step, rows, 0, out);
 }
 
-/// The columns from `first` on.
+/// Packs the columns from `first` on.
 pub(crate) fn pack_columns(values: &[f32], step: usize, rows: usize, first: usize, out: &mut [FloatLine]) {
     for (col, out) in out.iter_mut().enumerate() {
         out.0 = [0.0; 16];

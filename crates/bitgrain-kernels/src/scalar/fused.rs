@@ -1,34 +1,34 @@
-//! `a * b + c` with one rounding, for CPUs where that is not an instruction and builds where it is not in core.
+//! `a * b + c` with one rounding, for CPUs without the instruction and for builds without std.
 
 /// Smallest normal f32, as f64.
 const SMALLEST: f64 = 1.175_494_350_822_287_5e-38;
 
-/// Fused multiply-add of f32. The payload of a NaN is left open.
+/// Computes a fused multiply-add of f32. The payload of a NaN is unspecified.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the one rounding")]
 pub(crate) fn mul_add(a: f32, b: f32, c: f32) -> f32 {
-    // 24 bits times 24 bits are exact in the 53 of an f64; only the sum is rounded.
+    // The product of two 24-bit mantissas is exact in the 53 bits of an f64; only the sum is rounded.
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
-    // Rounding twice is rounding once, unless the first lands halfway between two f32.
+    // Rounding twice equals rounding once, unless the first result lands halfway between two f32.
     let halfway = sum.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
     if !halfway && sum.abs() >= SMALLEST { sum as f32 } else { carefully(product, c, sum) }
 }
 
-/// Rounds the sum to odd first, which loses no more than the knowledge of which side of a half it is on
-/// (Boldo and Melquiond 2008).
+/// Rounds the sum to odd first, which preserves the side of the midpoint it is on (Boldo and Melquiond 2008).
 #[cold]
 #[expect(clippy::cast_possible_truncation, reason = "the one rounding")]
 fn carefully(product: f64, c: f64, sum: f64) -> f32 {
     if !sum.is_finite() {
         return sum as f32;
     }
+    // Knuth's two-sum: `lost` is the exact rounding error of the addition.
     let added = sum - product;
     let lost = (product - (sum - added)) + (c - added);
     if lost == 0.0 || sum.to_bits() & 1 == 1 {
         return sum as f32;
     }
-    // What was lost lies on the side of its sign.
+    // The rounding error lies on the side of its sign.
     let odd = if (lost > 0.0) == (sum > 0.0) { sum.to_bits() + 1 } else { sum.to_bits() - 1 };
     f64::from_bits(odd) as f32
 }
@@ -48,7 +48,7 @@ mod tests {
         for i in 0..400_000 {
             let [mut a, mut b, mut c] = [next(), next(), next()];
             if i % 2 == 0 {
-                // Few bits and near exponents: sums that land halfway between two floats.
+                // Few bits and similar exponents: sums that land halfway between two floats.
                 [a, b, c] = [a, b, c].map(|x| 0x3F00_0000 | x & 0x80FF_0001 | x >> 9 & 0x0380_0000);
             }
             if i % 5 == 0 {
@@ -66,10 +66,10 @@ mod tests {
     #[test]
     fn a_sum_that_is_all_but_halfway_goes_to_the_right_side() {
         let power = |exponent: i32| f32::from_bits((127 + exponent).cast_unsigned() << 23);
-        // 1 plus a little more than half of a step.
+        // 1 plus slightly more than half a step.
         assert_eq!(mul_add(1.0 + f32::EPSILON, power(-24), 1.0), 1.0 + f32::EPSILON);
         assert_eq!(mul_add(1.0, power(-24), 1.0), 1.0);
-        // An odd subnormal plus a little less than half of a step, which is too little for an f64 to see.
+        // An odd subnormal plus slightly less than half a step, too little for an f64 to represent.
         let (a, b) = ((1.0 + f32::EPSILON) * power(-75), (1.0 - f32::EPSILON) * power(-75));
         let odd = f32::from_bits(0x0040_0001);
         assert_eq!(mul_add(a, b, odd).to_bits(), odd.to_bits());

@@ -1,4 +1,4 @@
-//! llama.cpp's blocks, one after the other: the portable layouts are the definition.
+//! llama.cpp's blocks, one at a time: the portable layouts are the definition.
 
 use crate::ggml::GgmlBlock;
 use crate::ggml::layout;

@@ -1,4 +1,4 @@
-//! Lanes in portable Rust: the definition. Four values in an array, for a compiler to put into a register.
+//! Lanes in portable Rust: the definition. Four values in an array, which the compiler may keep in a register.
 
 use core::array::from_fn;
 use core::ops::{Add, Div, Mul, Sub};
@@ -7,17 +7,17 @@ use super::sqrt::sqrt;
 use crate::ggml::scale_search::levels::{LEVELS, nearest, nearest_level_code};
 use crate::lanes::{Isa, Lanes, Mask};
 
-/// The portable instruction set: always there.
+/// The portable instruction set, always available.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
 const WIDTH: usize = 4;
 
-/// Four lanes.
+/// Four f32.
 #[derive(Clone, Copy)]
 pub(crate) struct Four([f32; WIDTH]);
 
-/// A yes or no for each of four lanes.
+/// One boolean per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct FourBools([bool; WIDTH]);
 
@@ -122,7 +122,7 @@ impl Lanes for Four {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low byte is asked for")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only the low byte is needed")]
     fn low_byte(self) -> Self {
         self.map(|a| f32::from(a as i32 as u8))
     }
@@ -160,7 +160,7 @@ impl Mask for FourBools {
     }
 }
 
-/// The four operations, lane by lane.
+/// Implements an operator lane by lane.
 macro_rules! lane_by_lane {
     ($($trait:ident $method:ident),*) => {$(
         impl $trait for Four {

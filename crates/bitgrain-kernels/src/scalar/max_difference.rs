@@ -1,8 +1,8 @@
 //! Largest difference: the definition.
 
-/// The largest `|a - b|` of pairs, NaN ignored. Sixteen running maxima, because one would wait for itself at every pair.
+/// Returns the largest `|a - b|`, ignoring NaN. Sixteen running maxima, because a single one is a dependency chain.
 pub(crate) fn max_difference(a: &[f32], b: &[f32]) -> f32 {
-    // A comparison with NaN is false, so NaN never replaces a maximum.
+    // Comparisons with NaN are false, so NaN never replaces a maximum.
     let larger = |max: f32, (a, b): (&f32, &f32)| if (a - b).abs() > max { (a - b).abs() } else { max };
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let mut lanes = [0.0_f32; 16];

@@ -2,7 +2,7 @@
 
 use crate::minifloat::Minifloat;
 
-/// f32 to codes, ties to even, saturating.
+/// Converts f32 to codes, ties to even, saturating.
 #[expect(clippy::cast_possible_truncation, reason = "a code has at most 8 bits")]
 pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
     for (code, value) in out.iter_mut().zip(values) {
@@ -21,7 +21,7 @@ pub(crate) fn minifloat_from_f32<F: Minifloat>(values: &[f32], out: &mut [u8]) {
     }
 }
 
-/// Codes to f32, exactly; bits above the format's width are ignored.
+/// Converts codes to f32 exactly; bits above the format's width are ignored.
 pub(crate) fn minifloat_to_f32<F: Minifloat>(codes: &[u8], out: &mut [f32]) {
     for (value, &code) in out.iter_mut().zip(codes) {
         let code = u32::from(code);

@@ -1,4 +1,4 @@
-//! The definition of every primitive, in portable safe Rust. Also what runs on CPUs without a backend, and on WASM.
+//! Definition of every primitive, in portable safe Rust. Also the backend of CPUs without vector kernels, and of WASM.
 
 mod activations;
 mod best_cut;
@@ -51,7 +51,7 @@ pub(crate) use scale_search::scale_search;
 pub(crate) use softmax::softmax_gradients;
 pub(crate) use tree::{add_leaf_values, symmetric_leaves, tree_leaves};
 pub(crate) use unpack::{unpack_bytes, unpack_words};
-/// The rest of what vector backends do is finished with these.
+/// Functions with which vector backends process the remainder of a slice.
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {
     activations::quantize_block,

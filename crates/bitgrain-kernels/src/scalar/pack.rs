@@ -1,9 +1,9 @@
-//! Bit packing: the definition, eight codes at a time in a machine word.
+//! Bit packing: the definition, eight codes per machine word.
 
 use crate::UnsignedWidth;
 use crate::backend::for_width;
 
-/// Codes between two range checks: small enough to stay in L1 for the packing that follows.
+/// Codes between two range checks: they stay in L1 for the packing that follows.
 const CHUNK: usize = 4096;
 
 /// Packs `code + bias` for each byte; false if one is above `max`.
@@ -15,7 +15,7 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
     let mut largest = 0;
     let mut at = 0;
     for chunk in codes.chunks(CHUNK) {
-        // A plain loop of its own: compilers turn it into vector maxima.
+        // A separate simple loop, which compilers turn into vector maxima.
         largest = chunk.iter().fold(largest, |max: u8, code| max.max(code.wrapping_add(bias)));
         let len = (chunk.len() * W as usize).div_ceil(8);
         pack_run::<W>(bias, chunk, &mut out[at..at + len]);
@@ -24,8 +24,8 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
     largest <= max
 }
 
-/// Packs `code + bias` without a range check. `out` may be longer than the packed codes; up to 8 bytes past them
-/// may be written.
+/// Packs `code + bias` without a range check. `out` may be longer than the packed codes; up to 8 bytes after them may
+/// be written.
 pub(crate) fn pack_run<const W: u32>(bias: u8, codes: &[u8], out: &mut [u8]) {
     let width = W as usize;
     if W == 8 {
@@ -35,7 +35,7 @@ pub(crate) fn pack_run<const W: u32>(bias: u8, codes: &[u8], out: &mut [u8]) {
         return;
     }
     let (mut codes, mut at) = (codes, 0);
-    // Four words side by side, which compilers turn into vectors; single words at the end.
+    // Four independent words per iteration, which compilers vectorize; single words at the end.
     while let Some((four, rest)) = codes.split_first_chunk::<32>()
         && let Some(reach) = out[at..].first_chunk_mut::<32>()
     {
@@ -63,16 +63,16 @@ pub(crate) fn pack_run<const W: u32>(bias: u8, codes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Adds `bias` to each of eight bytes, which with it give numbers below 128. Others spoil their neighbours, but then
-/// the range check has failed already.
+/// Adds `bias` to each of eight bytes, whose sums must be below 128. Larger sums corrupt their neighbors, but then the
+/// range check has already failed.
 fn add_bytes(codes: [u8; 8], bias: u8) -> u64 {
-    // As unsigned numbers 128 higher, they are all at least what is taken off.
+    // With the top bit flipped, every byte is at least as large as the subtrahend, so no borrow crosses bytes.
     (u64::from_le_bytes(codes) ^ HIGH).wrapping_sub(u64::from(128 - bias) * EACH)
 }
 
 /// A one in each byte of a word.
 pub(super) const EACH: u64 = 0x0101_0101_0101_0101;
-/// The upper bit of each byte.
+/// The top bit of each byte.
 pub(super) const HIGH: u64 = 0x80 * EACH;
 
 /// Moves the codes in the bytes of a word together: bytes to pairs, pairs to fours, fours to eight codes.
@@ -117,7 +117,7 @@ pub(crate) fn pack_words_run<const W: u32>(codes: &[u16], out: &mut [u8]) {
     }
 }
 
-/// Eight 16-bit codes as `8 * W` contiguous bits.
+/// Packs eight 16-bit codes into `8 * W` contiguous bits.
 fn squeeze_words<const W: u32>(group: &[u16; 8]) -> u128 {
     let mask = (1_u64 << W) - 1;
     let four =

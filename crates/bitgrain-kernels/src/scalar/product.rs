@@ -8,7 +8,7 @@ pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut 
     strip_walk!(strips, tiles, out);
 }
 
-/// With a scale for each block.
+/// Multiplies a strip with a scale per block.
 fn halves<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[HalfLine],
@@ -27,7 +27,7 @@ fn halves<const LINES: usize, const W: usize>(
     }
 }
 
-/// With a scale for each group of blocks.
+/// Multiplies a strip with a scale per group of blocks.
 fn groups<const LINES: usize, const W: usize>(
     lines: &[[CodeLine; LINES]],
     scales: &[FloatLine],
@@ -59,7 +59,7 @@ fn codes<const LINES: usize>(lines: &[CodeLine; LINES], lane: usize) -> [i16; 32
     block_codes(if LINES == 4 { StripBits::Four } else { StripBits::Eight }, lines, lane)
 }
 
-/// The exact sum of a block's products of codes.
+/// Returns the exact sum of a block's products of codes.
 #[expect(clippy::cast_precision_loss, reason = "at most 32 * 128 * 128, which an f32 holds")]
 fn sum<const W: usize>(weights: &[i16; 32], tile: TileBlocks<'_, W>, block: usize, row: usize) -> f32 {
     let mut sum = 0;

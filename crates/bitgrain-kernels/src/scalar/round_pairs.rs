@@ -1,4 +1,4 @@
-//! Codes of gradients: the portable loop.
+//! Rounding of gradient pairs: the portable loop.
 
 use crate::histogram::Pair8;
 use crate::round_pairs::{PairSteps, round_pairs_body};

@@ -1,4 +1,4 @@
-//! Formats that search their scales, four blocks at a time.
+//! Formats with a scale search, four blocks at a time.
 
 use super::Portable;
 use crate::ggml::scale_search::{BlockSearch, Rows, quantize_rows};

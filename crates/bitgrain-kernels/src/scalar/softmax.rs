@@ -1,10 +1,10 @@
-//! Gradients of the softmax loss: the definition, which vector backends compile again for their own registers.
+//! Gradients of the softmax loss: the definition, which vector backends compile for their own registers.
 
 use super::exp::exp_normal;
 
-/// Rows worked on at once: those of a few classes stay in the first cache.
+/// Rows processed at once: with a few classes they fit the L1 cache.
 const BLOCK: usize = 256;
-/// How far below the largest score another counts: shares stay normal numbers, which are faster.
+/// Lower limit of a score relative to the largest: keeps shares normal, because subnormals are slow.
 const FARTHEST: f32 = -80.0;
 
 pub(crate) fn softmax_gradients(
@@ -17,7 +17,7 @@ pub(crate) fn softmax_gradients(
     softmax_gradients_each(scores, targets, factor, grads, hess);
 }
 
-/// The loops, for a backend to compile. Every slice has as many rows as there are targets, or more.
+/// Loops for a backend to compile. No slice has fewer rows than there are targets.
 #[inline(always)]
 pub(crate) fn softmax_gradients_each(
     scores: &[&[f32]],
@@ -52,7 +52,7 @@ pub(crate) fn softmax_gradients_each(
             let (grads, hess) = (&mut grads[rows.clone()], &mut hess[rows.clone()]);
             for (((grad, hess), inverse), &target) in grads.iter_mut().zip(hess).zip(&total).zip(targets) {
                 let share = *grad * inverse;
-                // Compared in every class rather than looked up once: looking up cannot be done in vectors.
+                // Compared in every class instead of looked up once, because a lookup cannot be vectorized.
                 *grad = share - if target == class { 1.0 } else { 0.0 };
                 *hess = factor * share * (1.0 - share);
             }

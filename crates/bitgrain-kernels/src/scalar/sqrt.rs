@@ -1,6 +1,6 @@
-//! The square root, correctly rounded. `core` has none, and the vector units' are correctly rounded.
+//! Correctly rounded square root. `core` lacks one, and results must equal those of the vector instructions, which round correctly.
 
-/// Square root of a value; NaN for negative ones.
+/// Returns the square root of a value; NaN for negative values.
 pub(super) fn sqrt(value: f32) -> f32 {
     const FRACTION: u32 = 23;
     let bits = value.to_bits();
@@ -24,11 +24,11 @@ pub(super) fn sqrt(value: f32) -> f32 {
         mantissa <<= 1;
         exponent -= 1;
     }
-    // The root of 49 or 50 bits has 25, one more than f32. It is never a tie: an odd root's square has no zeros at
-    // the end, and this one has 24.
+    // The root of 49 or 50 bits has 25 bits, one more than f32. It is never a tie: the square of an odd root has no
+    // trailing zeros, and this radicand has 24.
     let root = (mantissa << 24).isqrt();
     let rounded = (root + 1) >> 1;
-    // `rounded` is 2^23..=2^24, so it adds one to the exponent's field, or two. Roots are never subnormal.
+    // `rounded` is 2^23..=2^24, so it adds one or two to the exponent field. Roots are never subnormal.
     let biased = u64::from(((exponent - 24) / 2 + 150).unsigned_abs());
     #[expect(clippy::cast_possible_truncation, reason = "a sign of 0, 8 bits of exponent, 23 of fraction")]
     let bits = ((biased << FRACTION) + rounded) as u32;

@@ -1,8 +1,8 @@
-//! Rows through a tree: the definition. The loops over rows have no branches, so that any compiler makes vectors of them.
+//! Tree evaluation: the definition. The loops over rows are branchless, so that compilers vectorize them.
 
 use crate::tree::{CodeColumns, Rows, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep};
 
-/// The result of the last step for each row; 0 if there are no steps.
+/// Computes the result of the last step for each row; 0 without steps.
 pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     let mut results = [Rows([0; TREE_ROWS]); TREE_RESULTS];
     let last = steps.last().map_or(0, |step| usize::from(step.out));
@@ -21,7 +21,7 @@ pub(crate) fn tree_leaves(steps: &[TreeStep], codes: CodeColumns<'_>, leaves: &m
     }
 }
 
-/// The sum of the weights of the levels whose code is above `at_most`, for each row.
+/// Computes the sum of the weights of the levels whose code is above `at_most`, for each row.
 pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, leaves: &mut [u8]) {
     for (leaves, start) in leaves.as_chunks_mut::<TREE_ROWS>().0.iter_mut().zip((0..).step_by(TREE_ROWS)) {
         *leaves = [0; TREE_ROWS];
@@ -33,7 +33,7 @@ pub(crate) fn symmetric_leaves(levels: &[TreeLevel], codes: CodeColumns<'_>, lea
     }
 }
 
-/// `sums[row] += values[leaves[row]]`; 0 for leaves behind the values.
+/// Computes `sums[row] += values[leaves[row]]`; leaves beyond the values add 0.
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
     for (sum, &leaf) in sums.iter_mut().zip(leaves) {
         *sum += values.get(usize::from(leaf)).copied().unwrap_or(0.0);

@@ -1,13 +1,13 @@
-//! Bit unpacking: the definition, eight codes at a time in a machine word.
+//! Bit unpacking: the definition, eight codes per machine word.
 
 use super::pack::{EACH, HIGH};
 use crate::UnsignedWidth;
 use crate::backend::for_width;
 
-/// Codes between two range checks: still in L1 when they are checked.
+/// Codes between two range checks: they are still in L1 when they are checked.
 const CHUNK: usize = 4096;
 
-/// Unpacks `out.len()` codes and takes `bias` off each; false if one was above `max` before that.
+/// Unpacks `out.len()` codes and subtracts `bias`; false if a code was above `max` before that.
 pub(crate) fn unpack_bytes(bits: u8, bias: u8, max: u8, bytes: &[u8], out: &mut [u8]) -> bool {
     for_width!([1 2 3 4 5 6 7 8], bits, unpack_bytes_of(bias, max, bytes, out))
 }
@@ -23,7 +23,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     largest <= max
 }
 
-/// Unpacks `out.len()` codes and takes `bias` off each, without a range check. `bytes` may be longer than needed.
+/// Unpacks `out.len()` codes and subtracts `bias`, without a range check. `bytes` may be longer than needed.
 pub(crate) fn unpack_run<const W: u32>(bias: u8, bytes: &[u8], out: &mut [u8]) {
     let width = W as usize;
     if W == 8 {
@@ -33,7 +33,7 @@ pub(crate) fn unpack_run<const W: u32>(bias: u8, bytes: &[u8], out: &mut [u8]) {
         return;
     }
     let (mut out, mut at) = (out, 0);
-    // Four words side by side, which compilers turn into vectors; single words at the end.
+    // Four independent words per iteration, which compilers vectorize; single words at the end.
     while out.len() >= 32
         && let Some(reach) = bytes[at..].first_chunk::<32>()
     {
@@ -65,19 +65,19 @@ pub(crate) fn unpack_run<const W: u32>(bias: u8, bytes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Up to `N` bytes with zeros behind them.
+/// Copies at most `N` bytes and pads them with zeros.
 fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut word = [0; N];
     word[..bytes.len()].copy_from_slice(bytes);
     word
 }
 
-/// Takes `bias` off each byte of a word, which holds numbers below 128.
+/// Subtracts `bias` from each byte of a word, all below 128.
 const fn subtract_bytes(word: u64, bias: u8) -> u64 {
     ((word | HIGH) - bias as u64 * EACH) ^ HIGH
 }
 
-/// The inverse of squeezing: eight codes to fours, pairs, bytes.
+/// Spreads eight codes to fours, pairs and bytes: the inverse of `squeeze`.
 const fn spread<const W: u32>(word: u64) -> u64 {
     let four = (1 << (4 * W)) - 1;
     let fours = (word & four) | (word << (32 - 4 * W) & four << 32);
@@ -92,7 +92,7 @@ pub(crate) fn unpack_words(width: UnsignedWidth, bytes: &[u8], out: &mut [u16]) 
     for_width!([1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16], width.bits(), unpack_words_run(bytes, out));
 }
 
-/// [`unpack_words`] at one width.
+/// Unpacks codes of one width; see [`unpack_words`].
 pub(crate) fn unpack_words_run<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     let (groups, rest) = out.as_chunks_mut::<8>();
     let (fulls, tail) = bytes.split_at(groups.len() * W as usize);
@@ -105,7 +105,7 @@ pub(crate) fn unpack_words_run<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     }
 }
 
-/// `8 * W` contiguous bits as eight 16-bit codes.
+/// Unpacks `8 * W` contiguous bits into eight 16-bit codes.
 #[expect(clippy::cast_possible_truncation, reason = "masked to 16 bits, and to 64 by design")]
 fn spread_words<const W: u32>(word: u128) -> [u16; 8] {
     let mask = (1_u64 << W) - 1;

@@ -1,5 +1,5 @@
-//! CRC-32C with the `crc32` instruction, which takes eight bytes a cycle but three cycles until its result is there: so
-//! three stretches are summed at once and put together with a carry-less product. Used by both vector backends.
+//! CRC-32C with the `crc32` instruction, which accepts eight bytes per cycle but has a latency of three cycles: three
+//! segments are processed at once and combined with a carry-less product. Used by both vector backends.
 
 use core::arch::x86_64::*;
 
@@ -7,12 +7,12 @@ use bitgrain_isa::avx2;
 
 use crate::crc32c::POLYNOMIAL;
 
-/// Lengths of a stretch: for buffers of megabytes, for a kilobyte, and for what is left of either.
+/// Segment lengths: for buffers of megabytes, of kilobytes, and for the remainder of either.
 const LONG: usize = 4096;
 const MIDDLE: usize = 336;
 const SHORT: usize = 40;
 
-/// The remainder after `bytes`, from the remainder before them.
+/// Updates the remainder `crc` with `bytes`.
 #[avx2]
 pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -23,7 +23,7 @@ pub(crate) fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     rest.iter().fold(crc, |crc, &byte| _mm_crc32_u8(crc, byte))
 }
 
-/// Sums three stretches of `LEN` bytes at once while there are so many. Returns the words left over.
+/// Processes three segments of `LEN` bytes at once while enough bytes are left. Returns the remaining words.
 #[inline]
 #[avx2]
 fn stretches<const LEN: usize>(mut crc: u32, mut words: &[[u8; 8]]) -> (u32, &[[u8; 8]]) {
@@ -32,12 +32,14 @@ fn stretches<const LEN: usize>(mut crc: u32, mut words: &[[u8; 8]]) -> (u32, &[[
         let (a, rest) = words.split_at(count);
         let (b, rest) = rest.split_at(count);
         let (c, rest) = rest.split_at(count);
+        // The second and third segment start at 0; their remainders are combined by linearity.
         let (mut first, mut second, mut third) = (crc, 0, 0);
         for ((a, b), c) in a.iter().zip(b).zip(c) {
             first = step(first, a);
             second = step(second, b);
             third = step(third, c);
         }
+        // The first segment is followed by two segments, the second by one: multiply by x to that many bits.
         let far = product(first, const { power(16 * LEN - 33) });
         let near = product(second, const { power(8 * LEN - 33) });
         crc = low(_mm_crc32_u64(0, far ^ near)) ^ third;
@@ -52,14 +54,14 @@ fn step(crc: u32, word: &[u8; 8]) -> u32 {
     low(_mm_crc32_u64(u64::from(crc), u64::from_le_bytes(*word)))
 }
 
-/// The upper half of a sum is always zero.
+/// Drops the upper half, which is always zero.
 #[expect(clippy::cast_possible_truncation, reason = "the instruction returns 32 bits in a 64-bit register")]
 const fn low(sum: u64) -> u32 {
     sum as u32
 }
 
-/// Product of two polynomials. Both have their lowest power in the top bit, so the product is one bit, and the `crc32`
-/// that takes it further 32 bits, away from where it belongs: the 33 that the exponents above lack.
+/// Multiplies two polynomials. Both have their lowest power in the top bit, which shifts the product by one bit, and
+/// the `crc32` that reduces it shifts by 32 more: the exponents above are 33 lower to compensate.
 #[inline]
 #[avx2]
 fn product(a: u32, b: u32) -> u64 {
@@ -67,7 +69,7 @@ fn product(a: u32, b: u32) -> u64 {
     _mm_cvtsi128_si64(_mm_clmulepi64_si128::<0>(a, b)).cast_unsigned()
 }
 
-/// The remainder of x to this power.
+/// Returns the remainder of x to this power.
 const fn power(exponent: usize) -> u32 {
     let (mut remainder, mut i) = (1 << 31, 0);
     while i < exponent {

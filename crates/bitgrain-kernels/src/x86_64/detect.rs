@@ -1,13 +1,13 @@
-//! What CPUID and XCR0 say. By hand, because `is_x86_feature_detected!` needs std; a test compares the two.
+//! CPU detection with CPUID and XCR0, because `is_x86_feature_detected!` needs std; a test compares the two.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 
-/// The instruction sets of the running CPU that the operating system also saves on a context switch.
+/// Instruction sets of the running CPU whose registers the operating system saves on a context switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cpu {
     pub(crate) avx2: bool,
     pub(crate) avx512: bool,
-    /// Tiles of bytes, and the affine byte transforms that came before them.
+    /// AMX byte tiles and GFNI.
     pub(crate) amx: bool,
 }
 
@@ -19,7 +19,7 @@ impl Cpu {
         }
         let leaf1 = __cpuid(1);
         const OSXSAVE: u32 = 1 << 27;
-        // Carry-less products came three generations earlier, so asking for them too excludes no processor.
+        // PCLMULQDQ is three generations older, so that requiring it excludes no processor.
         const PCLMUL_FMA_AVX_F16C: u32 = 1 << 1 | 1 << 12 | 1 << 28 | 1 << 29;
         if leaf1.ecx & OSXSAVE == 0 {
             return none;
@@ -49,7 +49,7 @@ impl Cpu {
 /// CPUID must have reported OSXSAVE.
 #[target_feature(enable = "xsave")]
 unsafe fn read_xcr0() -> u64 {
-    // SAFETY: the caller saw OSXSAVE; register 0 always exists.
+    // SAFETY: the caller checked OSXSAVE; register 0 always exists.
     unsafe { _xgetbv(0) }
 }
 
@@ -71,7 +71,7 @@ mod tests {
             && has!("avx512vnni");
         let cpu = Cpu::read();
         assert_eq!((cpu.avx2, cpu.avx512), (avx2, avx512));
-        // It does not tell of AMX yet.
+        // std does not detect AMX yet.
         assert!(!cpu.amx || has!("gfni"));
     }
 }

@@ -1,35 +1,34 @@
-//! Division by a scale in fixed point, with a test that says when the answer is certain.
+//! Division by a scale in fixed point, with a test for results that are certain.
 //!
-//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The kernels compute
-//! `x * (65536 / scale) + 32768 + MARGIN` instead and turn it into an integer, whose upper half is then the code and
-//! whose lower half says how far the quotient is above the nearest boundary between two codes. For quotients up to 128
-//! the rounding of the factor, of the true quotient, of the product, of the sum and of the conversion move it by less
-//! than half a unit each. So where the lower half is more than `2 * MARGIN`, the quotient lies in the same
-//! interval, and the code is exact; beyond 128 both are clamped to the same code. Elsewhere (one block of 64 in 110)
-//! the kernels divide. The division alone would hold encoding to 16 GB/s in cache.
+//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The kernels compute `x * (65536 / scale)
+//! + 32768 + MARGIN` instead and convert it to an integer, whose upper half is the code and whose lower half is the
+//! distance of the quotient from the nearest boundary between two codes. For quotients up to 128, the rounding of the
+//! factor, of the true quotient, of the product, of the sum and of the conversion each move it by less than half a
+//! unit. If the lower half is more than `2 * MARGIN`, the quotient therefore lies in the same interval and the code is
+//! exact; beyond 128 both are clamped to the same code. Otherwise (one block of 64 in 110) the kernels divide. Division
+//! alone would limit encoding to 16 GB/s in cache.
 
-/// A scale and, where it is safe, what to multiply with instead of dividing by it.
+/// A scale, with a factor that replaces the division if that is safe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
-    /// What to divide by.
+    /// The divisor.
     pub(super) scale: f32,
-    /// `65536 / scale`, unless that is too near the ends of the range to have full precision.
+    /// `65536 / scale`, unless that is too close to the limits of f32 for full precision.
     pub(super) factor: Option<f32>,
 }
 
 impl Divisor {
-    /// More units than all the roundings together can make up. The proof needs them; no test has found a wrong code
-    /// without.
+    /// More units than all rounding errors together. Required by the proof; no test found a wrong code without it.
     const MARGIN: u16 = 4;
-    /// Lower halves up to this one are uncertain.
+    /// Lower halves up to this value are uncertain.
     pub(super) const UNCERTAIN: u16 = 2 * Self::MARGIN;
-    /// What to add before taking the upper half.
+    /// Added before the upper half is taken.
     pub(super) const OFFSET: f32 = 32_768.0 + Self::MARGIN as f32;
-    /// Smallest scale that has a factor of full precision, with room to spare.
+    /// Smallest scale with a factor of full precision, with some margin.
     pub(super) const LEAST: f32 = 1e-30;
     /// Largest such scale.
     pub(super) const MOST: f32 = 1e30;
-    /// A step between two codes.
+    /// One code in fixed point.
     pub(super) const ONE: f32 = 65_536.0;
 
     #[inline]
@@ -53,14 +52,14 @@ mod tests {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "halves of an integer")]
     fn certain_codes_are_the_rounded_quotient_near_every_half() {
         let mut certain = 0;
-        // Every float within 12 steps of each halfway point, for hundreds of scales with awkward mantissas.
+        // Every float within 12 steps of each midpoint, for hundreds of scales with awkward mantissas.
         for scale in (0..400_u32).map(|k| f32::from_bits(0x3C00_0000 + k * 0x0001_2345)) {
             let factor = Divisor::new(scale).factor.expect("in range");
             for half in (-255..=255).step_by(2).map(|k| k as f32 * 0.5) {
                 let middle = half * scale;
                 for step in -12..=12 {
                     let x = f32::from_bits(middle.to_bits().wrapping_add_signed(step));
-                    // As the kernels do it: with a fused step in one backend, without in the other.
+                    // As in the kernels: fused in one backend, not fused in the other.
                     let fused = x.mul_add(factor, Divisor::OFFSET);
                     for fixed in [fused, x * factor + Divisor::OFFSET] {
                         let fixed = round(f64::from(fixed)) as i32;
@@ -72,6 +71,6 @@ mod tests {
                 }
             }
         }
-        assert!(certain > 100_000, "hardly anything was certain: {certain}");
+        assert!(certain > 100_000, "too few certain codes: {certain}");
     }
 }

@@ -1,24 +1,24 @@
-//! Encoding four blocks of 64 values together.
+//! Encoding of four blocks of 64 values together.
 //!
-//! A block's scale waits for its maximum, and its codes wait for its scale: some seventy cycles in which the scheduler
-//! fills up with instructions that cannot run yet. Four maxima reduced together and two divisions for four blocks let
-//! the next four begin meanwhile, which is a third faster in cache.
+//! A block's scale depends on its maximum, and its codes on its scale: about seventy cycles in which the scheduler
+//! fills up with instructions that cannot run yet. Reducing four maxima together and dividing twice for four blocks
+//! lets the next four start meanwhile, which is a third faster in cache.
 
 use core::arch::x86_64::*;
 
 use super::divisor::Divisor;
 
-/// Blocks that are encoded together.
+/// Blocks encoded together.
 pub(super) type Four = [[f32; 64]; 4];
 
-/// Scales and divisors of four blocks from the bits of their maxima; `None` if one of them is not an ordinary number
-/// that can be divided by in fixed point.
+/// Computes scales and divisors of four blocks from the bits of their maxima; `None` if one of them is zero, not finite
+/// or not suited for fixed-point division.
 #[inline]
 #[target_feature(enable = "sse2")]
 pub(super) fn divisors(max_bits: __m128i, qmax: u8) -> Option<[Divisor; 4]> {
     let max_abs = _mm_castsi128_ps(max_bits);
     let scale = _mm_div_ps(max_abs, _mm_set1_ps(f32::from(qmax)));
-    // Comparisons with NaN are false, so values that are not finite fail here too.
+    // Comparisons with NaN are false, so non-finite values fail here too.
     let ordinary =
         _mm_and_ps(_mm_cmpge_ps(scale, _mm_set1_ps(Divisor::LEAST)), _mm_cmplt_ps(scale, _mm_set1_ps(Divisor::MOST)));
     if _mm_movemask_ps(ordinary) != 0b1111 {
@@ -33,9 +33,9 @@ pub(super) fn divisors(max_bits: __m128i, qmax: u8) -> Option<[Divisor; 4]> {
     Some(core::array::from_fn(|i| Divisor { scale: scales[i], factor: Some(factors[i]) }))
 }
 
-/// Encodes a run of blocks with the `max_bits_of_four` and `encode_block` in scope where it is expanded, and with
-/// `encode_walk!` what those leave over: other block lengths, blocks that need care, and the end. `$slack` is how far
-/// `encode_block` may write past its block.
+/// Encodes a run of blocks with the `max_bits_of_four` and `encode_block` in scope at the expansion, and the remainder
+/// with `encode_walk!`: other block lengths, unusual blocks and the end. `$slack` is the number of bytes that
+/// `encode_block` may write after its block.
 macro_rules! encode_fours {
     ($w:ident, $block:expr, $values:expr, $out:expr, $slack:expr) => {{
         let stride = $crate::width::SCALE_LEN + 8 * $w as usize;

@@ -1,6 +1,6 @@
-//! llama.cpp's blocks on x86-64: which kernel takes which format, the same for both instruction sets.
+//! llama.cpp's blocks on x86-64: the kernel of each format, common to both instruction sets.
 
-/// Defines `dequantize_ggml` and `round_ggml` in the module `ggml` of an instruction set, from the kernels in scope there.
+/// Defines `dequantize_ggml` and `round_ggml` in the module `ggml` of an instruction set, from the kernels in scope.
 macro_rules! ggml_kernels {
     ($isa:ident) => {
         use $crate::ggml::GgmlBlock;
@@ -48,7 +48,7 @@ macro_rules! ggml_kernels {
             }
         }
 
-        /// Encodes what the kernels leave over: blocks that are not ordinary, and at the end fewer blocks than lanes.
+        /// Encodes the remainder: unusual blocks, and fewer blocks than lanes at the end.
         #[cold]
         #[inline(never)]
         #[bitgrain_isa::$isa]
@@ -58,8 +58,8 @@ macro_rules! ggml_kernels {
     };
 }
 
-/// Decodes each block of two slices with the layout's `unpack` and the `rows` in scope. A macro, so that it is inlined: see
-/// `layout`.
+/// Decodes each block of two slices with the layout's `unpack` and the `rows` in scope. A macro, so that it is inlined;
+/// see `layout`.
 macro_rules! decode_rows {
     ($layout:ident, $bytes:ident, $out:ident) => {
         for (bytes, out) in $bytes.as_chunks().0.iter().zip($out.as_chunks_mut().0) {

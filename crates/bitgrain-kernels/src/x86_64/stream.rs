@@ -1,7 +1,7 @@
-//! Stores that go past the caches, for outputs too large to be read back from them.
+//! Non-temporal stores, for outputs too large to be read back from the caches.
 //!
-//! A plain store first fetches the line it overwrites; a non-temporal one does not, which saves a third of the
-//! traffic of a large decode. Decoded blocks pass through a small stage in L1, because blocks do not start on the
+//! A plain store first fetches the line it overwrites; a non-temporal store does not, which saves a third of the memory
+//! traffic of a large decode. Decoded blocks pass through a small buffer in L1, because blocks are not aligned to the
 //! cache lines that such stores need.
 
 use core::arch::x86_64::{_mm_sfence, _mm256_loadu_ps, _mm256_stream_ps};
@@ -11,10 +11,10 @@ use super::prefetch::prefetch_input;
 /// Values decoded between two copies: 4 KiB.
 pub(super) const STAGE: usize = 1024;
 
-/// Bytes of output from which streaming pays: measured, see `docs/decisions/006-streaming.md`.
+/// Minimum output size in bytes for streaming: measured, see `docs/decisions/006-streaming.md`.
 const LARGE: usize = 16 << 20;
 
-/// Values on their way out.
+/// Buffer of decoded values.
 #[repr(align(64))]
 pub(super) struct Stage([f32; STAGE]);
 
@@ -28,12 +28,12 @@ impl Stage {
     }
 }
 
-/// True if the output is large enough and a block fits the stage.
+/// Returns whether the output is large enough and a block fits the buffer.
 pub(super) fn pays(block: usize, out: &[f32]) -> bool {
     size_of_val(out) >= LARGE && block <= STAGE
 }
 
-/// Copies past the caches; the ends that do not fill a cache line are stored plainly.
+/// Copies with non-temporal stores; the ends that do not fill a cache line are stored normally.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(super) fn copy(from: &[f32], to: &mut [f32]) {
@@ -52,13 +52,13 @@ pub(super) fn copy(from: &[f32], to: &mut [f32]) {
     to_tail.copy_from_slice(from_tail);
 }
 
-/// Makes streamed stores visible before whatever the caller does next.
+/// Orders streamed stores before everything the caller does next.
 #[target_feature(enable = "sse")]
 pub(super) fn finish() {
     _mm_sfence();
 }
 
-/// Decodes blocks of `weights` values and `bytes_each` bytes with `decode`, past the caches if that pays.
+/// Decodes blocks of `weights` values and `bytes_each` bytes with `decode`, streaming if the output is large.
 #[inline]
 #[target_feature(enable = "avx")]
 pub(super) fn in_stages(
@@ -82,7 +82,7 @@ pub(super) fn in_stages(
     finish();
 }
 
-/// Decodes a run of blocks like `decode_walk!`, past the caches if that pays.
+/// Decodes a run of blocks like `decode_walk!`, streaming if the output is large.
 macro_rules! stream_walk {
     ($w:ident, $block:expr, $bytes:expr, $out:expr) => {{
         use $crate::x86_64::stream;

@@ -1,5 +1,5 @@
-//! What the vector loops leave over, out of line so that the loops stay small enough to be inlined where the block
-//! length is known.
+//! Remainders of the vector loops, out of line so that the loops stay small enough to be inlined where the block length
+//! is constant.
 
 use crate::scalar;
 

@@ -1,11 +1,11 @@
-//! The best cut of a line of bins against trying each.
+//! The best cut of a line of bins, compared with trying each.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::histograms::{CutTerms, best_cut};
 
 use crate::{Bits, lengths};
 
-/// The rule in its own words.
+/// The rule as documented.
 fn naive(terms: &CutTerms, grads: &[f64], hess: &[f64]) -> Option<(usize, f64)> {
     let term = |grad: f64, hess: f64| (grad.abs() - terms.l1).max(0.0).powi(2) / (hess + terms.l2);
     let mut best: Option<(usize, f64)> = None;

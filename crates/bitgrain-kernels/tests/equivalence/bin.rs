@@ -1,15 +1,15 @@
-//! Binning against `partition_point`: every number of cuts around the tables, every neighbour of every cut.
+//! Binning compared with `partition_point`: every number of cuts around the table sizes, every neighbor of every cut.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::bins::{BinCode, bin_f32};
 
 use crate::{Bits, HOSTILE, lengths, ramp, ramp_with};
 
-/// Numbers of cuts around every size of table, and beyond what any table holds.
+/// Numbers of cuts around every table size, and beyond the largest table.
 const COUNTS: [usize; 22] =
     [0, 1, 2, 7, 14, 15, 16, 17, 30, 31, 32, 33, 63, 64, 127, 128, 254, 255, 256, 257, 1000, 70_000];
 
-/// Ascending cuts with gaps of one step of f32 and of many, on both sides of zero.
+/// Ascending cuts with gaps of one f32 step and of many, on both sides of zero.
 fn cuts(count: usize) -> Vec<f32> {
     let middle = count / 2;
     (0..count)
@@ -21,7 +21,7 @@ fn cuts(count: usize) -> Vec<f32> {
         .collect()
 }
 
-/// The rule in its own words.
+/// The rule as documented.
 fn naive<C: BinCode>(cuts: &[f32], values: &[f32], nan: C) -> Vec<C> {
     let bin = |value: &f32| C::of_bin(cuts.partition_point(|cut| cut < value));
     values.iter().map(|value| if value.is_nan() { nan } else { bin(value) }).collect()
@@ -33,7 +33,7 @@ fn assert_same<C: BinCode + Default + PartialEq + std::fmt::Debug>(cuts: &[f32],
     }
     let want = naive(cuts, values, nan);
     for &backend in Backend::available() {
-        // Longer than needed: what lies behind must stay.
+        // Longer than needed: the codes after the result must not change.
         let mut got = vec![C::of_bin(77); values.len() + 20];
         assert_eq!(bin_f32(backend, cuts, values, nan, &mut got), Ok(values.len()));
         assert!(got[values.len()..].iter().all(|&code| code == C::of_bin(77)), "{backend} wrote past its output");
@@ -71,7 +71,7 @@ fn every_cut_and_its_neighbours_are_binned_by_the_rule() {
         let mut values: Vec<f32> = cuts.iter().flat_map(near).chain(HOSTILE).collect();
         values.resize(values.len().max(200), 0.125);
         assert_same_codes(&cuts, &values);
-        // The neighbours in other lanes.
+        // The neighbors in other lanes.
         assert_same_codes(&cuts, &values[1..]);
         assert_same_codes(&cuts, &values[7..]);
     }

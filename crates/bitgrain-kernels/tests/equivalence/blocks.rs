@@ -1,4 +1,4 @@
-//! Fused block kernels against `scalar`, and `scalar` against its separate steps.
+//! Fused block kernels compared with `scalar`, and `scalar` compared with its separate steps.
 
 use bitgrain_kernels::blocks::{
     block_scale, blocks_len, decode_blocks, encode_blocks, quantize_pack, unpack_dequantize,
@@ -18,7 +18,7 @@ fn encoded(backend: Backend, width: BitWidth, block: BlockLen, values: &[f32]) -
     Ok(out)
 }
 
-/// The fused kernel put together from the separate ones.
+/// The fused kernel, composed of the separate ones.
 fn encoded_in_steps(width: BitWidth, block: BlockLen, values: &[f32]) -> Result<Vec<u8>, KernelError> {
     if let Some(index) = values.iter().position(|v| !v.is_finite()) {
         return Err(KernelError::NonFinite { index });
@@ -57,7 +57,7 @@ fn scalar_blocks_are_the_separate_steps_put_together() {
 fn encoded_blocks_are_the_same_everywhere() {
     let mut width = BitWidth::ALL.into_iter().cycle();
     for_hostile(|backend, values| {
-        // Every width meets every hostile value many times over; all at once would take minutes.
+        // Every width meets every hostile value many times; all combinations would take minutes.
         for width in width.by_ref().take(3) {
             let want = encoded(Backend::scalar(), width, block(64), values);
             assert_eq!(encoded(backend, width, block(64), values), want, "{backend} {width:?} {values:?}");
@@ -65,8 +65,8 @@ fn encoded_blocks_are_the_same_everywhere() {
     });
 }
 
-/// The place where a shortcut for the division would show: a maximum that gives an awkward scale, and everything else
-/// next to a half of it.
+/// Cases in which a shortcut for the division would show: a maximum that gives an awkward scale, and all other values
+/// next to a midpoint between two codes.
 #[test]
 fn blocks_full_of_near_ties_are_the_same_everywhere() {
     for width in BitWidth::ALL {
@@ -128,7 +128,7 @@ fn any_bytes_decode_the_same_everywhere() {
             let count = random.next() as usize % 200;
             let mut bytes = random.bytes(blocks_len(width, block(64), count));
             if round % 2 == 0 {
-                // A scale that is fine, so that the codes get their turn.
+                // A valid scale, so that the codes are checked.
                 for block in bytes.chunks_mut(4 + width.packed_len(64)) {
                     block[..4].copy_from_slice(&0.5_f32.to_le_bytes());
                 }
@@ -169,7 +169,7 @@ fn a_bad_scale_is_named_by_the_first_value_of_its_block() {
 
 #[test]
 fn large_outputs_that_bypass_the_cache_are_the_same() {
-    // 5 Mi values are 20 MiB, beyond the streaming threshold; an odd start and a short last block.
+    // 5 Mi values are 20 MiB, above the streaming threshold; with an odd start and a short last block.
     let values = Bits(7).normals((5 << 20) + 13);
     for width in [BitWidth::W3, BitWidth::W8] {
         for len in [64, 96, 2048] {

@@ -1,10 +1,10 @@
-//! Checksums: one number for each string of bytes, whatever computes it.
+//! Checksums: the same for every backend.
 
 use bitgrain_kernels::{Backend, crc32c};
 
 use crate::{Bits, lengths};
 
-/// Lengths around one and several stretches of every size that backends sum at once.
+/// Lengths around one and several segments of every size that backends process at once.
 fn long_lengths() -> impl Iterator<Item = usize> {
     let around = [3 * 40, 6 * 40, 3 * 336, 6 * 336, 3 * 4096, 6 * 4096 + 3 * 336 + 3 * 40];
     around.into_iter().flat_map(|len| len - 9..=len + 9)

@@ -1,4 +1,4 @@
-//! Dot products: exact for integers, one order of summation for floats.
+//! Dot products: exact for integers, with a fixed order of summation for floats.
 
 use bitgrain_kernels::blocks::{blocks_len, decode_blocks, dot_blocks, encode_blocks};
 use bitgrain_kernels::codes::dot_i8;

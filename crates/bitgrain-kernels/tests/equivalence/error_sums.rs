@@ -1,4 +1,4 @@
-//! Error sums: every backend against the definition, the definition against a plain loop.
+//! Error sums: every backend compared with the definition, the definition compared with a simple loop.
 
 use bitgrain_kernels::{Backend, ErrorSums, KernelError, error_sums};
 

@@ -1,4 +1,4 @@
-//! Exponentials and what is made of them: the same bits everywhere, and as close to the truth as promised.
+//! Exponentials and functions built on them: the same bits on every backend, within the documented error.
 
 use bitgrain_kernels::floats::{exp, sigmoid};
 use bitgrain_kernels::gradients::{logistic_gradients, softmax_gradients};
@@ -15,7 +15,7 @@ fn mapped(map: Map, backend: Backend, values: &[f32]) -> Vec<f32> {
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
-    // Which NaN comes out is not promised.
+    // The payload of a NaN is unspecified.
     values.iter().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }).collect()
 }
 
@@ -61,13 +61,13 @@ fn softmax_gradients_are_the_same_everywhere() {
     });
 }
 
-/// One f32 of a thousand, of both signs and all magnitudes, and then the range of results of `exp` more closely.
+/// One f32 in a thousand, of both signs and all magnitudes, and then the range of finite results of `exp` more densely.
 fn sweep() -> Vec<f32> {
     let coarse = (0..=u32::MAX / 1009).map(|i| f32::from_bits(i * 1009)).filter(|v| v.is_finite());
     coarse.chain((0..1_000_000).map(|i| i as f32 * 2e-4 - 105.0)).collect()
 }
 
-/// Distance from the truth in units of the last place of an f32 at that truth, subnormals and all.
+/// Distance from the exact result in units of the last place of an f32, including subnormals.
 fn ulps(got: f32, truth: f64) -> f64 {
     let unit = (truth.abs().log2().floor().max(-126.0) - 23.0).exp2();
     (f64::from(got) - truth).abs() / unit

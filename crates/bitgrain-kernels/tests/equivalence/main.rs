@@ -22,7 +22,7 @@ mod tree;
 
 use bitgrain_kernels::Backend;
 
-/// Values that broke a kernel somewhere, or could.
+/// Values that broke a kernel in the past, or could.
 const HOSTILE: [f32; 12] = [
     -0.0,
     1e-45,
@@ -38,12 +38,12 @@ const HOSTILE: [f32; 12] = [
     -2.5,
 ];
 
-/// Lengths around every register and block size, and one of several fours of blocks.
+/// Lengths around every register and block size, and one of several groups of four blocks.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 300, 577])
 }
 
-/// A ramp of both signs with no two equal magnitudes nearby.
+/// A ramp of both signs without two equal magnitudes nearby.
 fn ramp(len: usize) -> Vec<f32> {
     (0..len).map(|i| if i % 2 == 0 { i as f32 * 0.37 + 0.11 } else { i as f32 * -0.29 - 0.05 }).collect()
 }
@@ -56,7 +56,7 @@ fn ramp_with(odd: f32, at: usize, len: usize) -> Vec<f32> {
     values
 }
 
-/// Calls `check` with each backend but scalar, each length, each hostile value at each place.
+/// Calls `check` with each backend but scalar, each length, and each hostile value at each position.
 fn for_hostile(mut check: impl FnMut(Backend, &[f32])) {
     for &backend in &Backend::available()[1..] {
         for len in lengths() {
@@ -69,7 +69,7 @@ fn for_hostile(mut check: impl FnMut(Backend, &[f32])) {
     }
 }
 
-/// A reproducible stream of bits.
+/// A reproducible bit stream.
 struct Bits(u64);
 
 impl Bits {
@@ -84,7 +84,7 @@ impl Bits {
         (0..len).map(|_| self.next() as u8).collect()
     }
 
-    /// Roughly normal values, as weights and embeddings are.
+    /// Approximately normal values, like weights and embeddings.
     fn normals(&mut self, len: usize) -> Vec<f32> {
         (0..len).map(|_| (0..4).map(|_| (self.next() >> 40) as f32 / 8_388_608.0 - 1.0).sum::<f32>()).collect()
     }
@@ -92,7 +92,7 @@ impl Bits {
 
 #[test]
 fn this_machine_is_not_scalar_only_where_the_build_has_more() {
-    // A machine that tests nothing but scalar would make the rest of this file pass without meaning.
+    // On a machine with only the scalar backend, the rest of these tests would pass without testing anything.
     let has_more = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     if has_more && std::env::var_os("BITGRAIN_ALLOW_SCALAR_ONLY").is_none() {
         assert!(Backend::available().len() > 1, "no vector backend; set BITGRAIN_ALLOW_SCALAR_ONLY=1 if that is known");

@@ -1,11 +1,11 @@
-//! Packing against a bit-by-bit writer made from the words of the specification.
+//! Packing, compared with a bit-by-bit writer that follows the specification.
 
 use bitgrain_kernels::codes::{pack_i8, pack_u8, pack_u16, unpack_i8, unpack_u8, unpack_u16};
 use bitgrain_kernels::{Backend, BitWidth, KernelError, UnsignedWidth};
 
 use crate::{Bits, lengths};
 
-/// Bit by bit, from the words of the specification: least significant bit first.
+/// Packs bit by bit as specified: least significant bit first.
 fn naive_pack(codes: impl Iterator<Item = u16>, bits: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -30,7 +30,7 @@ fn bytes_of_every_width_and_length_are_those_of_the_specification() {
             let codes: Vec<u16> = (0..len).map(|_| random.next() as u16 & width.max_code()).collect();
             let want = naive_pack(codes.iter().copied(), bits);
             for &backend in Backend::available() {
-                // Longer than needed: what lies behind must stay.
+                // Longer than needed: the bytes after the result must not change.
                 let mut got = vec![0xA5; want.len() + 40];
                 assert_eq!(pack_u16(backend, width, &codes, &mut got), Ok(want.len()));
                 assert_eq!(got[..want.len()], want, "{backend} u16 {bits} bits, {len}");
@@ -111,7 +111,7 @@ fn a_code_out_of_range_is_named_wherever_it_is() {
     }
 }
 
-/// Longer than the stretches between two range checks.
+/// Longer than the chunk between two range checks.
 #[test]
 fn thousands_of_codes_pack_and_unpack_the_same_everywhere() {
     let mut random = Bits(3);

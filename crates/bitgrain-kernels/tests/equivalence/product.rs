@@ -1,4 +1,4 @@
-//! Products of codes and of floats: every backend gives the bits of `scalar`, and `scalar` the exact sums.
+//! Products of codes and of floats: every backend returns the bits of `scalar`, and `scalar` the exact sums.
 
 use bitgrain_kernels::floats::f16_to_f32;
 use bitgrain_kernels::product::{
@@ -11,15 +11,15 @@ use crate::{Bits, HOSTILE, for_hostile, lengths, ramp};
 
 const BITS: [StripBits; 2] = [StripBits::Four, StripBits::Eight];
 const WIDTHS: [usize; 4] = [1, 4, 8, 16];
-/// Lines that a tile of each width takes.
+/// Lines of a tile of each width.
 const LINES: usize = 1 + 4 + 8 + 16;
 
-/// Every backend that products have kernels for.
+/// Backends with product kernels.
 fn backends() -> impl Iterator<Item = Backend> {
     Backend::available().iter().copied().chain(Backend::with_tiles())
 }
 
-/// The arrays of a tile.
+/// Arrays of a tile.
 #[derive(Debug, Clone, PartialEq)]
 struct Arrays {
     width: usize,
@@ -43,13 +43,13 @@ impl Arrays {
         Tile::new(self.width, &self.codes, &self.scales, &self.sums).expect("arrays of a tile")
     }
 
-    /// The code of an activation, by the words of the specification.
+    /// Code of an activation, as specified.
     fn code(&self, slot: usize, col: usize) -> i8 {
         self.codes[(col / 32 * self.width + slot) * 8 + col % 32 / 4].to_le_bytes()[col % 4] as i8
     }
 }
 
-/// A tile of every row as large as codes can be, or of random ones.
+/// Returns a tile whose rows all have the largest possible codes, or random ones.
 fn activations(bits: StripBits, width: usize, cols: usize, seed: u64) -> Arrays {
     let mut arrays = Arrays::new(width, cols);
     for slot in 0..width {
@@ -69,7 +69,7 @@ fn same_bits(a: &[FloatLine], b: &[FloatLine]) -> bool {
     a.zip(b).all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
 }
 
-/// Lines of random bytes with lines of the smallest and largest codes among them.
+/// Returns lines of random bytes, among them lines of the smallest and largest codes.
 fn code_lines(count: usize, seed: u64) -> Vec<CodeLine> {
     let mut random = Bits(seed);
     let mut line = |i: usize| match i % 5 {
@@ -98,7 +98,7 @@ fn activations_are_quantized_the_same_everywhere() {
 #[test]
 fn blocks_of_tiny_activations_count_as_zeros_everywhere() {
     for exponent in 0..=12 {
-        // From subnormals to a little above the limit of 2^-120.
+        // From subnormals to slightly above the limit of 2^-120.
         let scale = f32::from_bits(exponent << 23 | 1);
         let row: Vec<f32> = Bits(12).normals(96).into_iter().map(|x| x / 4.0 * scale).collect();
         let [mut want, mut got] = [Arrays::new(1, 96), Arrays::new(1, 96)];
@@ -164,7 +164,7 @@ fn strips_and_tiles_are_multiplied_the_same_everywhere() {
     }
 }
 
-/// Long rows in runs of tiles of sixteen, with groups that end within a run, with it and behind it.
+/// Long rows in runs of tiles of sixteen, with groups that end within a run, at its end and after it.
 #[test]
 fn tiles_of_sixteen_are_multiplied_the_same_everywhere() {
     for (bits, blocks) in BITS.into_iter().flat_map(|bits| [1, 2, 3, 15, 16, 17, 33, 50].map(|blocks| (bits, blocks))) {
@@ -290,7 +290,7 @@ fn floats_are_multiplied_as_a_chain_of_fused_multiply_adds() {
     let values = Bits(10).normals(4 * 40);
     let tile = FloatTile::new(4, &values).expect("whole columns");
     for &backend in Backend::available() {
-        // In two calls, which do not show.
+        // In two calls, which must not affect the result.
         let halves = [(&strip[..13], &values[..52]), (&strip[13..], &values[52..])];
         let mut out = [FloatLine([0.5; 16]); 4];
         for (strip, values) in halves {

@@ -1,4 +1,4 @@
-//! Maximum, quantize and dequantize, hostile values and near ties included.
+//! Maximum, quantize and dequantize, including hostile values and near ties.
 
 use bitgrain_kernels::codes::{dequantize, quantize};
 use bitgrain_kernels::{Backend, BitWidth, max_abs, max_difference};
@@ -79,7 +79,7 @@ fn codes_are_the_same_at_odd_scales() {
     }
 }
 
-/// The place where a reciprocal and a division part ways: quotients next to a half.
+/// Cases in which a reciprocal and a division differ: quotients next to a half.
 #[test]
 fn codes_are_the_same_around_every_half() {
     for scale in [0.1_f32, 1.0 / 3.0, 7.7e-5, 123.456, 0.009_765_626] {

@@ -1,4 +1,4 @@
-//! Codes of gradients: every backend the same, no code beyond its range, and sums that keep their expectation.
+//! Rounding of gradient pairs: all backends agree, no code is out of range, and sums keep their expectation.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::gradients::{PairSteps, round_pairs};
@@ -57,7 +57,7 @@ fn rounding_at_random_keeps_the_expectation() {
         let codes = rounded(Backend::best(), &steps(Some(11)), &vec![value; count], &vec![hess; count], 0);
         let mean = |code: fn(&Pair8) -> f64| codes.iter().map(code).sum::<f64>() / count as f64;
         let (grad, hess_mean) = (mean(|pair| pair.grad.into()), mean(|pair| pair.hess.into()));
-        // Five deviations of a mean of that many.
+        // Five standard deviations of a mean of that many values.
         let tolerance = 5.0 * 0.5 / (count as f64).sqrt() + 1e-4;
         assert!((grad - f64::from(value) * 127.0 / 3.0).abs() < tolerance, "{value}: {grad}");
         assert!((hess_mean - f64::from(hess) * 255.0 / 2.0).abs() < tolerance, "{value}: {hess_mean}");

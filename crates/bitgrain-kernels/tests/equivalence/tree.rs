@@ -1,4 +1,4 @@
-//! Rows through trees against a walk of one row at a time: every backend, every code, every number of leaves.
+//! Tree evaluation compared with following one row at a time: every backend, every code, every number of leaves.
 
 use bitgrain_kernels::trees::{
     Choice, CodeColumns, TREE_RESULTS, TREE_ROWS, TreeLevel, TreeStep, add_leaf_values, symmetric_leaves, tree_leaves,
@@ -9,7 +9,7 @@ use crate::{Bits, lengths};
 
 const COLUMNS: usize = 5;
 
-/// What a choice was made from; the kernel keeps it to itself.
+/// Arguments of a choice, which the kernel does not expose.
 #[derive(Clone, Copy)]
 enum From {
     Leaf(u8),
@@ -33,7 +33,7 @@ impl From {
 }
 
 fn random_codes(random: &mut Bits, stride: usize) -> Vec<u8> {
-    // Extremes in one of four: where signed and unsigned comparisons differ.
+    // Extremes in one of four: codes for which signed and unsigned comparisons differ.
     let mut code = || {
         if random.next().is_multiple_of(4) {
             [0, 127, 128, 255][random.next() as usize % 4]
@@ -62,7 +62,7 @@ fn steps_choose_as_a_walk_of_each_row_does() {
                 right: right.choice(),
             };
             let steps: Vec<TreeStep> = froms.iter().map(step).collect();
-            // One row at a time. Places keep what the rows in the same lane of the group before left there.
+            // One row at a time. Slots keep the results of the previous group's rows in the same lane.
             let mut want = vec![0; n_rows];
             for lane in 0..TREE_ROWS.min(n_rows) {
                 let mut results = [0_u8; TREE_RESULTS];
@@ -116,11 +116,11 @@ fn levels_add_their_weights_where_codes_are_above() {
 fn values_of_leaves_are_added_to_their_rows() {
     let mut random = Bits(7);
     for n_values in [0, 1, 2, 8, 31, 63, 64, 65, 128, 255, 256] {
-        // Any bits but those of NaN, whose payload a sum may change.
+        // Any bits except those of NaN, whose payload a sum may change.
         let mut number = || Some(f64::from_bits(random.next())).filter(|value| !value.is_nan()).unwrap_or(0.1);
         let values: Vec<f64> = (0..n_values).map(|_| number()).collect();
         for len in lengths() {
-            // Some leaves have no value.
+            // Some leaves without a value.
             let leaves: Vec<u8> = match len % 3 {
                 0 => random.bytes(len),
                 _ => random.bytes(len).iter().map(|leaf| leaf % n_values.clamp(1, 255) as u8).collect(),

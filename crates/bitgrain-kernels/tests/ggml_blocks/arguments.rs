@@ -1,4 +1,4 @@
-//! Wrong sizes are typed errors that carry the size that would do.
+//! Wrong sizes are typed errors with the required size.
 
 use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 use bitgrain_kernels::{Backend, KernelError};

@@ -1,11 +1,11 @@
-//! Corners of the reference, each with the answer written out.
+//! Corner cases of the reference, each with the expected answer.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::ggml::GgmlBlock;
 
 use super::{dequantized, quantized};
 
-/// One block, the same on every backend, as the first of seventeen.
+/// Encodes one block as the first of seventeen, and checks that every backend agrees.
 fn block_of(block: GgmlBlock, values: &[f32; 32]) -> Vec<u8> {
     let values = values.repeat(17);
     let want = quantized(Backend::scalar(), block, &values);
@@ -25,7 +25,7 @@ fn zeros_but(places: &[(usize, f32)]) -> [f32; 32] {
 
 #[test]
 fn the_first_of_two_equal_magnitudes_gives_the_scale_its_sign() {
-    // A scale of -1/8 has the half 0xB000, 1/8 has 0x3000.
+    // A scale of -1/8 is the half 0xB000, 1/8 is 0x3000.
     for (first, second) in [(3, 20), (20, 3), (0, 31), (15, 16)] {
         let plus_first = block_of(GgmlBlock::Q4_0, &zeros_but(&[(first, 1.0), (second, -1.0)]));
         let sign = if first < second { 0xB0 } else { 0x30 };
@@ -72,7 +72,7 @@ fn maxima_just_below_a_power_of_two_count_as_that_power_in_mxfp4() {
         let max = f32::from_bits(2.0_f32.powi(100).to_bits() - below);
         assert_eq!(block_of(GgmlBlock::MXFP4, &zeros_but(&[(8, -max)]))[0], exponent, "{below} below");
     }
-    // Near one they are dense enough to tell, and below 2^-125 the exponent wraps.
+    // Near one the logarithms are dense enough to distinguish them, and below 2^-125 the exponent wraps.
     assert_eq!(block_of(GgmlBlock::MXFP4, &[1.0_f32.next_down(); 32])[0], 124);
     assert_eq!(block_of(GgmlBlock::MXFP4, &[2.0_f32.powi(-126); 32])[0], 255);
 }

@@ -5,7 +5,7 @@ use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml};
 
 use super::{Bits, ROUNDED, bits, dequantized, quantized};
 
-/// Values that broke a kernel somewhere, or could.
+/// Values that broke a kernel in the past, or could.
 const HOSTILE: [f32; 12] = [
     -0.0,
     1e-45,
@@ -21,7 +21,7 @@ const HOSTILE: [f32; 12] = [
     -11.9,
 ];
 
-/// A ramp of both signs with no two equal magnitudes nearby.
+/// A ramp of both signs without two equal magnitudes nearby.
 fn ramp(len: usize) -> Vec<f32> {
     (0..len).map(|i| if i % 2 == 0 { i as f32 * 0.37 + 0.11 } else { i as f32 * -0.29 - 0.05 }).collect()
 }
@@ -29,14 +29,14 @@ fn ramp(len: usize) -> Vec<f32> {
 #[test]
 fn hostile_values_give_the_same_blocks_in_every_lane() {
     for block in ROUNDED {
-        // Sixteen blocks that are encoded together, and one that is left over.
+        // Sixteen blocks that are encoded together, and one remaining block.
         let count = if block.weights() == 32 { 17 } else { 2 };
         let calm = ramp(count * block.weights());
         for odd in HOSTILE {
             for at in (0..block.weights()).chain([9 * 32 + 3, calm.len() - 1]) {
                 let mut values = calm.clone();
                 values[at] = odd;
-                // Alone in its block, too.
+                // Also alone in its block.
                 values[block.weights()..2 * block.weights()].fill(if at % 2 == 0 { odd } else { -odd });
                 let want = quantized(Backend::scalar(), block, &values);
                 for &backend in &Backend::available()[1..] {
@@ -85,7 +85,7 @@ fn any_bytes_dequantize_to_the_same_weights_everywhere() {
 
 #[test]
 fn large_outputs_that_bypass_the_cache_are_the_same() {
-    // Beyond 16 MiB, with starts off the cache line, and not a multiple of what is staged at a time.
+    // Above 16 MiB, with starts that are not aligned to a cache line, and not a multiple of the staging buffer.
     for block in [GgmlBlock::Q4_0, GgmlBlock::MXFP4, GgmlBlock::Q6_K] {
         let count = (17 << 18) / block.weights() + 3;
         let mut bytes = Bits(23).bytes(997 * block.bytes()).repeat(count / 997 + 1);

@@ -1,4 +1,4 @@
-//! What the reference implementations made: `spec/make_ggml_vectors.py`.
+//! Output of the reference implementations, written by `spec/make_ggml_vectors.py`.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn weights_become_the_bytes_of_the_reference() {
 #[test]
 fn blocks_become_the_weights_of_the_reference() {
     for block in GgmlBlock::ALL {
-        // Four rows of weights, and four blocks of noise: scales that are not finite, codes no writer makes.
+        // Four rows of weights, and four blocks of noise: scales that are not finite, codes that no encoder writes.
         for kind in ["", "_noise"] {
             let blocks = bytes(&format!("{}{kind}.bin", block.name()));
             let want = bits(&floats(&format!("{}{kind}.f32", block.name())));

@@ -1,4 +1,4 @@
-//! llama.cpp's blocks: the reference's bytes and values, the same on every backend, whatever comes in.
+//! llama.cpp's blocks: bytes and values equal the reference on every backend, for any input.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -17,7 +17,7 @@ mod spec;
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::ggml::{GgmlBlock, dequantize_ggml, quantize_ggml};
 
-/// The formats that are quantized by rounding alone.
+/// Formats that are quantized by rounding alone.
 const ROUNDED: [GgmlBlock; 8] = [
     GgmlBlock::Q4_0,
     GgmlBlock::Q4_1,
@@ -29,7 +29,7 @@ const ROUNDED: [GgmlBlock; 8] = [
     GgmlBlock::MXFP4,
 ];
 
-/// The blocks of `values`, which are whole blocks; checks that nothing behind them is written.
+/// Encodes `values`, which fill whole blocks; checks that nothing after them is written.
 fn quantized(backend: Backend, block: GgmlBlock, values: &[f32]) -> Vec<u8> {
     let required = block.bytes_of(values.len()).unwrap();
     let mut out = vec![0xA5; required + 7];
@@ -39,7 +39,7 @@ fn quantized(backend: Backend, block: GgmlBlock, values: &[f32]) -> Vec<u8> {
     out
 }
 
-/// The bits of the weights of `bytes`, NaN made one: which NaN comes out is nobody's promise.
+/// Returns the bits of the weights of `bytes`, with one pattern for all NaN, whose payload is unspecified.
 fn dequantized(backend: Backend, block: GgmlBlock, bytes: &[u8]) -> Vec<u32> {
     let mut out = vec![7.0; bytes.len() / block.bytes() * block.weights()];
     assert_eq!(dequantize_ggml(backend, block, bytes, &mut out), Ok(bytes.len()));
@@ -50,7 +50,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }).collect()
 }
 
-/// A reproducible stream of bits.
+/// A reproducible bit stream.
 struct Bits(u64);
 
 impl Bits {
@@ -65,12 +65,12 @@ impl Bits {
         (0..len).map(|_| self.next() as u8).collect()
     }
 
-    /// An integer from `-limit` to `limit`.
+    /// Returns an integer from `-limit` to `limit`.
     fn around_zero(&mut self, limit: i32) -> i32 {
         (self.next() % (2 * limit as u64 + 1)) as i32 - limit
     }
 
-    /// Roughly normal.
+    /// Returns an approximately normal number.
     fn normal(&mut self) -> f32 {
         (0..4).map(|_| (self.next() >> 40) as f32 / 8_388_608.0 - 1.0).sum()
     }

@@ -1,5 +1,5 @@
-//! The reference's rules once more, as plainly as they can be written: one value after the other, halves by another
-//! crate, rounding by the standard library, a logarithm for the exponent, a search for the nearest FP4.
+//! The rules of the reference again, as simply as possible: one value at a time, halves by another crate, rounding by
+//! the standard library, a logarithm for the exponent, a search for the nearest FP4.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::ggml::GgmlBlock;
@@ -30,7 +30,7 @@ fn inverse(scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { 1.0 / scale }
 }
 
-/// A cast as x86 does it: what does not fit is 0 in its low byte.
+/// Casts like x86: a value out of range has 0 in its low byte.
 fn cast(value: f32) -> i32 {
     if value.is_finite() { value as i32 } else { 0 }
 }
@@ -119,7 +119,7 @@ fn mxfp4(values: &[f32]) -> Vec<u8> {
     with_codes(vec![exponent], &values.iter().map(|&x| nearest(x)).collect::<Vec<_>>(), 4)
 }
 
-/// 768 weights of one kind each: sixteen blocks, eight more, and everything that a shortcut could get wrong.
+/// 768 weights of one kind: sixteen blocks, eight more, and everything that a shortcut could get wrong.
 fn kinds(random: &mut Bits) -> Vec<(&'static str, Vec<f32>)> {
     let size = 2.0_f32.powi(random.around_zero(30));
     let scale = random.normal() * 0.1;

@@ -1,4 +1,4 @@
-//! The table of `spec/ggml.md` says what `GgmlBlock` does.
+//! Compares the table of `spec/ggml.md` with `GgmlBlock`.
 
 use bitgrain_kernels::ggml::GgmlBlock;
 

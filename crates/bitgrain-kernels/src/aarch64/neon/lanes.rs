@@ -1,7 +1,7 @@
-//! Registers of NEON: four lanes of 32 bits, 16 bytes, and eight f64 in four registers.
+//! NEON registers: four lanes of 32 bits, 16 bytes, and eight f64 in four registers.
 
 use core::arch::aarch64::*;
-// The names by which `registers!`, `doubles!` and `bytes!` call what is one instruction.
+// Names under which `registers!`, `doubles!` and `bytes!` call single instructions.
 use core::arch::aarch64::{
     vabsq_f64 as magnitudes, vandq_u32 as and, vbslq_u8 as choose, vbslq_u32 as select, vceqq_u32 as equal,
     vcleq_u8 as at_most, vmaxq_f64 as greater_f64, vmaxq_u32 as max_unsigned, vmaxvq_u32 as largest, vorrq_u32 as or,
@@ -21,15 +21,15 @@ use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 #[derive(Clone, Copy)]
 pub(crate) struct Neon(());
 
-/// Four f32. Comes from a [`Neon`] only, so it is the same proof, as are the types below.
+/// Four f32. Only a [`Neon`] creates one, so it is the same proof, as are the types below.
 #[derive(Clone, Copy)]
 pub(crate) struct Four(float32x4_t);
 
-/// Four integers.
+/// Four 32-bit integers.
 #[derive(Clone, Copy)]
 pub(crate) struct FourIntegers(uint32x4_t);
 
-/// A yes or no for each of four lanes.
+/// One boolean per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct FourBools(uint32x4_t);
 
@@ -160,7 +160,7 @@ fn store_words(words: uint16x4_t, out: &mut [u16; 4]) {
     unsafe { vst1_u16(out.as_mut_ptr(), words) }
 }
 
-/// The second operand if either is NaN, as SSE does it; NEON's own minimum is NaN.
+/// Returns the second operand if either is NaN, as SSE does; NEON's own minimum returns NaN.
 #[inline]
 #[neon]
 fn min(a: float32x4_t, b: float32x4_t) -> float32x4_t {
@@ -191,7 +191,7 @@ fn shl(values: uint32x4_t, bits: u32) -> uint32x4_t {
     vshlq_u32(values, vdupq_n_s32(bits.cast_signed()))
 }
 
-/// NEON shifts right by shifting left by a negative number.
+/// NEON shifts right by shifting left by a negative amount.
 #[inline]
 #[neon]
 fn shr(values: uint32x4_t, bits: u32) -> uint32x4_t {
@@ -257,13 +257,13 @@ fn put_words(values: uint32x4_t, out: &mut [u16; 4]) {
     store_words(vmovn_u32(values), out);
 }
 
-/// By assembly, because the intrinsic takes a type that is not stable.
+/// Uses inline assembly, because the intrinsic takes an unstable type.
 #[inline]
 #[neon]
 fn halves(words: &[u16; 4]) -> float32x4_t {
     let words = load_words(words);
     let floats: float32x4_t;
-    // SAFETY: converts one register to another and touches no memory.
+    // SAFETY: converts one register to another and does not access memory.
     unsafe { asm!("fcvtl {0:v}.4s, {1:v}.4h", out(vreg) floats, in(vreg) words, options(pure, nomem, nostack)) };
     floats
 }
@@ -272,12 +272,12 @@ fn halves(words: &[u16; 4]) -> float32x4_t {
 #[neon]
 fn put_halves(values: float32x4_t, out: &mut [u16; 4]) {
     let words: uint16x4_t;
-    // SAFETY: converts one register to another and touches no memory.
+    // SAFETY: converts one register to another and does not access memory.
     unsafe { asm!("fcvtn {0:v}.4h, {1:v}.4s", out(vreg) words, in(vreg) values, options(pure, nomem, nostack)) };
     store_words(words, out);
 }
 
-/// The reference's rounding; a NaN gives 0.
+/// Rounds like the reference; NaN gives 0.
 #[inline]
 #[neon]
 fn integers(values: float32x4_t) -> int32x4_t {
@@ -299,7 +299,7 @@ fn low_byte(values: float32x4_t) -> float32x4_t {
     vcvtq_f32_s32(vandq_s32(vcvtq_s32_f32(values), vdupq_n_s32(0xFF)))
 }
 
-/// Nearest levels of IQ4_NL, the upper one at equal distance: each level replaces the one below where it begins.
+/// Returns the nearest levels of IQ4_NL, the upper one on ties: each level replaces the one below from its start on.
 #[inline]
 #[neon]
 fn nearest_level(values: float32x4_t) -> float32x4_t {
@@ -310,7 +310,7 @@ fn nearest_level(values: float32x4_t) -> float32x4_t {
     nearest
 }
 
-/// Value `j` of register `i` becomes value `i` of register `j`.
+/// Transposes: value `j` of register `i` becomes value `i` of register `j`.
 #[inline]
 #[neon]
 fn transpose([a, b, c, d]: [float32x4_t; 4]) -> [float32x4_t; 4] {
@@ -354,7 +354,7 @@ fn widened(values: &[f32; 2]) -> float64x2_t {
     vcvt_f64_f32(unsafe { vld1_f32(values.as_ptr()) })
 }
 
-/// Whether no exponent is all ones, as those of NaN and infinities are.
+/// Returns whether no exponent has all bits set, as in NaN and infinities.
 #[inline]
 #[neon]
 fn all_finite(a: &[f32; 8], b: &[f32; 8]) -> bool {

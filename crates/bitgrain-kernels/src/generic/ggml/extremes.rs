@@ -1,18 +1,19 @@
-//! Extremes of as many blocks as there are lanes, one block to a lane of the result.
+//! Extremes of one block per lane, in the block's lane of the result.
 
 use crate::generic::registers::Registers;
 use crate::ggml::layout;
 use crate::lanes::{Lanes, Mask};
 
-/// Reductions of `N` blocks at once: by transposing registers as they shrink, which each instruction set does its own way.
+/// Reductions of `N` blocks at once, by transposing registers as they shrink, which is specific to each instruction
+/// set.
 pub(crate) trait Reduce<const N: usize>: Registers<N> {
-    /// The largest of `least` and each block's values, NaN ignored; `least` if it equals the largest.
+    /// Returns the largest of `least` and each block's values, ignoring NaN; `least` if it equals the largest.
     fn highest(self, blocks: &[[f32; 32]; N], least: Self::F) -> Self::F;
-    /// The smallest of `most` and each block's values, NaN ignored; `most` if it equals the smallest.
+    /// Returns the smallest of `most` and each block's values, ignoring NaN; `most` if it equals the smallest.
     fn lowest(self, blocks: &[[f32; 32]; N], most: Self::F) -> Self::F;
 }
 
-/// Each block's value of largest magnitude, the first of equals, NaN ignored.
+/// Returns each block's value of largest magnitude, ignoring NaN; the first one on ties.
 #[inline(always)]
 pub(crate) fn largest<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; N]) -> I::F {
     let zero = isa.splat(0.0);
@@ -32,7 +33,7 @@ pub(crate) fn largest<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32];
     largest
 }
 
-/// Replaces the largest values of the blocks that have it with both signs.
+/// Corrects the result of blocks that contain the largest magnitude with both signs.
 #[cold]
 #[inline(never)]
 fn settle<const N: usize>(blocks: &[[f32; 32]; N], tops: &[f32; N], belows: &[f32; N], values: &mut [f32; N]) {
@@ -41,7 +42,7 @@ fn settle<const N: usize>(blocks: &[[f32; 32]; N], tops: &[f32; N], belows: &[f3
     }
 }
 
-/// Each block's minimum and maximum, NaN ignored; of zeros of both signs, the first is the minimum.
+/// Returns each block's minimum and maximum, ignoring NaN; of zeros of both signs, the first is the minimum.
 #[inline(always)]
 pub(crate) fn ranges<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; N]) -> [I::F; 2] {
     let min = isa.lowest(blocks, isa.splat(f32::MAX));
@@ -56,7 +57,7 @@ pub(crate) fn ranges<I: Reduce<N>, const N: usize>(isa: I, blocks: &[[f32; 32]; 
     [min, max]
 }
 
-/// Replaces the ranges of the blocks whose minimum is a zero of unknown sign.
+/// Corrects the ranges of blocks whose minimum is a zero of unknown sign.
 #[cold]
 #[inline(never)]
 fn settle_zeros<const N: usize>(blocks: &[[f32; 32]; N], mins: &mut [f32; N], maxs: &mut [f32; N]) {

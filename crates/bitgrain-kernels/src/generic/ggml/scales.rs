@@ -1,10 +1,10 @@
-//! Scales and minima of as many blocks as there are lanes: in half precision, and where a block can take its own from.
+//! Scales and minima of one block per lane, in f32 and in half precision.
 
 use crate::generic::ggml::extremes::{Reduce, largest, ranges};
 use crate::generic::registers::Registers;
 use crate::lanes::Lanes;
 
-/// One number for each of `N` blocks.
+/// One f32 per block, for `N` blocks.
 pub(crate) struct Each<const N: usize>([f32; N]);
 
 impl<const N: usize> Each<N> {
@@ -15,21 +15,21 @@ impl<const N: usize> Each<N> {
         Self(each)
     }
 
-    /// `1 / scale`, or 0 for a scale of 0.
+    /// Computes `1 / scale`, or 0 for a scale of 0.
     #[inline(always)]
     pub(crate) fn inverse<I: Registers<N>>(isa: I, scales: I::F) -> Self {
         let zero = isa.splat(0.0);
         Self::new(isa, I::F::select(scales.ne(zero), isa.splat(1.0) / scales, zero))
     }
 
-    /// The number of block `i`.
+    /// Returns the number of block `i`.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> f32 {
         self.0[i]
     }
 }
 
-/// One number for each of `N` blocks, as it is stored.
+/// One stored half-precision number per block, for `N` blocks.
 pub(crate) struct Halves<const N: usize>([u16; N]);
 
 impl<const N: usize> Halves<N> {
@@ -40,14 +40,14 @@ impl<const N: usize> Halves<N> {
         Self(halves)
     }
 
-    /// The bytes of block `i`.
+    /// Returns the bytes of block `i`.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> [u8; 2] {
         self.0[i].to_le_bytes()
     }
 }
 
-/// Scales and minima of `N` blocks of codes of `BITS` bits, to divide by and to store.
+/// Scales and minima of `N` blocks with codes of `BITS` bits: inverses for encoding, halves for storage.
 pub(crate) struct Affine<const N: usize> {
     pub(crate) halves: Halves<N>,
     pub(crate) inverses: Each<N>,
@@ -55,14 +55,14 @@ pub(crate) struct Affine<const N: usize> {
     pub(crate) mins: Each<N>,
 }
 
-/// Finds the scales of `N` blocks. Codes are `CENTERED` at zero or count from a stored minimum.
+/// Computes the scales of `N` blocks. Codes are `CENTERED` at zero or relative to a stored minimum.
 #[inline(always)]
 pub(crate) fn affine<const BITS: u32, const CENTERED: bool, I: Reduce<N>, const N: usize>(
     isa: I,
     blocks: &[[f32; 32]; N],
 ) -> Affine<N> {
     let (scales, mins) = if CENTERED {
-        // By a power of two, a multiplication is as exact as the reference's division.
+        // Multiplying by a power of two is as exact as the reference's division by one.
         let share = -1.0 / (1 << (BITS - 1)) as f32;
         (largest(isa, blocks) * isa.splat(share), isa.splat(0.0))
     } else {

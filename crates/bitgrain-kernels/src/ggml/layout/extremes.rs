@@ -1,12 +1,12 @@
-//! Extremes of a block as the reference's loops find them: NaN is passed over, the first of equals wins.
+//! Extremes of a block as in the reference: NaN is ignored, the first of equal values wins.
 //!
-//! Order matters only between equals of different sign, so sixteen running extremes side by side do, and a scan in
-//! order settles the rest.
+//! The order matters only between equal magnitudes of different sign, so the extremes are found in sixteen lanes, and a
+//! scan in order resolves ties.
 
-/// Running extremes side by side.
+/// Lanes of running extremes.
 const LANES: usize = 16;
 
-/// The value of largest magnitude, the first of equals; 0 if there is none.
+/// Returns the value of largest magnitude, the first one on ties; 0 if all are NaN.
 #[inline(always)]
 pub(crate) fn largest(values: &[f32; 32]) -> f32 {
     let (mut top, mut bottom) = ([0.0; LANES], [0.0; LANES]);
@@ -26,7 +26,7 @@ pub(crate) fn largest(values: &[f32; 32]) -> f32 {
     }
 }
 
-/// Minimum and maximum. Of zeros of both signs, the first is the minimum.
+/// Returns minimum and maximum. Of zeros of both signs, the first is the minimum.
 #[inline(always)]
 pub(crate) fn range(values: &[f32; 32]) -> (f32, f32) {
     let (mut max, mut min) = ([f32::MIN; LANES], [f32::MAX; LANES]);
@@ -40,7 +40,7 @@ pub(crate) fn range(values: &[f32; 32]) -> (f32, f32) {
     if min == 0.0 { range_in_order(values) } else { (min, max) }
 }
 
-/// Largest magnitude, NaN passed over.
+/// Returns the largest magnitude, ignoring NaN.
 #[inline(always)]
 pub(super) fn magnitude<const N: usize>(values: &[f32; N]) -> f32 {
     let mut max = [0.0; LANES];
@@ -62,7 +62,7 @@ fn lower(value: f32, than: f32) -> f32 {
     if value < than { value } else { than }
 }
 
-/// Halves the lanes until one is left.
+/// Folds the lanes in halves until one is left.
 #[inline(always)]
 fn fold(lanes: [f32; LANES], pick: impl Fn(f32, f32) -> f32) -> f32 {
     let eight: [f32; 8] = core::array::from_fn(|i| pick(lanes[i], lanes[i + 8]));
@@ -73,7 +73,7 @@ fn fold(lanes: [f32; LANES], pick: impl Fn(f32, f32) -> f32) -> f32 {
 #[cold]
 #[inline(never)]
 fn first_of_magnitude(values: &[f32; 32], magnitude: f32) -> f32 {
-    // All zeros count as +0, whatever their signs.
+    // If all values are zero, the result is +0 whatever their signs.
     if magnitude == 0.0 { 0.0 } else { values.iter().copied().find(|v| v.abs() == magnitude).unwrap_or(0.0) }
 }
 

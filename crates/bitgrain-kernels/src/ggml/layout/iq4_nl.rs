@@ -1,8 +1,8 @@
-//! IQ4_NL: Q4_0's bytes, but a code is a place in a table of unevenly spaced values.
+//! IQ4_NL: the layout of Q4_0, with codes that index a table of unevenly spaced values.
 
 use super::half_at;
 
-/// What the codes stand for, in steps of the scale.
+/// Values of the codes, in units of the scale.
 pub(crate) const TABLE: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 #[inline(always)]

@@ -1,8 +1,8 @@
-//! One file per format: a block of bytes to weights, and back where that takes no search. Spec: `spec/ggml.md`.
+//! Block layouts, one file per format: decoding, and encoding for formats without a search. Spec: `spec/ggml.md`.
 //!
-//! Portable, and inlined wherever it is called: `scalar` runs it as it is, the vector backends compile it again with
-//! their instructions for the formats they have no kernel of their own for. Loops therefore run over arrays of fixed
-//! length, and nothing in them depends on the order of lanes.
+//! Portable and always inlined: `scalar` runs this code as it is, and the vector backends compile it with their own
+//! instructions for formats without a dedicated kernel. Loops therefore run over arrays of constant length, and nothing
+//! depends on the order of lanes.
 
 mod extremes;
 pub(crate) mod iq4_nl;
@@ -29,8 +29,8 @@ use crate::scalar::{f16_of, f32_of};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use extremes::{largest, range};
 
-/// Calls `$step` for each block of two slices. A macro, because a function that is passed as an argument is called
-/// through a shim, which is not inlined where that would take instructions the shim does not have.
+/// Calls `$step` for each block of two slices. A macro, because a function passed as an argument is called through a
+/// shim, which cannot be inlined if it needs instructions that the shim does not enable.
 macro_rules! each {
     ($step:path, $from:ident, $to:ident) => {
         for (from, to) in $from.as_chunks().0.iter().zip($to.as_chunks_mut().0) {
@@ -39,7 +39,7 @@ macro_rules! each {
     };
 }
 
-/// Decodes whole blocks; `bytes` and `out` hold the same number of them.
+/// Decodes blocks; `bytes` and `out` hold the same number of whole blocks.
 #[inline(always)]
 pub(crate) fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     match block {
@@ -60,7 +60,7 @@ pub(crate) fn decode(block: GgmlBlock, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
-/// Encodes whole blocks; `values` and `out` hold the same number of them.
+/// Encodes blocks; `values` and `out` hold the same number of whole blocks.
 #[inline(always)]
 pub(crate) fn encode(format: Rounded, values: &[f32], out: &mut [u8]) {
     match format {
@@ -75,7 +75,7 @@ pub(crate) fn encode(format: Rounded, values: &[f32], out: &mut [u8]) {
     }
 }
 
-/// The half-precision number at a byte of a block.
+/// Reads the half-precision number at byte `at` of a block.
 #[inline(always)]
 fn half_at<const B: usize>(bytes: &[u8; B], at: usize) -> f32 {
     f32_of(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
@@ -87,8 +87,8 @@ fn put_half<const B: usize>(out: &mut [u8; B], at: usize, value: f32) {
     [out[at], out[at + 1]] = f16_of(value).to_le_bytes();
 }
 
-/// Some of the bytes of a block. The offsets are constants or follow from unrolled loops, and the length is part of
-/// the type, so that loops over them have nothing left to check.
+/// Returns `N` bytes of a block. Offsets are constants or come from unrolled loops, and the length is part of the type,
+/// so that loops over the result need no bounds checks.
 #[inline(always)]
 fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
     match bytes[at..].first_chunk() {
@@ -97,7 +97,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
     }
 }
 
-/// `1 / scale` as the reference takes it: from the scale before it is rounded to half precision, and 0 for 0.
+/// Computes `1 / scale` as the reference does: from the scale before rounding to half precision, and 0 for 0.
 #[inline(always)]
 fn inverse(scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { 1.0 / scale }

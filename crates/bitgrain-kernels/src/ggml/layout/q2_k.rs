@@ -1,4 +1,4 @@
-//! Q2_K: 16 bytes of a 4-bit scale and a 4-bit minimum, 64 bytes of 2-bit codes, the f16 scales of both.
+//! Q2_K: 16 bytes of a 4-bit scale and a 4-bit minimum each, 64 bytes of 2-bit codes, the f16 scales of both.
 
 use super::rows::Rows;
 use super::{half_at, part};

@@ -1,9 +1,9 @@
-//! Q3_K: 32 bytes of third bits, 64 bytes of two bits, sixteen 6-bit scales in 12 bytes, their f16 scale.
+//! Q3_K: 32 bytes of third bits, 64 bytes of the lower two bits, sixteen 6-bit scales in 12 bytes, their f16 scale.
 
 use super::rows::Rows;
 use super::{half_at, part};
 
-/// Where the two bits, the scales and the scale of the scales begin.
+/// Offsets of the lower two bits, the scales and the scale of the scales.
 const PAIRS: usize = 32;
 const SCALES: usize = 96;
 const SCALE: usize = 108;
@@ -21,14 +21,14 @@ pub(crate) fn unpack(bytes: &[u8; 110]) -> Rows {
     Rows::new(scales, [0.0; 16], |i, row| {
         let pairs: &[u8; 32] = part(bytes, PAIRS + i / 4 * 32);
         for m in 0..32 {
-            // Codes run from -4 to 3, and are stored four too high.
+            // Codes are -4 to 3, stored with an offset of 4.
             let stored = pairs[m] >> (i % 4 * 2) & 3 | (thirds[m] >> i & 1) << 2;
             row[m] = stored.cast_signed() - 4;
         }
     })
 }
 
-/// Scale `i` of 16, from -32 to 31: four bits in the first eight bytes, two in the last four.
+/// Returns scale `i` of 16, -32 to 31: four bits in the first eight bytes, two in the last four.
 #[inline(always)]
 fn scale_code(bytes: &[u8; 110], i: usize) -> i8 {
     let low = bytes[SCALES + i % 8] >> (i / 8 * 4) & 15;

@@ -1,4 +1,4 @@
-//! Q4_0: an f16 scale, then byte `i` with the codes of weights `i` and `i + 16`. A code of 8 is zero.
+//! Q4_0: an f16 scale, then byte `i` with the codes of weights `i` and `i + 16`. Code 8 stands for zero.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 use crate::ggml::BlockQ4_0;

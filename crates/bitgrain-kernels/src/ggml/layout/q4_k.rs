@@ -19,7 +19,7 @@ pub(crate) fn unpack(bytes: &[u8; 144]) -> Rows {
     })
 }
 
-/// Scales and minima, each for two rows of 16, of a block that begins with the scales of both.
+/// Returns scales and minima, each for two rows of 16, of a block that starts with the scales of both.
 #[inline(always)]
 pub(super) fn scales_and_mins<const B: usize>(bytes: &[u8; B]) -> ([f32; 16], [f32; 16]) {
     let (scale, min) = (half_at(bytes, 0), half_at(bytes, 2));
@@ -28,8 +28,8 @@ pub(super) fn scales_and_mins<const B: usize>(bytes: &[u8; B]) -> ([f32; 16], [f
     (core::array::from_fn(|i| scales[i / 2]), core::array::from_fn(|i| mins[i / 2]))
 }
 
-/// Codes of scale and minimum `i` of 8. The first four are the low six bits of a byte; the last four have their low
-/// four bits in the last four bytes and their upper two on top of the first eight.
+/// Returns the codes of scale and minimum `i` of 8. The first four are the low six bits of a byte; the last four have
+/// their low four bits in the last four bytes and their upper two bits on top of the first eight.
 #[inline(always)]
 fn scale_and_min(bytes: &[u8; 12], i: usize) -> (u8, u8) {
     let (scale, min) = (bytes[i % 4], bytes[4 + i % 4]);

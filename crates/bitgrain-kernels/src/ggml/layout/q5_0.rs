@@ -1,4 +1,5 @@
-//! Q5_0: an f16 scale, 32 fifth bits, then byte `i` with four bits of weights `i` and `i + 16`. A code of 16 is zero.
+//! Q5_0: an f16 scale, 32 fifth bits, then byte `i` with four bits of weights `i` and `i + 16`. Code 16 stands for
+//! zero.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 
@@ -19,13 +20,13 @@ pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 22]) {
     put_codes(out, 2, values.map(|x| rounding::truncated(x * inverse + 16.5).min(31)));
 }
 
-/// The 32 fifth bits at a byte of a block.
+/// Reads the 32 fifth bits at byte `at` of a block.
 #[inline(always)]
 pub(super) fn fifths<const B: usize>(bytes: &[u8; B], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// 5-bit codes from their fifth bits and the pairs at a byte of a block.
+/// Combines 5-bit codes from their fifth bits and the nibbles at byte `at` of a block.
 #[inline(always)]
 pub(super) fn codes<const B: usize>(fifths: u32, bytes: &[u8; B], at: usize) -> [u8; 32] {
     let mut codes = [0; 32];
@@ -38,7 +39,7 @@ pub(super) fn codes<const B: usize>(fifths: u32, bytes: &[u8; B], at: usize) -> 
     codes
 }
 
-/// Writes 32 fifth bits and then 16 pairs.
+/// Writes 32 fifth bits, followed by 16 bytes of nibbles.
 #[inline(always)]
 pub(super) fn put_codes<const B: usize>(out: &mut [u8; B], at: usize, codes: [u8; 32]) {
     let mut fifths = 0;

@@ -19,6 +19,6 @@ pub(crate) fn encode(values: &[f32; 32], out: &mut [u8; 24]) {
     let inverse = inverse(scale);
     put_half(out, 0, scale);
     put_half(out, 2, min);
-    // The reference does not limit these codes; they never pass 31.
+    // The reference does not clamp these codes; they never exceed 31.
     put_codes(out, 4, values.map(|x| rounding::truncated((x - min) * inverse + 0.5)));
 }

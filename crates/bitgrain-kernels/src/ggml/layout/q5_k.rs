@@ -1,4 +1,5 @@
-//! Q5_K: two f16 scales, eight 6-bit scales and minima in 12 bytes, 32 bytes of fifth bits, 128 bytes of four bits.
+//! Q5_K: two f16 scales, eight 6-bit scales and minima in 12 bytes, 32 bytes of fifth bits, 128 bytes of the lower four
+//! bits.
 
 use super::part;
 use super::q4_k::scales_and_mins;

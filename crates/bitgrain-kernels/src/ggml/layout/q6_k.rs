@@ -1,9 +1,9 @@
-//! Q6_K: 128 bytes of four bits, 64 bytes of two more, sixteen i8 scales, their f16 scale.
+//! Q6_K: 128 bytes of the lower four bits, 64 bytes of the upper two, sixteen i8 scales, their f16 scale.
 
 use super::rows::Rows;
 use super::{half_at, part};
 
-/// Where the upper bits, the scales and the scale of the scales begin.
+/// Offsets of the upper bits, the scales and the scale of the scales.
 const UPPER: usize = 128;
 const SCALES: usize = 192;
 const SCALE: usize = 208;
@@ -18,7 +18,7 @@ pub(crate) fn unpack(bytes: &[u8; 210]) -> Rows {
     let scale = half_at(bytes, SCALE);
     let scales: &[u8; 16] = part(bytes, SCALES);
     Rows::new(scales.map(|byte| scale * f32::from(byte.cast_signed())), [0.0; 16], |i, row| {
-        // Four rows of 32 to a half: the first two are the low bits of 64 bytes, the last two the high ones.
+        // Each half has four rows of 32: the first two are the low nibbles of 64 bytes, the last two the high nibbles.
         let (half, quarter) = (i / 4, i % 4);
         let lower: &[u8; 32] = part(bytes, 64 * half + quarter % 2 * 32);
         let upper: &[u8; 32] = part(bytes, UPPER + 32 * half);

@@ -1,4 +1,4 @@
-//! Q8_0: an f16 scale, then 32 codes of two's complement.
+//! Q8_0: an f16 scale, then 32 two's complement codes.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 use crate::ggml::BlockQ8_0;

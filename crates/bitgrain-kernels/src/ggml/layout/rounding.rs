@@ -1,19 +1,19 @@
-//! Quotients to codes. What is not finite gives 0, which is what the reference's casts come to on x86.
+//! Rounding of quotients to codes. Non-finite quotients give 0, as the casts of the reference do on x86.
 
-/// The integer below a number that is known to be less than 128 if it is finite; 0 for negative ones.
+/// Truncates a number that is below 128 if it is finite; 0 for negative numbers.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 127")]
 pub(super) fn truncated(value: f32) -> u8 {
-    // False for NaN.
+    // Also false for NaN.
     let small = value < 128.0;
     (if small { value } else { 0.0 }) as u8
 }
 
-/// The nearest integer, halves away from zero, of a number that is known to be at most 127 if it is finite.
+/// Rounds to the nearest integer, halves away from zero, a number of magnitude at most 127 if it is finite.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
 pub(super) fn nearest(value: f32) -> i8 {
-    // The largest number below a half: with a half itself, 0.49999997 would round to 1. Exact below 2^22.
+    // The largest f32 below one half: adding one half would round 0.49999997 to 1. Exact below 2^22.
     const ALMOST_HALF: f32 = 0.499_999_97;
     let moved = value + ALMOST_HALF.copysign(value);
     let small = moved.abs() < 128.0;

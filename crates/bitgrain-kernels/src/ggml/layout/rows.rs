@@ -1,18 +1,18 @@
-//! `Rows`: a block of 256 weights between bytes and floats, as signed codes with a scale and a minimum for each 16.
+//! `Rows`: a decoded block of 256 weights, as signed codes with a scale and a minimum per 16 weights.
 //!
-//! Codes are taken from bits 32 at a time, with one shift for all: loops of 16 are unrolled before they are vectorised,
-//! and then are not.
+//! Codes are extracted 32 at a time with a common shift: loops of 16 are unrolled before vectorization, which then does
+//! not happen.
 
 /// Weight `i` is `scales[i / 16] * codes[i] - mins[i / 16]`.
 pub(crate) struct Rows {
     pub(crate) codes: [[i8; 16]; 16],
     pub(crate) scales: [f32; 16],
-    /// +0 for formats without minima: taking that off changes nothing, not even the sign of a zero.
+    /// +0 for formats without minima: subtracting it changes nothing, not even the sign of a zero.
     pub(crate) mins: [f32; 16],
 }
 
 impl Rows {
-    /// `row` makes the codes of 32 weights, eight times.
+    /// Builds the codes: `row` makes 32 of them, eight times.
     #[inline(always)]
     pub(super) fn new(scales: [f32; 16], mins: [f32; 16], mut row: impl FnMut(usize, &mut [i8; 32])) -> Self {
         let mut codes = [[0; 16]; 16];

@@ -1,12 +1,12 @@
-//! TQ1_0: 256 digits of base three, five to a byte (four in the last four bytes), then an f16 scale.
+//! TQ1_0: 256 base-3 digits, five per byte (four in the last four bytes), then an f16 scale.
 //!
-//! A byte is the fraction `digits / 243` in units of 1/256, rounded up: multiplied by three, the first digit is what
-//! carries out of it.
+//! A byte is the fraction `digits / 243` in units of 1/256, rounded up: multiplying by three carries the first digit
+//! out of the byte.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 
-/// The bytes come in three runs: first byte, bytes, digits in a byte. Digit `n` of byte `m` of a run is weight
-/// `n * bytes + m` of those that are left.
+/// The three runs of bytes: first byte, number of bytes, digits per byte. Digit `n` of byte `m` of a run is weight
+/// `n * bytes + m` of the remaining weights.
 const RUNS: [(usize, usize, usize); 3] = [(0, 32, 5), (32, 16, 5), (48, 4, 4)];
 
 const SCALE: usize = 52;
@@ -36,7 +36,7 @@ pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 54]) {
     pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
 }
 
-/// Writes codes from -1 to 1 and their scale.
+/// Writes codes of -1 to 1 and their scale.
 #[inline(always)]
 pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 54]) {
     let (first, rest) = codes.split_at(160);
@@ -48,7 +48,7 @@ pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 54]) {
         put_digits([a, b, c, d, e], &mut out[32..48]);
     }
     if let [a, b, c, d] = third.as_chunks::<4>().0 {
-        // A code of -1 is a digit of 0: the place that is left empty.
+        // Code -1 is digit 0, which pads the unused position.
         put_digits([a, b, c, d, &[-1; 4]], &mut out[48..52]);
     }
     put_half(out, SCALE, scale);

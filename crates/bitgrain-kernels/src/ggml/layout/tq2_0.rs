@@ -1,4 +1,4 @@
-//! TQ2_0: 256 ternary weights plus one, two bits each, then an f16 scale.
+//! TQ2_0: 256 ternary weights with an offset of 1, two bits each, then an f16 scale.
 
 use super::{extremes, half_at, inverse, put_half, rounding};
 
@@ -22,7 +22,7 @@ pub(crate) fn encode(values: &[f32; 256], out: &mut [u8; 66]) {
     pack(&values.map(|x| rounding::nearest(x * inverse)), scale, out);
 }
 
-/// Writes codes from -1 to 1 and their scale.
+/// Writes codes of -1 to 1 and their scale.
 #[inline(always)]
 pub(crate) fn pack(codes: &[i8; 256], scale: f32, out: &mut [u8; 66]) {
     put_half(out, SCALE, scale);

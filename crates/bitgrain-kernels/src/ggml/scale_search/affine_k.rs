@@ -1,4 +1,4 @@
-//! Super-blocks whose sub-blocks have a scale and a minimum: what Q2_K, Q4_K and Q5_K share.
+//! Super-blocks whose sub-blocks have a scale and a minimum: the common part of Q2_K, Q4_K and Q5_K.
 
 use core::marker::PhantomData;
 
@@ -8,37 +8,37 @@ use super::half::half;
 use crate::ggml::GgmlBlock;
 use crate::lanes::{Isa, Lanes, MAX_LANES};
 
-/// A format of this kind.
+/// Parameters of such a format.
 pub(crate) trait AffineFormat {
     const BLOCK: GgmlBlock;
-    /// Weights of a sub-block.
+    /// Weights per sub-block.
     const SUB: usize;
-    /// The highest code of a scale.
+    /// Largest code of a scale.
     const SCALE_TOP: f32;
-    /// The most a scale's code is cut to, without and with importance; codes are bytes before.
+    /// Limit of a scale's code, without and with importance; codes are bytes before.
     const SCALE_CUT: [f32; 2];
-    /// The search without and with importance.
+    /// Search plan, without and with importance.
     const PLANS: [Plan; 2];
-    /// How often the mean square counts in a weight.
+    /// Multiple of the mean square that is added in a weight.
     const VARIANCES: f32;
 
-    /// Weights of errors where there is no importance.
+    /// Computes the weights of errors without importance.
     fn weights<I: Isa>(isa: I, x: &[I::F], weights: &mut [I::F]);
 
-    /// Codes of scales and minima as they are stored, in the first bytes.
+    /// Packs codes of scales and minima as they are stored, in the first bytes.
     fn pack_scales(scales: &[u8; 16], minima: &[u8; 16]) -> [u8; 16];
 
-    /// The codes of sub-block `sub` in what was stored.
+    /// Returns the codes of sub-block `sub` from the packed bytes.
     fn unpack_scale(packed: &[u8; 16], sub: usize) -> (u8, u8);
 
     /// Writes a block.
     fn write(scale: [u8; 2], min: [u8; 2], scales: &[u8; 16], codes: &[u8; 256], out: &mut [u8]);
 }
 
-/// The quantizer of a format, `WEIGHTED` by importance or not.
+/// Quantizer of a format, `WEIGHTED` by importance or not.
 pub(crate) struct AffineK<A, const WEIGHTED: bool>(PhantomData<A>);
 
-/// What the sub-blocks of each lane were fitted with. The first index is the sub-block.
+/// Results of the fits of each lane, indexed by sub-block first.
 struct Table {
     scales: [[f32; MAX_LANES]; 16],
     minima: [[f32; MAX_LANES]; 16],
@@ -98,7 +98,7 @@ impl<A: AffineFormat, const WEIGHTED: bool> BlockSearch for AffineK<A, WEIGHTED>
     }
 }
 
-/// Replaces values by codes up to `top` for the largest of them; returns the scale of the codes.
+/// Replaces values by codes of 0 to `top`, where `top` is the code of the largest; returns the scale of the codes.
 #[inline(always)]
 fn codes_of_largest<I: Isa>(isa: I, values: &mut [I::F], top: f32) -> I::F {
     let zero = isa.splat(0.0);
@@ -114,7 +114,7 @@ fn codes_of_largest<I: Isa>(isa: I, values: &mut [I::F], top: f32) -> I::F {
     I::F::select(some, max / isa.splat(top), zero)
 }
 
-/// The block of one lane, with codes for the scales that are stored rather than those that were fitted.
+/// Writes the block of one lane. Codes are computed for the stored scales, not for the fitted ones.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "codes of scales are bytes by now")]
 fn write_block<I: Isa, A: AffineFormat>(
@@ -136,7 +136,7 @@ fn write_block<I: Isa, A: AffineFormat>(
         let (scale_code, min_code) = A::unpack_scale(&packed, sub);
         let (scale, min) = (scale * f32::from(scale_code), min * f32::from(min_code));
         if scale == 0.0 {
-            // Such a code counts for nothing, but the reference writes those of the fit.
+            // With a scale of 0 these codes have no effect, but the reference writes those of the fit.
             chosen(values, table.factors[sub][lane], table.minuses[sub][lane], 0, top, codes);
         } else {
             for (values, codes) in values.as_chunks().0.iter().zip(codes.as_chunks_mut().0) {

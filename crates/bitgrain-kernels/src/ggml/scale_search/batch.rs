@@ -1,10 +1,10 @@
-//! `Batch`: as many blocks as there are lanes, and the walk over rows that fills one after the other.
+//! `Batch`: one block per lane, and the loop over rows that fills the lanes.
 
 use super::fit::sum_of_squares;
 use crate::ggml::GgmlBlock;
 use crate::lanes::{Isa, Lanes, MAX_LANES};
 
-/// Rows of weights, and an importance for every column or none at all.
+/// Rows of weights, optionally with an importance per column.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) values: &'a [f32],
@@ -12,34 +12,34 @@ pub(crate) struct Rows<'a> {
     pub(crate) importance: Option<&'a [f32]>,
 }
 
-/// A block to a lane. Lanes without a block hold the last block again; nobody reads their results.
+/// One block per lane. Lanes without a block repeat the last one, and their results are discarded.
 pub(crate) struct Batch<'a> {
-    /// The weights of each lane's block.
+    /// Weights of each lane's block.
     pub(crate) values: [&'a [f32]; MAX_LANES],
-    /// The importance of each of them; empty without any.
+    /// Importance of each weight; empty without importances.
     pub(crate) importance: [&'a [f32]; MAX_LANES],
-    /// The mean of the squares of each lane's row, for formats that ask for it.
+    /// Mean square of each lane's row, for formats with `OF_ROWS`.
     pub(crate) row_mean_square: [f32; MAX_LANES],
 }
 
-/// A format whose blocks are searched for.
+/// Format whose scales are searched.
 pub(crate) trait BlockSearch {
-    /// Sizes of a block.
+    /// The block format.
     const BLOCK: GgmlBlock;
 
-    /// Whether [`Batch::row_mean_square`] is wanted.
+    /// Whether [`Batch::row_mean_square`] is needed.
     const OF_ROWS: bool = false;
 
-    /// Writes the blocks of a batch: as many as `out` has room for.
+    /// Writes the blocks of a batch: as many as fit `out`.
     fn write<I: Isa>(isa: I, batch: &Batch<'_>, out: &mut [u8]);
 }
 
-/// Every block of every row.
+/// Quantizes all blocks of all rows.
 #[inline(always)]
 pub(crate) fn quantize_rows<I: Isa, B: BlockSearch>(isa: I, rows: Rows<'_>, out: &mut [u8]) {
     let (width, size) = (B::BLOCK.weights(), B::BLOCK.bytes());
     let per_row = rows.row_len / width;
-    // As many rows as lanes have a whole number of batches, so only the last batch of all can have idle lanes.
+    // A group of one row per lane fills its batches completely, so that only the very last batch can have idle lanes.
     let group = rows.row_len * I::F::LANES;
     for (values, out) in rows.values.chunks(group).zip(out.chunks_mut(per_row * size * I::F::LANES)) {
         let means = if B::OF_ROWS { mean_squares(isa, values, rows.row_len) } else { [0.0; MAX_LANES] };
@@ -61,7 +61,8 @@ pub(crate) fn quantize_rows<I: Isa, B: BlockSearch>(isa: I, rows: Rows<'_>, out:
     }
 }
 
-/// The mean square of each row, a row to a lane: the sum goes from the first column to the last.
+/// Computes the mean square of each row, one row per lane, summing from the first column to the last like the
+/// reference.
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, reason = "the reference's own conversion")]
 fn mean_squares<I: Isa>(isa: I, values: &[f32], row_len: usize) -> [f32; MAX_LANES] {

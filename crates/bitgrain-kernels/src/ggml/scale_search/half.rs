@@ -1,8 +1,8 @@
-//! Scales as they are stored: half precision, little-endian.
+//! Stored scales: half precision, little-endian.
 
 use crate::scalar;
 
-/// The bytes of a scale, and the scale a reader finds in them. A NaN has one pattern, wherever it came from.
+/// Returns the bytes of a scale and the scale that a reader decodes from them. Every NaN has the same pattern.
 pub(super) fn half(scale: f32) -> ([u8; 2], f32) {
     let mut code = [0x7E00];
     if !scale.is_nan() {

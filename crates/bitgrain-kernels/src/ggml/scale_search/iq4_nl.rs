@@ -1,4 +1,4 @@
-//! IQ4_NL: 32 weights, one f16 scale, codes into a table of 16 levels. Spec: `spec/ggml.md`.
+//! IQ4_NL: 32 weights, one f16 scale, codes that index a table of 16 levels. Spec: `spec/ggml.md`.
 
 use super::batch::{Batch, BlockSearch};
 use super::fit::{extreme, weigh};
@@ -8,7 +8,7 @@ use crate::ggml::GgmlBlock;
 use crate::ggml::scale_search::levels::{LEVELS, nearest_level_code};
 use crate::lanes::{Isa, Lanes, MAX_LANES, Mask};
 
-/// The quantizer, `WEIGHTED` by importance or by the square of each weight.
+/// Quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Iq4Nl<const WEIGHTED: bool>;
 
 impl<const WEIGHTED: bool> BlockSearch for Iq4Nl<WEIGHTED> {
@@ -46,7 +46,7 @@ impl<const WEIGHTED: bool> BlockSearch for Iq4Nl<WEIGHTED> {
     }
 }
 
-/// The scale of each lane's values: the best of sixteen by weighted least squares.
+/// Finds the scale of each lane's values: the best of sixteen candidates by weighted least squares.
 #[inline(always)]
 fn fit<I: Isa>(isa: I, x: &[I::F; 32], w: &[I::F; 32]) -> I::F {
     let zero = isa.splat(0.0);
@@ -55,9 +55,11 @@ fn fit<I: Isa>(isa: I, x: &[I::F; 32], w: &[I::F; 32]) -> I::F {
     let (sum_xq, sum_q2) = sums(isa, x, w, first);
     let mut scale = I::F::select(sum_q2.gt(zero), sum_xq / sum_q2, zero);
     let mut best = scale * sum_xq;
+    // Fifteen candidates around the extreme, like the reference.
     for step in -7_i8..=7 {
         let factor = isa.splat(f32::from(step) + LEVELS[0]) / extreme;
         let (sum_xq, sum_q2) = sums(isa, x, w, factor);
+        // Compares `sum_xq^2 / sum_q2` with the best without a division.
         let better = sum_q2.gt(zero).and((sum_xq * sum_xq).gt(best * sum_q2));
         if better.any() {
             scale = I::F::select(better, sum_xq / sum_q2, scale);
@@ -67,7 +69,7 @@ fn fit<I: Isa>(isa: I, x: &[I::F; 32], w: &[I::F; 32]) -> I::F {
     I::F::select(empty, zero, scale)
 }
 
-/// The sums of `w x q` and `w q q` over the levels `q` nearest to `factor * x`.
+/// Returns the sums of `w x q` and `w q q` over the levels `q` nearest to `factor * x`.
 #[inline(always)]
 fn sums<I: Isa>(isa: I, x: &[I::F; 32], w: &[I::F; 32], factor: I::F) -> (I::F, I::F) {
     let (mut sum_xq, mut sum_q2) = (isa.splat(0.0), isa.splat(0.0));

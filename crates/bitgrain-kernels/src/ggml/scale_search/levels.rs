@@ -1,12 +1,12 @@
-//! Levels of IQ4_NL, and the reference's rounding to an integer, one value at a time.
+//! Levels of IQ4_NL, and the integer rounding of the reference, one value at a time.
 
 use crate::lanes::ROUNDER;
 
-/// The levels of IQ4_NL.
+/// Levels of IQ4_NL.
 pub(crate) const LEVELS: [f32; 16] =
     [-127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0];
 
-/// Where each level of IQ4_NL but the first begins: the midpoints between two, exact in f32.
+/// Start of each level but the first: the midpoints between neighbors, exact in f32.
 pub(crate) const LEVEL_STARTS: [f32; 15] = {
     let mut starts = [0.0; 15];
     let mut i = 0;
@@ -17,7 +17,7 @@ pub(crate) const LEVEL_STARTS: [f32; 15] = {
     starts
 };
 
-/// The reference's rounding to an integer: nearest, ties to even, wrapping around beyond 2^22. A NaN gives 0.
+/// Rounds to an integer like the reference: nearest, ties to even, wrapping around beyond 2^22. NaN gives 0.
 pub(crate) fn nearest(value: f32) -> i32 {
     if value.is_nan() {
         return 0;
@@ -25,7 +25,7 @@ pub(crate) fn nearest(value: f32) -> i32 {
     ((value + ROUNDER).to_bits() & 0x007F_FFFF).cast_signed() - 0x0040_0000
 }
 
-/// The number of the IQ4_NL level nearest to a value, the upper one at equal distance.
+/// Returns the index of the IQ4_NL level nearest to a value, the upper one on ties.
 #[inline(always)]
 pub(crate) fn nearest_level_code(value: f32) -> u8 {
     let mut code = 0;

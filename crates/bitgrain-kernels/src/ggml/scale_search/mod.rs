@@ -1,7 +1,7 @@
-//! Quantizers that search their scales: the K-quants, IQ4_NL, and every format that weighs by importance.
+//! Quantizers that search their scales: the K-quants, IQ4_NL, and every format with importances.
 //!
-//! A block goes to a lane of [`Lanes`](crate::lanes::Lanes); the order of its sums is the reference's. What the reference decides with `if`
-//! and `break` is decided here by masks, lane by lane.
+//! Each block occupies a lane of [`Lanes`](crate::lanes::Lanes); its sums are in the order of the reference. Where the
+//! reference uses `if` and `break`, this code uses masks per lane.
 
 mod affine_k;
 mod batch;
@@ -30,9 +30,9 @@ use crate::Backend;
 use crate::backend::on;
 use crate::ggml::GgmlBlock;
 
-/// Quantizes rows if the format searches; false if it does not, and nothing is written.
+/// Quantizes rows if the format is searched; returns false without writing anything if it is not.
 ///
-/// Rows are whole blocks, there is an importance for every column if there is any, and `out` is as long as the blocks.
+/// Rows fill whole blocks, `importance` is empty or has one number per column, and `out` has the size of the blocks.
 pub(crate) fn quantize(backend: Backend, block: GgmlBlock, rows: Rows<'_>, out: &mut [u8]) -> bool {
     match (block, rows.importance.is_some()) {
         (GgmlBlock::Q2_K, false) => on!(backend, scale_search::<AffineK<Q2K, false>>(rows, out)),

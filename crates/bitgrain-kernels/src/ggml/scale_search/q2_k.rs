@@ -46,7 +46,7 @@ impl AffineFormat for Q2K {
     }
 }
 
-/// Two bits of each code: byte `i` of each half holds codes `i`, `i + 32`, `i + 64` and `i + 96`.
+/// Packs two bits of each code: byte `i` of each half holds codes `i`, `i + 32`, `i + 64` and `i + 96`.
 #[inline(always)]
 pub(super) fn pack_pairs(codes: &[u8; 256], out: &mut [u8]) {
     for (codes, out) in codes.as_chunks::<128>().0.iter().zip(out.as_chunks_mut::<32>().0) {

@@ -7,10 +7,10 @@ use super::q2_k::pack_pairs;
 use crate::ggml::GgmlBlock;
 use crate::lanes::{Isa, Lanes, MAX_LANES, Mask};
 
-/// The quantizer without importance.
+/// Quantizer without importance.
 pub(crate) struct Q3K;
 
-/// The quantizer with importance.
+/// Quantizer with importance.
 pub(crate) struct WeightedQ3K;
 
 impl BlockSearch for Q3K {
@@ -27,6 +27,7 @@ impl BlockSearch for Q3K {
         }
         let (largest, _) = extreme(isa, &scales);
         let some = largest.ne(zero);
+        // Negative, so that the largest scale gets the code -32, the end of the range that has one code more.
         let factor = isa.splat(-32.0) / largest;
         let (bottom, top) = (isa.splat(-32.0), isa.splat(31.0));
         let mut codes = [[0.0; MAX_LANES]; 16];
@@ -79,7 +80,7 @@ impl BlockSearch for WeightedQ3K {
     }
 }
 
-/// The block of one lane. Scales are codes from 0; without `factors` the fit was a descent.
+/// Writes the block of one lane. Scales are non-negative codes; without `factors` the fit was a descent.
 #[inline(always)]
 fn write_block<I: Isa>(
     isa: I,
@@ -117,7 +118,7 @@ fn write_block<I: Isa>(
     out_step.copy_from_slice(&step_bytes);
 }
 
-/// Sixteen codes of six bits: low halves in eight bytes, then the upper two bits of four codes to a byte.
+/// Packs sixteen 6-bit codes: low nibbles in eight bytes, then the upper two bits of four codes per byte.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 63")]
 fn pack_scales(scales: &[f32; 16]) -> [u8; 12] {

@@ -48,7 +48,7 @@ impl AffineFormat for Q4K {
     }
 }
 
-/// The root of the mean square, and the magnitude.
+/// Computes weights of errors: the root mean square plus the magnitude.
 #[inline(always)]
 pub(super) fn weights_of_mean<I: Isa>(isa: I, x: &[I::F], weights: &mut [I::F]) {
     let mut sum = isa.splat(0.0);
@@ -61,8 +61,8 @@ pub(super) fn weights_of_mean<I: Isa>(isa: I, x: &[I::F], weights: &mut [I::F]) 
     }
 }
 
-/// Eight scales and eight minima of six bits in 12 bytes: low bits of the second four beside each other, high bits
-/// above the first four.
+/// Packs eight 6-bit scales and eight 6-bit minima into 12 bytes: low bits of the second four next to each other, high
+/// bits on top of the first four.
 #[inline(always)]
 pub(super) fn pack_sixes(scales: &[u8; 16], minima: &[u8; 16]) -> [u8; 16] {
     let mut packed = [0; 16];
@@ -74,7 +74,7 @@ pub(super) fn pack_sixes(scales: &[u8; 16], minima: &[u8; 16]) -> [u8; 16] {
     packed
 }
 
-/// Scale and minimum of a sub-block, from [`pack_sixes`].
+/// Returns scale and minimum of a sub-block, packed by [`pack_sixes`].
 #[inline(always)]
 pub(super) fn unpack_six(packed: &[u8; 16], sub: usize) -> (u8, u8) {
     if sub < 4 {

@@ -6,7 +6,7 @@ use super::half::half;
 use crate::ggml::GgmlBlock;
 use crate::lanes::{Isa, Lanes, MAX_LANES};
 
-/// The quantizer, `WEIGHTED` by importance or by the square of each weight.
+/// Quantizer, `WEIGHTED` by importance or by the square of each weight.
 pub(crate) struct Q6K<const WEIGHTED: bool>;
 
 impl<const WEIGHTED: bool> BlockSearch for Q6K<WEIGHTED> {
@@ -32,6 +32,7 @@ impl<const WEIGHTED: bool> BlockSearch for Q6K<WEIGHTED> {
             factor.store(&mut factors[sub]);
         }
         let (largest, _) = extreme(isa, &scales);
+        // Negative, so that the largest scale gets the code -128, the end of the range that has one code more.
         let factor = isa.splat(-128.0) / largest;
         let mut codes = [[0.0; MAX_LANES]; 16];
         for (scale, codes) in scales.iter().zip(&mut codes) {

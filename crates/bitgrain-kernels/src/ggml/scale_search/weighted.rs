@@ -1,4 +1,4 @@
-//! Q4_0, Q4_1, Q5_0 and Q5_1 with importance: 32 weights, the scale searched for. Spec: `spec/ggml.md`.
+//! Q4_0, Q4_1, Q5_0 and Q5_1 with importance: 32 weights with a searched scale. Spec: `spec/ggml.md`.
 
 use super::batch::{Batch, BlockSearch};
 use super::fit::{Affine, Columns, Plan, Symmetric, chosen, fit_affine, fit_symmetric, weigh};
@@ -61,7 +61,7 @@ impl<const BITS: u8> BlockSearch for WeightedAffine<BITS> {
     }
 }
 
-/// Values of a batch and the weights of their errors.
+/// Loads the values of a batch and the weights of their errors.
 #[inline(always)]
 fn columns<I: Isa>(isa: I, batch: &Batch<'_>) -> Columns<I::F> {
     let mut columns = Columns::new(isa.splat(0.0));
@@ -71,7 +71,7 @@ fn columns<I: Isa>(isa: I, batch: &Batch<'_>) -> Columns<I::F> {
     columns
 }
 
-/// Codes of 4 bits, or of 5 with the fifth bits in four bytes of their own before the rest.
+/// Packs 4-bit codes, or 5-bit codes with the fifth bits in four bytes before the nibbles.
 #[inline(always)]
 fn pack_codes<const BITS: u8>(codes: &[u8; 32], out: &mut [u8]) {
     if BITS == 4 {
@@ -88,7 +88,7 @@ fn pack_codes<const BITS: u8>(codes: &[u8; 32], out: &mut [u8]) {
     pack_halves(&low, low_bits);
 }
 
-/// Two codes to a byte: `i` in the low half, `i + 16` in the high half.
+/// Packs two codes per byte: code `i` in the low nibble, code `i + 16` in the high nibble.
 #[inline(always)]
 pub(super) fn pack_halves(codes: &[u8; 32], out: &mut [u8]) {
     let (low, high) = codes.split_at(16);

@@ -1,4 +1,4 @@
-//! AMX: products of sixteen rows of activations with sixteen rows of weights at a time. All else is AVX-512.
+//! AMX: products of sixteen rows of activations with sixteen rows of weights. Everything else uses AVX-512.
 
 mod permission;
 mod product;

@@ -1,14 +1,14 @@
-//! Tile registers are used by the leave of the system: they make what it saves for a thread several times as large.
+//! Permission to use tile registers: they enlarge a thread's saved state several times, so Linux requires a request.
 
-/// Asks Linux for tile registers, on behalf of the whole process. It says no to a process with an alternative signal
-/// stack that is too small for them, and so do kernels before 5.16.
+/// Requests tile registers from Linux for the whole process. Fails for a process with an alternative signal stack that
+/// is too small, and on kernels before 5.16.
 #[cfg(target_os = "linux")]
 pub(crate) fn ask() -> bool {
     const SYS_ARCH_PRCTL: usize = 158;
     const ARCH_REQ_XCOMP_PERM: usize = 0x1023;
     const XFEATURE_XTILEDATA: usize = 18;
     let answer: isize;
-    // SAFETY: the call takes two numbers and touches no memory of ours; RCX and R11 are what `syscall` overwrites.
+    // SAFETY: the call takes two numbers and does not access our memory; `syscall` overwrites RCX and R11.
     unsafe {
         core::arch::asm!(
             "syscall",
@@ -23,7 +23,7 @@ pub(crate) fn ask() -> bool {
     answer == 0
 }
 
-/// How other systems are asked was not tried.
+/// Permission on other systems is not implemented.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn ask() -> bool {
     false

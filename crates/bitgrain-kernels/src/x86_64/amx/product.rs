@@ -1,7 +1,7 @@
-//! Products of strips with tiles of sixteen rows; the narrower ones are left to AVX-512.
+//! Products of strips with tiles of sixteen rows; AVX-512 handles narrower tiles.
 //!
-//! The unit gives the exact sums of a block as integers, which vector registers turn into f32 and add up as the other
-//! backends do.
+//! The tile unit computes the exact integer sums of a block, which vector registers convert to f32 and accumulate like
+//! the other backends.
 
 use core::arch::x86_64::*;
 
@@ -13,25 +13,25 @@ use crate::x86_64::avx512;
 use crate::x86_64::avx512::memory::{load_bytes, load_half_line, load_line, store_bytes, store_line};
 use crate::x86_64::prefetch::prefetch_strip_at;
 
-/// Blocks whose weights are unpacked at once: 8 KiB of them, and as many of a tile's activations, in the first-level cache.
+/// Blocks whose weights are unpacked at once: 8 KiB of weights, and as many of a tile's activations, fit L1.
 const RUN: usize = 16;
 
-/// Tiles that share what was unpacked.
+/// Tiles that share unpacked weights.
 const TILES: usize = 4;
 
-/// Blocks between a product and its use.
+/// Number of blocks between a product and its use.
 const BEHIND: usize = 2;
 
 const _: () = assert!(BEHIND < SUMS);
 
 /// # Safety
-/// The CPU has AMX with tiles of bytes, and the system gave leave to use them.
+/// The CPU must have AMX with byte tiles, and the system must have granted permission to use them.
 #[amx]
 pub(crate) unsafe fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], mut out: &mut [FloatLine]) {
     if tiles.iter().all(|tile| tile.width() < 16) {
         return avx512::multiply_strips(strips, tiles, out);
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let mut unit = unsafe { TileUnit::new() };
     for strip in 0..strips.count() {
         let strip = strips.range(strip, strip + 1);
@@ -47,7 +47,7 @@ pub(crate) unsafe fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], mut
     }
 }
 
-/// One strip with a few tiles.
+/// Multiplies one strip with a few tiles.
 #[inline]
 #[amx]
 fn multiply<const LINES: usize>(
@@ -63,7 +63,7 @@ fn multiply<const LINES: usize>(
         let weights = &mut weights[..lines.len()];
         unpack(lines, weights);
         let first = run * RUN;
-        // Only the first tile asks for the weights of the next run.
+        // Only the first tile prefetches the weights of the next run.
         let mut lines = lines;
         for ((tile, sums), out) in tiles.iter().zip(&mut sums).zip(&mut *out) {
             let tile = tile.blocks_of::<16>().after(first).first(weights.len());
@@ -79,11 +79,12 @@ fn multiply<const LINES: usize>(
     }
 }
 
-/// Signed codes, a byte each.
+/// Unpacks weights to signed codes, one per byte.
 #[inline]
 #[amx]
 fn unpack<const LINES: usize>(lines: &[[CodeLine; LINES]], out: &mut [[CodeLine; 8]]) {
-    // Bits of a nibble that is 8 more than its code: the lower three, and the other one inverted five times.
+    // An 8x8 bit matrix that converts a nibble, which is the code plus 8, to a signed byte: the lower three bits are
+    // copied, the top bit is inverted and fills the upper five.
     const NEAR: i64 = 0x0102_0408_0808_0808;
     const FAR: i64 = 0x1020_4080_8080_8080_u64.cast_signed();
     const SIGN: i32 = 0xF8;
@@ -101,7 +102,7 @@ fn unpack<const LINES: usize>(lines: &[[CodeLine; LINES]], out: &mut [[CodeLine;
     }
 }
 
-/// Adds blocks with a scale for each.
+/// Adds blocks with a scale per block.
 #[inline]
 #[amx]
 fn halves<const LINES: usize>(
@@ -124,8 +125,8 @@ fn halves<const LINES: usize>(
     store(out, totals);
 }
 
-/// Adds blocks with a scale for several. The first block, the blocks of a group and whether these are the last ones
-/// come together.
+/// Adds blocks with a scale per group. The tuple holds the first block, the blocks per group, and whether these are the
+/// last blocks.
 #[expect(clippy::too_many_arguments, reason = "an inner loop")]
 #[inline]
 #[amx]
@@ -160,7 +161,7 @@ fn groups<const LINES: usize>(
     store(group, sums);
 }
 
-/// Multiplies block by block and hands the sums to `add`, a few blocks later: the unit works on while they are added.
+/// Multiplies block by block and passes the sums to `add` a few blocks later, so that the tile unit runs meanwhile.
 #[inline]
 #[amx]
 fn each_block<const LINES: usize>(
@@ -177,7 +178,7 @@ fn each_block<const LINES: usize>(
             }
             unit.multiply(&tile.codes[step], weights, step);
         }
-        // Called in one place only: the compiler then keeps what it adds to in registers.
+        // A single call site lets the compiler inline `add` and keep its accumulators in registers.
         if let Some(block) = step.checked_sub(BEHIND) {
             add(block, unit.sums(block));
         }
@@ -187,7 +188,7 @@ fn each_block<const LINES: usize>(
 #[inline]
 #[amx]
 fn float(sums: &SumLine) -> __m512 {
-    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 64 readable bytes; `loadu` needs no alignment.
     _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(sums.0.as_ptr().cast()) })
 }
 

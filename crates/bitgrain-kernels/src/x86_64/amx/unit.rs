@@ -1,7 +1,7 @@
-//! `TileUnit`: the tile registers, set up for blocks of 32 columns.
+//! `TileUnit`: the tile registers, configured for blocks of 32 columns.
 //!
-//! The instructions are written as text, because their intrinsics are not in stable Rust. The compiler never uses tile
-//! registers on its own, and no value stays in one between two pieces of text.
+//! The instructions are inline assembly, because their intrinsics are not in stable Rust. The compiler never uses tile
+//! registers itself, and no value stays in one between two `asm!` blocks.
 
 use core::arch::asm;
 
@@ -12,20 +12,20 @@ use crate::product::CodeLine;
 #[repr(C, align(64))]
 pub(super) struct SumLine(pub(super) [i32; 16]);
 
-/// Blocks whose sums are kept.
+/// Number of blocks whose sums are kept.
 pub(super) const SUMS: usize = 4;
 
-/// Tile registers with shapes, and room for what comes out of them: holding one is the proof that they are set up on this
-/// thread.
+/// Configured tile registers and space for their results. A value proves that they are configured on this thread.
 pub(super) struct TileUnit {
     sums: [[SumLine; 16]; SUMS],
-    /// How the registers were set up before. Some libraries do that once for a thread and count on it: llama.cpp does.
+    /// Earlier configuration of the registers. Some libraries, such as llama.cpp, set it once per thread and rely on
+    /// it.
     before: Config,
-    /// The set-up belongs to a thread.
+    /// The configuration belongs to a thread.
     _not_send: core::marker::PhantomData<*const ()>,
 }
 
-/// What `ldtilecfg` reads: a palette, then the bytes in a row and the rows of each register.
+/// Operand of `ldtilecfg`: a palette, then the bytes per row and the rows of each register.
 #[repr(C, align(64))]
 struct Config {
     palette: u8,
@@ -38,7 +38,7 @@ struct Config {
 const _: () = assert!(size_of::<Config>() == 64);
 
 impl Config {
-    /// Registers as they are when nobody uses them.
+    /// Configuration of unused registers.
     const NONE: Self = Self { palette: 0, start_row: 0, reserved: [0; 14], row_bytes: [0; 16], rows: [0; 16] };
 
     /// Register 0: sums, sixteen lines. Register 1: activations, 32 codes of sixteen rows. Register 2: weights, eight
@@ -53,15 +53,15 @@ impl Config {
 }
 
 impl TileUnit {
-    /// Sets the registers up.
+    /// Configures the registers.
     ///
     /// # Safety
-    /// The CPU has AMX with tiles of bytes, and the system gave leave to use them.
+    /// The CPU must have AMX with byte tiles, and the system must have granted permission to use them.
     pub(super) unsafe fn new() -> Self {
         let mut before = Config::NONE;
-        // SAFETY: the caller says that the instruction is there; it writes the 64 bytes of a configuration.
+        // SAFETY: the caller guarantees the instruction; it writes the 64 bytes of a configuration.
         unsafe { asm!("sttilecfg [{}]", in(reg) &mut before, options(nostack)) };
-        // SAFETY: the caller says that the instruction is there; it reads the 64 bytes of a valid configuration.
+        // SAFETY: the caller guarantees the instruction; it reads the 64 bytes of a valid configuration.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &Config::BLOCKS, options(nostack, readonly)) };
         Self { sums: [[SumLine([0; 16]); 16]; SUMS], before, _not_send: core::marker::PhantomData }
     }
@@ -70,8 +70,8 @@ impl TileUnit {
     #[inline(always)]
     pub(super) fn multiply(&mut self, activations: &[[i32; 8]; 16], weights: &[CodeLine; 8], block: usize) {
         let out = &mut self.sums[block % SUMS];
-        // SAFETY: registers are set up, as `self` proves. They read 16 times 32 and 8 times 64 bytes and write 16 times
-        // 64, one behind the other, which is what the references stand for.
+        // SAFETY: `self` proves that the registers are configured. They read 16 times 32 and 8 times 64 contiguous
+        // bytes and write 16 times 64, which are the sizes of the referenced arrays.
         unsafe {
             asm!(
                 "tilezero tmm0",
@@ -92,7 +92,7 @@ impl TileUnit {
         }
     }
 
-    /// The sums of a block that was among the last [`SUMS`]: a line for each row of activations, with the sums for sixteen
+    /// Returns the sums of one of the last [`SUMS`] blocks: a line per row of activations, with the sums for sixteen
     /// rows of weights.
     #[inline(always)]
     pub(super) fn sums(&self, block: usize) -> &[SumLine; 16] {
@@ -101,9 +101,10 @@ impl TileUnit {
 }
 
 impl Drop for TileUnit {
-    /// Sets the registers up as they were. If nobody used them, that empties them, and the system has less to save.
+    /// Restores the earlier configuration. If the registers were unused, this releases them, and the system saves less
+    /// state.
     fn drop(&mut self) {
-        // SAFETY: whoever made `self` said that the instruction is there; it reads 64 bytes that the CPU wrote.
+        // SAFETY: the creator of `self` guaranteed the instruction; it reads 64 bytes that the CPU wrote.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &self.before, options(nostack, readonly)) };
     }
 }
@@ -115,7 +116,7 @@ mod tests {
 
     fn current() -> [u8; 64] {
         let mut config = [0; 64];
-        // SAFETY: only called where there are tile registers; the instruction writes the 64 bytes of a configuration.
+        // SAFETY: only called if there are tile registers; the instruction writes the 64 bytes of a configuration.
         unsafe { asm!("sttilecfg [{}]", in(reg) &mut config, options(nostack)) };
         config
     }
@@ -126,11 +127,11 @@ mod tests {
             return;
         }
         assert_eq!(current(), [0; 64]);
-        // SAFETY: the backend proves both.
+        // SAFETY: the backend proves both conditions.
         let outer = unsafe { TileUnit::new() };
         let mine = current();
         assert_eq!((mine[0], mine[16], mine[48]), (1, 64, 16));
-        // SAFETY: the backend proves both.
+        // SAFETY: the backend proves both conditions.
         drop(unsafe { TileUnit::new() });
         assert_eq!(current(), mine);
         drop(outer);

@@ -1,4 +1,4 @@
-//! Fused quantize + pack and unpack + dequantize: 64 values at a time, never through memory.
+//! Fused quantize + pack and unpack + dequantize, 64 values at a time, in registers.
 
 use core::arch::x86_64::*;
 
@@ -75,7 +75,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
     good & (_mm256_movemask_epi8(odd) == 0)
 }
 
-/// 64 signed codes of a block; marks in `odd` the patterns no writer makes.
+/// Returns 64 signed codes of a block; marks invalid patterns in `odd`.
 #[inline]
 #[avx2]
 pub(super) fn codes_in_block<const W: u32>(
@@ -108,12 +108,12 @@ fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<()
     encode_walk!(W, block, values, out)
 }
 
-/// Codes of one block of 64 whose divisor is at hand.
+/// Encodes one block of 64 values with a known divisor.
 #[inline]
 #[avx2]
 fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {
     let qmax: u8 = (1 << (W - 1)) - 1;
-    let Some(reach) = out.first_chunk_mut() else { unreachable!("the caller leaves slack behind the block") };
+    let Some(reach) = out.first_chunk_mut() else { unreachable!("the caller leaves slack after the block") };
     pack64::<W>(codes64::<false>(values, divisor, qmax, bias_of(W)), reach);
 }
 

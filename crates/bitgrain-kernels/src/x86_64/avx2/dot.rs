@@ -14,7 +14,7 @@ use crate::dot::{dot_walk, sum_in_halves};
 use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
-/// Chunks of 32 products between two widenings: each adds at most 2^15 to a lane.
+/// Chunks of 32 products per i32 sum: each chunk adds at most 2^15 to a lane, so 2^14 chunks stay below 2^31.
 const WIDEN: usize = 1 << 14;
 
 #[avx2]
@@ -23,6 +23,7 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     let (b, b_rest) = as_bytes(b).as_chunks::<32>();
     let mut total = scalar::dot_i8(as_codes(a_rest), as_codes(b_rest));
     for (a, b) in a.chunks(WIDEN).zip(b.chunks(WIDEN)) {
+        // One accumulator per half of a chunk, so that the two additions of an iteration are independent.
         let mut sums = [_mm256_setzero_si256(); 2];
         for (a, b) in a.iter().zip(b) {
             for ((sum, a), b) in sums.iter_mut().zip(a.as_chunks::<16>().0).zip(b.as_chunks::<16>().0) {
@@ -40,7 +41,7 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     total
 }
 
-/// 16 codes as 16-bit integers.
+/// Widens 16 codes to 16-bit integers.
 #[inline]
 #[avx2]
 fn widen(codes: &[u8; 16]) -> __m256i {
@@ -71,6 +72,8 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
         let Some(reach) = bytes[at..].first_chunk() else { break };
         for (half, codes) in chunk.as_chunks::<32>().0.iter().zip(codes_in_block::<W>(reach, factors, &mut odd)) {
             for (i, (values, codes)) in half.as_chunks::<8>().0.iter().zip(floats32(codes)).enumerate() {
+                // Register `i % 2` holds lanes 0-7 or 8-15 of the definition. Not fused: the definition rounds the
+                // product first.
                 sums[i % 2] = _mm256_add_ps(sums[i % 2], _mm256_mul_ps(load_f32(values), codes));
             }
         }
@@ -78,6 +81,7 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
         done += 64;
     }
     let mut good = _mm256_movemask_epi8(odd) == 0;
+    // The tail continues the same sixteen lane sums, so that the order of additions matches the definition.
     if done < values.len() {
         let mut lanes = to_lanes(sums);
         good &= tail::lane_sums::<W>(&values[done..], &bytes[at..], &mut lanes);

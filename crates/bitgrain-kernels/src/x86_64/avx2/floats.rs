@@ -1,4 +1,4 @@
-//! Products of f32 strips and tiles: a strip with at most four rows of a tile at a time.
+//! Products of f32 strips and tiles: one strip with at most four rows of a tile at a time.
 
 use core::arch::x86_64::*;
 
@@ -29,7 +29,7 @@ pub(crate) fn multiply_floats(cols: usize, strips: &[FloatLine], tiles: &[FloatT
     }
 }
 
-/// `N` rows of a tile of `W`.
+/// Multiplies `N` rows of a tile of `W` rows.
 #[inline]
 #[avx2]
 fn some_rows<const W: usize, const N: usize>(
@@ -42,9 +42,11 @@ fn some_rows<const W: usize, const N: usize>(
     let mut sums = [[_mm256_setzero_ps(); 2]; N];
     for row in 0..N {
         let (front, back) = halves(&out[row]);
+        // Sums start from `out`, so that a product split over several calls is one chain of additions.
         sums[row] = [load_f32(front), load_f32(back)];
     }
     for (line, values) in strip.iter().zip(tile) {
+        // With a single row, the few instructions per line are faster than memory.
         if W == 1 {
             prefetch_line(line);
         }
@@ -64,7 +66,7 @@ fn some_rows<const W: usize, const N: usize>(
 
 #[inline]
 fn halves(line: &FloatLine) -> (&[f32; 8], &[f32; 8]) {
-    let [front, back] = line.0.as_chunks().0 else { unreachable!("sixteen are two eights") };
+    let [front, back] = line.0.as_chunks().0 else { unreachable!("sixteen floats are two groups of eight") };
     (front, back)
 }
 

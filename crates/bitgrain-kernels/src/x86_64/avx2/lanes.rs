@@ -1,7 +1,7 @@
-//! Registers of AVX2: eight lanes of 32 bits, 32 bytes, and eight f64 in two registers.
+//! AVX2 registers: eight lanes of 32 bits, 32 bytes, and eight f64 in two registers.
 
 use core::arch::x86_64::*;
-// The names by which `registers!`, `doubles!` and `bytes!` call what is one instruction.
+// Names under which `registers!`, `doubles!` and `bytes!` call single instructions.
 use core::arch::x86_64::{
     _mm256_and_si256 as and, _mm256_castps_si256 as bits, _mm256_castsi256_ps as from_bits,
     _mm256_cvtepi32_ps as to_floats, _mm256_fmadd_pd as mul_add, _mm256_max_epu32 as max_unsigned,
@@ -19,19 +19,19 @@ use crate::generic::registers::{
 };
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
-/// Proof that the CPU has AVX2: [`Avx2::new`] is the only way to one.
+/// Proof that the CPU has AVX2: [`Avx2::new`] is the only constructor.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
-/// Eight f32. Comes from an [`Avx2`] only, so it is the same proof, as are the types below.
+/// Eight f32. Only an [`Avx2`] creates one, so it is the same proof, as are the types below.
 #[derive(Clone, Copy)]
 pub(crate) struct Eight(pub(super) __m256);
 
-/// Eight integers.
+/// Eight 32-bit integers.
 #[derive(Clone, Copy)]
 pub(crate) struct EightIntegers(__m256i);
 
-/// A yes or no for each of eight lanes.
+/// One boolean per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct EightBools(__m256);
 
@@ -40,7 +40,7 @@ pub(crate) struct EightBools(__m256);
 pub(crate) struct Part(__m256d);
 
 impl Avx2 {
-    /// Safe to call where the features are known to be there, and nowhere else.
+    /// Safe to call only where the target features are enabled.
     #[inline]
     #[avx2]
     pub(super) fn new() -> Self {
@@ -124,7 +124,7 @@ operators!(EightIntegers: Add add _mm256_add_epi32, Sub sub _mm256_sub_epi32);
 
 operators!(Part: Add add _mm256_add_pd, Sub sub _mm256_sub_pd, Mul mul _mm256_mul_pd);
 
-/// All bits of a byte where it is at most the other; AVX2 cannot compare unsigned bytes otherwise.
+/// Sets all bits of a byte where it is at most the other, via `max`: AVX2 has no unsigned byte comparison.
 #[inline]
 #[avx2]
 fn at_most(values: __m256i, limits: __m256i) -> __m256i {
@@ -181,7 +181,7 @@ fn select(mask: __m256, yes: __m256i, no: __m256i) -> __m256i {
     _mm256_blendv_epi8(no, yes, _mm256_castps_si256(mask))
 }
 
-/// Shifts by a number that the compiler knows and makes part of the instruction.
+/// Shifts by a constant, which becomes an immediate operand.
 #[inline]
 #[avx2]
 fn shl(values: __m256i, bits: u32) -> __m256i {
@@ -251,7 +251,7 @@ fn put_bytes(values: __m256i, out: &mut [u8; 8]) {
     *out = _mm_cvtsi128_si64(_mm_packus_epi16(words, words)).to_le_bytes();
 }
 
-/// The reference's rounding; a NaN gives 0.
+/// Rounds like the reference; NaN gives 0.
 #[inline]
 #[avx2]
 fn integers(values: __m256) -> __m256i {
@@ -278,7 +278,8 @@ fn low_byte(values: __m256) -> __m256 {
 fn codes(values: &[f32; 16], plus: f32, step: f32, low: i32, high: i32) -> [u8; 16] {
     let ([first, second], _) = values.as_chunks::<8>() else { return [0; 16] };
     let (first, second) = (codes8(first, plus, step, low, high), codes8(second, plus, step, low, high));
-    // Words of both halves, quarters in the order first, second, first, second; then bytes.
+    // `packs` leaves quarters in the order first, second, first, second; the permute restores it before packing to
+    // bytes.
     let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(first, second));
     let bytes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
     let mut out = [0; 16];
@@ -323,7 +324,7 @@ fn magnitudes(values: __m256d) -> __m256d {
     _mm256_andnot_pd(_mm256_set1_pd(-0.0), values)
 }
 
-/// Whether no exponent is all ones, as those of NaN and infinities are.
+/// Returns whether no exponent has all bits set, as in NaN and infinities.
 #[inline]
 #[avx2]
 fn all_finite(x: &[f32; 8], y: &[f32; 8]) -> bool {

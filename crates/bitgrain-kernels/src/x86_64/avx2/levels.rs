@@ -1,4 +1,4 @@
-//! The nearest level of IQ4_NL by halving: four comparisons, each against a table picked by those before.
+//! Nearest level of IQ4_NL by bisection: four comparisons, each against a table indexed by the earlier results.
 
 use core::arch::x86_64::*;
 
@@ -7,7 +7,7 @@ use bitgrain_isa::avx2;
 use super::memory::load_f32;
 use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 
-/// Starts of the levels with one bit after those known: entry `n` is behind the bits of `n`.
+/// Starts of the levels for the next bit: entry `n` applies after the bits of `n`.
 static THIRD: [f32; 8] = [
     LEVEL_STARTS[1],
     LEVEL_STARTS[5],
@@ -29,7 +29,7 @@ static FOURTH: [f32; 8] = [
     LEVEL_STARTS[14],
 ];
 
-/// Nearest levels, the upper one at equal distance.
+/// Returns the nearest levels, the upper one on ties.
 #[inline]
 #[avx2]
 pub(super) fn nearest_level(values: __m256) -> __m256 {
@@ -52,7 +52,7 @@ fn reached(values: __m256, starts: __m256) -> __m256 {
     _mm256_cmp_ps::<_CMP_GE_OQ>(values, starts)
 }
 
-/// Twice the code, and one more where the mask is set.
+/// Returns twice the code, plus one where the mask is set.
 #[inline]
 #[avx2]
 fn with_bit(code: __m256i, mask: __m256) -> __m256i {

@@ -1,4 +1,4 @@
-//! Largest magnitudes of blocks, as the encoders of blocks need them.
+//! Largest magnitudes of blocks, for the block encoders.
 
 use core::arch::x86_64::*;
 
@@ -9,14 +9,14 @@ use super::memory::load_f32;
 use crate::generic;
 use crate::x86_64::fours::Four;
 
-/// The largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
+/// Returns the largest magnitude as bits; above `f32::MAX.to_bits()` if any value is not finite.
 #[inline]
 #[avx2]
 pub(super) fn max_abs_bits(values: &[f32]) -> u32 {
     generic::max_abs::max_abs_bits(Avx2::new(), values)
 }
 
-/// The largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.
+/// Returns the largest magnitudes of four blocks as bits, in order: reduced together, by transposing as they shrink.
 #[inline]
 #[avx2]
 pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
@@ -27,6 +27,7 @@ pub(super) fn max_bits_of_four(blocks: &Four) -> __m128i {
         }
         max
     });
+    // Each step halves the values per block and doubles the blocks per register, so that no reduction is done alone.
     let ab = _mm256_max_epu32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
     let cd = _mm256_max_epu32(_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
     let abcd = _mm256_max_epu32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));

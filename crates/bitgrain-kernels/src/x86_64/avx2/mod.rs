@@ -32,7 +32,7 @@ pub(crate) use super::crc32c::crc32c;
 crate::generic::generic_kernels!(avx2, lanes::Avx2);
 crate::portable::portable_kernels!(avx2);
 
-// The definition: no gathers, because their cost depends on the microcode, since Downfall.
+// The scalar definition instead of gathers, whose cost depends on the microcode since the Downfall mitigation.
 crate::generic::shims! { avx2;
     add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) =
         crate::scalar::add_leaf_values(values, leaves, sums);

@@ -13,7 +13,7 @@ pub(crate) fn multiply_strips(strips: Strips<'_>, tiles: &[Tile<'_>], out: &mut 
     strip_walk!(strips, tiles, out);
 }
 
-/// Calls `$part` for both halves of the strip and each four rows of the tile, or its one row.
+/// Calls `$part` for both halves of the strip and every four rows of the tile, or its only row.
 macro_rules! parts {
     ($part:ident, $w:ident, ($($argument:expr),*), $out:ident) => {
         for half in 0..2 {
@@ -106,7 +106,7 @@ fn part_groups<const LINES: usize, const W: usize, const N: usize>(
     store(totals, half, first, out);
 }
 
-/// The sums of a block: a register for each row of the tile, a lane for each row of half a strip.
+/// Computes the sums of a block: one register per row of the tile, one lane per row of half a strip.
 #[inline]
 #[avx2]
 fn block_sums<const LINES: usize, const W: usize, const N: usize>(
@@ -116,6 +116,7 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
     half: usize,
     first: usize,
 ) -> [__m256i; N] {
+    // Both halves and all rows read the same lines; one prefetch is enough.
     if half == 0 && first == 0 {
         prefetch_strip(lines);
     }
@@ -124,7 +125,7 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
     for (i, line) in lines.iter().enumerate() {
         let line = load_bytes(&line.0.as_chunks().0[half]);
         if LINES == 4 {
-            // Sixteen products of at most 15 * 127 fit 16 bits, so they are widened once a block.
+            // A lane adds sixteen products of at most 15 * 127, which fit 16 bits, so they are widened once per block.
             let near = _mm256_and_si256(line, low);
             let far = _mm256_and_si256(_mm256_srli_epi16::<4>(line), low);
             for row in 0..N {
@@ -133,7 +134,7 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
                 sums[row] = _mm256_add_epi16(sums[row], _mm256_add_epi16(near, far));
             }
         } else {
-            // The instruction wants one factor without a sign: the weight gives its own to the activation. Two products
+            // `maddubs` needs one unsigned factor, so the sign of the weight is moved to the activation. Two products
             // of at most 128 * 127 fit 16 bits.
             let weights = _mm256_xor_si256(line, _mm256_set1_epi8(i8::MIN));
             let magnitudes = _mm256_abs_epi8(weights);
@@ -146,6 +147,8 @@ fn block_sums<const LINES: usize, const W: usize, const N: usize>(
     }
     if LINES == 4 {
         for row in 0..N {
+            // Weights are stored with an offset; `zeros` removes its product with the sum of the activations. The 8-bit
+            // path does not need it, because it flips the top bit to get signed weights.
             sums[row] = _mm256_add_epi32(_mm256_madd_epi16(sums[row], ones), _mm256_set1_epi32(zeros[first + row]));
         }
     }

@@ -1,4 +1,4 @@
-//! Values to codes and back, 32 at a time.
+//! Conversion between values and codes, 32 at a time.
 
 use core::arch::x86_64::*;
 
@@ -24,7 +24,7 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
     scalar::quantize(width, rest, scale, out_rest);
 }
 
-/// Codes of 64 values plus `bias`.
+/// Computes the codes of 64 values plus `bias`.
 #[inline]
 #[avx2]
 pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> [__m256i; 2] {
@@ -32,8 +32,8 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
     [0, 1].map(|half| codes32::<FOREIGN>(&halves[half], divisor, qmax, bias))
 }
 
-/// Codes of 32 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
-/// may hold NaN.
+/// Computes the codes of 32 values plus `bias`. `FOREIGN`: the scale was not computed from these values, so they may
+/// need clamping and may contain NaN.
 #[inline]
 #[avx2]
 fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, bias: u8) -> __m256i {
@@ -49,14 +49,16 @@ fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, 
             }
             _mm256_cvtps_epi32(_mm256_add_ps(tame(_mm256_mul_ps(x, factor), limit), offset))
         });
+        // Lower halves of two registers in one, so that half as many comparisons find an uncertain value.
         let low = |even, odd| _mm256_blend_epi16::<0xAA>(even, _mm256_slli_epi32::<16>(odd));
         let least = _mm256_min_epu16(low(fixed[0], fixed[1]), low(fixed[2], fixed[3]));
         let uncertain = _mm256_set1_epi16(Divisor::UNCERTAIN.cast_signed());
+        // Unsigned `least <= uncertain`, which AVX2 only has as `min(least, uncertain) == least`.
         let unsure = _mm256_cmpeq_epi16(_mm256_min_epu16(least, uncertain), least);
         if _mm256_testz_si256(unsure, unsure) == 1 {
             let high = |even, odd| _mm256_blend_epi16::<0xAA>(_mm256_srli_epi32::<16>(even), odd);
             let codes = _mm256_packs_epi16(high(fixed[0], fixed[1]), high(fixed[2], fixed[3]));
-            // Neighbours are interleaved: first each register's four codes of a lane together, then lanes in order.
+            // Neighbors are interleaved: first join each register's four codes per lane, then order the lanes.
             let lane = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
             let codes = _mm256_shuffle_epi8(codes, _mm256_broadcastsi128_si256(lane));
             return _mm256_permutevar8x32_epi32(codes, lane_order());
@@ -65,7 +67,7 @@ fn codes32<const FOREIGN: bool>(values: &[f32; 32], divisor: Divisor, qmax: u8, 
     divided32(values, divisor.scale, qmax, bias)
 }
 
-/// The same by division, for the few values whose code is not certain otherwise.
+/// Divides instead, for the few values whose code is uncertain otherwise.
 #[cold]
 #[inline(never)]
 #[avx2]
@@ -78,22 +80,23 @@ fn divided32(values: &[f32; 32], scale: f32, qmax: u8, bias: u8) -> __m256i {
     _mm256_add_epi8(narrow(codes), _mm256_set1_epi8(bias.cast_signed()))
 }
 
-/// NaN to 0 and the rest into `-limit..=limit`.
+/// Replaces NaN by 0 and clamps the rest to `-limit..=limit`.
 #[inline]
 #[avx2]
 fn tame(quotient: __m256, limit: __m256) -> __m256 {
+    // `min` returns its second operand for NaN; the mask below turns that into 0.
     let clamped = _mm256_max_ps(_mm256_min_ps(quotient, limit), _mm256_sub_ps(_mm256_setzero_ps(), limit));
     _mm256_and_ps(_mm256_cmp_ps::<_CMP_ORD_Q>(quotient, quotient), clamped)
 }
 
-/// The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
+/// Packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
 #[inline]
 #[avx2]
 fn lane_order() -> __m256i {
     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)
 }
 
-/// 32 small integers in four registers as 32 bytes, in order.
+/// Narrows 32 small integers in four registers to 32 bytes, in order.
 #[inline]
 #[avx2]
 fn narrow(codes: [__m256i; 4]) -> __m256i {
@@ -112,7 +115,7 @@ pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
     scalar::dequantize(as_codes(rest), scale, out_rest);
 }
 
-/// 32 signed codes times a scale.
+/// Multiplies 32 signed codes by a scale.
 #[inline]
 #[avx2]
 pub(super) fn values32(codes: __m256i, scale: __m256, out: &mut [f32; 32]) {
@@ -121,7 +124,7 @@ pub(super) fn values32(codes: __m256i, scale: __m256, out: &mut [f32; 32]) {
     }
 }
 
-/// 32 signed codes as floats.
+/// Converts 32 signed codes to floats.
 #[inline]
 #[avx2]
 pub(super) fn floats32(codes: __m256i) -> [__m256; 4] {

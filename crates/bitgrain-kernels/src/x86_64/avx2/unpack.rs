@@ -1,5 +1,5 @@
-//! Bit unpacking, 64 bytes or 8 words at a time: a shuffle gives each code a window that holds it, a multiply or a
-//! shift lines it up.
+//! Bit unpacking, 64 bytes or 8 words at a time: a shuffle gives each code a window that contains it, a multiplication
+//! or a shift aligns it.
 
 use core::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use super::memory::{load_bytes, load_half, sixteen, store_bytes, store_eight_wor
 use crate::backend::for_width;
 use crate::{UnsignedWidth, scalar};
 
-/// Bytes that the loads of 64 packed codes touch at most: four halves of 16, each `2 * W` behind the one before.
+/// Maximum number of bytes touched by the loads of 64 packed codes: four loads of 16, each `2 * W` after the previous one.
 pub(super) const REACH: usize = 64;
 
 #[avx2]
@@ -25,6 +25,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     let mut done = 0;
     let mut at = 0;
     for out in out.as_chunks_mut::<64>().0 {
+        // The loads would read beyond `bytes`; the scalar code unpacks the rest.
         let Some(reach) = bytes[at..].first_chunk() else { break };
         let codes = unpack64::<W>(reach, factors);
         largest = _mm256_max_epu8(largest, _mm256_max_epu8(codes[0], codes[1]));
@@ -36,12 +37,13 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     }
     let rest = &mut out[done..];
     scalar::unpack_run::<W>(bias, &bytes[at..], rest);
+    // AVX2 cannot compare unsigned bytes: `max(largest, max) == max` replaces `largest <= max`.
     let max_everywhere = _mm256_set1_epi8(max.cast_signed());
     let in_range = _mm256_cmpeq_epi8(_mm256_max_epu8(largest, max_everywhere), max_everywhere);
     _mm256_movemask_epi8(in_range) == -1 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
 }
 
-/// 64 codes of `W` bits from the first `8 * W` bytes, one to a byte.
+/// Unpacks 64 codes of `W` bits from the first `8 * W` bytes, one per byte.
 #[inline]
 #[avx2]
 pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH], factors: __m256i) -> [__m256i; 2] {
@@ -53,28 +55,28 @@ pub(super) fn unpack64<const W: u32>(bytes: &[u8; REACH], factors: __m256i) -> [
     [spread::<W>(sixteen(0), sixteen(2), factors), spread::<W>(sixteen(4), sixteen(6), factors)]
 }
 
-/// 32 codes of `W` bits, 16 from the low end of each half, one to a byte.
+/// Unpacks 32 codes of `W` bits, 16 from the low end of each half, one per byte.
 #[inline]
 #[avx2]
 fn spread<const W: u32>(low: __m128i, high: __m128i, factors: __m256i) -> __m256i {
     let halves = _mm256_set_m128i(high, low);
-    // Each lane holds two groups of eight codes; the pack at the end puts them back in order.
+    // Each lane holds two groups of eight codes; the final pack restores their order.
     let first = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, 0) }));
     let second = _mm256_shuffle_epi8(halves, load_bytes(const { &windows(W as usize, W as usize) }));
-    // Multiplying moves a code to the top of its window, the shift brings it down alone.
+    // The multiplication moves a code to the top of its window, the shift moves it down alone.
     let down = _mm_cvtsi32_si128(16 - W.cast_signed());
     let first = _mm256_srl_epi16(_mm256_mullo_epi16(first, factors), down);
     let second = _mm256_srl_epi16(_mm256_mullo_epi16(second, factors), down);
     _mm256_packus_epi16(first, second)
 }
 
-/// For each 16-bit lane, the two bytes its code lies in, counted from `start`.
+/// Shuffle table with the two bytes that contain the code of each 16-bit lane, relative to `start`.
 const fn windows(width: usize, start: usize) -> [u8; 32] {
     let mut table = [0; 32];
     let mut i = 0;
     while i < 32 {
         let byte = start + i % 16 / 2 * width / 8 + i % 2;
-        // A code that ends with the lane's last byte needs no byte behind it.
+        // A code that ends in the lane's last byte needs no byte after it.
         #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
         let from = if byte < 16 { byte as u8 } else { 0x80 };
         table[i] = from;
@@ -83,11 +85,11 @@ const fn windows(width: usize, start: usize) -> [u8; 32] {
     table
 }
 
-/// For [`unpack64`]: in each 16-bit lane, the power of two that moves its code to the top.
+/// Returns the factors of [`unpack64`]: in each 16-bit lane, the power of two that moves its code to the top.
 #[inline]
 #[avx2]
 pub(super) fn factors<const W: u32>() -> __m256i {
-    // Hidden from the compiler, which would make three instructions of a multiplication and a shift.
+    // Hidden from the compiler, which would turn the multiplication and shift into three instructions.
     load_bytes(core::hint::black_box(const { &lifts(W as usize) }))
 }
 
@@ -128,7 +130,7 @@ fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     scalar::unpack_words_run::<W>(&bytes[at..], &mut out[done..]);
 }
 
-/// For each 32-bit lane, the bytes its code lies in.
+/// Shuffle table with the bytes that contain the code of each 32-bit lane.
 const fn wide_windows(width: usize) -> [u8; 32] {
     let mut table = [0; 32];
     let mut i = 0;

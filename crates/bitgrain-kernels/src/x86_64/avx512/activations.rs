@@ -1,4 +1,4 @@
-//! Activations to 8-bit codes, 32 at a time.
+//! Quantization of activations to 8-bit codes, 32 at a time.
 
 use core::arch::x86_64::*;
 
@@ -20,7 +20,7 @@ pub(crate) fn quantize_activations(
     let mut good = true;
     for (block, values) in blocks.iter().enumerate() {
         let [low, high] = [load_f32(first(values)), load_f32(last(values))];
-        // Magnitudes compare like integers, and a NaN is the largest of them.
+        // Magnitude bits compare like integers, and NaN is the largest.
         let magnitude = _mm512_set1_epi32(i32::MAX);
         let bits = |x: __m512| _mm512_and_si512(_mm512_castps_si512(x), magnitude);
         let largest = _mm512_reduce_max_epi32(_mm512_max_epi32(bits(low), bits(high)));

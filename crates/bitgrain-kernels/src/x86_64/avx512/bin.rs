@@ -1,4 +1,4 @@
-//! Bins between cuts, 16 values at a time: the first eight steps of the search look up their cuts in registers.
+//! Binning, 16 values at a time: the first eight steps of the search look up their cuts in registers.
 
 use core::arch::x86_64::*;
 
@@ -8,10 +8,10 @@ use super::memory::load_f32;
 use crate::bin::BinCode;
 use crate::scalar;
 
-/// Steps that the registers hold: 255 cuts.
+/// Search steps in registers: 255 cuts.
 const STEPS: u32 = 8;
 
-/// Fewer values than this do not pay for filling the registers.
+/// Minimum number of values for which filling the registers pays off.
 const FEW: usize = 64;
 
 #[avx512]
@@ -28,7 +28,7 @@ pub(crate) fn bin_f32<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mu
     }
 }
 
-/// At most `2^S - 1` cuts.
+/// Bins with at most `2^S - 1` cuts.
 #[avx512]
 fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C]) {
     let tree = Tree::load(&heap(cuts, S, 0));
@@ -40,13 +40,13 @@ fn bin_in_registers<C: BinCode, const S: u32>(cuts: &[f32], values: &[f32], nan:
     scalar::bin_f32(cuts, rest, nan, out_rest);
 }
 
-/// More cuts than the registers hold: they find the stretch of `2^further` cuts, a scalar search the place in it.
-/// No gathers: what they cost depends on the microcode, since Downfall.
+/// Bins with more cuts than fit the registers: the registers find a range of `2^further` cuts, a scalar search the
+/// position in it. Uses no gathers: their cost depends on the microcode since the Downfall mitigation.
 #[avx512]
 fn bin_in_two<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C], further: u32) {
     let tree = Tree::load(&heap(cuts, STEPS, further));
     let left = (1 << further) - 1;
-    // The last stretch may end behind the cuts; beginning it earlier changes nothing but that.
+    // The last range may end after the cuts; starting it earlier does not change the result.
     let last_start = cuts.len() - left;
     let (chunks, rest) = values.as_chunks::<16>();
     let (outs, out_rest) = out.split_at_mut(chunks.len() * 16);
@@ -57,8 +57,8 @@ fn bin_in_two<C: BinCode>(cuts: &[f32], values: &[f32], nan: C, out: &mut [C], f
     scalar::bin_f32(cuts, rest, nan, out_rest);
 }
 
-/// Every `2^further`-th cut as a search tree of `steps` levels, from index 1 on: the children of `i` are `2i` and
-/// `2i + 1`. What is not there is infinite, and so below no value.
+/// Arranges every `2^further`-th cut as a search tree of `steps` levels, from index 1 on: the children of `i` are `2i`
+/// and `2i + 1`. Missing cuts are infinite, and therefore never below a value.
 fn heap(cuts: &[f32], steps: u32, further: u32) -> [f32; 256] {
     let mut heap = [f32::INFINITY; 256];
     for level in 0..steps {
@@ -71,7 +71,7 @@ fn heap(cuts: &[f32], steps: u32, further: u32) -> [f32; 256] {
     heap
 }
 
-/// The tree in sixteen registers.
+/// Search tree in sixteen registers.
 struct Tree([__m512; 16]);
 
 impl Tree {
@@ -82,7 +82,7 @@ impl Tree {
         Self(core::array::from_fn(|i| load_f32(&registers[i])))
     }
 
-    /// How many cuts of the tree's first `S` levels are below each value; 0 for NaN.
+    /// Returns the number of cuts below each value in the tree's first `S` levels; 0 for NaN.
     #[inline]
     #[avx512]
     fn search<const S: u32>(&self, values: __m512) -> __m512i {
@@ -104,14 +104,14 @@ impl Tree {
         _mm512_sub_epi32(node, _mm512_set1_epi32(1 << S))
     }
 
-    /// The cut of each node among the 32 from register `at` on; the low five bits of the node choose.
+    /// Looks up the cut of each node among the 32 from register `at` on, by the low five bits of the node.
     #[inline]
     #[avx512]
     fn pair(&self, at: usize, node: __m512i) -> __m512 {
         _mm512_permutex2var_ps(self.0[at], node, self.0[at + 1])
     }
 
-    /// The same among 64, by the low six bits.
+    /// Looks up the cut of each node among 64, by the low six bits.
     #[inline]
     #[avx512]
     fn two_pairs(&self, at: usize, node: __m512i) -> __m512 {
@@ -120,7 +120,7 @@ impl Tree {
     }
 }
 
-/// The left child, or the right one where the cut is below the value.
+/// Returns the left child, or the right child where the cut is below the value.
 #[inline]
 #[avx512]
 fn descend(node: __m512i, values: __m512, cuts: __m512) -> __m512i {
@@ -133,7 +133,7 @@ fn descend(node: __m512i, values: __m512, cuts: __m512) -> __m512i {
 #[avx512]
 fn lanes(bins: __m512i) -> [usize; 16] {
     let mut lanes = [0_u32; 16];
-    // SAFETY: 64 writable bytes behind the array; `storeu` needs no alignment.
+    // SAFETY: the array covers 64 writable bytes; `storeu` needs no alignment.
     unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), bins) };
     lanes.map(|bin| bin as usize)
 }

@@ -1,4 +1,4 @@
-//! Fused quantize + pack and unpack + dequantize: 64 values at a time, never through memory.
+//! Fused quantize + pack and unpack + dequantize, 64 values at a time, in registers.
 
 use core::arch::x86_64::*;
 
@@ -47,7 +47,7 @@ fn quantize_pack_run<const W: u32, const FOREIGN: bool>(values: &[f32], scale: f
     }
 }
 
-/// Fewer than 64 values. Out of line, so that the loop above stays small enough to be inlined.
+/// Encodes fewer than 64 values. Out of line, so that the loop above stays small enough to be inlined.
 #[inline(never)]
 #[avx512]
 fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: Divisor, out: &mut [u8]) {
@@ -55,7 +55,7 @@ fn quantize_pack_rest<const W: u32, const FOREIGN: bool>(rest: &[f32], divisor: 
     let mut chunk = [0.0; 64];
     chunk[..rest.len()].copy_from_slice(rest);
     let codes = codes64::<FOREIGN>(&chunk, divisor, qmax, bias_of(W));
-    // No codes behind the last value: spare bits are zero.
+    // Clears the codes after the last value: spare bits are zero.
     let codes = _mm512_maskz_mov_epi8(u64::MAX >> (64 - rest.len()), codes);
     store_prefix(&mut out[..(rest.len() * W as usize).div_ceil(8)], pack64::<W>(codes));
 }
@@ -84,7 +84,7 @@ fn unpack_dequantize_run<const W: u32>(bytes: &[u8], scale: f32, out: &mut [f32]
     good
 }
 
-/// 64 codes of a block and whether all are patterns a writer makes.
+/// Returns 64 codes of a block and whether all are valid.
 #[inline]
 #[avx512]
 pub(super) fn codes_in_block<const W: u32>(bytes: &[u8]) -> (Codes, bool) {
@@ -109,7 +109,7 @@ fn walk<const W: u32>(block: usize, values: &[f32], out: &mut [u8]) -> Result<()
     encode_walk!(W, block, values, out)
 }
 
-/// Codes of one block of 64 whose divisor is at hand.
+/// Encodes one block of 64 values with a known divisor.
 #[inline]
 #[avx512]
 fn encode_block<const W: u32>(values: &[f32; 64], divisor: Divisor, out: &mut [u8]) {

@@ -12,7 +12,7 @@ use crate::dot::{dot_walk, sum_in_halves};
 use crate::x86_64::tail;
 use crate::{BitWidth, scalar};
 
-/// Chunks of 64 products between two widenings: each adds at most 2^15 to a lane.
+/// Chunks of 64 products per i32 sum: each chunk adds at most 2^15 to a lane, so 2^14 chunks stay below 2^31.
 const WIDEN: usize = 1 << 14;
 
 #[avx512]
@@ -21,6 +21,7 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     let (b, b_rest) = as_bytes(b).as_chunks::<64>();
     let mut total = scalar::dot_i8(crate::cast::as_codes(a_rest), crate::cast::as_codes(b_rest));
     for (a, b) in a.chunks(WIDEN).zip(b.chunks(WIDEN)) {
+        // One accumulator per half of a chunk, so that the two additions of an iteration are independent.
         let mut sums = [_mm512_setzero_si512(); 2];
         for (a, b) in a.iter().zip(b) {
             for ((sum, a), b) in sums.iter_mut().zip(a.as_chunks::<32>().0).zip(b.as_chunks::<32>().0) {
@@ -36,11 +37,11 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i64 {
     total
 }
 
-/// 32 codes as 16-bit integers.
+/// Widens 32 codes to 16-bit integers.
 #[inline]
 #[avx512]
 fn widen(codes: &[u8; 32]) -> __m512i {
-    // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 32 readable bytes; `loadu` needs no alignment.
     _mm512_cvtepi8_epi16(unsafe { _mm256_loadu_si256(codes.as_ptr().cast()) })
 }
 
@@ -70,9 +71,11 @@ fn dot_run<const W: u32>(values: &[f32], bytes: &[u8], scale: f32, totals: &mut 
         let (codes, fine) = codes_in_block::<W>(codes);
         good &= fine;
         for (values, codes) in chunk.as_chunks::<16>().0.iter().zip(codes.floats()) {
+            // Not fused: the definition rounds the product before the addition.
             sums = _mm512_add_ps(sums, _mm512_mul_ps(load_f32(values), codes));
         }
     }
+    // The tail continues the same sixteen lane sums, so that the order of additions matches the definition.
     if !rest.is_empty() {
         let mut lanes = [0.0; 16];
         store_f32(&mut lanes, sums);

@@ -57,6 +57,7 @@ fn pair<const W: usize>(
 ) {
     let mut sums = [[_mm512_setzero_ps(); 2]; W];
     for row in 0..W {
+        // Sums start from `out`, so that a product split over several calls is one chain of additions.
         sums[row] = [load_line(&out[row]), load_line(&other_out[row])];
     }
     for ((line, other), values) in strip.iter().zip(other).zip(tile) {

@@ -1,7 +1,7 @@
-//! Registers of AVX-512: sixteen lanes of 32 bits, 64 bytes, eight f64.
+//! AVX-512 registers: sixteen lanes of 32 bits, 64 bytes, eight f64.
 
 use core::arch::x86_64::*;
-// The names by which `registers!`, `doubles!` and `bytes!` call what is one instruction.
+// Names under which `registers!`, `doubles!` and `bytes!` call single instructions.
 use core::arch::x86_64::{
     _mm512_abs_pd as magnitudes, _mm512_and_si512 as and, _mm512_castps_si512 as bits,
     _mm512_castsi512_ps as from_bits, _mm512_cmpeq_epi32_mask as equal, _mm512_cmpgt_epi32_mask as greater,
@@ -20,28 +20,28 @@ use crate::generic::registers::{
 };
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
-/// Proof that the CPU has AVX-512: [`Avx512::new`] is the only way to one.
+/// Proof that the CPU has AVX-512: [`Avx512::new`] is the only constructor.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
-/// Sixteen f32. Comes from an [`Avx512`] only, so it is the same proof, as are the types below.
+/// Sixteen f32. Only an [`Avx512`] creates one, so it is the same proof, as are the types below.
 #[derive(Clone, Copy)]
 pub(crate) struct Sixteen(pub(super) __m512);
 
-/// Sixteen integers.
+/// Sixteen 32-bit integers.
 #[derive(Clone, Copy)]
 pub(crate) struct SixteenIntegers(__m512i);
 
-/// A yes or no for each of sixteen lanes.
+/// One boolean per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct SixteenBools(__mmask16);
 
-/// Sixteen f64.
+/// Eight f64.
 #[derive(Clone, Copy)]
 pub(crate) struct Part(__m512d);
 
 impl Avx512 {
-    /// Safe to call where the features are known to be there, and nowhere else.
+    /// Safe to call only where the target features are enabled.
     #[inline]
     #[avx512]
     pub(super) fn new() -> Self {
@@ -138,7 +138,7 @@ operators!(SixteenIntegers: Add add _mm512_add_epi32, Sub sub _mm512_sub_epi32);
 
 operators!(Part: Add add _mm512_add_pd, Sub sub _mm512_sub_pd, Mul mul _mm512_mul_pd);
 
-/// Quiet and signaling NaN, both infinities.
+/// `vfpclass` categories: quiet and signaling NaN, both infinities.
 const NOT_FINITE: i32 = 0x99;
 
 #[inline]
@@ -165,7 +165,7 @@ fn neg(values: __m512) -> __m512 {
     _mm512_xor_ps(values, _mm512_set1_ps(-0.0))
 }
 
-/// Shifts by a number that the compiler knows and makes part of the instruction.
+/// Shifts by a constant, which becomes an immediate operand.
 #[inline]
 #[avx512]
 fn shl(values: __m512i, bits: u32) -> __m512i {
@@ -228,7 +228,7 @@ fn put_bytes(values: __m512i, out: &mut [u8; 16]) {
     store_quarter(out, _mm512_cvtepi32_epi8(values));
 }
 
-/// The reference's rounding; a NaN gives 0.
+/// Rounds like the reference; NaN gives 0.
 #[inline]
 #[avx512]
 fn integers(values: __m512) -> __m512i {

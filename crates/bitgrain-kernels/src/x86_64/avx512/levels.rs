@@ -1,4 +1,4 @@
-//! The nearest level of IQ4_NL by table: bins so narrow that at most one level begins within each.
+//! Nearest level of IQ4_NL by table: bins so narrow that at most one level starts within each.
 
 use core::arch::x86_64::*;
 
@@ -7,10 +7,10 @@ use bitgrain_isa::avx512;
 use crate::ggml::scale_search::levels::{LEVEL_STARTS, LEVELS};
 use crate::lanes::ROUNDER;
 
-/// Width of a bin. The closest two levels begin 11.5 apart; 31 bins reach to ±139.5.
+/// Width of a bin. The closest two starts of levels are 11.5 apart; 31 bins reach to ±139.5.
 const BIN: i16 = 9;
 
-/// Of each bin: where a level begins within it, the level below that and the level from there on.
+/// For each bin: the start of the level within it, the level below it and the level from there on.
 struct Bins {
     start: [f32; 32],
     below: [f32; 32],
@@ -23,7 +23,7 @@ static BINS: Bins = {
     let mut n: i16 = -16;
     while n < 16 {
         let slot = (n & 31).unsigned_abs() as usize;
-        // 4.5, and more than enough for the rounding on the way to the bin.
+        // 4.5 plus a margin for the rounding of the bin index.
         let (first, last) = ((BIN * n) as f32 - 4.6, (BIN * n) as f32 + 4.6);
         let (mut below, mut above, mut i) = (0, 0, 0);
         while i < 15 {
@@ -39,7 +39,7 @@ static BINS: Bins = {
     bins
 };
 
-/// Nearest levels, the upper one at equal distance. For magnitudes up to 139: a search never looks further.
+/// Returns the nearest levels, the upper one on ties. For magnitudes up to 139, which a search never exceeds.
 #[inline]
 #[avx512]
 pub(super) fn nearest_level(values: __m512) -> __m512 {
@@ -49,7 +49,7 @@ pub(super) fn nearest_level(values: __m512) -> __m512 {
     _mm512_mask_mov_ps(lookup(&BINS.below, bin), above, lookup(&BINS.above, bin))
 }
 
-/// An entry of a table for each lane; all but the low five bits of an index are ignored.
+/// Looks up a table entry per lane, by the low five bits of the index.
 #[inline]
 #[avx512]
 fn lookup(table: &'static [f32; 32], index: __m512i) -> __m512 {

@@ -1,4 +1,4 @@
-//! Loads and stores of whole registers, from references that prove the memory is there.
+//! Loads and stores of whole registers, through references that guarantee the memory.
 
 use core::arch::x86_64::*;
 
@@ -9,60 +9,60 @@ use crate::product::{FloatLine, HalfLine};
 #[inline]
 #[avx512]
 pub(super) fn load_f32(values: &[f32; 16]) -> __m512 {
-    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 64 readable bytes; `loadu` needs no alignment.
     unsafe { _mm512_loadu_ps(values.as_ptr()) }
 }
 
 #[inline]
 #[avx512]
 pub(super) fn store_f32(out: &mut [f32; 16], values: __m512) {
-    // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
+    // SAFETY: the reference covers 64 writable bytes; `storeu` needs no alignment.
     unsafe { _mm512_storeu_ps(out.as_mut_ptr(), values) }
 }
 
 #[inline]
 #[avx512]
 pub(in crate::x86_64) fn load_bytes(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 64 readable bytes; `loadu` needs no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[avx512]
 pub(in crate::x86_64) fn store_bytes(out: &mut [u8; 64], bytes: __m512i) {
-    // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
+    // SAFETY: the reference covers 64 writable bytes; `storeu` needs no alignment.
     unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), bytes) }
 }
 
 #[inline]
 #[avx512]
 pub(super) fn load_words(words: &[u16; 32]) -> __m512i {
-    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 64 readable bytes; `loadu` needs no alignment.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
 #[inline]
 #[avx512]
 pub(super) fn load_quarter(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: 16 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 16 readable bytes; `loadu` needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[avx512]
 pub(super) fn store_quarter(out: &mut [u8; 16], bytes: __m128i) {
-    // SAFETY: 16 writable bytes behind the reference; `storeu` needs no alignment.
+    // SAFETY: the reference covers 16 writable bytes; `storeu` needs no alignment.
     unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), bytes) }
 }
 
 #[inline]
 #[avx512]
 pub(super) fn store_half(out: &mut [u8; 32], bytes: __m256i) {
-    // SAFETY: 32 writable bytes behind the reference; `storeu` needs no alignment.
+    // SAFETY: the reference covers 32 writable bytes; `storeu` needs no alignment.
     unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), bytes) }
 }
 
-/// The bytes of a slice of at most 64, zeros behind them.
+/// Loads a slice of at most 64 bytes, padded with zeros.
 #[inline]
 #[avx512]
 pub(super) fn load_prefix(bytes: &[u8]) -> __m512i {
@@ -70,7 +70,7 @@ pub(super) fn load_prefix(bytes: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(prefix_mask(bytes.len()), bytes.as_ptr().cast()) }
 }
 
-/// Fills a slice of at most 64 bytes from the low end of a register.
+/// Stores the low bytes of a register to a slice of at most 64 bytes.
 #[inline]
 #[avx512]
 pub(super) fn store_prefix(out: &mut [u8], bytes: __m512i) {
@@ -78,7 +78,7 @@ pub(super) fn store_prefix(out: &mut [u8], bytes: __m512i) {
     unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), prefix_mask(out.len()), bytes) }
 }
 
-/// The values of a slice of at most 16, zeros behind them.
+/// Loads a slice of at most 16 values, padded with zeros.
 #[inline]
 #[avx512]
 pub(super) fn load_prefix_f32(values: &[f32]) -> __m512 {
@@ -87,7 +87,7 @@ pub(super) fn load_prefix_f32(values: &[f32]) -> __m512 {
     unsafe { _mm512_maskz_loadu_ps(mask, values.as_ptr()) }
 }
 
-/// A bit for each of `len` bytes; for more than 64, which a register cannot hold, all 64.
+/// Returns a bit for each of `len` bytes; all 64 if `len` is larger.
 fn prefix_mask(len: usize) -> u64 {
     u64::MAX.unbounded_shr(64_u32.saturating_sub(len_u32(len)))
 }
@@ -96,7 +96,7 @@ fn len_u32(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// 64 bytes of a table as a register.
+/// Loads a table of 64 bytes.
 #[inline]
 #[avx512]
 pub(super) fn table(bytes: &'static [u8; 64]) -> __m512i {
@@ -118,6 +118,6 @@ pub(in crate::x86_64) fn store_line(out: &mut FloatLine, values: __m512) {
 #[inline]
 #[avx512]
 pub(in crate::x86_64) fn load_half_line(line: &HalfLine) -> __m256i {
-    // SAFETY: 32 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 32 readable bytes; `loadu` needs no alignment.
     unsafe { _mm256_loadu_si256(line.0.as_ptr().cast()) }
 }

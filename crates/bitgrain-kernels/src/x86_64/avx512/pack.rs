@@ -1,4 +1,4 @@
-//! Bit packing, 64 bytes or 32 words at a time: neighbours are joined in wider lanes, then bytes are gathered.
+//! Bit packing, 64 bytes or 32 words at a time: neighbors are joined in wider lanes, then bytes are gathered.
 
 use core::arch::x86_64::*;
 
@@ -30,24 +30,25 @@ fn pack_bytes_of<const W: u32>(bias: u8, max: u8, codes: &[u8], out: &mut [u8]) 
     too_large == 0 && rest.iter().all(|code| code.wrapping_add(bias) <= max)
 }
 
-/// 64 codes of `W` bits, one to a byte, as `8 * W` bytes at the low end. Other bits of the bytes must be zero.
+/// Packs 64 codes of `W` bits, one per byte, into `8 * W` bytes at the low end. All other bits of the codes must be
+/// zero.
 #[inline]
 #[avx512]
 pub(super) fn pack64<const W: u32>(codes: __m512i) -> __m512i {
     if W == 8 {
         return codes;
     }
-    // The factors are the unsigned operand: 2^7 is no i8, while codes of 7 bits are.
+    // The factors are the unsigned operand: 2^7 does not fit an i8, while codes of 7 bits do.
     let pairs = _mm512_maddubs_epi16(_mm512_set1_epi16((1 | (1_u16 << W) << 8).cast_signed()), codes);
     let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | (1 << (2 * W)) << 16));
     let four = _mm512_set1_epi64((1 << (4 * W)) - 1);
     let upper = _mm512_srlv_epi64(fours, _mm512_set1_epi64(32 - 4 * i64::from(W)));
-    // Bits from `fours` where the mask is set, from `upper` where it is not; what lies above is not gathered.
+    // 0xCA selects bits from `fours` where the mask is set and from `upper` elsewhere; bits above are not gathered.
     let eights = _mm512_ternarylogic_epi64::<0xCA>(four, fours, upper);
     _mm512_permutexvar_epi8(table(const { &gather_bytes(8, W as usize) }), eights)
 }
 
-/// Table that moves the first `width` bytes of each `lane` bytes together.
+/// Permute table that moves the first `width` bytes of every `lane` bytes together.
 const fn gather_bytes(lane: usize, width: usize) -> [u8; 64] {
     let mut table = [0; 64];
     let mut i = 0;
@@ -81,7 +82,7 @@ fn pack_words_of<const W: u32>(max: u16, codes: &[u16], out: &mut [u8]) -> bool 
     too_large == 0 && rest.iter().all(|&code| code <= max)
 }
 
-/// 32 codes of `W` bits, one to a word, as `4 * W` bytes at the low end.
+/// Packs 32 codes of `W` bits, one per word, into `4 * W` bytes at the low end.
 #[inline]
 #[avx512]
 fn pack32_words<const W: u32>(codes: __m512i) -> __m512i {
@@ -90,7 +91,7 @@ fn pack32_words<const W: u32>(codes: __m512i) -> __m512i {
     let pairs = _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi32(0xFFFF)), odd);
     let upper = _mm512_sllv_epi64(_mm512_srli_epi64::<32>(pairs), _mm512_set1_epi64(2 * w));
     let fours = _mm512_or_si512(_mm512_and_si512(pairs, _mm512_set1_epi64(0xFFFF_FFFF)), upper);
-    // Each 128-bit lane: the even four as it is, the odd four behind it, across the middle. Shifts of 64 give zero.
+    // In each 128-bit lane the even four stays, the odd four follows it across the middle. Shifts by 64 give zero.
     let even = _mm512_maskz_mov_epi64(0b0101_0101, fours);
     let odd = _mm512_unpackhi_epi64(fours, fours);
     let low = _mm512_sllv_epi64(odd, _mm512_set4_epi64(64, 4 * w, 64, 4 * w));

@@ -68,7 +68,7 @@ fn groups<const LINES: usize, const W: usize>(
     }
 }
 
-/// The sums of a block: a register for each row of the tile, a lane for each row of the strip.
+/// Computes the sums of a block: one register per row of the tile, one lane per row of the strip.
 #[inline]
 #[avx512]
 fn block_sums<const LINES: usize, const W: usize>(
@@ -79,6 +79,8 @@ fn block_sums<const LINES: usize, const W: usize>(
     prefetch_strip(lines);
     let mut sums = [_mm512_setzero_si512(); W];
     for row in 0..W {
+        // VNNI multiplies unsigned weights; starting at `zeros` removes the product of their offset with the
+        // activations.
         sums[row] = _mm512_set1_epi32(zeros[row]);
     }
     for (i, line) in lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Values to codes and back, 64 at a time.
+//! Conversion between values and codes, 64 at a time.
 
 use core::arch::x86_64::*;
 
@@ -24,8 +24,8 @@ pub(crate) fn quantize(width: BitWidth, values: &[f32], scale: f32, codes: &mut 
     scalar::quantize(width, rest, scale, out_rest);
 }
 
-/// Codes of 64 values plus `bias`. `FOREIGN`: the scale was not made for these values, so they may need clamping and
-/// may hold NaN.
+/// Computes the codes of 64 values plus `bias`. `FOREIGN`: the scale was not computed from these values, so they may
+/// need clamping and may contain NaN.
 #[inline]
 #[avx512]
 pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor, qmax: u8, bias: u8) -> __m512i {
@@ -41,6 +41,7 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
             }
             _mm512_cvtps_epi32(_mm512_add_ps(tame(_mm512_mul_ps(x, factor), limit), offset))
         });
+        // Lower halves of two registers in one, so that half as many comparisons find an uncertain value.
         let low = |even, odd| _mm512_mask_blend_epi16(ODD, even, _mm512_slli_epi32::<16>(odd));
         let least = _mm512_min_epu16(low(fixed[0], fixed[1]), low(fixed[2], fixed[3]));
         let uncertain = _mm512_set1_epi16(Divisor::UNCERTAIN.cast_signed());
@@ -53,7 +54,7 @@ pub(super) fn codes64<const FOREIGN: bool>(values: &[f32; 64], divisor: Divisor,
     divided64(values, divisor.scale, qmax, bias)
 }
 
-/// The same by division, for the few values whose code is not certain otherwise.
+/// Divides instead, for the few values whose code is uncertain otherwise.
 #[cold]
 #[inline(never)]
 #[avx512]
@@ -69,7 +70,7 @@ fn divided64(values: &[f32; 64], scale: f32, qmax: u8, bias: u8) -> __m512i {
 /// Every second 16-bit lane.
 const ODD: __mmask32 = 0xAAAA_AAAA;
 
-/// Table that puts 64 codes in order after neighbours were interleaved and packed within 128-bit lanes.
+/// Permute table that orders 64 codes after neighbors were interleaved and packed within 128-bit lanes.
 const INTERLEAVED: [u8; 64] = {
     let mut table = [0; 64];
     let mut i = 0;
@@ -83,21 +84,22 @@ const INTERLEAVED: [u8; 64] = {
     table
 };
 
-/// NaN to 0 and the rest into `-limit..=limit`.
+/// Replaces NaN by 0 and clamps the rest to `-limit..=limit`.
 #[inline]
 #[avx512]
 fn tame(quotient: __m512, limit: __m512) -> __m512 {
+    // `min` returns its second operand for NaN; the mask below turns that into 0.
     let clamped = _mm512_max_ps(_mm512_min_ps(quotient, limit), _mm512_sub_ps(_mm512_setzero_ps(), limit));
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(quotient, quotient), clamped)
 }
 
-/// 64 small integers in four registers as 64 bytes, in order.
+/// Narrows 64 small integers in four registers to 64 bytes, in order.
 #[inline]
 #[avx512]
 fn narrow(codes: [__m512i; 4]) -> __m512i {
     let low = _mm512_packs_epi32(codes[0], codes[1]);
     let high = _mm512_packs_epi32(codes[2], codes[3]);
-    // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `4 * register + lane`.
+    // Packs work within 128-bit lanes: dword `4 * lane + register` belongs at `4 * register + lane`.
     let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high))
 }
@@ -112,7 +114,7 @@ pub(crate) fn dequantize(codes: &[i8], scale: f32, out: &mut [f32]) {
     scalar::dequantize(crate::cast::as_codes(rest), scale, out_rest);
 }
 
-/// 64 codes as bytes: unsigned and too large by a bias, or signed if that is 0.
+/// 64 codes as bytes: unsigned with a bias, or signed if the bias is 0.
 #[derive(Clone, Copy)]
 pub(super) struct Codes {
     pub(super) bytes: __m512i,
@@ -126,7 +128,7 @@ impl Codes {
         if self.bias == 0 { self.signed_floats() } else { self.biased_floats() }
     }
 
-    /// Signed bytes, widened: from memory, compilers load each quarter with its widening.
+    /// Widens signed bytes: compilers fuse the load of each quarter from memory with its widening.
     #[inline]
     #[avx512]
     fn signed_floats(self) -> [__m512; 4] {
@@ -139,8 +141,8 @@ impl Codes {
         quarters.map(|quarter| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)))
     }
 
-    /// A byte at the low end of the bits of 2^23 is that many above 2^23: one permute puts sixteen of them there, one
-    /// subtraction takes 2^23 and the bias off. A sixth faster than widening what is in a register.
+    /// Adding a byte to the lowest mantissa bits of 2^23 adds its value: one permute places sixteen bytes there, one
+    /// subtraction removes 2^23 and the bias. A sixth faster than widening from a register.
     #[inline]
     #[avx512]
     fn biased_floats(self) -> [__m512; 4] {
@@ -157,7 +159,7 @@ impl Codes {
 /// The low byte of each 32-bit lane.
 const LOW_BYTES: __mmask64 = 0x1111_1111_1111_1111;
 
-/// Table that moves a quarter of 64 bytes to the low bytes of sixteen lanes.
+/// Permute table that moves a quarter of 64 bytes to the low bytes of sixteen lanes.
 const fn quarter(which: u8) -> [u8; 64] {
     let mut table = [0; 64];
     let mut lane = 0;
@@ -168,7 +170,7 @@ const fn quarter(which: u8) -> [u8; 64] {
     table
 }
 
-/// 64 codes times a scale.
+/// Multiplies 64 codes by a scale.
 #[inline]
 #[avx512]
 pub(super) fn values64(codes: Codes, scale: __m512, out: &mut [f32; 64]) {

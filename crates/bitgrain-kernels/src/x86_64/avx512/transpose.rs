@@ -1,14 +1,14 @@
-//! Sixteen rows of sixteen f32 into sixteen columns.
+//! Transpose of sixteen rows of sixteen f32.
 
 use core::arch::x86_64::*;
 
 use bitgrain_isa::avx512;
 
-/// Value `j` of register `i` becomes value `i` of register `j`.
+/// Transposes: value `j` of register `i` becomes value `i` of register `j`.
 #[inline]
 #[avx512]
 pub(super) fn transpose(rows: [__m512; 16]) -> [__m512; 16] {
-    // Within each quarter of a register: a 4 by 4 square of four rows.
+    // Within each quarter of a register: a 4 by 4 transpose of four rows.
     let mut quarters = [_mm512_setzero_ps(); 16];
     for (out, rows) in quarters.as_chunks_mut::<4>().0.iter_mut().zip(rows.as_chunks::<4>().0) {
         let [a, b, c, d] = *rows;
@@ -21,7 +21,7 @@ pub(super) fn transpose(rows: [__m512; 16]) -> [__m512; 16] {
             _mm512_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high),
         ];
     }
-    // Then the quarters: a 4 by 4 square of them for each place within a quarter.
+    // Then the quarters: a 4 by 4 transpose of them for each position within a quarter.
     let mut columns = quarters;
     for place in 0..4 {
         let [a, b, c, d] = [quarters[place], quarters[4 + place], quarters[8 + place], quarters[12 + place]];

@@ -1,4 +1,4 @@
-//! Values of leaves, looked up in registers, 64 rows at a time.
+//! Leaf values, looked up in registers, 64 rows at a time.
 
 use core::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use crate::scalar;
 
 #[avx512]
 pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
-    // A look-up takes the low six bits of a leaf: more leaves, or leaves behind the values, take the definition.
+    // A lookup uses the low six bits of a leaf: more leaves, or leaves beyond the values, need the scalar definition.
     let (chunks, rest) = leaves.as_chunks::<64>();
     let mut table = [0.0; 64];
     match table.get_mut(..values.len()) {
@@ -32,11 +32,11 @@ pub(crate) fn add_leaf_values(values: &[f64], leaves: &[u8], sums: &mut [f64]) {
     scalar::add_leaf_values(values, rest, sums_rest);
 }
 
-/// Byte `i` of every value in register `i`.
+/// Splits values into planes: byte `i` of every value in register `i`.
 #[inline]
 #[avx512]
 fn planes(values: &[f64; 64]) -> [__m512i; 8] {
-    // Byte `i` of the eight values of a register in its eighth part `i`.
+    // Moves byte `i` of the eight values of a register to its eighth `i`.
     const GATHERED: [u8; 64] = {
         let mut order = [0; 64];
         let mut at = 0_u8;
@@ -50,7 +50,7 @@ fn planes(values: &[f64; 64]) -> [__m512i; 8] {
     let values = values.as_chunks::<8>().0;
     let parts: [__m512i; 8] =
         core::array::from_fn(|i| _mm512_permutexvar_epi8(order, _mm512_castpd_si512(load_f64(&values[i]))));
-    // Then the parts change places with the registers.
+    // Then transposes eighths and registers.
     let pairs: [__m512i; 8] = core::array::from_fn(|i| {
         let (a, b) = (parts[i / 2 * 2], parts[i / 2 * 2 + 1]);
         if i % 2 == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) }
@@ -68,11 +68,11 @@ fn planes(values: &[f64; 64]) -> [__m512i; 8] {
     })
 }
 
-/// The value of each leaf below 64, in the order of the leaves.
+/// Looks up the value of each leaf below 64, in the order of the leaves.
 #[inline]
 #[avx512]
 fn looked_up(planes: &[__m512i; 8], leaves: __m512i) -> [__m512d; 8] {
-    // Where the rows must be so that the three rounds below, which stay within quarters, leave them in order.
+    // Initial order of the rows, so that the three rounds below, which stay within quarters, leave them sorted.
     const ORDER: [u8; 64] = {
         let mut order = [0; 64];
         let mut at = 0_u8;
@@ -116,13 +116,13 @@ fn lanes(bytes: __m512i) -> [u8; 64] {
 #[inline]
 #[avx512]
 fn load_f64(values: &[f64; 8]) -> __m512d {
-    // SAFETY: 64 readable bytes behind the reference; `loadu` needs no alignment.
+    // SAFETY: the reference covers 64 readable bytes; `loadu` needs no alignment.
     unsafe { _mm512_loadu_pd(values.as_ptr()) }
 }
 
 #[inline]
 #[avx512]
 fn store_f64(out: &mut [f64; 8], values: __m512d) {
-    // SAFETY: 64 writable bytes behind the reference; `storeu` needs no alignment.
+    // SAFETY: the reference covers 64 writable bytes; `storeu` needs no alignment.
     unsafe { _mm512_storeu_pd(out.as_mut_ptr(), values) }
 }

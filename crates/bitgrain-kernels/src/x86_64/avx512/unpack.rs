@@ -1,5 +1,5 @@
-//! Bit unpacking, 64 bytes or 16 words at a time: a byte permute brings each group of codes to its lane, a
-//! multi-shift takes the codes out.
+//! Bit unpacking, 64 bytes or 16 words at a time: a byte permute moves each group of codes to its lane, a multishift
+//! extracts the codes.
 
 use core::arch::x86_64::*;
 
@@ -31,7 +31,7 @@ fn unpack_bytes_of<const W: u32>(bias: u8, max: u8, bytes: &[u8], out: &mut [u8]
     too_large == 0 && out_rest.iter().all(|code| code.wrapping_add(bias) <= max)
 }
 
-/// 64 codes of `W` bits from `8 * W` bytes, one to a byte.
+/// Unpacks 64 codes of `W` bits from `8 * W` bytes, one per byte.
 #[inline]
 #[avx512]
 pub(super) fn unpack64<const W: u32>(bytes: &[u8]) -> __m512i {
@@ -44,7 +44,7 @@ pub(super) fn unpack64<const W: u32>(bytes: &[u8]) -> __m512i {
     _mm512_and_si512(codes, _mm512_set1_epi8((u8::MAX >> (8 - W)).cast_signed()))
 }
 
-/// Table that gives each 8-byte lane its `width` bytes, and some byte behind them.
+/// Permute table that gives each 8-byte lane its `width` bytes, followed by arbitrary bytes.
 const fn scatter_bytes(width: usize) -> [u8; 64] {
     let mut table = [0; 64];
     let mut i = 0;
@@ -57,7 +57,7 @@ const fn scatter_bytes(width: usize) -> [u8; 64] {
     table
 }
 
-/// Table of the bit at which each code of a lane starts.
+/// Table of the start bit of each code in a lane.
 const fn shifts(width: usize) -> [u8; 64] {
     let mut table = [0; 64];
     let mut i = 0;
@@ -95,14 +95,14 @@ fn unpack_words_of<const W: u32>(bytes: &[u8], out: &mut [u16]) {
     scalar::unpack_words_run::<W>(rest, out_rest);
 }
 
-/// Lane numbers.
+/// Returns the lane indices.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn lane_numbers() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Table that gives each 4-byte lane the bytes its code is in.
+/// Permute table that gives each 4-byte lane the bytes that contain its code.
 const fn windows(width: usize) -> [u8; 64] {
     let mut table = [0; 64];
     let mut i = 0;

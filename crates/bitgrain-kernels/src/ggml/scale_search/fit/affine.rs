@@ -1,40 +1,40 @@
-//! Scale and minimum of a block: a weighted least-squares fit for each of several steps, the best one kept.
+//! Scale and minimum of a block: the best of several weighted least-squares fits.
 
 use crate::ggml::scale_search::levels::nearest;
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
-/// How a format searches.
+/// Parameters of a format's search.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    /// The highest code.
+    /// Largest code.
     pub(crate) top: f32,
-    /// What the first step tries beyond `top`, as steps over the range of the values.
+    /// Offset of the first candidate's span from `top`, in codes.
     pub(crate) from: f32,
-    /// From one step to the next.
+    /// Increment of the span between candidates.
     pub(crate) by: f32,
-    /// The number of the last step.
+    /// Index of the last candidate.
     pub(crate) steps: u8,
-    /// Absolute errors, not squares.
+    /// Minimizes absolute errors instead of squared errors.
     pub(crate) absolute: bool,
-    /// Values that do not ascend give a block without a scale; otherwise only equal ones do.
+    /// If set, a maximum at or below the minimum gives a block without a scale; otherwise only equality does.
     pub(crate) ascending: bool,
 }
 
-/// The best fit: a value is `scale * code + min`.
+/// Best fit: a value is `scale * code + min`.
 #[derive(Clone, Copy)]
 pub(crate) struct Affine<F> {
     pub(crate) scale: F,
-    /// Never positive.
+    /// At most 0.
     pub(crate) min: F,
-    /// Codes of the fit are `nearest(factor * (x - minus))`; where the factor is 0 all are 0.
+    /// Codes of the fit are `nearest(factor * (x - minus))`; if the factor is 0, all are 0.
     pub(crate) factor: F,
     pub(crate) minus: F,
 }
 
-/// The values of a fit, the weights of their errors, and room for codes.
+/// Values of a fit, the weights of their errors, and space for codes.
 ///
-/// In one place because of where they end up: with 32 lanes an array is 4096 bytes, and a load that follows a store
-/// 4096 bytes away waits for it as if it were the same address. One element more in the middle prevents that.
+/// The order matters: with 32 lanes an array has 4096 bytes, and the CPU stalls a load that follows a store 4096 bytes
+/// away as if both had the same address. An extra element in the middle prevents this.
 #[repr(C)]
 pub(crate) struct Columns<F> {
     pub(crate) x: [F; 32],
@@ -49,15 +49,16 @@ impl<F: Copy> Columns<F> {
     }
 }
 
-/// The sums a least-squares fit is made of.
+/// Sums of a least-squares fit.
 struct Sums<F> {
     l: F,
     l2: F,
     xl: F,
 }
 
-/// Beyond this the reference's rounding wraps around. Kept for the sake of the definition: 7.5 million weights made to
-/// provoke it got the same blocks without, and newer versions of the reference, given an importance, cut instead.
+/// Beyond this value the rounding of the reference wraps around. Kept to match the definition: 7.5 million weights made
+/// to provoke it got the same blocks without it, and newer versions of the reference clamp instead if there is an
+/// importance.
 const WRAPS: f32 = 4_194_303.0;
 
 /// Fits the first `len` values of each lane.
@@ -78,7 +79,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
 
     let mut best = Affine { scale: zero, min: first_min, factor: top / (max - first_min), minus: first_min };
     best.scale = isa.splat(1.0) / best.factor;
-    // Only the codes are wanted; a first guess is not fitted.
+    // Only the codes are needed; the first candidate is not fitted.
     fit_codes(isa, x, w, [lowest, max], best.factor, best.min, plan.top, plan, codes);
     let mut best_error = error(isa, x, w, codes, best.scale, best.min, plan);
 
@@ -90,6 +91,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
         let mut scale = (sum_w * sums.xl - sum_x * sums.l) / det;
         let mut min = (sums.l2 * sum_x - sums.l * sums.xl) / det;
         let above = min.gt(zero);
+        // The stored minimum is subtracted as a non-negative number: clamp it to 0 and refit the scale alone.
         if above.any() {
             min = I::F::select(above, zero, min);
             scale = I::F::select(above, sums.xl / sums.l2, scale);
@@ -98,6 +100,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
         let better = det.gt(zero).and(best_error.gt(this_error));
         best_error = I::F::select(better, this_error, best_error);
         best.factor = I::F::select(better, factor, best.factor);
+        // In this order: the codes of this candidate were made with the previous minimum.
         best.minus = I::F::select(better, best.min, best.minus);
         best.scale = I::F::select(better, scale, best.scale);
         best.min = I::F::select(better, min, best.min);
@@ -110,7 +113,7 @@ pub(crate) fn fit_affine<I: Isa>(isa: I, columns: &mut Columns<I::F>, len: usize
     }
 }
 
-/// The codes of a step, and their sums. The values span `span` codes, more or less.
+/// Computes the codes of a candidate and their sums. The values span about `span` codes.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one loop of the search, inlined into it")]
 fn fit_codes<I: Isa>(
@@ -124,9 +127,9 @@ fn fit_codes<I: Isa>(
     plan: Plan,
     codes: &mut [I::F],
 ) -> Sums<I::F> {
-    // Every value is between these two, and so is every product, because rounding keeps the order.
+    // All values lie between these two, and so do all products, because rounding is monotonic.
     let ends = [factor * (lowest - min), factor * (max - min)];
-    // What rounds to the top code or less needs no cut. Two steps out of three are like that.
+    // Products that round to the top code or less need no clamp, which holds for two of three candidates.
     let uncut = plan.top + 0.49;
     if span < uncut && within(isa, ends, -WRAPS, uncut) {
         sum_codes::<I, false, false>(isa, x, w, factor, min, plan.top, codes)
@@ -137,15 +140,15 @@ fn fit_codes<I: Isa>(
     }
 }
 
-/// Whether both ends are `least..=most` in every lane. A function, because a closure would not inline for certain.
+/// Returns whether both ends are in `least..=most` in every lane. A function, because closures are not always inlined.
 #[inline(always)]
 fn within<I: Isa>(isa: I, [low, high]: [I::F; 2], least: f32, most: f32) -> bool {
     let (least, most) = (isa.splat(least), isa.splat(most));
     !least.le(low).and(low.le(most)).and(least.le(high)).and(high.le(most)).not().any()
 }
 
-/// `CUT` is for values that may be above the top code, `WRAP` for values so large that the reference's rounding wraps
-/// around. Where neither is so all give the same.
+/// Computes codes and sums. `CUT`: values may exceed the top code. `WRAP`: values may be so large that the rounding of
+/// the reference wraps around. All variants agree where neither applies.
 #[inline(always)]
 fn sum_codes<I: Isa, const CUT: bool, const WRAP: bool>(
     isa: I,
@@ -162,7 +165,7 @@ fn sum_codes<I: Isa, const CUT: bool, const WRAP: bool>(
         let scaled = factor * (x - min);
         let scaled = if WRAP { scaled.nearest() } else { scaled }.max(zero);
         let scaled = if CUT { scaled.min(top) } else { scaled };
-        // Cutting first gives the same code, and keeps the rounding to two additions.
+        // Clamping before rounding gives the same code and keeps the rounding to two additions.
         let l = if WRAP { scaled } else { (scaled + rounder) - rounder };
         *code = l;
         let wl = w * l;
@@ -173,7 +176,7 @@ fn sum_codes<I: Isa, const CUT: bool, const WRAP: bool>(
     sums
 }
 
-/// The weighted error of a fit.
+/// Returns the weighted error of a fit.
 #[inline(always)]
 fn error<I: Isa>(isa: I, x: &[I::F], w: &[I::F], codes: &[I::F], scale: I::F, min: I::F, plan: Plan) -> I::F {
     let mut sum = isa.splat(0.0);
@@ -184,7 +187,8 @@ fn error<I: Isa>(isa: I, x: &[I::F], w: &[I::F], codes: &[I::F], scale: I::F, mi
     sum
 }
 
-/// The codes a fit chose, for values of one lane. `low..=high` become `0..`, unless there is no scale.
+/// Computes the codes of a fit for the values of one lane, shifted from `low..=high` to start at 0; all 0 without a
+/// scale.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a code: `high - low` fits a byte")]
 pub(crate) fn chosen(values: &[f32], factor: f32, minus: f32, low: i32, high: i32, codes: &mut [u8]) {

@@ -1,4 +1,4 @@
-//! Scale of a Q3_K sub-block: from codes that fit the largest magnitude, one code moved at a time while it helps.
+//! Scale of a Q3_K sub-block: starts with codes that fit the largest magnitude and improves one code at a time.
 
 use super::symmetric::extreme;
 use crate::lanes::{Isa, Lanes, MAX_LANES, Mask, ROUNDER};
@@ -7,19 +7,19 @@ use crate::scalar::Portable;
 /// Codes are `-TOP..=TOP - 1`.
 const TOP: f32 = 4.0;
 
-/// What codes amount to.
+/// Sums over the codes of a sub-block.
 struct Sums<F: Lanes> {
     sum_xl: F,
     sum_l2: F,
-    /// All values are as good as zero.
+    /// Set where all values are negligible.
     empty: F::Mask,
 }
 
-/// The scales of a super-block's sub-blocks, 16 of 16 weights, for each lane.
+/// Finds the scales of a super-block's 16 sub-blocks of 16 weights, for each lane.
 ///
-/// The reference divides by minus the largest value, so where that is positive the sum of `w x l` is not: every term
-/// has a sign, and a rounded sum of such terms is at or below each of them. Its descent then moves nothing. Half of
-/// all sub-blocks are like that, and lanes are filled with the others only.
+/// The reference divides by minus the largest value, so if that is positive, the sum of `w x l` is not: no term is
+/// positive, and a rounded sum of such terms never exceeds any of them. The descent then changes nothing. This holds
+/// for half of all sub-blocks, so lanes are filled only with the others.
 #[inline(always)]
 pub(crate) fn fit_descents<I: Isa>(isa: I, blocks: &[&[f32]; MAX_LANES], scales: &mut [[f32; MAX_LANES]; 16]) {
     let zero = isa.splat(0.0);
@@ -33,6 +33,7 @@ pub(crate) fn fit_descents<I: Isa>(isa: I, blocks: &[&[f32]; MAX_LANES], scales:
         let mut sums = [0.0; MAX_LANES];
         first.sum_xl.store(&mut sums);
         for (lane, &sum) in (0..).zip(&sums[..I::F::LANES]) {
+            // Written unconditionally and kept only if the length advances, which avoids a branch.
             places[len] = (sub, lane);
             len += usize::from(sum > 0.0);
         }
@@ -51,7 +52,7 @@ pub(crate) fn fit_descents<I: Isa>(isa: I, blocks: &[&[f32]; MAX_LANES], scales:
     }
 }
 
-/// Codes that fit the value of largest magnitude.
+/// Computes codes that fit the value of largest magnitude.
 #[inline(always)]
 fn start<I: Isa>(isa: I, x: &[I::F; 16], codes: &mut [I::F; 16]) -> Sums<I::F> {
     let zero = isa.splat(0.0);
@@ -75,7 +76,7 @@ fn scale<I: Isa>(isa: I, at: &Sums<I::F>) -> I::F {
     I::F::select(at.sum_l2.gt(zero).and(at.empty.not()), at.sum_xl / at.sum_l2, zero)
 }
 
-/// Moves one code after the other to where the rest wants it, as long as that helps, at most five times around.
+/// Moves one code after another to its optimum given the others, while that reduces the error, in at most five passes.
 #[inline(always)]
 fn descend<I: Isa>(isa: I, x: &[I::F; 16], codes: &mut [I::F; 16]) -> Sums<I::F> {
     let zero = isa.splat(0.0);
@@ -86,6 +87,7 @@ fn descend<I: Isa>(isa: I, x: &[I::F; 16], codes: &mut [I::F; 16]) -> Sums<I::F>
         *w = x * x;
         *wx = *w * x;
     }
+    // Five passes, like the reference.
     for _ in 0..5 {
         let mut changed = zero.gt(zero);
         for (((&x, &w), &wx), code) in x.iter().zip(&w).zip(&wx).zip(&mut *codes) {
@@ -95,13 +97,14 @@ fn descend<I: Isa>(isa: I, x: &[I::F; 16], codes: &mut [I::F; 16]) -> Sums<I::F>
             let with_xl = without_xl + wx * l;
             let with_l2 = without_l2 + w * l * l;
             let valid = without_xl.gt(zero).and(l.ne(*code)).and(with_l2.gt(zero));
+            // Compares `with_xl^2 / with_l2` with `sum_xl^2 / sum_l2` without divisions, like the reference.
             let better = valid.and((with_xl * with_xl * sum_l2).gt(sum_xl * sum_xl * with_l2));
             sum_xl = I::F::select(better, with_xl, sum_xl);
             sum_l2 = I::F::select(better, with_l2, sum_l2);
             *code = I::F::select(better, l, *code);
             changed = changed.or(better);
         }
-        // A lane where nothing changed would not change in another round either.
+        // A lane without a change in this pass would not change in the next one either.
         if !changed.any() {
             break;
         }
@@ -109,7 +112,7 @@ fn descend<I: Isa>(isa: I, x: &[I::F; 16], codes: &mut [I::F; 16]) -> Sums<I::F>
     Sums { sum_xl, sum_l2, empty }
 }
 
-/// The codes of one sub-block, counted from 0. They are seldom wanted: only if its scale is stored as 0.
+/// Returns the codes of one sub-block, shifted to start at 0. Rarely needed: only if its scale is stored as 0.
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 7")]
 pub(crate) fn codes_of_descent(values: &[f32; 16]) -> [u8; 16] {

@@ -1,8 +1,8 @@
-//! What an importance becomes: the weight of an error, higher for large values.
+//! Weights of errors from importances; larger values weigh more.
 
 use crate::lanes::{Isa, Lanes};
 
-/// The sum of the squares of each row's first `len` values, in order.
+/// Sums the squares of each row's first `len` values, in order.
 #[inline(always)]
 pub(crate) fn sum_of_squares<I: Isa>(isa: I, rows: &[&[f32]], len: usize) -> I::F {
     let mut sum = isa.splat(0.0);
@@ -16,7 +16,7 @@ pub(crate) fn sum_of_squares<I: Isa>(isa: I, rows: &[&[f32]], len: usize) -> I::
     sum
 }
 
-/// Turns importances into weights, `q * sqrt(variance + x * x)`. Returns their sum.
+/// Converts importances to weights, `q * sqrt(variance + x * x)`. Returns the sum of the weights.
 #[inline(always)]
 pub(crate) fn weigh<I: Isa>(isa: I, x: &[I::F], variance: I::F, weights: &mut [I::F]) -> I::F {
     let mut sum = isa.splat(0.0);

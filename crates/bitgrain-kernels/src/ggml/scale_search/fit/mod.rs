@@ -1,4 +1,4 @@
-//! The fits: a scale, or a scale and a minimum, for the values of each lane.
+//! Fits of a scale, or a scale and a minimum, to the values of each lane.
 
 mod affine;
 mod descent;

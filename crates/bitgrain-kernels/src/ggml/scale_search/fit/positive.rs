@@ -1,11 +1,12 @@
-//! Codes for the scales of a super-block, none negative: the best of nine steps, then one code moved at a time.
+//! Codes of a super-block's scales, all non-negative: the best of nine candidates, then improved one code at a time.
 
 use super::symmetric::NOTHING;
 use crate::lanes::{Isa, Lanes, Mask};
 
 /// Replaces each lane's values, at most 16, by codes up to `top`. Returns the scale of the codes.
 ///
-/// A negative value, which no ordinary block has, gets what the reference gives it: a negative code as a byte.
+/// Negative values, which ordinary blocks do not have, are treated like in the reference: as the byte of a negative
+/// code.
 #[inline(always)]
 pub(crate) fn fit_positive<I: Isa>(isa: I, values: &mut [I::F], w: &[I::F], top: f32) -> I::F {
     let (zero, one, top_lanes) = (isa.splat(0.0), isa.splat(1.0), isa.splat(top));
@@ -49,6 +50,7 @@ pub(crate) fn fit_positive<I: Isa>(isa: I, values: &mut [I::F], w: &[I::F], top:
         sum_xl = sum_xl + w * x * l;
         sum_l2 = sum_l2 + w * l * l;
     }
+    // Five passes, like the reference.
     for _ in 0..5 {
         let mut changed = false;
         for ((code, &x), &w) in codes.iter_mut().zip(x.iter()).zip(w) {
@@ -64,7 +66,7 @@ pub(crate) fn fit_positive<I: Isa>(isa: I, values: &mut [I::F], w: &[I::F], top:
             *code = I::F::select(better, l.low_byte(), *code);
             changed |= better.and(empty.not()).any();
         }
-        // A lane where nothing changed would not change in another round either.
+        // A lane without a change in this pass would not change in the next one either.
         if !changed {
             break;
         }

@@ -1,19 +1,20 @@
-//! Scale of a block of both signs: the best of nineteen steps around the largest magnitude, by weighted least squares.
+//! Scale of a block with both signs: the best of nineteen candidates around the largest magnitude, by weighted least
+//! squares.
 
 use crate::lanes::{Isa, Lanes, Mask, ROUNDER};
 
-/// The best fit: a value is `scale * code`.
+/// Best fit: a value is `scale * code`.
 #[derive(Clone, Copy)]
 pub(crate) struct Symmetric<F> {
     pub(crate) scale: F,
-    /// Codes of the fit are `nearest(factor * x)`; where it is 0 all are the lowest.
+    /// Codes of the fit are `nearest(factor * x)`; if the factor is 0, all are the lowest.
     pub(crate) factor: F,
 }
 
-/// Below this a block counts as zeros.
+/// Magnitude below which a block counts as all zeros.
 pub(crate) const NOTHING: f32 = 1e-15;
 
-/// The value of largest magnitude, the first of several, and a yes where all are as good as zero.
+/// Returns the value of largest magnitude, the first one on ties, and a mask of lanes whose values are all negligible.
 #[inline(always)]
 pub(crate) fn extreme<I: Isa>(isa: I, x: &[I::F]) -> (I::F, <I::F as Lanes>::Mask) {
     let (mut extreme, mut magnitude) = (isa.splat(0.0), isa.splat(0.0));
@@ -45,7 +46,7 @@ pub(crate) fn fit_symmetric<I: Isa>(isa: I, x: &[I::F], w: &[I::F], top: f32) ->
             continue;
         }
         let this_factor = isa.splat(-(top + 0.1 * f32::from(step))) / extreme;
-        // Up to step 4 no product is below `-top - 0.45`, so none needs to be lifted.
+        // Up to step 4, products are at least `-top - 0.45`, so that no lower clamp is needed.
         let (sum_xl, sum_l2) = if step <= 4 {
             sums::<I, false>(isa, x, w, wx, this_factor, top)
         } else {
@@ -61,7 +62,7 @@ pub(crate) fn fit_symmetric<I: Isa>(isa: I, x: &[I::F], w: &[I::F], top: f32) ->
     Symmetric { scale: I::F::select(empty, zero, scale), factor: I::F::select(empty, zero, factor) }
 }
 
-/// The sums of `w x l` and `w l l` over the codes `l` of a step.
+/// Returns the sums of `w x l` and `w l l` over the codes `l` of a candidate.
 #[inline(always)]
 fn sums<I: Isa, const LIFT: bool>(isa: I, x: &[I::F], w: &[I::F], wx: &[I::F], factor: I::F, top: f32) -> (I::F, I::F) {
     let (bottom, top, rounder) = (isa.splat(-top), isa.splat(top - 1.0), isa.splat(ROUNDER));

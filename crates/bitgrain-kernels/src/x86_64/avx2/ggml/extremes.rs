@@ -9,7 +9,7 @@ use crate::generic::registers::proven;
 use crate::x86_64::avx2::lanes::{Avx2, Eight};
 use crate::x86_64::avx2::memory::load_f32;
 
-/// Blocks that are encoded together: one to a lane.
+/// Blocks encoded together, one per lane.
 pub(super) type Blocks = [[f32; 32]; 8];
 
 impl Reduce<8> for Avx2 {
@@ -37,7 +37,7 @@ fn lowest(blocks: &Blocks, most: __m256) -> __m256 {
     reduce(blocks, |x| x, most, |a, b| _mm256_min_ps(a, b))
 }
 
-/// Each block's largest magnitude as bits; NaN sorts above infinity.
+/// Returns each block's largest magnitude as bits; NaN sorts above infinity.
 #[inline]
 #[avx2]
 pub(super) fn magnitudes(blocks: &Blocks) -> __m256 {
@@ -46,7 +46,7 @@ pub(super) fn magnitudes(blocks: &Blocks) -> __m256 {
     reduce(blocks, magnitude, _mm256_setzero_ps(), higher)
 }
 
-/// `pick` reduces what `prepare` makes of a block, and `least`, to one lane, which ends in the block's.
+/// Reduces each block, converted by `prepare`, together with `least` to one lane by `pick`. Block `i` ends in lane `i`.
 #[inline]
 #[avx2]
 fn reduce(
@@ -59,7 +59,7 @@ fn reduce(
         let [a, b, c, d] = core::array::from_fn(|i| {
             let parts = blocks[4 * four + i].as_chunks::<8>().0;
             let [w, x, y, z] = core::array::from_fn(|i| prepare(load_f32(&parts[i])));
-            // Where an operand may be NaN, the other is not, and comes second.
+            // If one operand may be NaN, the other is not and comes second, because `pick` returns the second for NaN.
             pick(pick(w, pick(x, least)), pick(y, pick(z, least)))
         });
         let ab = pick(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
@@ -68,6 +68,6 @@ fn reduce(
         let even = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
         pick(even, _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)))
     });
-    // Each now holds four blocks in both of its 128-bit lanes.
+    // Each register now holds four blocks in both of its 128-bit lanes.
     pick(_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b))
 }

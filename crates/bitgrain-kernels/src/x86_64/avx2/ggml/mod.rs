@@ -1,5 +1,4 @@
-//! llama.cpp's blocks: kernels that take several at a time, and the portable layouts compiled with AVX2 for the
-//! rest.
+//! llama.cpp's blocks: kernels for several blocks at a time, and the portable layouts compiled with AVX2 for the rest.
 
 mod extremes;
 mod mxfp4;

@@ -1,4 +1,4 @@
-//! MXFP4: eight blocks at a time for their exponents, one by one for their codes.
+//! MXFP4: exponents of eight blocks at a time, codes block by block.
 
 use core::arch::x86_64::*;
 
@@ -38,7 +38,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     }
 }
 
-/// How many middles a magnitude is beyond, and 8 for those beyond the first with a minus sign.
+/// Counts the midpoints below each magnitude, and adds 8 to negative values beyond the first midpoint.
 #[inline]
 #[avx2]
 fn codes(block: &[f32; 32], step: f32) -> __m128i {
@@ -50,6 +50,7 @@ fn codes(block: &[f32; 32], step: f32) -> __m128i {
         let mut codes = _mm256_setzero_si256();
         for middle in middles {
             let beyond = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(magnitudes, middle));
+            // A true comparison is -1, so subtracting it counts the midpoint.
             codes = _mm256_sub_epi32(codes, beyond);
         }
         let first = _mm256_sub_ps(_mm256_setzero_ps(), middles[0]);

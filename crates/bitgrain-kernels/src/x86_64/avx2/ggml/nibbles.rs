@@ -1,4 +1,4 @@
-//! Decoding codes of 4 and 5 bits: a byte shuffle looks up what they stand for, which is then widened and scaled.
+//! Decoding of 4- and 5-bit codes: a byte shuffle looks up their values, which are then widened and scaled.
 
 use core::arch::x86_64::*;
 
@@ -46,8 +46,8 @@ pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
     });
 }
 
-/// Decodes blocks that end with sixteen bytes of codes, with the scale, the minimum and the fifth bits that `fields`
-/// finds in a block.
+/// Decodes blocks that end with sixteen bytes of codes; `fields` extracts the scale, the minimum and the fifth bits of
+/// a block.
 #[inline]
 #[avx2]
 fn decode_each<const B: usize>(
@@ -70,6 +70,7 @@ fn decode_each<const B: usize>(
                 steps = _mm_add_epi8(steps, _mm_and_si128(spread(fifths >> (16 * i)), _mm_set1_epi8(16)));
             }
             store_signed(steps, out, |steps| {
+                // Multiply, then add: the reference does not fuse, and its bits are part of the contract.
                 let values = _mm256_mul_ps(scale, steps);
                 min.map_or(values, |min| _mm256_add_ps(values, min))
             });
@@ -77,17 +78,18 @@ fn decode_each<const B: usize>(
     }
 }
 
-/// The low sixteen bits, each as a byte of zeros or ones.
+/// Expands the low sixteen bits to bytes of all zeros or all ones.
 #[inline]
 #[avx2]
 fn spread(bits: i32) -> __m128i {
     let source = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
     let bytes = _mm_shuffle_epi8(_mm_cvtsi32_si128(bits), source);
+    // Bit `i` of a byte selects lane `i` of eight.
     let places = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
     _mm_cmpeq_epi8(_mm_and_si128(bytes, places), places)
 }
 
-/// Widens sixteen signed bytes to f32 and stores what `scaled` makes of them.
+/// Widens sixteen signed bytes to f32, applies `scaled` and stores the result.
 #[inline]
 #[avx2]
 pub(super) fn store_signed(bytes: __m128i, out: &mut [f32; 16], scaled: impl Fn(__m256) -> __m256) {
@@ -97,14 +99,14 @@ pub(super) fn store_signed(bytes: __m128i, out: &mut [f32; 16], scaled: impl Fn(
     }
 }
 
-/// A half-precision number in every lane.
+/// Returns a half-precision number in every lane.
 #[inline]
 #[avx2]
 pub(super) fn half(bytes: [u8; 2]) -> __m256 {
     _mm256_cvtph_ps(_mm_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
-/// Sixteen consecutive integers.
+/// Returns sixteen consecutive integers.
 const fn ramp(first: i8) -> [i8; 16] {
     let mut ramp = [first; 16];
     let mut i = 1;

@@ -1,7 +1,7 @@
 //! Q4_0, Q4_1, Q5_0, Q5_1: eight blocks at a time.
 //!
-//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTERED` at zero or count from a
-//! stored minimum. A block is the scale, then the minimum or nothing, then 32 fifth bits or nothing, then 16 bytes.
+//! They differ in the `BYTES` of a block, the `BITS` of a code, and in codes that are `CENTERED` at zero or relative to
+//! a stored minimum. A block has the scale, an optional minimum, optionally 32 fifth bits, and 16 bytes of nibbles.
 
 use core::arch::x86_64::*;
 
@@ -62,11 +62,12 @@ fn encode_eight<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     }
 }
 
-/// Codes of a block, up to one too many; what is not finite gives a negative number.
+/// Computes the codes of a block, up to one too large; non-finite values give a negative number.
 #[inline]
 #[avx2]
 fn codes<const BITS: u32, const CENTERED: bool>(block: &[f32; 32], min: f32, inverse: f32) -> [__m256i; 4] {
     let (min, inverse) = (_mm256_set1_ps(min), _mm256_set1_ps(inverse));
+    // The reference adds 0.5 and truncates; centered codes also add the code of zero.
     let offset = if CENTERED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
     let quarters = block.as_chunks::<8>().0;
     [0, 1, 2, 3].map(|i| {
@@ -76,11 +77,11 @@ fn codes<const BITS: u32, const CENTERED: bool>(block: &[f32; 32], min: f32, inv
     })
 }
 
-/// The bytes and the fifth bits of two blocks. Codes that are one too many or negative are limited on the way.
+/// Packs the bytes and the fifth bits of two blocks. Codes that are one too large or negative are clamped by the packs.
 #[inline]
 #[avx2]
 fn packed<const BITS: u32>([a, b]: [[__m256i; 4]; 2]) -> ([__m128i; 2], [u32; 2]) {
-    // The packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
+    // Packs work within 128-bit lanes: dword `4 * lane + register` belongs at `2 * register + lane`.
     let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     let [mut low, mut high] = [0, 2].map(|i| {
         let words = [_mm256_packus_epi32(a[i], a[i + 1]), _mm256_packus_epi32(b[i], b[i + 1])];
@@ -88,7 +89,7 @@ fn packed<const BITS: u32>([a, b]: [[__m256i; 4]; 2]) -> ([__m128i; 2], [u32; 2]
     });
     let mut fifths = [0; 2];
     if BITS == 5 {
-        // The fifth bit of each byte, moved to where `movemask` takes it from.
+        // Moves the fifth bit of each byte to the top, where `movemask` reads it.
         let [low_bits, high_bits] = [low, high].map(|codes| {
             let ordered = _mm256_permutevar8x32_epi32(codes, order);
             _mm256_movemask_epi8(_mm256_slli_epi16::<3>(ordered)).cast_unsigned()

@@ -1,4 +1,4 @@
-//! Decoding rows of 16 codes with a scale and a minimum each: the K-quants.
+//! Decoding of the K-quants: rows of 16 codes with a scale and a minimum each.
 
 use core::arch::x86_64::*;
 
@@ -15,6 +15,7 @@ pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
     let codes = as_bytes(rows.codes.as_flattened()).as_chunks::<16>().0;
     for (i, (codes, out)) in codes.iter().zip(out.as_chunks_mut::<16>().0).enumerate() {
         let (scale, min) = (_mm256_set1_ps(rows.scales[i]), _mm256_set1_ps(rows.mins[i]));
+        // Multiply, then subtract: the reference does not fuse.
         store_signed(load_half(codes), out, |codes| _mm256_sub_ps(_mm256_mul_ps(scale, codes), min));
     }
 }

@@ -1,4 +1,4 @@
-//! TQ1_0 and TQ2_0: codes by vectors, their packing portable.
+//! TQ1_0 and TQ2_0: vectorized rounding, portable packing.
 
 use core::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use super::nearest::{codes, narrow};
 use crate::cast::as_bytes_mut;
 use crate::x86_64::avx2::memory::{load_f32, store_bytes};
 
-/// The codes of a block and its scale; `None` if that is not an ordinary number.
+/// Returns the codes of a block and its scale; `None` if the scale is too small or not finite.
 #[inline]
 #[avx2]
 pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
@@ -18,7 +18,7 @@ pub(super) fn round(values: &[f32; 256]) -> Option<([i8; 256], f32)> {
         max = _mm256_max_epu32(max, _mm256_castps_si256(magnitude));
     }
     let scale = f32::from_bits(reduce_max(max));
-    // Where the inverse of the scale is an ordinary number; false for NaN.
+    // Below this limit the inverse of the scale may overflow. Also false for NaN.
     if !(1e-30..f32::INFINITY).contains(&scale) {
         return None;
     }

@@ -9,7 +9,7 @@ use crate::generic::registers::proven;
 use crate::x86_64::avx512::lanes::{Avx512, Sixteen};
 use crate::x86_64::avx512::memory::load_f32;
 
-/// Blocks that are encoded together: one to a lane.
+/// Blocks encoded together, one per lane.
 pub(super) type Blocks = [[f32; 32]; 16];
 
 impl Reduce<16> for Avx512 {
@@ -37,7 +37,7 @@ fn lowest(blocks: &Blocks, most: __m512) -> __m512 {
     reduce(blocks, |x| x, most, |a, b| _mm512_min_ps(a, b))
 }
 
-/// Each block's largest magnitude as bits; NaN sorts above infinity.
+/// Returns each block's largest magnitude as bits; NaN sorts above infinity.
 #[inline]
 #[avx512]
 pub(super) fn magnitudes(blocks: &Blocks) -> __m512 {
@@ -45,7 +45,7 @@ pub(super) fn magnitudes(blocks: &Blocks) -> __m512 {
     reduce(blocks, |x| _mm512_abs_ps(x), _mm512_setzero_ps(), higher)
 }
 
-/// `pick` reduces what `prepare` makes of a block, and `least`, to one lane, which ends in the block's.
+/// Reduces each block, converted by `prepare`, together with `least` to one lane by `pick`. Block `i` ends in lane `i`.
 #[inline]
 #[avx512]
 fn reduce(
@@ -57,7 +57,7 @@ fn reduce(
     let [a, b, c, d] = core::array::from_fn(|four| {
         let [a, b, c, d] = core::array::from_fn(|i| {
             let halves = blocks[4 * four + i].as_chunks::<16>().0;
-            // Where an operand may be NaN, the other is not, and comes second.
+            // If one operand may be NaN, the other is not and comes second, because `pick` returns the second for NaN.
             pick(prepare(load_f32(&halves[0])), pick(prepare(load_f32(&halves[1])), least))
         });
         let ab = pick(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
@@ -66,7 +66,7 @@ fn reduce(
         let even = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
         pick(even, _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)))
     });
-    // Each now holds four blocks in each of its four 128-bit lanes.
+    // Each register now holds four blocks in each of its four 128-bit lanes.
     const LOW: i32 = 0b01_00_01_00;
     const HIGH: i32 = 0b11_10_11_10;
     const EVEN: i32 = 0b10_00_10_00;

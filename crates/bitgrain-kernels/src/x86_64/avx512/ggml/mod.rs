@@ -1,4 +1,4 @@
-//! llama.cpp's blocks: kernels that take several at a time, and the portable layouts compiled with AVX-512 for the
+//! llama.cpp's blocks: kernels for several blocks at a time, and the portable layouts compiled with AVX-512 for the
 //! rest.
 
 mod extremes;

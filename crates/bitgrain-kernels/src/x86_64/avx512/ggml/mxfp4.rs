@@ -1,4 +1,4 @@
-//! MXFP4: sixteen blocks at a time for their exponents, one by one for their codes.
+//! MXFP4: exponents of sixteen blocks at a time, codes block by block.
 
 use core::arch::x86_64::*;
 
@@ -38,7 +38,7 @@ pub(super) fn encode(values: &[f32], out: &mut [u8]) {
     }
 }
 
-/// How many middles a magnitude is beyond, and 8 for those beyond the first with a minus sign.
+/// Counts the midpoints below each magnitude, and adds 8 to negative values beyond the first midpoint.
 #[inline]
 #[avx512]
 fn codes(block: &[f32; 32], step: f32) -> __m128i {

@@ -1,4 +1,4 @@
-//! Decoding codes of 4 and 5 bits: a block has 16 or 32 values, and permutes look codes up among them.
+//! Decoding of 4- and 5-bit codes: a block has only 16 or 32 distinct values, and permutes look them up in a register.
 
 use core::arch::x86_64::*;
 
@@ -53,7 +53,7 @@ pub(super) fn decode_q5_1(bytes: &[u8], out: &mut [f32]) {
     });
 }
 
-/// Decodes blocks that end with sixteen bytes of codes, with the sixteen values that `values` makes of a block.
+/// Decodes blocks that end with sixteen bytes of codes; `values` computes the sixteen values of a block.
 #[inline]
 #[avx512]
 fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> __m512) {
@@ -61,7 +61,7 @@ fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[
         prefetch_output(out);
         let Some(pairs) = block.last_chunk() else { continue };
         let values = values(block);
-        // The permute ignores all but four bits of a lane.
+        // The permute uses only the low four bits of a lane, so the nibbles need no mask.
         let pairs = _mm512_cvtepu8_epi32(load_quarter(pairs));
         let [low, high] = out.as_chunks_mut::<16>().0 else { continue };
         store_f32(low, _mm512_permutexvar_ps(pairs, values));
@@ -69,8 +69,8 @@ fn decode_each<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[
     }
 }
 
-/// Decodes blocks that end with 32 fifth bits and sixteen bytes of the others; the values of codes without and with
-/// the fifth bit come from `values`.
+/// Decodes blocks that end with 32 fifth bits and sixteen bytes of nibbles; `values` computes the values of codes
+/// without and with the fifth bit.
 #[inline]
 #[avx512]
 fn decode_fifths<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(&[u8; B]) -> [__m512; 2]) {
@@ -88,14 +88,14 @@ fn decode_fifths<const B: usize>(bytes: &[u8], out: &mut [f32], values: impl Fn(
     }
 }
 
-/// A half-precision number in every lane.
+/// Returns a half-precision number in every lane.
 #[inline]
 #[avx512]
 pub(super) fn half(bytes: [u8; 2]) -> __m512 {
     _mm512_cvtph_ps(_mm256_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
-/// Sixteen consecutive integers.
+/// Returns sixteen consecutive integers.
 #[inline]
 #[avx512]
 fn ramp(first: i8) -> __m512 {

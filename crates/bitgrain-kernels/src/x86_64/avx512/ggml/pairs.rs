@@ -1,7 +1,7 @@
 //! Q4_0, Q4_1, Q5_0, Q5_1: sixteen blocks at a time.
 //!
-//! They differ in `BYTES` of a block, `BITS` of a code, and in whether codes are `CENTERED` at zero or count from a
-//! stored minimum. A block is the scale, then the minimum or nothing, then 32 fifth bits or nothing, then 16 bytes.
+//! They differ in the `BYTES` of a block, the `BITS` of a code, and in codes that are `CENTERED` at zero or relative to
+//! a stored minimum. A block has the scale, an optional minimum, optionally 32 fifth bits, and 16 bytes of nibbles.
 
 use core::arch::x86_64::*;
 
@@ -62,11 +62,12 @@ fn encode_sixteen<const BYTES: usize, const BITS: u32, const CENTERED: bool>(
     }
 }
 
-/// Codes of a block, up to one too many; what is not finite gives a negative number.
+/// Computes the codes of a block, up to one too large; non-finite values give a negative number.
 #[inline]
 #[avx512]
 fn codes<const BITS: u32, const CENTERED: bool>(block: &[f32; 32], min: f32, inverse: f32) -> [__m512i; 2] {
     let (min, inverse) = (_mm512_set1_ps(min), _mm512_set1_ps(inverse));
+    // The reference adds 0.5 and truncates; centered codes also add the code of zero.
     let offset = if CENTERED { (1 << (BITS - 1)) as f32 + 0.5 } else { 0.5 };
     let halves = block.as_chunks::<16>().0;
     [0, 1].map(|i| {
@@ -76,17 +77,18 @@ fn codes<const BITS: u32, const CENTERED: bool>(block: &[f32; 32], min: f32, inv
     })
 }
 
-/// The bytes and the fifth bits of four blocks. Codes that are one too many or negative are limited on the way.
+/// Packs the bytes and the fifth bits of four blocks. Codes that are one too large or negative are clamped by the
+/// packs.
 #[inline]
 #[avx512]
 fn packed<const BITS: u32>([a, b, c, d]: [[__m512i; 2]; 4]) -> ([__m128i; 4], [u32; 4]) {
-    // The packs work within 128-bit lanes: dword `4 * lane + block` belongs at `4 * block + lane`.
+    // Packs work within 128-bit lanes: dword `4 * lane + block` belongs at `4 * block + lane`.
     let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     let [low, high] = [0, 1].map(|i| {
         let bytes = _mm512_packus_epi16(_mm512_packus_epi32(a[i], b[i]), _mm512_packus_epi32(c[i], d[i]));
         _mm512_permutexvar_epi32(order, _mm512_min_epu8(bytes, _mm512_set1_epi8((1 << BITS) - 1)))
     });
-    // Both lower halves of a byte, the upper one from `high`; what is above is shifted out or masked off.
+    // 0xCA takes the low nibble from `low` and the high nibble from `high`; fifth bits are shifted out or masked off.
     let lower = _mm512_set1_epi8(15);
     let pairs = _mm512_ternarylogic_epi32::<0xCA>(lower, low, _mm512_slli_epi16::<4>(high));
     let fifths = if BITS == 5 {

@@ -1,4 +1,4 @@
-//! Q8_0: sixteen blocks at a time, and back one by one.
+//! Q8_0: encodes sixteen blocks at a time and decodes them one by one.
 
 use core::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! Decoding rows of 16 codes with a scale and a minimum each: the K-quants.
+//! Decoding of the K-quants: rows of 16 codes with a scale and a minimum each.
 
 use core::arch::x86_64::*;
 
@@ -15,6 +15,7 @@ pub(super) fn write(rows: &Rows, out: &mut [f32; 256]) {
     for (i, (codes, out)) in codes.iter().zip(out.as_chunks_mut::<16>().0).enumerate() {
         let (scale, min) = (_mm512_set1_ps(rows.scales[i]), _mm512_set1_ps(rows.mins[i]));
         let codes = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load_quarter(codes)));
+        // Multiply, then subtract: the reference does not fuse.
         store_f32(out, _mm512_sub_ps(_mm512_mul_ps(scale, codes), min));
     }
 }
