@@ -1,15 +1,15 @@
-//! `PartFile`: a file in the making, that gets its name when it is complete.
+//! `PartFile`: a file that appears under its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file that is being written beside the one it will replace. Dropped before it is published, it is gone, and the one that was
-/// there is as it was.
+/// A file that is written next to the one it will replace. Dropping it before it is published removes it and leaves the
+/// existing file unchanged.
 ///
-/// A link is followed, and the file it leads to replaced; the new file may be read by whoever might read the old one. To rename is
-/// to replace whatever has the name, so devices, pipes and folders are refused.
+/// A symbolic link is followed and its target replaced; the new file gets the permissions of the old one. Publishing
+/// renames the file over the target, so devices, pipes and folders are rejected.
 ///
 /// ```
 /// use bitgrain_files::PartFile;
@@ -25,37 +25,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// ```
 #[derive(Debug)]
 pub struct PartFile {
-    /// What it will be called.
+    /// Final path.
     target: PathBuf,
-    /// What it is called; none once it has its name.
+    /// Temporary path; `None` once the file is published.
     temporary: Option<PathBuf>,
     file: File,
 }
 
 impl PartFile {
-    /// Writes a file whole, or not at all.
+    /// Writes a complete file, or nothing.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the I/O error of the failed step.
     pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
         let mut part = Self::create(path)?;
         part.file.write_all(bytes)?;
         part.publish()
     }
 
-    /// Begins a file.
+    /// Creates the temporary file.
     ///
     /// # Errors
-    /// Those of the system; kind `InvalidInput` for what is no file.
+    /// Returns I/O errors, with kind `InvalidInput` if the path is a folder, a device or a pipe.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let (target, old) = match fs::metadata(path) {
             Ok(old) if !old.is_file() => {
-                let what = if old.is_dir() { "this is a folder" } else { "this is a device or a pipe" };
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, which a file would replace")));
+                let what = if old.is_dir() { "a folder" } else { "a device or a pipe" };
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("the path is {what}; name a file")));
             }
             Ok(old) => (fs::canonicalize(path)?, Some(old.permissions())),
-            // A link to what is not there yet, or nothing.
+            // The path does not exist, or is a link to a path that does not exist yet.
             Err(error) if error.kind() == io::ErrorKind::NotFound => (
                 fs::read_link(path)
                     .map_or_else(|_| path.to_owned(), |to| path.parent().unwrap_or(Path::new("")).join(to)),
@@ -64,41 +64,41 @@ impl PartFile {
             Err(error) => return Err(error),
         };
         let temporary = beside(&target);
-        // New, so that two writers never share it and no link that lies there is followed.
+        // `create_new`, so that two writers never share a file and an existing link is not followed.
         let file = File::create_new(&temporary)?;
         let part = Self { target, temporary: Some(temporary), file };
         old.map_or(Ok(()), |old| part.file.set_permissions(old))?;
         Ok(part)
     }
 
-    /// Writes `bytes` at a place. What comes next without a place comes behind them; what is never written is zero.
+    /// Writes `bytes` at an offset. Sequential writes continue after them; gaps are zero.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns an error if the write fails.
     pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(bytes)
     }
 
-    /// Cuts or extends it to `len` bytes, and makes them durable.
+    /// Truncates or extends the file to `len` bytes and syncs it to disk.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns an error if the file cannot be resized or synced.
     pub fn seal(&self, len: u64) -> io::Result<()> {
         self.file.set_len(len)?;
         self.file.sync_all()
     }
 
-    /// Makes it durable and gives it its name.
+    /// Syncs the file to disk and renames it to its final path.
     ///
     /// # Errors
-    /// Those of the system. What was there is as it was.
+    /// Returns an error if syncing or renaming fails; the existing file is then unchanged.
     pub fn publish(mut self) -> io::Result<()> {
         let Some(temporary) = &self.temporary else { return Ok(()) };
         self.file.sync_all()?;
         fs::rename(temporary, &self.target)?;
         self.temporary = None;
-        // The name itself is in the folder, which has its own place on disk.
+        // The directory entry is stored in the folder, which needs a sync of its own.
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
             let _ = folder.sync_all();
@@ -125,11 +125,11 @@ impl Drop for PartFile {
     }
 }
 
-/// A name beside `path` that nobody else has.
+/// Returns an unused path next to `path`.
 fn beside(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    // Names may be as long as the file system allows, so the temporary one keeps only a part of it.
+    // Names may already have the maximum length, so the temporary name keeps only a part.
     let short: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     path.with_file_name(format!(".{short}.{}.{number}.part", std::process::id()))
 }
@@ -165,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let temporary = folder.path().join(".out.part");
         fs::write(&temporary, "header").expect("writable");
-        // Opened to be read: every write fails, as on a full disk.
+        // Opened read-only: every write fails, as on a full disk.
         let file = File::open(&temporary).expect("just written");
         let mut part = PartFile { target: folder.path().join("out"), temporary: Some(temporary), file };
         part.write_at(0, b"bytes").expect_err("not writable");

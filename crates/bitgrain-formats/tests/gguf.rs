@@ -1,4 +1,4 @@
-//! GGUF: every rule has a file that breaks it and an error that says so; what is written is what is read.
+//! GGUF: every rule has a file that violates it and the expected error; written files are read back.
 
 use bitgrain_formats::WriteError;
 use bitgrain_formats::gguf::{Array, GgufError, Header, Metadata, TensorSpec, TensorType, Value, Writer};
@@ -9,7 +9,7 @@ fn string(text: &[u8]) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text].concat()
 }
 
-/// A key with a value of the type `id`.
+/// A key with a value of type `id`.
 fn key(name: &str, id: u32, value: &[u8]) -> Vec<u8> {
     [&string(name.as_bytes()), &id.to_le_bytes()[..], value].concat()
 }
@@ -35,7 +35,7 @@ fn error(bytes: &[u8]) -> GgufError {
     Header::parse(bytes).expect_err("a broken file")
 }
 
-/// The error of a file with these tensors and `data` bytes.
+/// Returns the error of a file with these tensors and `data` bytes.
 fn tensor_error(tensors: &[Vec<u8>], data: usize) -> GgufError {
     error(&file(&[], tensors, data))
 }

@@ -1,4 +1,4 @@
-//! Files that the reference packages wrote, read with exact expectations. Made by `spec/make_container_vectors.py`.
+//! Files written by the reference packages, read with exact expectations. Created by `spec/make_container_vectors.py`.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn expected_metadata(alignment: Option<u32>) -> Metadata {
     metadata
 }
 
-/// Names, dimensions and types of the tensors of the GGUF vectors.
+/// Names, dimensions and types of the tensors in the GGUF vectors.
 fn expected_tensors() -> Vec<TensorSpec> {
     let blocks: &[u64] = &[256, 1, 2];
     [

@@ -1,4 +1,4 @@
-//! Every cut and every flipped bit of small files: an error or a value, never a panic, and memory in proportion.
+//! Every truncation and every flipped bit of small files: an error or a value, never a panic, with bounded memory.
 #![expect(unsafe_code, reason = "a global allocator that measures cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,19 +14,19 @@ use bitgrain_formats::{gguf, lightgbm, npy, safetensors, xgboost};
 struct Measuring;
 
 thread_local! {
-    // Per thread, because the test runner allocates on its own; below zero if a thread frees what another one made.
+    // Per thread, because the test runner allocates too; negative if a thread frees memory that another one allocated.
     static NOW: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator; measuring does not allocate.
+// SAFETY: every call is passed on unchanged to the system allocator; measuring does not allocate.
 unsafe impl GlobalAlloc for Measuring {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         NOW.with(|now| {
             now.set(now.get().saturating_add_unsigned(layout.size()));
             PEAK.with(|peak| peak.set(peak.get().max(now.get())));
         });
-        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        // SAFETY: the caller upholds the contract of `alloc`, which is that of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Measuring {
 #[global_allocator]
 static ALLOCATOR: Measuring = Measuring;
 
-/// The most bytes that `work` had in use at once.
+/// Returns the peak memory of `work` in bytes.
 fn peak_of(work: impl FnOnce()) -> usize {
     let before = NOW.with(Cell::get);
     PEAK.with(|peak| peak.set(before));
@@ -48,7 +48,7 @@ fn peak_of(work: impl FnOnce()) -> usize {
     PEAK.with(Cell::get).abs_diff(before)
 }
 
-/// Runs `parse` and holds its memory below sixteen times the input and 64 KiB.
+/// Runs `parse` and checks that its memory stays below sixteen times the input plus 64 KiB.
 fn bounded<T, E: Debug>(bytes: &[u8], parse: impl FnOnce(&[u8]) -> Result<T, E>) -> Option<T> {
     let mut result = None;
     let peak = peak_of(|| result = parse(bytes).ok());
@@ -61,7 +61,7 @@ fn vector(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every bit of `bytes[..len]` flipped, and every byte set to its extremes.
+/// Returns `bytes` with every bit of `bytes[..len]` flipped, and every byte set to its extremes.
 fn mutations(bytes: &[u8], len: usize, mut check: impl FnMut(&[u8])) {
     let mut copy = bytes.to_vec();
     for at in 0..len {
@@ -74,7 +74,7 @@ fn mutations(bytes: &[u8], len: usize, mut check: impl FnMut(&[u8])) {
     }
 }
 
-/// Eight bytes at every place of `bytes[..len]` replaced by a length that is too long.
+/// Returns `bytes` with eight bytes at every position of `bytes[..len]` replaced by a length that is too long.
 fn huge_lengths(bytes: &[u8], len: usize, mut check: impl FnMut(&[u8])) {
     for at in 0..len.saturating_sub(8) {
         for huge in [u64::MAX, u64::MAX - 7, 1 << 63, 1 << 40, 1 << 31] {
@@ -173,7 +173,7 @@ fn broken_npz_archives_are_errors_or_members() {
     }
 }
 
-/// The rest of what can be broken about segments is in `tests/segment/hostile.rs`.
+/// Further corruptions of segments are in `tests/segment/hostile.rs`.
 #[test]
 fn broken_segments_take_memory_in_proportion() {
     let bytes = vector("../segments/v1_sealed.bin");
@@ -245,11 +245,11 @@ fn ubjson_that_nests_or_repeats_without_end_is_refused() {
     {
         assert!(bounded(&bytes, xgboost::Model::parse).is_none());
     }
-    // A list of lists that are empty: each has a byte.
+    // A list of empty lists: each takes one byte.
     assert!(bounded(&open(b"[$[#l\x7f\xff\xff\xff", 1), xgboost::Model::parse).is_none());
 }
 
-/// What fuzzing found worth keeping, read in every run.
+/// Inputs found by fuzzing, read in every run.
 #[test]
 fn seeds_of_the_fuzzer_are_errors_or_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
@@ -270,7 +270,7 @@ fn seeds_of_the_fuzzer_are_errors_or_values() {
     assert!(count > 50, "{count} seeds");
 }
 
-/// Files whose smallest parts are repeated, so that memory per byte of the file is as large as it gets.
+/// Files whose smallest parts are repeated, which maximizes memory per byte of the file.
 #[test]
 fn files_of_many_tiny_entries_take_memory_in_proportion() {
     let count = 200_000_u32;
@@ -322,6 +322,6 @@ fn tables_of_tiny_rows_take_memory_in_proportion() {
         let (mut records, mut fields) = (bitgrain_formats::csv::Records::new(bytes, b','), Vec::new());
         records.next_into(&mut fields).map(|_| fields.len())
     };
-    // A record of nothing but separators: its fields are all that is kept.
+    // A record that consists only of separators: its fields are all that is kept.
     assert_eq!(bounded(&b",".repeat(200), fields), Some(201));
 }

@@ -1,4 +1,4 @@
-//! npy: every rule has a file that breaks it and an error that says so.
+//! npy: every rule has a file that violates it and the expected error.
 
 use bitgrain_formats::npy::{Dtype, Header, NpyError};
 use proptest::collection::vec;

@@ -1,8 +1,8 @@
-//! npz: every rule has an archive that breaks it and an error that says so.
+//! npz: every rule has an archive that violates it and the expected error.
 
 use bitgrain_formats::npz::{Archive, NpzError};
 
-/// What an archive holds: name, method, bytes held, size and checksum claimed.
+/// Member of an archive: name, method, stored bytes, claimed size and claimed checksum.
 struct Content<'a> {
     name: &'a [u8],
     method: u16,
@@ -42,7 +42,7 @@ fn end(count: u16, bytes: usize, offset: usize) -> Vec<u8> {
     record.to_vec()
 }
 
-/// An archive of `contents`, one behind the other.
+/// An archive of `contents`, in order.
 fn archive(contents: &[Content<'_>]) -> Vec<u8> {
     let (mut locals, mut entries) = (Vec::new(), Vec::new());
     for content in contents {

@@ -1,4 +1,4 @@
-//! safetensors: every rule has a file that breaks it; what is written is what we and the reference read.
+//! safetensors: every rule has a file that violates it; written files are read back by us and by the reference.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ fn error(text: &str, data: usize) -> SafetensorsError {
     Header::parse(&bytes).expect_err(text)
 }
 
-/// Headers that the reference reads and we do not; `spec/containers.md` lists them.
+/// Headers that the reference accepts and we reject; listed in `spec/containers.md`.
 const STRICTER: &[&str] = &[TWICE, LIST, KEY_TWICE, DTYPE_OBJECT, LEADING_SPACE, ABSURD_ZERO];
 const TWICE: &str =
     r#"{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#;
@@ -334,13 +334,13 @@ proptest! {
         }
     }
 
-    /// Bytes of the header changed at random: whatever we read, the reference reads in the same way.
+    /// Random changes of the header: whatever we accept, the reference reads in the same way.
     #[test]
     fn what_we_accept_the_reference_accepts(specs in specs(), edits in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let mut file = written(&[], &specs, 64);
         let len = file.len() - specs.iter().map(|spec| usize::try_from(spec.bytes().expect("small")).expect("small")).sum::<usize>();
         for (at, byte) in edits {
-            // Mostly digits and marks, which keep the header alive.
+            // Mostly digits and punctuation, which keep the header valid more often.
             let byte = b"0123456789[]{},:\" FU8"[usize::from(byte) % 21];
             file[8 + at.index(len - 8)] = byte;
         }

@@ -1,4 +1,4 @@
-//! The tables of `spec/containers.md`, `spec/tables.md` and `spec/segment.md` are what the code does.
+//! Compares the tables of `spec/containers.md`, `spec/tables.md` and `spec/segment.md` with the code.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const SPEC: &str = concat!(
     include_str!("../../../spec/segment.md")
 );
 
-/// Cells of the rows of the first table behind `heading` whose header starts with `first`.
+/// Returns the rows of the first table after `heading` whose header starts with `first`.
 fn rows(heading: &str, first: &str) -> Vec<Vec<&'static str>> {
     let section = SPEC.lines().skip_while(|line| *line != heading);
     let table = section.skip_while(|line| !line.starts_with(first)).skip(2).take_while(|line| line.starts_with('|'));
@@ -34,7 +34,7 @@ fn dtypes_have_the_bits_of_the_table() {
     assert_eq!(rows("## safetensors", "| dtype |"), known);
 }
 
-/// Variants of the error enum in `source`: lines that begin with a capital at the depth of the enum.
+/// Returns the variants of the error enum in `source`: lines that start with a capital at the depth of the enum.
 fn variants(source: &str) -> BTreeSet<&str> {
     let lines = source.lines().filter_map(|line| line.strip_prefix("    "));
     let named = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));

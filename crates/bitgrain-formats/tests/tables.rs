@@ -1,4 +1,4 @@
-//! CSV and libsvm: what is read, and what is refused with which line.
+//! CSV and libsvm: accepted input, and errors with their lines.
 
 use bitgrain_formats::csv::{CsvError, Field, Records};
 use bitgrain_formats::libsvm::{LibsvmError, Rows};

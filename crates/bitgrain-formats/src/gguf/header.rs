@@ -26,8 +26,8 @@ pub struct Header {
 impl Header {
     /// Parses the header of a file, given all bytes of that file.
     ///
-    /// Bytes after the header are not touched, so a memory-mapped file is not read from disk. Bytes after the last tensor are
-    /// ignored, as in the reference implementation.
+    /// Bytes after the header are not touched, so a memory-mapped file is not read from disk. Bytes after the last
+    /// tensor are ignored, as in the reference implementation.
     ///
     /// # Errors
     /// Returns a [`GgufError`] with the cause and its position; the rules are in `spec/containers.md#gguf`.
@@ -84,8 +84,8 @@ fn read_version(cursor: &mut Cursor<'_>) -> Result<u32, GgufError> {
     }
 }
 
-/// Computes the file offset of each tensor. Tensors are contiguous in header order, each padded to the alignment, as the
-/// reference implementation requires.
+/// Computes the file offset of each tensor. Tensors are contiguous in header order, each padded to the alignment, as
+/// the reference implementation requires.
 fn place(tensors: &mut [TensorInfo], alignment: u32, data_start: u64, len: u64) -> Result<(), GgufError> {
     let mut expected = 0u64;
     for info in tensors {

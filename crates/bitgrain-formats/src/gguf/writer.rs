@@ -24,7 +24,8 @@ impl TensorSpec {
     /// Returns the size in bytes.
     ///
     /// # Errors
-    /// Returns [`GgufError::DimCount`], [`GgufError::TooLarge`], or [`GgufError::RaggedRow`] if rows do not fill whole blocks.
+    /// Returns [`GgufError::DimCount`], [`GgufError::TooLarge`], or [`GgufError::RaggedRow`] if rows do not fill whole
+    /// blocks.
     pub fn bytes(&self) -> Result<u64, GgufError> {
         tensor_bytes(&self.name, &self.dims, self.kind)
     }
@@ -51,8 +52,8 @@ impl<W: Write> Writer<W> {
     /// Writes the header to `out`; `tensors` are laid out in the given order.
     ///
     /// # Errors
-    /// Returns [`WriteError::Gguf`] before anything is written if readers would refuse the file or llama.cpp would not load it,
-    /// [`WriteError::Io`] if `out` fails.
+    /// Returns [`WriteError::Gguf`] before anything is written if readers would refuse the file or llama.cpp would not
+    /// load it, [`WriteError::Io`] if `out` fails.
     pub fn new(out: W, metadata: &Metadata, tensors: &[TensorSpec]) -> Result<Self, WriteError> {
         let alignment = u64::from(metadata.alignment()?);
         let parts = check(metadata, tensors, alignment)?;
@@ -88,8 +89,8 @@ impl<W: Write> Writer<W> {
     /// Empty tensors are skipped.
     ///
     /// # Errors
-    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last tensor,
-    /// [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last
+    /// tensor, [`WriteError::Io`] if the output fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.tensors.write(bytes)
     }

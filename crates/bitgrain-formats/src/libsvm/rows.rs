@@ -31,12 +31,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Largest supported index. The cost of a table grows with its number of features, not with the size of the file, so the
-    /// index is bounded.
+    /// Largest supported index. The cost of a table grows with its number of features, not with the size of the file,
+    /// so the index is bounded.
     pub const MAX_INDEX: u32 = (1 << 24) - 1;
 
-    /// Features allowed whatever the number of entries, and the additional features allowed per entry: every feature costs
-    /// memory, and a one-line file can name the largest index.
+    /// Features allowed whatever the number of entries, and the additional features allowed per entry: every feature
+    /// costs memory, and a one-line file can name the largest index.
     const FEATURES: usize = 1 << 14;
     const FEATURES_PER_ENTRY: usize = 64;
 

@@ -14,8 +14,8 @@ pub struct Tree {
     pub split_gain: Vec<f64>,
     /// Threshold of each split, or the index of its category set.
     pub threshold: Vec<f64>,
-    /// Flags of each split: bit 0 categorical, bit 1 missing values go left, bits 2 and 3 the kind of missing value (0 none,
-    /// 1 zero, 2 NaN).
+    /// Flags of each split: bit 0 categorical, bit 1 missing values go left, bits 2 and 3 the kind of missing value (0
+    /// none, 1 zero, 2 NaN).
     pub decision_type: Vec<u8>,
     /// Left child of each split: a split index, or `-1 - i` for leaf `i`.
     pub left_child: Vec<i32>,

@@ -1,7 +1,8 @@
 //! npy, NumPy's single-array file: a Python literal as header, then the elements. Spec: `spec/containers.md#npy`.
 //!
 //! [`Header::parse`] reads versions 1, 2 and 3 with numbers and booleans of either byte order. Python objects, complex
-//! numbers, strings, dates and structured arrays are refused by name; nothing is ever unpickled. [`f32_header`] writes f32.
+//! numbers, strings, dates and structured arrays are refused by name; nothing is ever unpickled. [`f32_header`] writes
+//! f32.
 
 mod dtype;
 mod error;

@@ -52,8 +52,8 @@ impl<'a> Member<'a> {
     /// Returns the content: borrowed if stored, decompressed if it has at most `limit` bytes. The checksum is verified.
     ///
     /// # Errors
-    /// Returns [`NpzError::OverLimit`] before anything is allocated, [`NpzError::Inflate`] if the data does not decompress to
-    /// the expected size, [`NpzError::Checksum`] if the content is damaged.
+    /// Returns [`NpzError::OverLimit`] before anything is allocated, [`NpzError::Inflate`] if the data does not
+    /// decompress to the expected size, [`NpzError::Checksum`] if the content is damaged.
     pub fn read(&self, limit: u64) -> Result<Cow<'a, [u8]>, NpzError> {
         let content = match self.method {
             Method::Stored => Cow::Borrowed(self.held),

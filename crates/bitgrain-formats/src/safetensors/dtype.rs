@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Element type, ordered by alignment as in the reference implementation, so that sorting by type keeps tensors aligned.
+/// Element type, ordered by alignment as in the reference implementation, so that sorting by type keeps tensors
+/// aligned.
 ///
 /// ```
 /// use bitgrain_formats::safetensors::Dtype;

@@ -39,7 +39,8 @@ impl Header {
     /// Parses the header of a file, given all bytes of that file; bytes after the header are not touched.
     ///
     /// # Errors
-    /// Returns a [`SafetensorsError`] with the cause and its position; the rules are in `spec/containers.md#safetensors`.
+    /// Returns a [`SafetensorsError`] with the cause and its position; the rules are in
+    /// `spec/containers.md#safetensors`.
     ///
     /// ```
     /// use bitgrain_formats::safetensors::{Dtype, Header};

@@ -34,7 +34,8 @@ impl Index {
     /// Creates an index of the tensors and files in `entries`.
     ///
     /// # Errors
-    /// Returns [`SafetensorsError::DuplicateTensor`], or [`SafetensorsError::FileName`] if a file is outside the index's folder.
+    /// Returns [`SafetensorsError::DuplicateTensor`], or [`SafetensorsError::FileName`] if a file is outside the
+    /// index's folder.
     pub fn new<T, F>(
         total_size: Option<u64>,
         entries: impl IntoIterator<Item = (T, F)>,

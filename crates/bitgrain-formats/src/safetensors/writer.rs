@@ -29,7 +29,8 @@ impl TensorSpec {
     /// Returns the size in bytes.
     ///
     /// # Errors
-    /// Returns [`SafetensorsError::TooLarge`], or [`SafetensorsError::PartialByte`] if the elements do not fill whole bytes.
+    /// Returns [`SafetensorsError::TooLarge`], or [`SafetensorsError::PartialByte`] if the elements do not fill whole
+    /// bytes.
     pub fn bytes(&self) -> Result<u64, SafetensorsError> {
         tensor_bytes(&self.name, self.dtype, &self.shape)
     }
@@ -37,8 +38,8 @@ impl TensorSpec {
 
 /// Sorts tensors as the reference implementation does: widest elements first, then by name.
 ///
-/// Each tensor then starts at a multiple of its element size, so that loaders can use the mapped file directly. Any other
-/// order is also valid, but some tensors may have to be copied before use.
+/// Each tensor then starts at a multiple of its element size, so that loaders can use the mapped file directly. Any
+/// other order is also valid, but some tensors may have to be copied before use.
 pub fn order(specs: &mut [TensorSpec]) {
     specs.sort_by(|a, b| (Reverse(a.dtype), &a.name).cmp(&(Reverse(b.dtype), &b.name)));
 }
@@ -67,8 +68,8 @@ impl<W: Write> Writer<W> {
     /// Writes the header to `out`. Without `metadata`, the file has no `__metadata__` entry.
     ///
     /// # Errors
-    /// Returns [`WriteError::Safetensors`] before anything is written if readers would refuse the file, [`WriteError::Io`] if
-    /// `out` fails.
+    /// Returns [`WriteError::Safetensors`] before anything is written if readers would refuse the file,
+    /// [`WriteError::Io`] if `out` fails.
     pub fn new(out: W, metadata: &[(String, String)], tensors: &[TensorSpec]) -> Result<Self, WriteError> {
         let parts = check(metadata, tensors)?;
         let mut text = Vec::new();
@@ -94,8 +95,8 @@ impl<W: Write> Writer<W> {
     /// Writes the next bytes of the current tensor. Empty tensors are skipped.
     ///
     /// # Errors
-    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last tensor,
-    /// [`WriteError::Io`] if the output fails.
+    /// Returns [`WriteError::TooManyBytes`] if the tensor takes fewer bytes, [`WriteError::AfterLast`] after the last
+    /// tensor, [`WriteError::Io`] if the output fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.tensors.write(bytes)
     }

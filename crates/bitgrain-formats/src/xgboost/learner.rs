@@ -191,8 +191,8 @@ impl LearnerParam {
 }
 
 impl Encoding {
-    /// Returns the string of each category; `None` if the lists are inconsistent or a string is not ASCII. XGBoost 3.2 counts
-    /// characters where the file needs bytes, so non-ASCII strings come out shifted.
+    /// Returns the string of each category; `None` if the lists are inconsistent or a string is not ASCII. XGBoost 3.2
+    /// counts characters where the file needs bytes, so non-ASCII strings come out shifted.
     #[must_use]
     pub fn labels(&self) -> Option<Vec<String>> {
         if self.offsets.is_empty() {

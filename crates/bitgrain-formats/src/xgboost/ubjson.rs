@@ -1,6 +1,7 @@
 //! UBJSON deserializer, big-endian: the markers that XGBoost writes, and the few that it could.
 //!
-//! Nesting is bounded and every count is compared with the bytes left, so memory and time stay proportional to the file.
+//! Nesting is bounded and every count is compared with the bytes left, so memory and time stay proportional to the
+//! file.
 
 use std::fmt::{self, Display};
 
@@ -48,7 +49,7 @@ impl<'de> Ubjson<'de> {
         let mut reader = Self { bytes, at: 0, depth: 0 };
         let value = T::deserialize(&mut reader).and_then(|value| match reader.left() {
             0 => Ok(value),
-            left => fault(format!("{left} bytes behind the model")),
+            left => fault(format!("{left} bytes after the model")),
         });
         value.map_err(|Fault(message)| XgboostError::Ubjson { offset: reader.at, message })
     }
@@ -99,7 +100,7 @@ impl<'de> Ubjson<'de> {
             b'I' => i16::from_be_bytes(self.array()?).into(),
             b'l' => i32::from_be_bytes(self.array()?).into(),
             b'L' => i64::from_be_bytes(self.array()?),
-            _ => return fault(format!("`{}` is not the marker of a whole number", marker.escape_ascii())),
+            _ => return fault(format!("`{}` is not an integer marker", marker.escape_ascii())),
         })
     }
 
@@ -114,7 +115,7 @@ impl<'de> Ubjson<'de> {
 
     fn text(&mut self) -> Result<&'de str, Fault> {
         let len = self.len()?;
-        str::from_utf8(self.take(len)?).map_err(|_| Fault("a text that is not UTF-8".into()))
+        str::from_utf8(self.take(len)?).map_err(|_| Fault("a string that is not UTF-8".into()))
     }
 
     fn value<V: Visitor<'de>>(&mut self, marker: u8, visitor: V) -> Result<V::Value, Fault> {
@@ -209,7 +210,8 @@ impl<'de> SeqAccess<'de> for Inside<'_, 'de> {
         seed.deserialize(Item { reader: self.reader, kind: self.items.kind }).map(Some)
     }
 
-    /// No size hint: an item may take a hundred times its encoded size, and callers reserve memory before reading the first.
+    /// No size hint: an item may take a hundred times its encoded size, and callers reserve memory before reading the
+    /// first.
     fn size_hint(&self) -> Option<usize> {
         None
     }
