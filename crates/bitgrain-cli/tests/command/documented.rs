@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,7 +58,8 @@ fn run_page(name: &str, commands: &[String], fixture: &Path, done: &mut BTreeSet
     let tools = folder.path().join("tools");
     fs::create_dir(&tools).expect("writable");
     fs::write(tools.join("jq"), "#!/bin/sh\nexec cat\n").expect("writable");
-    fs::copy(env!("CARGO_BIN_EXE_bitgrain"), tools.join("bitgrain")).expect("copied");
+    // A link, not a copy: a file that another thread inherits as open for writing cannot be run.
+    symlink(env!("CARGO_BIN_EXE_bitgrain"), tools.join("bitgrain")).expect("linked");
     let paths = std::env::var("PATH").unwrap_or_default();
     for command in commands {
         // The tour depends on nothing: each form of it runs once, the longest one in `tests/cli.rs`.

@@ -40,7 +40,7 @@ impl ColumnRoles {
 /// ```
 /// use bitgrain_gbdt::table::{ColumnRoles, ReadOptions, Table};
 /// use bitgrain_gbdt::{Params, Quantizer, Trainer};
-/// let csv = "size,city,kind\n50,Oslo,flat\n80,Rome,house\n".repeat(50);
+/// let csv = format!("size,city,kind\n{}", "50,Oslo,flat\n80,Rome,house\n".repeat(50));
 /// let table = Table::from_csv(csv.as_bytes(), "houses.csv".as_ref(), &ReadOptions::default())?;
 /// let table = table.into_training(&ColumnRoles::target("kind"), None)?;
 /// assert_eq!(table.objective_name(), "binary");

@@ -140,7 +140,7 @@ fn thresholds_near_zero_are_moved_to_the_edge_of_zero() {
 fn broken_lightgbm_models_are_refused_in_words() {
     assert!(lightgbm(&[]).is_ok());
     let cases: [(&[(&str, &str)], &str); 15] = [
-        (&[("v4", "v9")], "version v9"),
+        (&[("v4", "v9")], "version `v9`"),
         (&[("is_linear=0", "is_linear=1")], "linear trees"),
         (&[("=regression", "=poetry")], "objective `poetry`"),
         (&[("max_feature_idx=0\n", "")], "max_feature_idx"),
@@ -148,13 +148,13 @@ fn broken_lightgbm_models_are_refused_in_words() {
         (&[("num_tree_per_iteration=1", "num_tree_per_iteration=4000000000")], "scores of a row"),
         (&[("num_tree_per_iteration=1", "num_tree_per_iteration=0")], "scores of a row"),
         (&[("num_leaves=2", "num_leaves=3")], "expected 2"),
-        (&[("num_leaves=2", "num_leaves=99999999999999999999")], "not a number that fits"),
-        (&[("-0.5 0.25", "-0.5 x")], "line 18: `x` of `leaf_value`"),
+        (&[("num_leaves=2", "num_leaves=99999999999999999999")], "is not a valid number"),
+        (&[("-0.5 0.25", "-0.5 x")], "line 18: value `x` of `leaf_value`"),
         (&[("-0.5 0.25", "-0.5 nan")], "leaf 1 of tree 0"),
         (&[("left_child=-1", "left_child=0")], "not behind it"),
         (&[("decision_type=2", "decision_type=3")], "no category set"),
         (&[("decision_type=2", "decision_type=14")], "without a meaning"),
-        (&[("Tree=0", "Tree=7")], "tree 0 is due"),
+        (&[("Tree=0", "Tree=7")], "expected `Tree=0`"),
     ];
     for (changes, words) in cases {
         let refused = lightgbm(changes).expect_err(words).to_string();
@@ -180,7 +180,7 @@ fn broken_xgboost_models_are_refused_in_words() {
     for (path, new, words) in [
         ("/learner/gradient_booster/name".into(), json!("gblinear"), "`gblinear`"),
         ("/learner/objective/name".into(), json!("reg:poetry"), "`reg:poetry`"),
-        ("/learner/learner_model_param/base_score".into(), json!("much"), "`base_score` is `much`"),
+        ("/learner/learner_model_param/base_score".into(), json!("much"), "value `much` of `base_score`"),
         ("/learner/learner_model_param/base_score".into(), json!("[1E-1,2E-1]"), "2 numbers for 1 scores"),
         ("/learner/learner_model_param/base_score".into(), json!("[1E0]"), "base score 0"),
         ("/learner/learner_model_param/num_class".into(), json!("4000000000"), "scores of a row"),

@@ -121,7 +121,7 @@ impl FormatOptions {
     ///
     /// ```
     /// use bitgrain_nn::model::convert::{FormatOptions, Granularity};
-    /// let grouped = FormatOptions { scale: Some(Granularity::Group), ..FormatSettings::default() };
+    /// let grouped = FormatOptions { scale: Some(Granularity::Group), ..FormatOptions::default() };
     /// assert_eq!(grouped.resolve("int4/32")?.format.to_string(), "int4/32");
     /// assert_eq!(grouped.resolve("int8")?.format.to_string(), "int8/64");
     /// assert!(!grouped.resolve("q4_k")?.scaled);
