@@ -87,7 +87,7 @@ def test_the_exceptions_are_a_tree_and_what_python_would_raise() -> None:
     for error, also in tree.items():
         assert issubclass(error, bitgrain.Error), error
         assert issubclass(error, also), error
-    assert str(bitgrain.errors.NotFoundError("no tensor is called a")) == "no tensor is called a"
+    assert str(bitgrain.errors.NotFoundError("unknown tensor id `a`")) == "unknown tensor id `a`"
     assert issubclass(bitgrain.errors.TrainingInterrupted, UserWarning)
 
 

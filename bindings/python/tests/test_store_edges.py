@@ -188,7 +188,7 @@ def test_folders_and_settings_that_make_no_store_are_refused(tmp_path: pathlib.P
     with pytest.raises(bitgrain.errors.FileError, match=r"thesis\.tex"):
         TensorStore(tmp_path / "papers")
     assert os.listdir(tmp_path / "papers") == ["thesis.tex"]
-    with pytest.raises(bitgrain.errors.InputError, match="segment_bytes is 0"):
+    with pytest.raises(bitgrain.errors.InputError, match="segment_bytes 0 is too small"):
         TensorStore(tmp_path / "s", segment_bytes=0)
     with TensorStore(tmp_path / "s") as store:
         store["a"] = [1.0]

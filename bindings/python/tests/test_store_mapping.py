@@ -77,7 +77,7 @@ def test_what_cannot_be_an_id_is_not_there_and_cannot_be_put(store: TensorStore,
 
 
 def test_a_missing_id_is_a_key_error_and_get_has_a_default(store: TensorStore) -> None:
-    with pytest.raises(KeyError, match="no tensor is called nothing") as caught:
+    with pytest.raises(KeyError, match="unknown tensor id `nothing`") as caught:
         store["nothing"]
     assert isinstance(caught.value, bitgrain.errors.NotFoundError)
     with pytest.raises(KeyError):

@@ -1,6 +1,7 @@
-//! Values to the body of a record and back, with what it cost.
+//! Encoding of values into the body of a record and back, with the error it causes.
 //!
-//! Large tensors are cut into pieces of whole blocks for every core; the bytes do not depend on the pieces.
+//! Large tensors are split into pieces of whole blocks that are encoded in parallel; the bytes do not depend on the
+//! split.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,30 +12,30 @@ use rayon::prelude::*;
 
 use crate::StoreError;
 
-/// Values of a piece: what is read, its codes and what they decode to stay in the cache of a core.
+/// Values per piece: the input, its codes and the decoded values together stay in the cache of a core.
 const PIECE: usize = 16 << 10;
-/// Values from which pieces go to several cores: 1 MiB of f32.
+/// Minimum number of values for parallel encoding: 1 MiB of f32.
 const PARALLEL: usize = 256 << 10;
 
 thread_local! {
-    /// What a piece decodes to.
+    /// Decoded values of a piece.
     static BACK: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What an encoding cost.
+/// Error of an encoding.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
-    /// No value is further off.
+    /// Guaranteed bound: no decoded value is further from the original.
     pub(crate) bound: f32,
-    /// The largest error there is.
+    /// Largest error measured.
     pub(crate) measured: f32,
 }
 
-/// Encodes `values`, all finite, as blocks, and decodes every piece at once to see what it cost. `bytes` has the length
-/// that they fill.
+/// Encodes `values`, all finite, as blocks and decodes every piece immediately to measure its error. `bytes` must have
+/// exactly the length of the encoded blocks.
 ///
 /// # Errors
-/// [`StoreError::NonFinite`] with the first value that is not finite.
+/// Returns [`StoreError::NonFinite`] with the first value that is not finite.
 pub(crate) fn encode(
     format: BlockFormat,
     values: &[f32],
@@ -69,7 +70,7 @@ pub(crate) fn encode(
 /// Decodes blocks into `out`.
 ///
 /// # Errors
-/// [`CodecErr`] for bytes that no writer makes.
+/// Returns a [`CodecErr`] for bytes that an encoder does not produce.
 pub(crate) fn decode(format: BlockFormat, bytes: &[u8], out: &mut [f32]) -> Result<(), CodecErr> {
     if out.len() < PARALLEL {
         return format.decode_into(bytes, out).map(drop);
@@ -83,24 +84,24 @@ pub(crate) fn decode(format: BlockFormat, bytes: &[u8], out: &mut [f32]) -> Resu
     })
 }
 
-/// The values as a lossless body.
+/// Writes the values as a lossless body.
 pub(crate) fn write_raw(values: &[f32], bytes: &mut [u8]) {
     for (out, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
         *out = value.to_le_bytes();
     }
 }
 
-/// The values of a lossless body.
+/// Reads the values of a lossless body.
 pub(crate) fn read_raw(bytes: &[u8], out: &mut [f32]) {
     for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
         *value = f32::from_le_bytes(*bytes);
     }
 }
 
-/// The values with what is not finite replaced as the policy says, block by block of `block` values.
+/// Replaces non-finite values according to the policy, in blocks of `block` values.
 ///
 /// # Errors
-/// [`StoreError::NonFinite`] if the policy is to reject.
+/// Returns [`StoreError::NonFinite`] if the policy is to reject.
 pub(crate) fn make_finite(values: &[f32], policy: NonFinite, block: usize) -> Result<Cow<'_, [f32]>, StoreError> {
     let Some(error) = first_non_finite(values) else { return Ok(Cow::Borrowed(values)) };
     if policy == NonFinite::Reject {
@@ -111,14 +112,14 @@ pub(crate) fn make_finite(values: &[f32], policy: NonFinite, block: usize) -> Re
     Ok(Cow::Owned(clean))
 }
 
-/// Values and bytes of a piece of whole blocks.
+/// Returns the numbers of values and bytes of a piece of whole blocks.
 fn piece_of(format: BlockFormat) -> (usize, usize) {
     let blocks = (PIECE / format.block_len().get()).max(1);
     (blocks * format.block_len().get(), blocks * format.block_bytes())
 }
 
 fn first_non_finite(values: &[f32]) -> Option<StoreError> {
-    // In runs without a way out in the middle, which the compiler turns into vector instructions.
+    // Without an early exit inside a piece, so that the compiler can vectorize the loop.
     let dirty = values.chunks(PIECE).position(|run| !run.iter().fold(true, |all, v| all & v.is_finite()))?;
     let index = values[dirty * PIECE..].iter().position(|v| !v.is_finite())?;
     Some(StoreError::NonFinite { index: dirty * PIECE + index })

@@ -1,22 +1,22 @@
-//! The time in milliseconds since 1970, as a value that tests and simulations can replace.
+//! Source of the current time, in milliseconds since 1970; tests and simulations can replace it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// Milliseconds since 1970. May go backwards: records are ordered by their sequence numbers, never by time.
+    /// Returns milliseconds since 1970. May go backwards: records are ordered by sequence number, never by time.
     fn now(&self) -> u64;
 
-    /// True if the times are those of a simulation. [`TensorStore::tick`](crate::TensorStore::tick) then takes any time;
-    /// with a clock that is not simulated, only times within a day of it.
+    /// Returns whether the times are simulated. [`TensorStore::tick`](crate::TensorStore::tick) then accepts any time;
+    /// with a real clock, only times within a day of it.
     fn is_simulated(&self) -> bool {
         true
     }
 }
 
-/// The machine's clock.
+/// The system clock.
 ///
-/// `wasm32-unknown-unknown` has no clock: there it stands at 0, and a store needs a clock of the caller.
+/// `wasm32-unknown-unknown` has no clock: `now` returns 0 there, and the caller should supply a clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -24,7 +24,7 @@ impl Clock for SystemClock {
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     fn now(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        // No system's clock reaches the year 584,000,000.
+        // Saturation is unreachable: it would take the year 584,000,000.
         since.as_secs().saturating_mul(1000).saturating_add(u64::from(since.subsec_millis()))
     }
 
@@ -38,7 +38,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set: for tests and simulations.
+/// A clock that stands still until it is set, for tests and simulations.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Clock for SystemClock {
 pub struct SimulatedClock(AtomicU64);
 
 impl SimulatedClock {
-    /// A clock that shows `now_ms`, in milliseconds since 1970.
+    /// Creates a clock that shows `now_ms`, in milliseconds since 1970.
     #[must_use]
     pub const fn new(now_ms: u64) -> Self {
         Self(AtomicU64::new(now_ms))

@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Settings of an open store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,36 +9,36 @@ use crate::policy::PolicyConfig;
 use crate::temporal::FrameConfig;
 use crate::{Clock, StoreError, SystemClock};
 
-/// Settings of an open store. None of them is kept in the store.
+/// Settings of an open store. They apply to this handle and are not saved in the store.
 #[derive(Clone)]
 pub struct StoreConfig {
-    /// Make a new store where there is none. Else opening one that is not there is an error.
+    /// Create a store if the folder does not contain one; otherwise opening fails with [`StoreError::NoStore`].
     pub create: bool,
-    /// When a write is acknowledged.
+    /// Durability of acknowledged writes.
     pub sync: SyncMode,
-    /// Bytes after which a segment is sealed and the next begun, at least 512.
+    /// Size in bytes at which a segment is sealed and the next one started; at least 512.
     pub segment_bytes: u64,
-    /// Values that share a scale, in tensors put from now on.
+    /// Number of values that share a scale, for tensors put from now on.
     pub block_len: BlockLen,
-    /// How frames are encoded. Width and block length are those of the tier and of `block_len`.
+    /// Encoding of frames. Bit width and block length come from the tier and from `block_len`.
     pub frames: FrameConfig,
-    /// Whether 3-bit blocks may have a second scale, when the policy sends a tensor there.
+    /// Use of a second scale in 3-bit blocks when the policy moves a tensor to the cold tier.
     pub two_level: TwoLevel,
-    /// Whether files are read where the system has them in memory, rather than copied. Twice as fast for small tensors, but if
-    /// a disk fails or another program cuts a file short while it is read, the process ends (SIGBUS) instead of getting an
-    /// error. Looking for damage and compaction always copy.
+    /// Read files through memory maps instead of copying. Reads of small tensors are twice as fast, but if the disk
+    /// fails or another program truncates a file during a read, the process is killed by SIGBUS instead of receiving an
+    /// error. Verification and compaction always copy.
     pub mapped: bool,
-    /// What to do with a segment that was damaged after it was written.
+    /// Handling of segments that were damaged after they were written.
     pub on_damage: OnDamage,
     /// Result of reading an absent tensor that cannot be reconstructed. An error by default.
     pub absent_reads: AbsentReads,
-    /// Which tier a tensor gets.
+    /// Policy that assigns tiers to tensors.
     pub policy: PolicyConfig,
-    /// Where the time comes from.
+    /// Source of the current time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Durable writes, segments of 64 MiB, blocks of 128 values, damage is an error.
+/// Durable writes, segments of 64 MiB, blocks of 128 values; damage is an error.
 impl Default for StoreConfig {
     fn default() -> Self {
         Self {
@@ -58,10 +58,10 @@ impl Default for StoreConfig {
 }
 
 impl StoreConfig {
-    /// The least of [`segment_bytes`](Self::segment_bytes): a header, a record and an index fit.
+    /// Minimum of [`segment_bytes`](Self::segment_bytes): room for a header, a record and an index.
     pub const LEAST_SEGMENT_BYTES: u64 = 512;
 
-    /// Checks that every setting is in its range.
+    /// Checks that every setting is within its range.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.policy.check()?;
         let (segment_bytes, least) = (self.segment_bytes, Self::LEAST_SEGMENT_BYTES);
@@ -86,24 +86,24 @@ impl fmt::Debug for StoreConfig {
     }
 }
 
-/// What a write waits for.
+/// Durability that a write waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum SyncMode {
-    /// Until it would survive a loss of power. Writers that wait at the same time share one wait for the disk.
+    /// A write returns when it would survive a power failure. Concurrent writers share one fsync (group commit).
     #[default]
     Always,
-    /// Until the system has it: it survives the end of the process, however sudden. A loss of power may take what was
-    /// written since the last [`flush`](crate::TensorStore::flush) or sealed segment.
+    /// A write returns when the operating system has the data: it survives a crash of the process. A power failure may
+    /// lose writes since the last [`flush`](crate::TensorStore::flush) or sealed segment.
     OnSeal,
 }
 
-/// What opening does about bytes that were durable and are no longer what was written.
+/// Handling of durable bytes that no longer match what was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum OnDamage {
-    /// Refuse and say where.
+    /// Fail to open, with the location of the damage.
     #[default]
     Refuse,
-    /// Open with what is left and say in the report what is not.
+    /// Open with the remaining data and list the losses in the recovery report.
     Salvage,
 }
 
@@ -112,7 +112,7 @@ pub enum OnDamage {
 pub enum AbsentReads {
     /// Zeros, with an infinite bound.
     Zeros,
-    /// [`TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
+    /// Fail with [`TierZeroNoPolicy`](crate::StoreError::TierZeroNoPolicy).
     #[default]
     Refuse,
 }

@@ -1,4 +1,4 @@
-//! Why the store refused.
+//! Errors of the store.
 
 use std::io;
 
@@ -8,108 +8,108 @@ use thiserror::Error;
 use crate::policy::PolicyError;
 use crate::{TensorId, Tier};
 
-/// Why an operation of the store failed. Whatever the error, what was acknowledged before is still there.
+/// Error of a store operation. Writes that were acknowledged earlier remain stored, whatever the error.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// No tensor has this id.
-    #[error("no tensor is called {id}")]
+    #[error("unknown tensor id `{id}`")]
     NotFound {
-        /// What was asked for.
+        /// Requested id.
         id: TensorId,
     },
-    /// An id without characters.
-    #[error("an id needs at least one character")]
+    /// An empty id.
+    #[error("empty tensor id: an id needs at least one character")]
     IdEmpty,
     /// An id that is too long.
-    #[error("an id of {len} bytes is longer than {limit}")]
+    #[error("tensor id too long: {len} bytes; at most {limit} are allowed")]
     IdTooLong {
-        /// Its bytes.
+        /// Length in bytes.
         len: usize,
-        /// The most there may be.
+        /// Maximum length in bytes.
         limit: usize,
     },
     /// Another process has the store open for writing.
-    #[error("the store is in use by {}; open it read-only or wait", Process(*.pid))]
+    #[error("the store is locked by {}; open it read-only, or wait until that process closes it", Process(*.pid))]
     Locked {
-        /// The process, or 0 if it did not say.
+        /// Id of the process that holds the lock, or 0 if unknown.
         pid: u32,
     },
-    /// There is no store, and none was to be made.
-    #[error("there is no store here; make one with `bitgrain store init`, or open it with `create`")]
+    /// The folder does not contain a store, and `create` was not set.
+    #[error("no store found; create one with `bitgrain store init`, or open it with `create`")]
     NoStore,
-    /// Shape and values do not go together.
-    #[error("the shape has {expected} values, {got} were given")]
+    /// The shape does not match the number of values.
+    #[error("shape mismatch: the shape has {expected} values, but {got} were given")]
     ShapeMismatch {
-        /// Product of the axes.
+        /// Product of the dimensions.
         expected: usize,
-        /// Values given.
+        /// Number of values given.
         got: usize,
     },
-    /// A shape with more values than memory has bytes.
-    #[error("the shape {shape:?} has more values than fit in memory")]
+    /// A shape whose number of values overflows the address space.
+    #[error("shape {shape:?} is too large: its values do not fit in memory")]
     ShapeOverflow {
-        /// The axes.
+        /// Length of each axis.
         shape: Vec<usize>,
     },
     /// A shape with too many axes.
-    #[error("a shape of {axes} axes has more than {limit}")]
+    #[error("too many axes: the shape has {axes}; at most {limit} are allowed")]
     TooManyAxes {
-        /// Axes given.
+        /// Number of axes given.
         axes: usize,
-        /// The most there may be.
+        /// Maximum number of axes.
         limit: usize,
     },
-    /// Rows that the tensor does not have.
-    #[error("rows {start}..{end} do not lie in a tensor of {rows}")]
+    /// A row range that exceeds the tensor.
+    #[error("rows {start}..{end} are out of range for a tensor of {rows} rows")]
     RowsOutOfRange {
-        /// First row.
+        /// First row, 0-based.
         start: usize,
-        /// The row after the last.
+        /// End of the range, exclusive.
         end: usize,
-        /// Length of the first axis; 1 for a tensor without axes.
+        /// Length of the first axis; 1 for a scalar.
         rows: usize,
     },
-    /// A NaN or an infinity, and the policy is to refuse them.
-    #[error("value at index {index} is not finite; choose a non-finite policy other than reject to store it")]
+    /// A NaN or an infinity under [`NonFinite::Reject`](bitgrain_codec::NonFinite::Reject).
+    #[error("value at index {index} (0-based) is not finite; set another non-finite policy than `reject` to store it")]
     NonFinite {
-        /// Position of the first such value.
+        /// 0-based index of the first such value.
         index: usize,
     },
-    /// A tier whose error is larger than allowed.
-    #[error("the {} tier would be off by up to {got}, allowed are {wanted}; ask for more bits or store it lossless", .tier.name())]
+    /// A tier whose error bound exceeds the limit.
+    #[error("the {} tier has error bound {got}, above the limit {wanted}; use more bits or lossless", .tier.name())]
     BoundExceeded {
         /// The tier.
         tier: Tier,
-        /// The largest error allowed.
+        /// Largest error allowed.
         wanted: f32,
-        /// The bound of the tier.
+        /// Error bound of the tier.
         got: f32,
     },
-    /// Values for a tier that keeps none.
-    #[error("values cannot be put at the absent tier, which keeps none; say how to reconstruct them with `put_absent`")]
+    /// Values put at the absent tier, which stores none.
+    #[error("the absent tier does not store values; call `put_absent` with a reconstruction instead")]
     AbsentValues,
     /// A policy with a setting out of range.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// A largest error that is negative or no number.
-    #[error("{max_error} is not a largest error: it must be finite and not negative")]
+    /// An error limit that is negative or not finite.
+    #[error("invalid max_error {max_error}: it must be finite and at least 0")]
     InvalidMaxError {
-        /// What was given.
+        /// Value given.
         max_error: f32,
     },
     /// User metadata beyond its limits.
     #[error(
-        "user metadata of {pairs} pairs and {bytes} bytes; at most {max_pairs} pairs and {max_bytes} bytes are kept"
+        "user metadata too large: {pairs} pairs, {bytes} bytes; the maximum is {max_pairs} pairs and {max_bytes} bytes"
     )]
     UserTooLarge {
-        /// Pairs given.
+        /// Number of pairs given.
         pairs: usize,
-        /// Their bytes.
+        /// Total size in bytes of keys and values.
         bytes: usize,
-        /// The most pairs.
+        /// Maximum number of pairs.
         max_pairs: usize,
-        /// The most bytes.
+        /// Maximum size in bytes.
         max_bytes: usize,
     },
     /// The data was evicted and the tensor has no reconstruction policy.
@@ -120,288 +120,286 @@ pub enum StoreError {
         /// The absent tensor.
         id: TensorId,
     },
-    /// A tensor was pinned after it was encoded for a batch.
-    #[error("`{id}` is pinned to {}: the batch has it at {}; put it into a new batch", pin.name(), tier.name())]
+    /// A tensor that was pinned after it was encoded for a batch.
+    #[error("`{id}` is pinned to {}, but the batch encoded it at {}; put it into a new batch", pin.name(), tier.name())]
     BelowPin {
         /// The tensor.
         id: TensorId,
         /// Tier of the data in the batch.
         tier: crate::Tier,
-        /// The pin.
+        /// Pinned tier.
         pin: crate::Tier,
     },
-    /// More zeros for a tensor without data than the store makes by itself.
-    #[error("{id} has no data: {values} zeros are more than {limit}; read it into memory of your own")]
+    /// An absent tensor with more zeros than the store allocates.
+    #[error("`{id}` has no data: its {values} zeros exceed the limit of {limit}; read it into a buffer of your own")]
     TooManyZeros {
         /// The absent tensor.
         id: TensorId,
-        /// Values that its shape has.
+        /// Number of values of its shape.
         values: usize,
-        /// The most that are made.
+        /// Maximum number of zeros that the store allocates.
         limit: usize,
     },
-    /// Values that would take the place of frames, though the frames were to be kept.
-    #[error(
-        "{id} holds {frames} frames, which would be dropped; append to it, choose another id, or replace it explicitly"
-    )]
+    /// A put that would replace frames although the caller asked to keep them.
+    #[error("`{id}` has {frames} frames that would be lost; append to it, choose another id, or replace it explicitly")]
     HasFrames {
         /// The temporal tensor.
         id: TensorId,
-        /// Its frames.
+        /// Number of its frames.
         frames: u64,
     },
-    /// A temporal tensor where one without frames is needed.
-    #[error("{id} has frames: append to it, or delete it first")]
+    /// An operation on a temporal tensor that needs a tensor without frames.
+    #[error("`{id}` is temporal (it has frames); append to it, or delete it first")]
     Temporal {
         /// The tensor.
         id: TensorId,
     },
-    /// A tensor without frames where a temporal one is needed.
-    #[error("{id} has no frames: it was put as a whole; append to another id, or delete it first")]
+    /// An operation on a tensor without frames that needs a temporal one.
+    #[error("`{id}` is not temporal: it was put as one tensor; append to another id, or delete it first")]
     NotTemporal {
         /// The tensor.
         id: TensorId,
     },
-    /// Frames that the tensor does not have.
-    #[error("frames {start}..{end} do not lie in a tensor of {frames}")]
+    /// A frame range that exceeds the tensor.
+    #[error("frames {start}..{end} are out of range for a tensor of {frames} frames")]
     FramesOutOfRange {
-        /// First frame.
+        /// First frame, 0-based.
         start: u64,
-        /// The frame after the last.
+        /// End of the range, exclusive.
         end: u64,
-        /// Frames there are.
+        /// Number of frames of the tensor.
         frames: u64,
     },
-    /// A chain of reconstructions that is too long to follow.
-    #[error("{id} is more than {limit} reconstructions away from data; put one of those between again")]
+    /// A chain of reconstructions that is too long.
+    #[error("`{id}` is more than {limit} reconstructions away from stored data; put one of its bases again")]
     ReconstructionDepthExceeded {
-        /// The tensor at the far end.
+        /// Tensor at the end of the chain.
         id: TensorId,
-        /// The most that are followed.
+        /// Maximum length of a chain.
         limit: u8,
     },
-    /// A tensor that would be reconstructed from itself.
-    #[error("{id} cannot be reconstructed from {base}, which is reconstructed from it")]
+    /// A tensor that would be reconstructed from itself, directly or through others.
+    #[error("reconstruction cycle: `{base}` is itself reconstructed from `{id}`; choose another base")]
     ReconstructionCycle {
-        /// The tensor to be reconstructed.
+        /// Tensor to reconstruct.
         id: TensorId,
-        /// What it would be reconstructed from.
+        /// Base of the reconstruction.
         base: TensorId,
     },
-    /// A reconstruction with a result that is not finite.
-    #[error("the reconstructed value at index {index} is beyond the range of f32")]
+    /// A reconstruction whose result is not finite.
+    #[error("the reconstructed value at index {index} (0-based) is out of the range of f32")]
     ReconstructionOverflow {
-        /// Position of the first such value.
+        /// 0-based index of the first such value.
         index: usize,
     },
-    /// Others are reconstructed from this tensor.
+    /// A tensor that other tensors are reconstructed from.
     #[error(
-        "{} tensors are reconstructed from {id}, {} among them; delete or materialise them first",
+        "`{id}` is in use: {} tensors are reconstructed from it, `{}` among them; delete or materialize them first",
         .dependents.len(), .dependents.first().unwrap_or(.id)
     )]
     HasDependents {
-        /// What was to go.
+        /// Tensor to delete or replace.
         id: TensorId,
-        /// Who needs it, in order.
+        /// Tensors that depend on it, sorted.
         dependents: Vec<TensorId>,
     },
-    /// A factor that does not go with its source.
-    #[error("the {what} is for {expected} rows, the source has {got}")]
+    /// A factor that does not match its source.
+    #[error("the {what} has {expected} rows, but the source has {got}")]
     FactorShape {
-        /// Permutation or projection.
+        /// `permutation` or `projection`.
         what: &'static str,
-        /// Rows it is for.
+        /// Rows that the factor expects.
         expected: usize,
         /// Rows of the source.
         got: usize,
     },
-    /// A permutation that repeats a row or names one that is not there.
-    #[error("entry {index} of the permutation is {row}, which is repeated or beyond its {len} rows")]
+    /// A permutation with a repeated or out-of-range row.
+    #[error("invalid permutation: entry {index} (0-based) is row {row}, which is repeated or not in 0..{len}")]
     FactorPermutation {
-        /// The first such entry.
+        /// 0-based index of the first such entry.
         index: usize,
-        /// The row it names.
+        /// Row of the entry.
         row: usize,
-        /// Entries of the permutation.
+        /// Length of the permutation.
         len: usize,
     },
     /// A factor with a scale or a projection that is not finite.
-    #[error("the factor's {what} is not finite at index {index}")]
+    #[error("the factor's {what} is not finite at index {index} (0-based)")]
     FactorNonFinite {
-        /// Scale or projection.
+        /// `scale` or `projection`.
         what: &'static str,
-        /// Position of the first such number.
+        /// 0-based index of the first such value.
         index: usize,
     },
-    /// A projection whose numbers do not fill its rows and columns.
-    #[error("a projection of {rows} rows and {columns} columns does not have {got} numbers")]
+    /// A projection whose length is not rows × columns.
+    #[error("projection shape mismatch: {rows} rows and {columns} columns do not match {got} values")]
     ProjectionShape {
-        /// Rows of the result.
+        /// Number of rows of the result.
         rows: usize,
-        /// Rows of the source.
+        /// Number of rows of the source.
         columns: usize,
-        /// Numbers given.
+        /// Number of values given.
         got: usize,
     },
-    /// A frame with another number of values than the frames before it.
-    #[error("frames of this tensor have {expected} values, {got} were given")]
+    /// A frame whose number of values differs from the frames before it.
+    #[error("frame shape mismatch: frames of this tensor have {expected} values, but {got} were given")]
     FrameShape {
-        /// Values of a frame.
+        /// Values per frame.
         expected: usize,
-        /// Values given.
+        /// Number of values given.
         got: usize,
     },
-    /// Bytes of a frame that are too few or too many for its head.
-    #[error("the frame has {got} bytes where its head asks for {expected}")]
+    /// A frame whose size does not match its head.
+    #[error("frame size mismatch: the head requires {expected} bytes, but the body has {got}")]
     FrameBody {
-        /// Bytes that the head asks for.
+        /// Size in bytes according to the head.
         expected: usize,
-        /// Bytes that are there.
+        /// Actual size in bytes.
         got: usize,
     },
-    /// A frame decoded with a run that it is not of.
-    #[error("frame {index} needs frame {needed}, which is not the {what} at hand")]
+    /// A frame decoded with the wrong key frame or difference key.
+    #[error("frame {index} depends on frame {needed}, which is not the current {what}")]
     FrameOutOfRun {
-        /// The frame.
+        /// Index of the frame.
         index: u64,
-        /// The frame it needs, or its own index if its head contradicts itself.
+        /// Index of the required frame, or its own index if its head is inconsistent.
         needed: u64,
-        /// Key frame or difference key.
+        /// `key frame` or `difference key`.
         what: &'static str,
     },
-    /// The codec refused the values.
+    /// An error of the codec.
     #[error(transparent)]
     Codec(#[from] CodecErr),
-    /// Something the format has no place for.
-    #[error("it cannot be stored: {what}")]
+    /// Input that the file format cannot represent.
+    #[error("cannot store the tensor: {what}")]
     Unwritable {
-        /// What and why.
+        /// Reason.
         what: String,
     },
-    /// Bytes that were good once are not any more.
+    /// Durable bytes that no longer match their checksum or contradict each other.
     #[error("{segment} is damaged at byte {offset}{}: {what}", Named(.id.as_ref()))]
     Damaged {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         segment: String,
-        /// Where in it.
+        /// Byte offset in the file.
         offset: u64,
-        /// The tensor, if it is known.
+        /// Affected tensor, if known.
         id: Option<TensorId>,
-        /// What is wrong.
+        /// Description of the damage.
         what: String,
     },
     /// A file of another store.
-    #[error("{name} belongs to another store")]
+    #[error("{name} belongs to another store; move it out of this folder")]
     Foreign {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         name: String,
     },
-    /// A file of a version this build does not read.
-    #[error("{name} has version {version} of the format, this build reads up to {known}; use a newer one")]
+    /// A file with an unsupported format version.
+    #[error("{name} has format version {version}, but this build supports at most {known}; update bitgrain")]
     FutureVersion {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         name: String,
-        /// Its version.
+        /// Version of the file.
         version: u32,
-        /// The newest version known here.
+        /// Newest supported version.
         known: u32,
     },
-    /// A disk failed under a write, so that nobody knows what it holds.
-    #[error("a failed write left the store in doubt: reads go on, reopen it to write")]
+    /// A write or fsync failed earlier, so the contents of the disk are unknown.
+    #[error("an earlier write failed; the store is read-only until reopened")]
     Poisoned,
-    /// The disk is full. What was to be written is not there.
-    #[error("{name}: no space left on the device; free some, or delete tensors and compact the store")]
+    /// The disk is full. Nothing of the failed write is stored.
+    #[error("{name}: no space left on device; free some space, or delete tensors and compact the store")]
     NoSpace {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         name: String,
     },
-    /// The disk is almost full. What was to be written is not there.
+    /// The disk is almost full. Nothing of the failed write is stored.
     #[error(
-        "no space left on the device: {available} bytes are free, {needed} were to be written, and {kept} are kept for \
-         compaction; free some, or delete tensors and compact the store"
+        "no space left on device: {available} bytes are free, {needed} are needed, and {kept} are reserved for \
+         compaction; free some space, or delete tensors and compact the store"
     )]
     LittleSpace {
-        /// Bytes that were to be written.
+        /// Size of the write in bytes.
         needed: u64,
-        /// Bytes that are free.
+        /// Free bytes on the device.
         available: u64,
-        /// Bytes of these that compaction may need.
+        /// Bytes reserved for compaction.
         kept: u64,
     },
-    /// An operation of many steps that failed after some of them.
-    #[error("{operation} stopped after {done} of {total} {unit}, which stay done: {source}")]
+    /// An operation of several steps that failed midway.
+    #[error("{operation} stopped after {done} of {total} {unit}, which remain applied: {source}")]
     Stopped {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// Steps that were done, and are durable.
+        /// Number of steps that succeeded and are durable.
         done: usize,
-        /// Steps that there were to do.
+        /// Total number of steps.
         total: usize,
-        /// What a step is about.
+        /// Unit of a step, in the plural.
         unit: &'static str,
-        /// Why the next one failed.
+        /// Error of the failed step.
         source: Box<Self>,
     },
-    /// A file, or a part of one, that is longer than memory can be on this system.
-    #[error("{name}: {bytes} bytes cannot be read into memory on this system; open the store on a 64-bit system")]
+    /// A file or a range of a file that exceeds the address space.
+    #[error("{name}: cannot read {bytes} bytes into memory on this system; open the store on a 64-bit system")]
     TooLargeForMemory {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         name: String,
-        /// Bytes that were to be read.
+        /// Number of bytes to read.
         bytes: u64,
     },
-    /// A time that the clock does not agree with.
+    /// A time that is too far from the clock.
     #[error(
-        "time out of range: {now} is {} the clock, which shows {clock}; times are milliseconds since 1970 and at most a \
+        "time out of range: {now} is {} the clock ({clock}); times are milliseconds since 1970 and at most a \
          day from the clock, unless the clock is simulated", if now > clock { "ahead of" } else { "behind" }
     )]
     TimeOutOfRange {
-        /// The time that was given, in milliseconds since 1970.
+        /// Time given, in milliseconds since 1970.
         now: u64,
-        /// The clock's.
+        /// Time of the clock, in milliseconds since 1970.
         clock: u64,
     },
-    /// A size of segments that no record fits in.
-    #[error("segment_bytes is {segment_bytes}; it must be at least {least}")]
+    /// A segment size that is too small for a record.
+    #[error("segment_bytes {segment_bytes} is too small; it must be at least {least}")]
     InvalidSegmentBytes {
-        /// The size that was given.
+        /// Size given in bytes.
         segment_bytes: u64,
-        /// The least.
+        /// Minimum size in bytes.
         least: u64,
     },
-    /// A folder for a new store that has other files in it.
-    #[error("the folder holds other files, such as `{name}`; a new store needs an empty folder")]
+    /// A folder for a new store that contains other files.
+    #[error("the folder is not empty: it contains `{name}`; create the store in an empty folder")]
     OtherFiles {
-        /// One of them.
+        /// Name of one of the files.
         name: String,
     },
-    /// A place for a backup in the folder of the store.
+    /// A backup destination inside the folder of the store.
     #[error("{path} is inside the store; choose a folder outside of it")]
     InsideStore {
-        /// The place.
+        /// Destination.
         path: String,
     },
-    /// The store was opened for reading.
-    #[error("the store is open for reading only")]
+    /// A write to a store that was opened read-only.
+    #[error("the store is open read-only; open it for writing to change it")]
     ReadOnly,
-    /// A place for a backup that is not empty.
-    #[error("{path} is not empty, a backup goes to a new folder")]
+    /// A backup destination that is not empty.
+    #[error("{path} is not empty; choose a new folder for the backup")]
     NotEmpty {
-        /// The place.
+        /// Destination.
         path: String,
     },
-    /// The file system refused.
+    /// An I/O error.
     #[error("{name}: {source}")]
     Io {
-        /// File, relative to the store.
+        /// File name, relative to the store.
         name: String,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 impl StoreError {
-    /// What the system said about `name`.
+    /// Returns a closure that converts an I/O error on `name`.
     pub(crate) fn io(name: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let name = name.into();
         move |source| match source.kind() {
@@ -410,7 +408,7 @@ impl StoreError {
         }
     }
 
-    /// True if the disk is full, or too full for the store to grow.
+    /// Returns whether the disk is full, or too full for the store to grow.
     #[must_use]
     pub fn is_no_space(&self) -> bool {
         match self {
@@ -420,13 +418,13 @@ impl StoreError {
         }
     }
 
-    /// The error of an operation of which `done` steps were done; itself if none was.
+    /// Wraps the error of an operation that completed `done` steps; returns it unchanged if `done` is 0.
     pub(crate) fn after(self, operation: &'static str, done: usize, total: usize, unit: &'static str) -> Self {
         if done == 0 { self } else { Self::Stopped { operation, done, total, unit, source: Box::new(self) } }
     }
 }
 
-/// `process 12`, or `another process` if its number is not known.
+/// Displays as `process 12`, or as `another process` if the id is unknown.
 struct Process(u32);
 
 impl std::fmt::Display for Process {
@@ -435,7 +433,7 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// ` (tensor x)`, or nothing.
+/// Displays as ` (tensor x)`, or as an empty string.
 struct Named<'a>(Option<&'a TensorId>);
 
 impl std::fmt::Display for Named<'_> {

@@ -1,16 +1,16 @@
 //! Names of the store's files.
 
-/// What a file is by its name.
+/// Kind and number of a file, parsed from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileName {
-    /// Says which segments count.
+    /// Lists the segments that belong to the store.
     Manifest(u64),
-    /// Holds records.
+    /// Contains records.
     Segment(u64),
 }
 
 impl FileName {
-    /// What `name` stands for; none if it is not ours.
+    /// Parses a file name; returns `None` for files that do not belong to the store.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (kind, digits) = name.split_once('-')?;
         let number = u64::from_str_radix(digits, 16).ok()?;
@@ -19,7 +19,7 @@ impl FileName {
             "segment" => Self::Segment(number),
             _ => return None,
         };
-        // Exactly as written: not `+1`, not capitals, not fewer digits.
+        // Only the canonical spelling: `+1`, upper case or fewer digits would allow two names for one number.
         (found.to_string() == name).then_some(found)
     }
 }

@@ -1,4 +1,4 @@
-//! What a tensor is called: a text or a number of 128 bits.
+//! Tensor ids: strings or 128-bit numbers.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use bitgrain_formats::segment::IdRef;
 
 use crate::StoreError;
 
-/// Name of a tensor: any text of 1 to 65,536 bytes, or a number. A text of digits is not the number.
+/// Id of a tensor: a string of 1 to 65,536 bytes, or a number. The string `"7"` and the number 7 are different ids.
 ///
 /// ```
 /// use bitgrain_store::TensorId;
@@ -20,18 +20,18 @@ use crate::StoreError;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TensorId {
-    /// A text.
+    /// A string.
     Name(Box<str>),
     /// A number.
     Number(u128),
 }
 
 impl TensorId {
-    /// Longest name in bytes.
+    /// Maximum length of a name in bytes.
     pub const MAX_LEN: usize = 65_536;
 
     /// # Errors
-    /// [`StoreError::IdEmpty`], [`StoreError::IdTooLong`].
+    /// Returns [`StoreError::IdEmpty`] or [`StoreError::IdTooLong`].
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         match self {
             Self::Name(name) if name.is_empty() => Err(StoreError::IdEmpty),
@@ -42,7 +42,7 @@ impl TensorId {
         }
     }
 
-    /// As records have it.
+    /// Returns the id as records store it.
     pub(crate) fn as_id(&self) -> IdRef<'_> {
         match self {
             Self::Name(name) => IdRef::Name(name),
@@ -50,14 +50,14 @@ impl TensorId {
         }
     }
 
-    /// The bytes it is looked up by, ordered as ids are.
+    /// Returns the lookup key; keys sort like ids.
     pub(crate) fn key(&self) -> Key {
         Key::of(self.as_id())
     }
 
-    /// The id with this key, which the store made.
+    /// Returns the id of a key that [`key`](Self::key) made.
     pub(crate) fn of_key(key: &[u8]) -> Self {
-        // A key is only ever made of an id, so there is one; the empty name is none that was put.
+        // Keys are only made from ids, so decoding cannot fail; the empty name is never a stored id.
         IdRef::from_key(key).map_or_else(|| Self::Name("".into()), Self::from)
     }
 }
@@ -95,7 +95,7 @@ impl From<&TensorId> for TensorId {
     }
 }
 
-/// Names as they are, with control characters escaped; numbers with a `#` before them.
+/// Displays names with control characters escaped, and numbers after a `#`.
 impl fmt::Display for TensorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,7 +107,7 @@ impl fmt::Display for TensorId {
     }
 }
 
-/// The bytes an id is looked up by, ordered as ids are. Those of numbers and of short names take no memory elsewhere.
+/// Lookup key of an id; keys sort like ids. Numbers and short names are stored inline, without an allocation.
 #[derive(Clone)]
 pub(crate) struct Key(Bytes);
 
@@ -117,7 +117,7 @@ enum Bytes {
     There(Box<[u8]>),
 }
 
-/// Bytes of a key that is not elsewhere.
+/// Maximum length in bytes of an inline key.
 const HERE: usize = 22;
 
 const _: () = assert!(size_of::<Key>() == 24);

@@ -1,11 +1,11 @@
-//! Tensors at rest: bits where the reads are, a bound for every tensor, nothing lost in a crash.
+//! Embedded, crash-safe tensor store: the precision of each tensor follows its use, within a known error bound.
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
-//! | [`storage`] | where the files are: a folder, or anything that can do the same few things |
-//! | [`policy`] | which tier a tensor should have: pure functions of its use and the time |
-//! | [`reconstruct`] | tensors without data: what is added to a base, or made of a source |
-//! | [`temporal`] | frames that share scales and are differences where that is smaller |
+//! | [`storage`] | file access: a folder, memory, or an implementation of your own |
+//! | [`policy`] | the tier of each tensor, as pure functions of its use and the time |
+//! | [`reconstruct`] | tensors without data: a delta on a base, or a factor of a source |
+//! | [`temporal`] | frames that share scales and are stored as differences where that is smaller |
 
 mod blocks;
 mod clock;

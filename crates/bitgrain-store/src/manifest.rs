@@ -1,4 +1,4 @@
-//! Manifests on their way to and from files.
+//! Reading and writing of manifests.
 
 use bitgrain_formats::segment::{Manifest, SegmentError};
 
@@ -8,34 +8,34 @@ use crate::log::unwritable;
 use crate::memory_len::memory_len;
 use crate::storage::Storage;
 
-/// Largest manifest: a hundred million segments. A longer file is none.
+/// Maximum size of a manifest in bytes, enough for a hundred million segments. Longer files are treated as torn.
 const MAX_LEN: u64 = 1 << 31;
 
-/// Writes a manifest; it is durable and counts when this returns. After [`StoreError::NoSpace`] it certainly does not.
+/// Writes a manifest, which is durable and current when this returns. After [`StoreError::NoSpace`] it is not current.
 pub(crate) fn write(storage: &dyn Storage, manifest: &Manifest) -> Result<(), StoreError> {
     let name = FileName::Manifest(manifest.number).to_string();
     let bytes = manifest.encode().map_err(unwritable)?;
     let file = storage.create_new(&name).map_err(StoreError::io(&*name))?;
     if let Err(source) = file.write_at(0, &bytes) {
-        // A part of a manifest is none, whether its name comes back after a crash or not.
+        // A torn manifest is ignored on open, so it is harmless even if its name reappears after a crash.
         return Err(match storage.remove(&name) {
             Ok(()) => StoreError::io(name)(source),
             Err(_) => StoreError::Io { name, source },
         });
     }
-    // Whatever the reason, it is in doubt whether it counts.
+    // After a failed fsync the manifest may or may not be on disk, so the error must not claim either.
     file.sync_data().and_then(|()| storage.sync_folder()).map_err(|source| StoreError::Io { name, source })
 }
 
-/// What the file of a manifest holds.
+/// Content of a manifest file.
 pub(crate) enum Stored {
-    /// A manifest.
+    /// A complete manifest.
     Whole(Manifest),
-    /// Something that is not all of a manifest.
+    /// An incomplete or invalid manifest, with the reason.
     Torn(String),
 }
 
-/// Numbers of all manifests, whole or not, in any order.
+/// Lists the numbers of all manifest files, valid or torn, in any order.
 pub(crate) fn numbers(storage: &dyn Storage) -> Result<Vec<u64>, StoreError> {
     let number = |name: String| match FileName::parse(&name) {
         Some(FileName::Manifest(number)) => Some(number),
@@ -53,8 +53,8 @@ pub(crate) fn read(storage: &dyn Storage, number: u64) -> Result<Stored, StoreEr
     file.read_at(0, &mut bytes).map_err(StoreError::io(&*name))?;
     match Manifest::parse(&bytes) {
         Ok(manifest) if manifest.number == number => Ok(Stored::Whole(manifest)),
-        // What another file held at the same place of the disk, before this one was written.
-        Ok(_) => Ok(Stored::Torn("it has the number of another manifest".into())),
+        // Stale content of another file that occupied the same disk blocks before.
+        Ok(_) => Ok(Stored::Torn("it contains the number of another manifest".into())),
         Err(SegmentError::FutureVersion { found, known, .. }) => {
             Err(StoreError::FutureVersion { name, version: found.into(), known: known.into() })
         }

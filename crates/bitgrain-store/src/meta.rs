@@ -1,55 +1,55 @@
-//! What is known about a tensor without its values.
+//! Metadata of a tensor.
 
 use crate::{TensorId, Tier};
 
-/// Where values that were read come from and how far they can be from the original.
+/// Tier and error of values that were read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provenance {
     /// Tier of the stored data.
     pub tier: Tier,
-    /// Bits of a stored value.
+    /// Bits per stored value.
     pub bits: u8,
-    /// No value is further from what was put than this: the bounds of all encodings since then, added up.
+    /// Error bound: no value is further from what was put. It is the sum of the bounds of all encodings since the put.
     pub bound: f32,
-    /// Largest error measured while encoding, added up likewise: at most `bound`.
+    /// Largest error measured while encoding, summed in the same way; at most `bound`.
     pub measured: f32,
-    /// Reconstructions that were followed: 0 if the tensor's own data was read.
+    /// Number of reconstructions on the way to stored data: 0 if the tensor has data of its own.
     pub depth: u8,
 }
 
-/// A tensor without its values. Times are milliseconds since 1970.
+/// Metadata of a tensor. Times are in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorMeta {
-    /// Name.
+    /// Id of the tensor.
     pub id: TensorId,
-    /// Lengths of the axes; of one frame if the tensor is temporal.
+    /// Length of each axis; of one frame if the tensor is temporal.
     pub shape: Vec<usize>,
-    /// Tier, bits and errors of the stored data. If the tensor is temporal: the tier with the fewest bits and the largest
-    /// errors among its frames.
+    /// Tier, bits and errors of the stored data. For a temporal tensor: the tier with the fewest bits and the largest
+    /// errors of its frames.
     pub provenance: Provenance,
-    /// The pin, or else the tier that its use asked for at the last tick. The next write has at least these bits, and by
-    /// default at least those of [`first_tier`](crate::policy::PolicyConfig::first_tier).
+    /// Pinned tier, or else the tier that its use asked for at the last tick. The next write uses at least these bits,
+    /// and by default at least the bits of [`first_tier`](crate::policy::PolicyConfig::first_tier).
     pub wanted: Tier,
-    /// Bytes of its records.
+    /// Size of its records in bytes.
     pub stored_bytes: u64,
-    /// When the id was first put.
+    /// Time of the first put of the id.
     pub created: u64,
-    /// When its values were last put or appended.
+    /// Time of the last put or append.
     pub updated: u64,
-    /// When it was last read or written.
+    /// Time of the last read or write.
     pub accessed: u64,
-    /// Reads and writes so far. Those since the last tick are forgotten in a crash.
+    /// Number of reads and writes. A crash loses the accesses since the last tick.
     pub accesses: u64,
-    /// Score of its use, from 0 to 1024.
+    /// Use score, from 0 to 1024.
     pub score: f32,
-    /// Tier it is held at.
+    /// Tier that the tensor is pinned to.
     pub pinned: Option<Tier>,
-    /// Largest bound it may get.
+    /// Largest error bound allowed.
     pub max_error: Option<f32>,
-    /// Frames, if it is temporal.
+    /// Number of frames, if the tensor is temporal.
     pub frames: Option<u64>,
-    /// True if it can be reconstructed when its data is gone.
+    /// Whether the tensor can be reconstructed when its data is evicted.
     pub reconstructable: bool,
-    /// What the user wrote down, in the order given.
+    /// User metadata pairs, in the order given.
     pub user: Vec<(String, String)>,
 }

@@ -1,5 +1,5 @@
-//! Records from segments: whole with one read, or the head and the chunks that are needed. Where the file is mapped they are
-//! looked at where they lie, and elsewhere copied to a buffer.
+//! Reading of records: a complete record with one read, or only its head and the chunks needed. Mapped files are read
+//! in place, others are copied to a buffer.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -10,26 +10,27 @@ use rayon::prelude::*;
 use crate::segment::Place;
 use crate::{StoreError, TensorId};
 
-/// Bytes that are read in the hope that a head is no longer.
+/// Bytes to read for a head of unknown length; most heads are shorter.
 const HEAD_GUESS: usize = 1024;
-/// Bytes of a buffer that a thread keeps for its next read.
+/// Largest buffer in bytes that a thread keeps for its next read.
 const KEPT: usize = 16 << 20;
-/// Buffers that a thread keeps: one for a head, one for a part of the body.
+/// Number of buffers a thread keeps: one for a head, one for part of a body.
 const BUFFERS: usize = 2;
-/// Bytes of a body from which its checksums go to several cores.
+/// Minimum size in bytes of a body whose checksums are computed in parallel.
 const PARALLEL: usize = 1 << 20;
 
 thread_local! {
     static KEPT_BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `work` with a buffer that this thread reads into. `work` may ask for another one.
+/// Calls `work` with a read buffer of this thread. Calls may be nested.
 pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-    // Taken out, as `work` may wait for other threads and do some of their work, which reads as well.
+    // The buffer is taken out of the thread-local, because `work` may wait for other threads in the thread pool and run
+    // one of their tasks meanwhile, which also needs a buffer.
     let mut buffer = KEPT_BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
     let result = work(&mut buffer);
     if buffer.len() <= KEPT {
-        // The last one to be kept is the next to be taken: so heads and bodies each find theirs.
+        // Last in, first out: heads and bodies each get back the buffer of their size.
         KEPT_BUFFERS.with_borrow_mut(|kept| {
             if kept.len() < BUFFERS {
                 kept.push(buffer)
@@ -39,23 +40,23 @@ pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     result
 }
 
-/// A record in memory.
+/// A complete record in memory.
 pub(crate) struct Whole<'a> {
     pub(crate) view: RecordView<'a>,
     pub(crate) body: &'a [u8],
 }
 
-/// Whether the checksums of a body are compared.
+/// Thread use when verifying the checksums of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// By this thread alone: it may hold locks. (Whoever waits for other threads may get their work to do, which may want
-    /// the same locks.)
+    /// On this thread only, because it may hold locks. A thread that waits for the thread pool may run other tasks,
+    /// which may need the same locks.
     Alone,
-    /// On several cores if they are many.
+    /// In parallel if the body is large.
     Together,
 }
 
-/// Reads a record with its body.
+/// Reads a record including its body.
 pub(crate) fn read<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
@@ -66,14 +67,14 @@ pub(crate) fn read<'b>(
     whole(place, id, check, bytes)
 }
 
-/// As [`read`], always copied: a disk that cannot read is then an error for whoever looks for damage or moves records, and
-/// not the end of the process.
+/// Like [`read`], but always copies: during verification and compaction, an unreadable disk must be an error and not a
+/// SIGBUS.
 pub(crate) fn copy<'b>(place: &Place, id: Option<&TensorId>, buffer: &'b mut Vec<u8>) -> Result<Whole<'b>, StoreError> {
     let bytes = copy_bytes(place, 0, place.memory_len()?, buffer)?;
     whole(place, id, Check::Alone, bytes)
 }
 
-/// A record in the bytes at its place.
+/// Parses a record from its bytes.
 fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]) -> Result<Whole<'b>, StoreError> {
     let damaged = |error: SegmentError| place.segment.damaged(place.offset, id, &error);
     let view =
@@ -86,7 +87,7 @@ fn whole<'b>(place: &Place, id: Option<&TensorId>, check: Check, bytes: &'b [u8]
     Ok(Whole { view, body })
 }
 
-/// Reads the values of a small tensor; none if they are many, or its record has none or more.
+/// Reads the values of a small tensor; returns `None` if the record is large or is not a plain tensor.
 pub(crate) fn read_values<'b>(
     place: &'b Place,
     id: &TensorId,
@@ -102,7 +103,7 @@ pub(crate) fn read_values<'b>(
     Ok(values)
 }
 
-/// Reads the head of a record. The body is read by [`read_part`].
+/// Reads the head of a record. [`read_part`] reads the body.
 pub(crate) fn read_head<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
@@ -112,7 +113,7 @@ pub(crate) fn read_head<'b>(
     let len = place.memory_len()?;
     let guess = len.min(HEAD_GUESS);
     let needed = RecordView::needed(map_or_copy(place, 0, guess, buffer)?).map_err(damaged)?;
-    // A head that is longer than its record is refused by the parser.
+    // The parser rejects a head that is longer than its record.
     let needed = usize::try_from(needed.head).map_or(len, |needed| needed.min(len));
     let bytes = match place.segment.mapped(place.offset, needed.max(guess)) {
         Some(bytes) => bytes,
@@ -122,11 +123,11 @@ pub(crate) fn read_head<'b>(
     RecordView::parse_salted(bytes, place.offset, &place.segment.header, place.segment.salt).map_err(damaged)
 }
 
-/// Bytes of a record that are read at once rather than head and part one after the other: the system takes longer to answer
-/// than to copy so few.
+/// Maximum size in bytes of a record that is read with one call: for so few bytes, a second system call costs more than
+/// copying them.
 const AT_ONCE: u64 = CHUNK as u64;
 
-/// Reads the head of a record, and its body too if it is small.
+/// Reads the head of a record, and the body too if it is small.
 pub(crate) fn read_head_or_all<'b>(
     place: &'b Place,
     id: Option<&TensorId>,
@@ -139,7 +140,7 @@ pub(crate) fn read_head_or_all<'b>(
     Ok((view, Some(body)))
 }
 
-/// Reads a part of a body, with all of the chunks it touches; returns where in the body the bytes begin.
+/// Reads part of a body, extended to whole chunks; returns the offset in the body of the first byte read.
 pub(crate) fn read_part<'b>(
     place: &'b Place,
     view: &RecordView<'_>,
@@ -154,7 +155,7 @@ pub(crate) fn read_part<'b>(
     Ok((chunks.start, bytes))
 }
 
-/// As [`tensor_head`], for whoever needs nothing else of the record.
+/// Like [`tensor_head`], but consumes the view.
 pub(crate) fn into_tensor_head<'a>(
     view: RecordView<'a>,
     place: &Place,
@@ -166,7 +167,7 @@ pub(crate) fn into_tensor_head<'a>(
     }
 }
 
-/// The head of a tensor, of a record that must be one.
+/// Returns the head of a record that must be a tensor.
 pub(crate) fn tensor_head<'v, 'a>(
     view: &'v RecordView<'a>,
     place: &Place,
@@ -178,7 +179,7 @@ pub(crate) fn tensor_head<'v, 'a>(
     }
 }
 
-/// The head of a frame, of a record that must be one.
+/// Returns the head of a record that must be a frame.
 pub(crate) fn frame_head<'v>(
     view: &'v RecordView<'_>,
     place: &Place,
@@ -191,11 +192,11 @@ pub(crate) fn frame_head<'v>(
 }
 
 fn other_record(place: &Place, id: &TensorId) -> StoreError {
-    let what = "the record is about something else than the index says".into();
+    let what = "the record does not match its index entry".into();
     StoreError::Damaged { segment: place.segment.name(), offset: place.offset, id: Some(id.clone()), what }
 }
 
-/// Checks all chunks, on several cores if they are many.
+/// Verifies the checksums of all chunks, in parallel if the body is large.
 fn check_body(view: &RecordView<'_>, body: &[u8]) -> Result<(), SegmentError> {
     if body.len() < PARALLEL {
         return view.check_body(body);
@@ -205,7 +206,7 @@ fn check_body(view: &RecordView<'_>, body: &[u8]) -> Result<(), SegmentError> {
     checked.into_iter().collect()
 }
 
-/// `len` bytes of a record from `start` on: where they are mapped, or in `buffer`.
+/// Returns `len` bytes of a record from `start`: mapped if possible, otherwise copied to `buffer`.
 fn map_or_copy<'b>(place: &'b Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
     match place.segment.mapped(place.offset.saturating_add(start), len) {
         Some(bytes) => Ok(bytes),
@@ -213,7 +214,7 @@ fn map_or_copy<'b>(place: &'b Place, start: u64, len: usize, buffer: &'b mut Vec
     }
 }
 
-/// Fills the beginning of `buffer` with `len` bytes of a record from `start` on.
+/// Copies `len` bytes of a record from `start` to the front of `buffer`.
 fn copy_bytes<'b>(place: &Place, start: u64, len: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], StoreError> {
     let from = place.offset.saturating_add(start);
     if !place.segment.has(from, len) {

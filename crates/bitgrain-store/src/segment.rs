@@ -1,4 +1,4 @@
-//! An open segment, shared by the index, readers and compaction: whoever holds it may read it, even after its name is gone.
+//! An open segment, shared by the index, readers and compaction. A holder can read it even after its file was deleted.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -13,26 +13,26 @@ use crate::{StoreError, TensorId};
 
 /// An open segment.
 pub(crate) struct Segment {
-    /// What it says of itself.
+    /// Parsed file header.
     pub(crate) header: SegmentHeader,
-    /// What its checksums begin with.
+    /// Initial value of its checksums, unique to the file.
     pub(crate) salt: u32,
     /// The file.
     pub(crate) file: Arc<dyn StorageFile>,
-    /// Where its records end.
+    /// End offset of the records.
     pub(crate) end: AtomicU64,
-    /// Bytes of records that count.
+    /// Bytes of live records.
     pub(crate) live: AtomicU64,
-    /// Records that were appended and do not count yet: nobody knows of them but who waits for the disk.
+    /// Number of records that were appended but are not in the index yet; their writers still wait for the fsync.
     pending: AtomicU64,
-    /// Length and checksum of the index, once it is sealed.
+    /// Length and index checksum, once the segment is sealed.
     pub(crate) sealed: OnceLock<Sealed>,
 }
 
-/// What a manifest has to know of a sealed segment.
+/// Values of a sealed segment that the manifest records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sealed {
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub(crate) len: u64,
     /// Checksum of the index.
     pub(crate) index_crc: u32,
@@ -51,12 +51,12 @@ impl Segment {
         })
     }
 
-    /// Its number.
+    /// Returns the number of the segment.
     pub(crate) fn number(&self) -> u64 {
         self.header.number
     }
 
-    /// Name of its file.
+    /// Returns the file name.
     pub(crate) fn name(&self) -> String {
         FileName::Segment(self.header.number).to_string()
     }
@@ -65,58 +65,58 @@ impl Segment {
         self.header.kind == SegmentKind::Log
     }
 
-    /// Notes that `records` were appended. While this is called nobody can seal the segment.
+    /// Registers `records` as appended. The caller holds the lock that prevents the segment from being sealed.
     pub(crate) fn begin(&self, records: usize) {
         self.pending.fetch_add(records as u64, Relaxed);
     }
 
-    /// Notes that `records` are in the index.
+    /// Registers `records` as indexed.
     pub(crate) fn finish(&self, records: usize) {
         self.pending.fetch_sub(records as u64, Release);
     }
 
-    /// True if the index says which of the records count: there will be no more of them, and none is under way.
+    /// Returns whether the segment is sealed and all its records are in the index, so that `live` is final.
     pub(crate) fn is_settled(&self) -> bool {
         self.sealed.get().is_some() && self.pending.load(Acquire) == 0
     }
 
-    /// Bytes of records.
+    /// Returns the size of all records in bytes.
     pub(crate) fn records(&self) -> u64 {
         self.end.load(Relaxed).saturating_sub(SegmentHeader::LEN as u64)
     }
 
-    /// Bytes of records that no longer count.
+    /// Returns the size in bytes of records that are no longer live.
     pub(crate) fn garbage(&self) -> u64 {
         self.records().saturating_sub(self.live.load(Relaxed))
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.sealed.get().map_or_else(|| self.end.load(Relaxed), |sealed| sealed.len)
     }
 
-    /// True if it has `len` bytes from `offset` on.
+    /// Returns whether the segment contains `len` bytes from `offset`.
     pub(crate) fn has(&self, offset: u64, len: usize) -> bool {
         offset.checked_add(len as u64).is_some_and(|end| end <= self.len())
     }
 
-    /// `len` bytes from `offset` on, if it has them and they are mapped. They were written before, and never change.
+    /// Returns `len` bytes from `offset` if they exist and are mapped. Written bytes never change.
     pub(crate) fn mapped(&self, offset: u64, len: usize) -> Option<&[u8]> {
         if self.has(offset, len) { self.file.mapped(offset, len) } else { None }
     }
 
-    /// `bytes` of its file as a length in memory.
+    /// Converts a length of this file to a length in memory.
     pub(crate) fn memory_len(&self, bytes: u64) -> Result<usize, StoreError> {
         memory_len(bytes, || self.name())
     }
 
-    /// Fills `buffer` from `offset` on.
+    /// Fills `buffer` with the bytes from `offset`.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<(), StoreError> {
-        // Named only if it fails: this is on the way of every read.
+        // The name is formatted only on failure, because every read passes here.
         self.file.read_at(offset, buffer).map_err(|source| StoreError::io(self.name())(source))
     }
 
-    /// The error for a record that is not what was written.
+    /// Returns the error for a damaged record.
     pub(crate) fn damaged(&self, offset: u64, id: Option<&TensorId>, error: &SegmentError) -> StoreError {
         StoreError::Damaged { segment: self.name(), offset, id: id.cloned(), what: error.to_string() }
     }
@@ -128,41 +128,41 @@ impl std::fmt::Debug for Segment {
     }
 }
 
-/// Where a record is. Holding it keeps the segment readable.
+/// Location of a record. Holding it keeps the segment readable.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// The segment.
     pub(crate) segment: Arc<Segment>,
-    /// Where the record begins.
+    /// Byte offset of the record.
     pub(crate) offset: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub(crate) len: u64,
-    /// Its position in the order of all changes.
+    /// Sequence number: the position in the order of all changes.
     pub(crate) sequence: u64,
 }
 
 impl Place {
-    /// True if both are the same record in the same file.
+    /// Returns whether both refer to the same record in the same file.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.segment.number() == other.segment.number() && self.offset == other.offset
     }
 
-    /// Bytes of the record as a length in memory.
+    /// Returns the length of the record in memory.
     pub(crate) fn memory_len(&self) -> Result<usize, StoreError> {
         self.segment.memory_len(self.len)
     }
 
-    /// True if it can be looked at without asking the system.
+    /// Returns whether the record can be read without a system call.
     pub(crate) fn is_mapped(&self) -> bool {
         usize::try_from(self.len).is_ok_and(|len| self.segment.mapped(self.offset, len).is_some())
     }
 
-    /// Counts the record among those that count.
+    /// Adds the record to the live bytes.
     pub(crate) fn count_in(&self) {
         self.segment.live.fetch_add(self.len, Relaxed);
     }
 
-    /// Counts the record among those that do not.
+    /// Subtracts the record from the live bytes.
     pub(crate) fn count_out(&self) {
         self.segment.live.fetch_sub(self.len, Relaxed);
     }

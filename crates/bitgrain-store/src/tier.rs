@@ -2,20 +2,20 @@
 
 use bitgrain_codec::BitWidth;
 
-/// How many bits a tensor's values get. Ordered from most to fewest.
+/// Precision of a tensor's values, ordered from most to fewest bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
-    /// 32 bits: the values as they came.
+    /// 32 bits: the original values.
     Lossless,
     /// 8 bits.
     Hot,
     /// 7 bits.
     Warm,
-    /// 5 bits: a warm tensor when the warm ones are too many.
+    /// 5 bits: replaces `Warm` when warm tensors exceed their size limit.
     WarmAggressive,
     /// 3 bits.
     Cold,
-    /// No data, only what is known about the tensor and perhaps how to reconstruct it.
+    /// No data, only metadata and optionally a reconstruction.
     Absent,
 }
 
@@ -23,7 +23,7 @@ impl Tier {
     /// All tiers, from most bits to fewest.
     pub const ALL: [Self; 6] = [Self::Lossless, Self::Hot, Self::Warm, Self::WarmAggressive, Self::Cold, Self::Absent];
 
-    /// Bits of a value.
+    /// Returns the bits per value.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
@@ -36,7 +36,7 @@ impl Tier {
         }
     }
 
-    /// Width of the codes, for the tiers that have codes.
+    /// Returns the width of the codes, for tiers that have codes.
     #[must_use]
     pub const fn width(self) -> Option<BitWidth> {
         match self {
@@ -48,7 +48,7 @@ impl Tier {
         }
     }
 
-    /// Name in lower case, as the command line and reports have it.
+    /// Returns the lower-case name, as used by the command line and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,12 +61,12 @@ impl Tier {
         }
     }
 
-    /// Its number in records: its place in [`ALL`](Self::ALL).
+    /// Returns the number stored in records: the index in [`ALL`](Self::ALL).
     pub(crate) const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The tier of a number in records.
+    /// Returns the tier for a number stored in records.
     pub(crate) fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }

@@ -66,7 +66,7 @@ fn a_writer_keeps_others_out_though_its_lock_file_is_deleted() {
     for round in 0..3 {
         fs::remove_file(folder.join("s/LOCK")).expect("deleted");
         let said = error(folder, &["put", "s", "intruder", "v.npy"]);
-        assert!(said.contains("in use by"), "{said}");
+        assert!(said.contains("locked by"), "{said}");
         store.put(round, &[2], &[1.0, 2.0]).expect("put");
         fs::write(folder.join("s/LOCK"), "").expect("made anew");
     }

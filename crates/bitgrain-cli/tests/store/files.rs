@@ -92,7 +92,7 @@ fn two_tensors_for_one_id_are_refused_before_anything_is_put() {
     npy(folder, "w.npy", &[3], |at| at as f32);
     let said = error(folder, &["import", "s", "w.npy", "v.npy", "other/v.npy"]);
     assert!(said.contains("v is in v.npy and in other/v.npy"), "{said}");
-    assert!(error(folder, &["get", "s", "w"]).contains("no tensor is called w"));
+    assert!(error(folder, &["get", "s", "w"]).contains("unknown tensor id `w`"));
 }
 
 #[test]

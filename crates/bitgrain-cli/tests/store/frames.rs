@@ -37,7 +37,7 @@ fn nothing_takes_the_place_of_frames_unless_that_is_said() {
     npy(folder, "new.npy", &[3], |at| at as f32);
     npy(folder, "room.npy", &[3], |at| at as f32);
     assert!(error(folder, &["import", "s", "new.npy", "room.npy"]).contains("room holds 50 frames"));
-    assert!(error(folder, &["get", "s", "new"]).contains("no tensor is called new"), "nothing was put");
+    assert!(error(folder, &["get", "s", "new"]).contains("unknown tensor id `new`"), "nothing was put");
     assert_eq!(json(folder, &["stat", "s", "room"])["frames"], 50);
     printed(folder, &["put", "s", "room", "m.npy", "--replace"]);
     assert!(json(folder, &["stat", "s", "room"])["frames"].is_null());
@@ -52,9 +52,9 @@ fn limits_hold_from_the_first_frame_on() {
     // 8 bits of values around 290 are off by about 1.
     npy(folder, "steps.npy", &[6, 20], |at| 290.0 * (at as f32 * 0.7).sin());
     assert!(
-        error(folder, &["append", "s", "tight", "steps.npy", "--max-error", "0.001"]).contains("allowed are 0.001")
+        error(folder, &["append", "s", "tight", "steps.npy", "--max-error", "0.001"]).contains("above the limit 0.001")
     );
-    assert!(error(folder, &["stat", "s", "tight"]).contains("no tensor is called tight"), "all or none");
+    assert!(error(folder, &["stat", "s", "tight"]).contains("unknown tensor id `tight`"), "all or none");
     printed(folder, &["append", "s", "loose", "steps.npy", "--max-error", "2", "--pin", "warm"]);
     let found = json(folder, &["stat", "s", "loose"]);
     assert_eq!((found["frames"].as_u64(), found["pinned"].as_str()), (Some(6), Some("warm")));

@@ -13,7 +13,7 @@ fn bad_input_is_refused_with_a_reason() {
     let said = error(folder, &["put", "s", "n", "nan.npy", "--lossless"]);
     assert!(said.contains("finite values, lossless ones too"), "{said}");
     printed(folder, &["put", "s", "n", "nan.npy", "--non-finite", "zero"]);
-    assert!(error(folder, &["get", "s", "nothing"]).contains("no tensor is called nothing"));
+    assert!(error(folder, &["get", "s", "nothing"]).contains("unknown tensor id `nothing`"));
     assert!(error(folder, &["put", "s", "", "v.npy"]).contains("at least one character"));
     assert!(error(folder, &["append", "s", "room", "v.npy", "--one"]).contains("frames of this tensor have 20 values"));
     assert!(error(folder, &["get", "s", "m", "--rows", "90..200"]).contains("100"));

@@ -1,4 +1,4 @@
-//! Copies the records of a run of segments that still count.
+//! Copying of the live records of a run of segments.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::segment::{Place, Segment};
 use crate::storage::Storage;
 use crate::{StoreError, TensorId, record};
 
-/// Bytes that are written at once.
+/// Bytes written at once.
 const PIECE: usize = 1 << 20;
 
-/// A record that was copied.
+/// A copied record.
 pub(crate) struct Copied {
     pub(crate) key: Key,
-    /// Its place among frames; none for the tensor itself.
+    /// Frame index; `None` for the record of the tensor itself.
     pub(crate) frame: Option<u64>,
     pub(crate) from: Place,
     pub(crate) to: Place,
@@ -35,23 +35,23 @@ pub(crate) struct Copier<'a> {
     index: &'a Index,
     store: [u8; 16],
     segment_bytes: u64,
-    /// True if deletions need not be copied: nothing is before the run.
+    /// Whether the run starts at the first segment; deletions then have nothing older to hide and are not copied.
     first: bool,
     /// New segments that are sealed.
     pub(crate) done: Vec<Arc<Segment>>,
     open: Option<Output>,
     pub(crate) copied: Vec<Copied>,
-    /// Tensors whose use is written down in the run.
+    /// Tensors with usage records in the run.
     used: BTreeSet<Key>,
     /// Sequence number and time of the last record of the run.
     last: (u64, u64),
 }
 
-/// A new segment that is being written.
+/// A new segment being written.
 struct Output {
     segment: Arc<Segment>,
     index: IndexBuilder,
-    /// What is not in the file yet.
+    /// Bytes not yet written to the file.
     buffer: Vec<u8>,
     written: u64,
 }
@@ -62,7 +62,7 @@ impl<'a> Copier<'a> {
         Self { log, index, store, segment_bytes, first, done, open: None, copied, used, last: (0, 0) }
     }
 
-    /// Copies what counts of one segment of the run.
+    /// Copies the live records of one segment of the run.
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) -> Result<(), StoreError> {
         for (kind, key, place) in records_of(segment)? {
             self.last = (self.last.0.max(place.sequence), self.last.1);
@@ -85,7 +85,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Writes down the use of tensors that the run had, and seals what is open.
+    /// Writes the usage of tensors with usage records in the run, and seals the open segment.
     pub(crate) fn finish(&mut self, now: u64) -> Result<(), StoreError> {
         let used = std::mem::take(&mut self.used).into_iter();
         let used = used.filter_map(|key| self.index.with(&key, Use::of));
@@ -93,7 +93,7 @@ impl<'a> Copier<'a> {
             let Record { draft, content, time } = record;
             let stamp = Stamp { sequence: self.last.0, batch_left: 0, pending: None, time };
             let place = self.write(&Head { stamp, content }, draft.body())?;
-            place.count_in(); // it counts for as long as the segment does
+            place.count_in(); // usage records stay live as long as their segment
         }
         self.seal()
     }
@@ -154,7 +154,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Notes whose use is written down in a list. It is not copied: there will be a new one.
+    /// Collects the tensors of a usage record. The record is not copied, because `finish` writes a new one.
     fn note_uses(&mut self, place: &Place) -> Result<bool, StoreError> {
         record::with_buffer(|buffer| {
             let whole = record::copy(place, None, buffer)?;
@@ -166,10 +166,10 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Removes the segments that were begun, sealed or not.
+    /// Deletes the new segments, sealed or not.
     pub(crate) fn discard(&self, storage: &dyn Storage) {
         for segment in self.done.iter().chain(self.open.iter().map(|output| &output.segment)) {
-            let _ = storage.remove(&segment.name()); // or the next process that opens the store does it
+            let _ = storage.remove(&segment.name()); // if this fails, the next open deletes the file
         }
     }
 }
@@ -184,7 +184,7 @@ impl Output {
     }
 }
 
-/// The records of a sealed segment in their order, with the keys of their tensors.
+/// Records of a sealed segment in order, with the keys of their tensors.
 type Listed = Vec<(EntryKind, Option<Key>, Place)>;
 
 fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
@@ -209,7 +209,7 @@ fn records_of(segment: &Arc<Segment>) -> Result<Listed, StoreError> {
         }
         listed.clear();
     }
-    // A bad index: the records are still there, as opening the store found.
+    // The index is damaged but the records are intact, as opening the store has verified.
     let mut bytes = vec![0; segment.memory_len(segment.end.load(Relaxed))?];
     segment.read(0, &mut bytes)?;
     for_each_record(segment, &bytes, |entry| {

@@ -1,8 +1,9 @@
-//! Compaction: what still counts of some segments is copied to new ones, which then count instead.
+//! Compaction: copies the live records of some segments to new ones, which replace them.
 //!
-//! Segments are ordered by their records, and a compaction takes some that follow each other: so what it writes has the same
-//! place in the order, and reading a store is reading its segments one after another. Of the log it takes whole beginnings.
-//! The new segments are durable before the manifest that names them, and that one before anything is removed.
+//! Segments are ordered by their records, and a compaction takes consecutive segments, so its output has the same
+//! position in the order, and reading a store means reading its segments in sequence. The log is compacted from its
+//! start. The new segments are durable before the manifest that names them, and the manifest before any file is
+//! deleted.
 
 mod copy;
 mod select;

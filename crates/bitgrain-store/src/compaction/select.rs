@@ -1,12 +1,12 @@
-//! Which segments are worth compacting.
+//! Selection of segments to compact.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::segment::Segment;
 
-/// Runs of segments that follow each other and are worth it: with at least the share `garbage` of bytes that do not count, or
-/// small ones that can be joined. `segments` are sealed and in the order of their records.
+/// Returns runs of consecutive segments worth compacting: those with at least the share `garbage` of dead bytes, and
+/// small ones that can be merged. `segments` are sealed and in record order.
 pub(crate) fn select_runs(segments: &[Arc<Segment>], garbage: f64, segment_bytes: u64) -> Vec<Range<usize>> {
     let first_log = segments.iter().position(|segment| segment.is_log()).unwrap_or(segments.len());
     #[expect(clippy::cast_precision_loss, reason = "a share")]
@@ -18,7 +18,7 @@ pub(crate) fn select_runs(segments: &[Arc<Segment>], garbage: f64, segment_bytes
         if !wasteful(segment) && !small(segment) {
             continue;
         }
-        // A log is compacted from its beginning.
+        // The log can only be compacted from its start.
         let start = if i > first_log { first_log } else { i };
         match runs.last_mut() {
             Some(last) if last.end >= start => last.end = i + 1,
@@ -56,11 +56,11 @@ mod tests {
             runs.into_iter().map(|run| (run.start, run.end)).collect::<Vec<_>>()
         };
         assert!(of(&[(compacted, 900, 900), (log, 900, 800)]).is_empty());
-        // Waste on both sides of a clean one.
+        // Garbage on both sides of a clean segment.
         assert_eq!(of(&[(compacted, 900, 100), (compacted, 900, 900), (compacted, 900, 0)]), [(0, 1), (2, 3)]);
-        // A wasteful log takes those before it along.
+        // A log segment with garbage includes the log segments before it.
         assert_eq!(of(&[(compacted, 900, 900), (log, 900, 900), (log, 900, 100)]), [(1, 3)]);
-        // Small ones are joined, but one by itself stays.
+        // Small segments are merged, but a single small one stays.
         assert_eq!(of(&[(compacted, 100, 100), (compacted, 100, 100), (compacted, 900, 900)]), [(0, 2)]);
         assert!(of(&[(compacted, 900, 900), (compacted, 100, 100), (compacted, 900, 900)]).is_empty());
     }

@@ -1,4 +1,4 @@
-//! What a record changes in the index, once it counts.
+//! Changes of the index that follow from records.
 
 use std::sync::Arc;
 
@@ -10,53 +10,53 @@ use crate::id::Key;
 use crate::policy::Usage;
 use crate::segment::Place;
 
-/// What a record changes.
+/// A change of the index.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// A tensor is there, new or instead of what was there. Its use goes on.
+    /// A tensor was put, new or replacing another. Its usage continues.
     Tensor {
-        /// Its key.
+        /// Key of the tensor.
         key: Key,
-        /// Its record.
+        /// Location of its record.
         place: Place,
-        /// When the data came to its tier.
+        /// Time at which the data reached its tier.
         changed_at: u64,
-        /// What else the record says.
+        /// Other properties from the record.
         traits: Traits,
-        /// Values and bound, if they are known.
+        /// Number of values and bound, if known.
         facts: Option<(u64, f32)>,
     },
-    /// A temporal tensor has one frame more.
+    /// A frame was appended to a temporal tensor.
     Frame {
-        /// Its key.
+        /// Key of the tensor.
         key: Key,
-        /// The record of the frame.
+        /// Location of the frame's record.
         place: Place,
-        /// Its place among the frames.
+        /// 0-based index of the frame.
         index: u64,
-        /// Its tier.
+        /// Tier of the frame.
         tier: Tier,
     },
-    /// A tensor and its frames are gone.
+    /// A tensor was deleted with its frames.
     Delete {
-        /// Its key.
+        /// Key of the tensor.
         key: Key,
     },
 }
 
-/// A frame that does not go with what is there: one before it is missing, or its tensor.
+/// A frame without its tensor or without the frame before it.
 #[derive(Debug)]
 pub(crate) struct Stray {
-    /// The key of its tensor.
+    /// Key of its tensor.
     pub(crate) key: Key,
-    /// The record of the frame.
+    /// Location of the frame's record.
     pub(crate) place: Place,
-    /// Its place among the frames.
+    /// 0-based index of the frame.
     pub(crate) index: u64,
 }
 
 impl Change {
-    /// True if frames that were there before do not matter any more.
+    /// Returns whether earlier frames of the tensor become irrelevant.
     pub(super) fn replaces_frames(&self) -> bool {
         match self {
             Self::Tensor { traits, .. } => !traits.temporal,
@@ -65,19 +65,19 @@ impl Change {
         }
     }
 
-    /// The tensor that changes.
+    /// Returns the key of the tensor.
     pub(crate) fn key(&self) -> &[u8] {
         match self {
             Self::Tensor { key, .. } | Self::Frame { key, .. } | Self::Delete { key } => key,
         }
     }
 
-    /// Changes `shard`, the one of `hash`. The place of a frame that does not go with what is there comes back.
+    /// Applies the change to `shard`, the shard of `hash`. Returns the frame if it does not fit the current state.
     pub(super) fn apply(self, hash: u64, shard: &mut Shard, hasher: &DefaultHashBuilder) -> Option<Stray> {
         self.apply_with(hash, shard, hasher, |_| None)
     }
 
-    /// As [`apply`](Self::apply), where `use_of` says how a tensor was used that came to its tier at a time.
+    /// Like [`apply`](Self::apply), where `use_of` derives the usage of a new tensor from the time of its record.
     pub(super) fn apply_with(
         self,
         hash: u64,
@@ -96,7 +96,7 @@ impl Change {
                     return None;
                 };
                 if traits.temporal && entry.traits.temporal && entry.frames.is_some() {
-                    // Frames may have fewer bits than the first one, whose tier the record has.
+                    // Frames may have fewer bits than the first frame, whose tier the record has.
                     traits.tier = traits.tier.max(entry.traits.tier);
                 }
                 entry.place.count_out();
@@ -106,7 +106,7 @@ impl Change {
                 if let Some(usage) = use_of(changed_at) {
                     entry.usage.store(usage);
                 }
-                // A wish that was made for other data, or under another pin, no longer holds.
+                // A wanted tier that was decided for other data or another pin is obsolete.
                 if (entry.traits.tier, entry.traits.pinned) != (traits.tier, traits.pinned) {
                     entry.want(traits.tier);
                 }
@@ -129,7 +129,7 @@ impl Change {
                 };
                 let frames = Arc::make_mut(entry.frames.get_or_insert_default());
                 if index == 0 {
-                    // Frames that are there were deleted, in a record that is damaged: nothing may mix both.
+                    // The existing frames were deleted in a record that is now damaged; the two sets must not mix.
                     frames.drain(..).for_each(|old| old.count_out());
                 } else if index != frames.len() as u64 {
                     return Some(Stray { key, place, index });
@@ -149,9 +149,9 @@ impl Change {
     }
 }
 
-/// An entry for frames whose tensor comes later.
+/// Creates an entry for frames whose tensor record comes later.
 fn headless(key: Key, place: Place) -> Entry {
-    place.count_in(); // counted out when the tensor comes
+    place.count_in(); // balanced by `count_out` when the tensor record arrives
     let traits = Traits { tier: Tier::Hot, pinned: None, reconstructable: false, temporal: true, max_error: None };
     let mut entry = Entry::new(key, place, 0, traits, Usage::default());
     entry.headless = true;

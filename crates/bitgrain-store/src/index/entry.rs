@@ -1,4 +1,4 @@
-//! What memory holds of a tensor.
+//! In-memory state of a tensor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -8,51 +8,52 @@ use crate::id::Key;
 use crate::policy::{SharedUsage, Usage};
 use crate::segment::Place;
 
-/// What memory holds of a tensor: less than 200 bytes with id and table. Shape and the rest are in its record.
+/// In-memory state of a tensor: less than 200 bytes including id and table. Shape and other metadata stay in its
+/// record.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The id as bytes.
+    /// Id as bytes.
     pub(crate) key: Key,
-    /// The record of the tensor.
+    /// Location of the tensor's record.
     pub(crate) place: Place,
-    /// When its data came to its tier.
+    /// Time at which its data reached its tier.
     pub(crate) changed_at: u64,
-    /// How it was used.
+    /// Access history.
     pub(crate) usage: SharedUsage,
-    /// What else the record says.
+    /// Other properties from the record.
     pub(crate) traits: Traits,
-    /// Size and bound, if they are known: an index of a segment does not have them.
+    /// Number of values and bound, if known: the index of a segment does not contain them.
     facts: Facts,
     /// Tier that its use asks for.
     wanted: AtomicU8,
-    /// True if its use was written down.
+    /// Whether its usage is written.
     clean: AtomicBool,
-    /// Records of its frames, if it is temporal.
+    /// Locations of its frames, if it is temporal.
     pub(crate) frames: Option<Arc<Vec<Place>>>,
-    /// True if only frames were seen so far, while a store is opened: the record of the tensor comes later where it was
-    /// written anew. `place` is that of a frame until then.
+    /// Whether only frames were seen so far while a store is opened: an edited tensor record comes after its frames.
+    /// Until then, `place` is the location of a frame.
     pub(super) headless: bool,
 }
 
-// With an id of up to 32 bytes and its part of the hash table, a tensor takes less than 200 bytes.
+// With an id of up to 32 bytes and its share of the hash table, a tensor takes less than 200 bytes.
 const _: () = assert!(size_of::<Entry>() <= 144);
 
-/// What an index of a segment says of a tensor beside where it is.
+/// Properties of a tensor that the index of a segment contains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Traits {
-    /// Tier of its data; the one with the fewest bits among its frames if it is temporal.
+    /// Tier of its data; for a temporal tensor, the one with the fewest bits among its frames.
     pub(crate) tier: Tier,
-    /// Tier it is held at.
+    /// Tier that the tensor is pinned to.
     pub(crate) pinned: Option<Tier>,
-    /// True if it can be reconstructed.
+    /// Whether it can be reconstructed.
     pub(crate) reconstructable: bool,
-    /// True if its values are in frames.
+    /// Whether its values are in frames.
     pub(crate) temporal: bool,
-    /// Largest bound it may get.
+    /// Largest error bound allowed.
     pub(crate) max_error: Option<f32>,
 }
 
-/// Values of a tensor and the bound of its data; `u64::MAX` if not known yet.
+/// Number of values of a tensor and bound of its data; `u64::MAX` if not known yet.
 #[derive(Debug)]
 struct Facts {
     count: AtomicU64,
@@ -75,13 +76,13 @@ impl Entry {
         }
     }
 
-    /// Number of values and bound of the data, if they are known.
+    /// Returns the number of values and the bound of the data, if known.
     pub(crate) fn facts(&self) -> Option<(u64, f32)> {
         let count = self.facts.count.load(Relaxed);
         (count != u64::MAX).then(|| (count, f32::from_bits(self.facts.bound.load(Relaxed))))
     }
 
-    /// Keeps what a record said.
+    /// Stores the number of values and the bound.
     pub(crate) fn learn(&self, count: u64, bound: f32) {
         self.facts.bound.store(bound.to_bits(), Relaxed);
         self.facts.count.store(count, Relaxed);
@@ -97,7 +98,7 @@ impl Entry {
         self.facts.count.store(u64::MAX, Relaxed);
     }
 
-    /// Tier that its use asks for, as last decided.
+    /// Returns the wanted tier of the last decision.
     pub(crate) fn wanted(&self) -> Tier {
         Tier::of_code(self.wanted.load(Relaxed)).unwrap_or(self.traits.tier)
     }
@@ -106,22 +107,22 @@ impl Entry {
         self.wanted.store(tier.code(), Relaxed);
     }
 
-    /// The wanted tier, if it is not the one of the data.
+    /// Returns the wanted tier, if it differs from the stored one.
     pub(crate) fn wish(&self) -> Option<Tier> {
         Some(self.wanted()).filter(|wanted| *wanted != self.traits.tier && !self.traits.temporal)
     }
 
-    /// Marks its use as not written down; true if it was.
+    /// Marks the usage as dirty; returns whether it was clean.
     pub(crate) fn mark_dirty(&self) -> bool {
         self.clean.load(Relaxed) && self.clean.swap(false, Relaxed)
     }
 
-    /// Marks its use as written down.
+    /// Marks the usage as written.
     pub(crate) fn mark_clean(&self) {
         self.clean.store(true, Relaxed);
     }
 
-    /// Its records, those of frames too.
+    /// Returns the locations of its records, including frames.
     pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.place).chain(self.frames.iter().flat_map(|frames| frames.iter()))
     }

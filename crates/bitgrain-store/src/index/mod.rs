@@ -1,7 +1,7 @@
-//! Where every tensor is: a table in memory, in shards that are locked one by one.
+//! The index: an in-memory table of all tensors, in shards with a lock each.
 //!
-//! Readers take a read lock of one shard for as long as it takes to find an entry. A batch holds all of its shards at once,
-//! so nobody sees a part of it.
+//! Readers hold the read lock of one shard while they look up an entry. A batch holds all of its shards at once,
+//! so readers never see part of it.
 
 mod change;
 mod entry;
@@ -20,14 +20,14 @@ use crate::id::Key;
 use crate::policy::{CapState, Usage};
 use crate::segment::Place;
 
-/// Shards: enough that readers and writers of a few dozen threads rarely meet.
+/// Number of shards: enough that a few dozen threads rarely contend.
 pub(crate) const SHARDS: usize = 64;
 
-/// The table of all tensors.
+/// Table of all tensors.
 pub(crate) struct Index {
     shards: Vec<RwLock<Shard>>,
     hasher: DefaultHashBuilder,
-    /// State of the policy that belongs to no tensor. It is written with the tensors' use.
+    /// Policy state that is not per tensor. Written together with usage.
     cap: Mutex<CapState>,
 }
 
@@ -37,7 +37,7 @@ impl Index {
         Self { shards, hasher: DefaultHashBuilder::default(), cap: Mutex::default() }
     }
 
-    /// State of the policy's cap.
+    /// Returns the state of the policy's cap.
     pub(crate) fn cap(&self) -> CapState {
         *self.cap.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,18 +46,19 @@ impl Index {
         *self.cap.lock().unwrap_or_else(PoisonError::into_inner) = cap;
     }
 
-    /// Hash of a key: says the shard, the place in it and the lock of its writers.
+    /// Returns the hash of a key, which selects the shard, the slot and the writer lock.
     pub(crate) fn hash(&self, key: &[u8]) -> u64 {
         self.hasher.hash_one(key)
     }
 
-    /// The shard that a hash belongs to.
+    /// Returns the shard of a hash.
     pub(crate) const fn shard_of(hash: u64) -> usize {
-        // The table inside uses the highest and the lowest bits.
+        // The hash table inside a shard uses the highest and the lowest bits.
         (hash >> 32) as usize % SHARDS
     }
 
-    /// A shard for reading. Whoever panicked while holding it left it whole: changes are made of single assignments.
+    /// Takes the read lock of a shard. Poisoning is ignored: changes are single assignments, so a panic leaves it
+    /// consistent.
     pub(crate) fn read(&self, shard: usize) -> RwLockReadGuard<'_, Shard> {
         self.shards[shard].read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,13 +67,13 @@ impl Index {
         self.shards[shard].write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What `look` says of the entry with `key`, under the lock of its shard.
+    /// Calls `look` with the entry of `key` under the lock of its shard.
     pub(crate) fn with<T>(&self, key: &[u8], look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let hash = self.hash(key);
         self.read(Self::shard_of(hash)).find(hash, key).map(|(_, entry)| look(entry))
     }
 
-    /// Counts an access at `now` while looking.
+    /// Like [`with`](Self::with), and counts an access with `count`.
     pub(crate) fn touch<T>(&self, key: &[u8], count: impl FnOnce(&Entry), look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let hash = self.hash(key);
         let shard = self.read(Self::shard_of(hash));
@@ -82,8 +83,8 @@ impl Index {
         Some(look(entry))
     }
 
-    /// Carries out all changes at once: nobody sees some of them without the others. Returns how many frames among them
-    /// did not go with what is there.
+    /// Applies all changes atomically with respect to readers. Returns the number of frames that did not fit the
+    /// current state.
     pub(crate) fn apply(&self, changes: impl IntoIterator<Item = Change, IntoIter: ExactSizeIterator>) -> usize {
         let mut changes = changes.into_iter();
         if changes.len() <= 1 {
@@ -97,7 +98,7 @@ impl Index {
         let changes: Vec<(u64, Change)> = changes.map(hashed).collect();
         let mut wanted = [false; SHARDS];
         changes.iter().for_each(|(hash, _)| wanted[Self::shard_of(*hash)] = true);
-        // Locked in one order by everybody, so no two wait for each other.
+        // Locked in a fixed order, so that two threads cannot deadlock.
         let mut guards = wanted.iter().enumerate().map(|(shard, wanted)| wanted.then(|| self.write(shard)));
         let mut guards: [Option<RwLockWriteGuard<'_, Shard>>; SHARDS] =
             std::array::from_fn(|_| guards.next().flatten());
@@ -108,9 +109,9 @@ impl Index {
         applied.flatten().count()
     }
 
-    /// Fills a shard with the changes of a store that is being opened, in their order. A tensor that was put and not used
-    /// since has no line in a list of uses: `use_of` says what follows from the time. Returns frames that count and have no
-    /// place: a record that they need is damaged.
+    /// Fills a shard with the changes of a store being opened, in order. A tensor that was put and never used again has
+    /// no usage record: `use_of` derives its usage from the time of its record. Returns live frames that have no tensor
+    /// or no predecessor, because a record they depend on is damaged.
     pub(crate) fn load(
         &self,
         shard: usize,
@@ -120,7 +121,7 @@ impl Index {
         let shard = &mut *self.write(shard);
         let mut strays: Vec<Stray> = Vec::new();
         for (hash, change) in changes {
-            // Of a tensor that was deleted or replaced later, a compaction may have left any of its frames.
+            // Compaction may leave any frames of a tensor that was deleted or replaced later.
             if !strays.is_empty() && change.replaces_frames() {
                 strays.retain(|stray| *stray.key != *change.key());
             }
@@ -137,7 +138,7 @@ impl Index {
         strays
     }
 
-    /// Notes that a record is elsewhere now, if it still counts.
+    /// Updates the location of a record that compaction moved, if it is still live.
     pub(crate) fn relocate(&self, key: &[u8], frame: Option<u64>, from: &Place, to: Place) {
         let hash = self.hash(key);
         let mut shard = self.write(Self::shard_of(hash));
@@ -156,22 +157,22 @@ impl Index {
         }
     }
 
-    /// All shards at once, for a look at one moment.
+    /// Takes the read locks of all shards, for a consistent view.
     pub(crate) fn freeze(&self) -> Vec<RwLockReadGuard<'_, Shard>> {
         (0..SHARDS).map(|shard| self.read(shard)).collect()
     }
 
-    /// Calls `look` with every entry, a shard at a time.
+    /// Calls `look` with every entry, one shard at a time.
     pub(crate) fn for_each(&self, mut look: impl FnMut(&Entry)) {
         (0..SHARDS).for_each(|shard| self.read(shard).entries().for_each(&mut look));
     }
 
-    /// Number of tensors.
+    /// Returns the number of tensors.
     pub(crate) fn len(&self) -> usize {
         (0..SHARDS).map(|shard| self.read(shard).len()).sum()
     }
 
-    /// Makes room for `more` entries in a shard.
+    /// Reserves space for `more` entries in a shard.
     pub(crate) fn reserve(&self, shard: usize, more: usize) {
         self.write(shard).reserve(more, &self.hasher);
     }

@@ -1,4 +1,4 @@
-//! Group commit: writers that wait for the disk at the same time share one wait.
+//! Group commit: concurrent writers share one fsync.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,23 +6,23 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::StoreError;
 use crate::segment::Segment;
 
-/// A place in the log: number of a segment and bytes of it.
+/// Position in the log: segment number and byte offset.
 pub(super) type Mark = (u64, u64);
 
-/// Knows up to where the log is durable.
+/// Tracks the durable end of the log.
 #[derive(Debug)]
 pub(super) struct GroupCommit {
     state: Mutex<State>,
     changed: Condvar,
-    /// Set for good when nobody knows what the disk holds.
+    /// Set permanently after a failed fsync, when the contents of the disk are unknown.
     poisoned: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Everything before this is durable.
+    /// Everything before this position is durable.
     durable: Mark,
-    /// True while somebody waits for the disk, on behalf of all.
+    /// Whether a thread is currently running the fsync on behalf of all writers.
     leading: bool,
 }
 
@@ -41,24 +41,24 @@ impl GroupCommit {
     }
 
     /// # Errors
-    /// [`StoreError::Poisoned`] if the store is.
+    /// Returns [`StoreError::Poisoned`] after a failed write.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.poisoned.load(Relaxed) { Err(StoreError::Poisoned) } else { Ok(()) }
     }
 
-    /// Up to where the log is known to be durable.
+    /// Returns the position up to which the log is durable.
     pub(super) fn durable(&self) -> Mark {
         self.state().durable
     }
 
-    /// Notes that the log is durable up to `mark`.
+    /// Records that the log is durable up to `mark`.
     pub(super) fn advance(&self, mark: Mark) {
         let mut state = self.state();
         state.durable = state.durable.max(mark);
         self.changed.notify_all();
     }
 
-    /// Makes a segment durable. A failure poisons the store: a second try might succeed without the bytes being there.
+    /// Fsyncs a segment. A failure poisons the store: a retried fsync can succeed although the bytes were dropped.
     pub(super) fn sync(&self, segment: &Segment) -> Result<(), StoreError> {
         segment.file.sync_data().map_err(|source| {
             self.poison();
@@ -66,8 +66,8 @@ impl GroupCommit {
         })
     }
 
-    /// Waits until the log is durable up to `mark`. `written` says what there is to sync: whoever comes first does it for
-    /// all that was written until then, and the others wait for it.
+    /// Waits until the log is durable up to `mark`. The first waiting thread becomes the leader and fsyncs everything
+    /// that `written` returns at that moment; the other threads wait for it.
     pub(super) fn wait(&self, mark: Mark, written: impl Fn() -> Option<(Arc<Segment>, u64)>) -> Result<(), StoreError> {
         let mut state = self.state();
         loop {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::storage::StorageFile;
 
-    /// A file that only syncs, slowly, and perhaps not.
+    /// A file whose only working operation is a slow fsync, which can be made to fail.
     #[derive(Default)]
     struct Slow {
         syncs: AtomicUsize,
@@ -156,7 +156,7 @@ mod tests {
         });
         let syncs = file.syncs.load(Relaxed);
         assert!((1..8).contains(&syncs), "{syncs} syncs for 16 writers");
-        commit.wait((3, 100), || panic!("that is durable")).expect("durable");
+        commit.wait((3, 100), || panic!("already durable")).expect("durable");
     }
 
     #[test]
@@ -169,8 +169,8 @@ mod tests {
         file.fails.store(false, Relaxed);
         assert!(
             matches!(wait(70), Err(StoreError::Poisoned)),
-            "a second try may succeed without the bytes being there"
+            "a retried fsync can succeed although the bytes were dropped"
         );
-        assert!(wait(64).is_ok(), "what was durable before still is");
+        assert!(wait(64).is_ok(), "earlier writes remain durable");
     }
 }

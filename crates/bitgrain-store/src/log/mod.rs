@@ -1,7 +1,7 @@
-//! The log: records are appended to one segment until it is full, sealed and followed by the next.
+//! The log: records are appended to one segment until it is full and sealed; then the next one is started.
 //!
-//! Bodies are encoded before the lock is taken; under it a record gets its place, its head and its bytes on their way. Waiting
-//! for the disk is done without it, by one for all.
+//! Bodies are encoded before the lock is taken. Under the lock, a record gets its offset and head and is written. The
+//! fsync runs without the lock, once for all waiting writers.
 
 mod group_commit;
 mod room;
@@ -30,19 +30,19 @@ use crate::segment::{Place, Sealed, Segment};
 use crate::storage::Storage;
 use crate::{StoreConfig, StoreError, SyncMode, manifest};
 
-/// A record that lacks nothing but its place.
+/// A record that has everything but its position.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    /// Its body.
+    /// Encoded body.
     pub(crate) draft: Draft,
-    /// What it is about.
+    /// Parsed content of the head.
     pub(crate) content: Content<'a>,
-    /// When its data got the form it has.
+    /// Time at which its data was encoded, in milliseconds since 1970.
     pub(crate) time: u64,
 }
 
 impl<'a> Record<'a> {
-    /// A record with a copy of `body`.
+    /// Creates a record with a copy of `body`.
     pub(crate) fn new(body: &[u8], content: Content<'a>, time: u64) -> Self {
         let mut draft = Draft::new(body.len());
         draft.body_mut().copy_from_slice(body);
@@ -51,38 +51,38 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What becomes of a store by records that are appended.
+/// Effect of an append on the size of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It grows, up to the room that is kept for compaction.
+    /// The store grows; the space reserved for compaction must remain free.
     Grow,
-    /// It shrinks once it is compacted; until then that room may be used.
+    /// The store shrinks with the next compaction; until then the reserved space may be used.
     Shrink,
 }
 
-/// Places of a batch, most of which are of one record.
+/// Positions of a batch; most batches have one record.
 pub(crate) type Places = SmallVec<[Place; 1]>;
 
-/// The end of the history of a store, where it goes on.
+/// End of the log, where appending continues.
 #[derive(Debug, Default)]
 pub(crate) struct Tip {
-    /// The segment that is written to; none if the last one is sealed.
+    /// Segment being written; `None` if the last one is sealed.
     pub(crate) active: Option<Active>,
-    /// The last sequence number that was given.
+    /// Last sequence number assigned.
     pub(crate) sequence: u64,
     /// Number of the last sealed log segment.
     pub(crate) previous: u64,
-    /// True as long as the manifest says that the log was closed.
+    /// Whether the manifest still marks the log as closed.
     pub(crate) closed: bool,
 }
 
-/// A segment that is written to.
+/// The segment being written.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) segment: Arc<Segment>,
-    /// What will be its index; knows its length.
+    /// Index under construction; also tracks the length of the segment.
     pub(crate) index: IndexBuilder,
-    /// Bytes that records already say to be durable.
+    /// Bytes that written records already declare durable.
     said: u64,
 }
 
@@ -96,16 +96,16 @@ impl Active {
     }
 }
 
-/// The log of a store that is open for writing.
+/// Log of a store that is open for writing.
 pub(crate) struct Log {
     storage: Arc<dyn Storage>,
     store: [u8; 16],
-    /// The manifest that counts. Whoever holds it may wait for `tip`, so whoever holds that takes it only while the log is
-    /// closed: then nobody compacts.
+    /// Current manifest. Lock order: a holder of this lock may take `tip`. The reverse is allowed only while the log is
+    /// closed, because compaction cannot run then.
     manifest: Arc<Mutex<Manifest>>,
     sync: SyncMode,
     segment_bytes: u64,
-    /// The next number of a file.
+    /// Next file number.
     numbers: AtomicU64,
     index: Arc<Index>,
     segments: Arc<Segments>,
@@ -124,7 +124,7 @@ impl Log {
         index: Arc<Index>,
         segments: Arc<Segments>,
     ) -> Self {
-        // What was recovered is durable: whoever opened the store saw to it.
+        // Recovery made everything it found durable.
         let durable = tip.active.as_ref().map_or((tip.previous, u64::MAX), |a| (a.segment.number(), a.index.end()));
         let store = manifest.lock().unwrap_or_else(PoisonError::into_inner).store;
         let room = Room::new(Arc::clone(&storage));
@@ -144,16 +144,16 @@ impl Log {
         }
     }
 
-    /// A number for a new file.
+    /// Assigns a number for a new file.
     pub(crate) fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Relaxed)
     }
 
-    /// Appends records as one batch and returns their places. They do not count before
-    /// [`acknowledge`](Self::acknowledge) returned; once they are in the index, their segment is to be told with
-    /// [`finish`](Segment::finish).
+    /// Appends records as one batch and returns their positions. They take effect when
+    /// [`acknowledge`](Self::acknowledge) returns; once they are in the index, call
+    /// [`finish`](Segment::finish) on their segment.
     pub(crate) fn append(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<Places, StoreError> {
-        // What takes something away may use the room that is kept for that.
+        // Deletions may use the reserved space, because they allow compaction to free more.
         if records.iter().all(|record| matches!(record.content, Content::Delete(_) | Content::Usage)) {
             return self.freeing(|| self.append_to(&mut self.tip(), records, now));
         }
@@ -178,12 +178,12 @@ impl Log {
             self.begin(tip, now)?;
         }
         let places = self.write(tip, records)?;
-        // A batch is in one segment.
+        // All records of a batch are in one segment.
         places.iter().take(1).for_each(|place| place.segment.begin(places.len()));
         Ok(places)
     }
 
-    /// Waits until a batch that ends with `last` may be acknowledged.
+    /// Waits until a batch that ends with `last` can be acknowledged.
     pub(crate) fn acknowledge(&self, last: &Place) -> Result<(), StoreError> {
         if self.sync == SyncMode::OnSeal {
             return Ok(());
@@ -191,14 +191,14 @@ impl Log {
         self.commit.wait((last.segment.number(), last.offset + last.len), || self.written())
     }
 
-    /// Makes everything that was written durable.
+    /// Makes all writes so far durable.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         self.commit.check()?;
         let Some((segment, end)) = self.written() else { return Ok(()) };
         self.commit.wait((segment.number(), end), || self.written())
     }
 
-    /// Seals the segment that is written to, if anything is in it. The next record begins a new one.
+    /// Seals the current segment unless it is empty. The next record starts a new one.
     pub(crate) fn seal(&self, now: u64) -> Result<(), StoreError> {
         self.freeing(|| {
             let mut tip = self.tip();
@@ -210,7 +210,7 @@ impl Log {
         })
     }
 
-    /// Does `work`, which takes something away or ends something: if the disk is full, once more with the reserve given up.
+    /// Runs `work`, which frees space or closes the log; if the disk is full, releases the reserve and retries once.
     fn freeing<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         match work() {
             Err(StoreError::NoSpace { .. }) if self.room.release() => work(),
@@ -218,18 +218,19 @@ impl Log {
         }
     }
 
-    /// Gives up the space that is kept for a full disk; false if there was none.
+    /// Deletes the reserve file to free its space; returns `false` if it did not exist.
     pub(crate) fn release_reserve(&self) -> bool {
         self.room.release()
     }
 
-    /// Takes up space for the next time that the disk is full, if there is some now.
+    /// Recreates the reserve file if there is space.
     pub(crate) fn restore_reserve(&self) {
         self.room.reserve(self.segments.bytes());
     }
 
-    /// Seals the log and writes a manifest that says so, unless nothing was written since the last one that does: what is
-    /// missing from then on is damage, and not the work of a crash. On a full disk the log stays open, with all of it durable.
+    /// Seals the log and writes a manifest that marks it as closed, unless the current one already does. From then on,
+    /// missing records are damage and not the result of a crash. On a full disk, the log stays open and everything in
+    /// it is durable.
     pub(crate) fn close(&self, now: u64) -> Result<(), StoreError> {
         match self.freeing(|| self.seal_and_close(now)) {
             Err(StoreError::NoSpace { .. }) => self.flush(),
@@ -255,7 +256,7 @@ impl Log {
         Ok(())
     }
 
-    /// Takes back what [`close`](Self::close) said; durable when this returns.
+    /// Reverts [`close`](Self::close); durable when this returns.
     pub(crate) fn reopen(&self) -> Result<(), StoreError> {
         self.freeing(|| self.reopen_at(&mut self.tip()))
     }
@@ -268,7 +269,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the manifest anew with another end of the log. One that is in doubt says nothing else that is wrong.
+    /// Rewrites the manifest with another log end. Both versions are valid, so a crash between them is harmless.
     fn replace_manifest(&self, log_end: LogEnd) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock().unwrap_or_else(PoisonError::into_inner);
         let new = Manifest { number: self.next_number(), log_end, ..manifest.clone() };
@@ -278,12 +279,12 @@ impl Log {
             }
         })?;
         let old = std::mem::replace(&mut *manifest, new);
-        // Or whoever opens the store next does it.
+        // If this fails, the next open deletes the file.
         let _ = self.storage.remove(&FileName::Manifest(old.number).to_string());
         Ok(())
     }
 
-    /// Writes down how tensors were used since that was last done. False if there was nothing.
+    /// Writes the usage of tensors since the last call. Returns `false` if there was none.
     pub(crate) fn write_uses(&self, now: u64) -> Result<bool, StoreError> {
         let mut tip = self.tip();
         self.commit.check()?;
@@ -300,24 +301,24 @@ impl Log {
         Ok(true)
     }
 
-    /// Number of the segment that is written to or would be next: all log segments before it are sealed.
+    /// Returns the number of the current or next segment: all log segments before it are sealed.
     pub(crate) fn active_number(&self) -> u64 {
         let tip = self.tip();
         tip.active.as_ref().map_or_else(|| self.numbers.load(Relaxed), |active| active.segment.number())
     }
 
-    /// Refuses all further writes: nobody knows what the disk holds.
+    /// Makes the store read-only, because the contents of the disk are unknown.
     pub(crate) fn poison(&self) {
         self.commit.poison();
     }
 
     /// # Errors
-    /// [`StoreError::Poisoned`].
+    /// Returns [`StoreError::Poisoned`] after a failed write.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.commit.check()
     }
 
-    /// Makes names durable.
+    /// Fsyncs the folder, which makes file names durable.
     pub(crate) fn sync_folder(&self) -> Result<(), StoreError> {
         self.storage.sync_folder().map_err(|source| {
             self.poison();
@@ -325,7 +326,7 @@ impl Log {
         })
     }
 
-    /// Makes a segment durable.
+    /// Fsyncs a segment.
     pub(crate) fn sync_segment(&self, segment: &Segment) -> Result<(), StoreError> {
         self.commit.sync(segment)
     }
@@ -334,8 +335,8 @@ impl Log {
         self.tip().active.as_ref().map(|active| (Arc::clone(&active.segment), active.index.end()))
     }
 
-    /// Begins a segment. Its header and its name are durable before the first record: so a header that is not whole, with
-    /// something behind it, is damage and never a crash.
+    /// Starts a segment. Its header and name are durable before the first record, so an incomplete header followed by
+    /// records is always damage and never the result of a crash.
     fn begin(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
         self.reopen_at(tip)?;
         let header = SegmentHeader {
@@ -352,14 +353,14 @@ impl Log {
         Ok(())
     }
 
-    /// A new segment with a durable header and name.
+    /// Creates a segment with a durable header and name.
     pub(crate) fn create(&self, header: SegmentHeader) -> Result<Arc<Segment>, StoreError> {
         let name = FileName::Segment(header.number).to_string();
         let file = self.storage.create_new(&name).map_err(StoreError::io(&*name))?;
         let segment = Segment::new(header, file, SegmentHeader::LEN as u64);
         if let Err(source) = segment.file.write_at(0, &header.encode()) {
             if self.storage.remove(&name).is_err() {
-                self.poison(); // the next one to open the store does it
+                self.poison(); // the next open deletes the file
             }
             return Err(StoreError::io(name)(source));
         }
@@ -368,9 +369,9 @@ impl Log {
         Ok(segment)
     }
 
-    /// Writes records behind each other, as one batch.
+    /// Writes records one after another, as one batch.
     fn write(&self, tip: &mut Tip, records: &mut [Record<'_>]) -> Result<Places, StoreError> {
-        self.reopen_at(tip)?; // was done if the segment was begun here
+        self.reopen_at(tip)?; // a no-op if the segment was started here
         let Tip { active: Some(active), sequence, .. } = tip else { return Ok(Places::new()) };
         let (header, salt) = (active.segment.header, active.segment.salt);
         let durable = match self.commit.durable() {
@@ -389,7 +390,7 @@ impl Log {
                 pending: durable.filter(|_| i == 0).map(|durable| start.saturating_sub(durable)),
                 time: record.time,
             };
-            // Lent, and given back once it has its place.
+            // The content is moved out for encoding and moved back afterwards.
             let head = Head { stamp, content: std::mem::replace(&mut record.content, Content::Usage) };
             let bytes = record.draft.finish_salted(&header, salt, &head).map_err(unwritable)?;
             heads.push((head, bytes.len() as u64));
@@ -397,7 +398,7 @@ impl Log {
         }
         let bytes = if count == 1 { single } else { &joined };
         if let Err(source) = active.segment.file.write_at(start, bytes) {
-            // Given back: it may be tried again with more room.
+            // Moved back, because the caller may retry when there is more space.
             records.iter_mut().zip(heads).for_each(|(record, (head, _))| record.content = head.content);
             return Err(self.undo(&active.segment, start, source));
         }
@@ -407,7 +408,7 @@ impl Log {
         for (record, (head, len)) in records.iter_mut().zip(heads) {
             let (segment, offset) = (Arc::clone(&active.segment), active.index.end());
             active.index.push(&head, len).map_err(|error| {
-                self.poison(); // a record without a place in the index: cannot be, as its head could be written
+                self.poison(); // unreachable: the index accepts every record whose head could be encoded
                 unwritable(error)
             })?;
             places.push(Place { segment, offset, len, sequence: head.stamp.sequence });
@@ -417,7 +418,7 @@ impl Log {
         Ok(places)
     }
 
-    /// Cuts off what a failed write left.
+    /// Truncates the partial bytes of a failed write.
     fn undo(&self, segment: &Segment, end: u64, source: std::io::Error) -> StoreError {
         if segment.file.set_len(end).is_err() {
             self.poison();
@@ -425,14 +426,14 @@ impl Log {
         StoreError::io(segment.name())(source)
     }
 
-    /// Writes down uses, index and trailer, and makes all of it durable.
+    /// Writes usage, index and trailer, and makes all of it durable.
     fn seal_active(&self, tip: &mut Tip, now: u64) -> Result<(), StoreError> {
         let mut uses = usage_records(&self.index, now)?;
         if !uses.is_empty() {
             self.write(tip, &mut uses)?;
         }
         let Some(active) = &tip.active else { return Ok(()) };
-        // An index that is there says that every record is: so these come first.
+        // A valid index implies that every record is present, so the records must be durable before it.
         self.commit.sync(&active.segment)?;
         seal(&active.segment, &active.index)
             .map_err(|source| self.undo(&active.segment, active.index.end(), source))?;
@@ -448,7 +449,7 @@ impl Log {
     }
 }
 
-/// How a log with these segments ends. It is open if its last segment is.
+/// Returns the log end for these segments: open if the last segment is.
 pub(crate) fn end_of(segments: &[Arc<Segment>]) -> LogEnd {
     let Some(last) = segments.iter().rfind(|segment| segment.is_log()) else { return LogEnd::Closed(None) };
     last.sealed.get().map_or(LogEnd::Open, |sealed| {
@@ -457,24 +458,24 @@ pub(crate) fn end_of(segments: &[Arc<Segment>]) -> LogEnd {
     })
 }
 
-/// Writes index and trailer behind the last record.
+/// Writes the index and trailer after the last record.
 pub(crate) fn seal(segment: &Segment, index: &IndexBuilder) -> std::io::Result<()> {
     let bytes = index.finish(&segment.header);
     segment.file.write_at(index.end(), &bytes)?;
     let len = index.end() + bytes.len() as u64;
     let trailer = bytes.last_chunk().and_then(|tail| Trailer::parse(tail, &segment.header, len).ok().flatten());
     let index_crc = trailer.map_or(0, |trailer| trailer.index_crc);
-    // Only ever sealed once: a second value would be the same.
+    // A segment is sealed once; a second value would be identical.
     let _ = segment.sealed.set(Sealed { len, index_crc });
     Ok(())
 }
 
-/// The error for a batch that the format cannot count.
+/// Returns the error for a batch with too many records for the format.
 fn batch_too_long(records: usize) -> StoreError {
-    StoreError::Unwritable { what: format!("a batch of {records} records is longer than {}", u32::MAX) }
+    StoreError::Unwritable { what: format!("a batch of {records} records; at most {} are allowed", u32::MAX) }
 }
 
-/// The error for a record that the format has no place for.
+/// Converts the error for a record that the format cannot represent.
 pub(crate) fn unwritable(error: SegmentError) -> StoreError {
     StoreError::Unwritable { what: error.to_string() }
 }

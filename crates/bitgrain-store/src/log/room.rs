@@ -1,8 +1,8 @@
-//! Room on the disk: some is kept, so that a store that filled its disk can still shrink.
+//! Disk space management: a reserve ensures that a store on a full disk can still shrink.
 //!
-//! Two things are kept. Appending stops while the file system has fewer bytes left than it takes to compact the largest
-//! segment, if the system says how many are left. And the file `RESERVE` takes up a little space, for disks that other programs
-//! fill: deleting, compacting and closing may give it up. It is made again when there is room.
+//! Two mechanisms. Appends fail while the file system has fewer free bytes than compaction of the largest segment
+//! needs, if the system reports free space. And the file `RESERVE` occupies some space, in case other programs fill the
+//! disk: deletion, compaction and closing may delete it. It is recreated when there is space again.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,22 +10,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::StoreError;
 use crate::storage::{Storage, StorageFile};
 
-/// Name of the file that takes up space.
+/// Name of the reserve file.
 pub(crate) const RESERVE: &str = "RESERVE";
 
-/// Bytes of it: a sixty-fourth of the store within these bounds. The least is enough for a hundred deletions and a manifest.
+/// Size of the reserve in bytes: 1/64 of the store within these bounds. The minimum suffices for a hundred deletions
+/// and a manifest.
 const RESERVE_BYTES: std::ops::RangeInclusive<u64> = 16 << 10..=4 << 20;
 
-/// Bytes that a compaction writes beside the records, apart from the index: headers, a manifest.
+/// Bytes that compaction writes in addition to records and index: headers and a manifest.
 const MARGIN: u64 = 8 << 10;
 
-/// Bytes after which the system is asked again at the latest.
+/// Maximum number of bytes appended before free space is queried again.
 const ASK: u64 = 16 << 20;
 
-/// Room on the disk of a store.
+/// Free space of the disk, as far as the store needs to know.
 pub(super) struct Room {
     storage: Arc<dyn Storage>,
-    /// Bytes that may be appended before the system is asked again.
+    /// Bytes that may be appended before free space is queried again.
     budget: AtomicU64,
     reserve: Mutex<Reserve>,
 }
@@ -41,22 +42,22 @@ impl Room {
         Self { storage, budget: AtomicU64::new(0), reserve: Mutex::default() }
     }
 
-    /// Checks that `size` more bytes leave room for a compaction, which takes as many as `largest` says. True if the system was
-    /// asked.
+    /// Checks that `size` more bytes leave enough space to compact the largest segment, of `largest` bytes. Returns
+    /// whether the system was queried.
     ///
     /// # Errors
-    /// [`StoreError::LittleSpace`].
+    /// Returns [`StoreError::LittleSpace`] if they do not.
     pub(super) fn check(&self, size: u64, largest: impl FnOnce() -> u64) -> Result<bool, StoreError> {
         if let Some(left) = self.budget.load(Relaxed).checked_sub(size) {
-            self.budget.store(left, Relaxed); // called under the lock of the log
+            self.budget.store(left, Relaxed); // no race: callers hold the lock of the log
             return Ok(false);
         }
         let Some(available) = self.storage.available() else { return Ok(false) };
         let records = largest();
-        // An index takes less than a sixteenth of all but the smallest records.
+        // An index takes less than a sixteenth of the records, except for very small records.
         let kept = records.saturating_add(records / 16).saturating_add(MARGIN);
         match available.checked_sub(kept).and_then(|free| free.checked_sub(size)) {
-            // A quarter: others write to the disk as well.
+            // Only a quarter, because other programs also write to the disk.
             Some(free) => {
                 self.budget.store((free / 4).min(ASK), Relaxed);
                 Ok(true)
@@ -65,13 +66,13 @@ impl Room {
         }
     }
 
-    /// Checks that `size` more bytes leave room to seal a segment of `written` bytes: for records that shrink the store once it
-    /// is compacted.
+    /// Checks that `size` more bytes leave enough space to seal a segment of `written` bytes. For records that shrink
+    /// the store at the next compaction.
     ///
     /// # Errors
-    /// [`StoreError::LittleSpace`].
+    /// Returns [`StoreError::LittleSpace`] if they do not.
     pub(super) fn check_tight(&self, size: u64, written: u64) -> Result<(), StoreError> {
-        self.budget.store(0, Relaxed); // the system is asked again before the store grows
+        self.budget.store(0, Relaxed); // forces a query before the store grows again
         let Some(available) = self.storage.available() else { return Ok(()) };
         let kept = (written / 16).saturating_add(MARGIN);
         if available >= size.saturating_add(kept) {
@@ -80,7 +81,7 @@ impl Room {
         Err(StoreError::LittleSpace { needed: size, available, kept })
     }
 
-    /// Takes up space for a store of so many bytes, if there is some. Without it the store works as well.
+    /// Creates or extends the reserve for a store of `stored` bytes, if there is space. Failure is not an error.
     pub(super) fn reserve(&self, stored: u64) {
         let wanted = (stored / 64).clamp(*RESERVE_BYTES.start(), *RESERVE_BYTES.end());
         let mut reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,22 +92,22 @@ impl Room {
         }
         let (Some(file), bytes) = (&reserve.file, reserve.bytes) else { return };
         let missing = wanted.saturating_sub(bytes);
-        // Not for a few bytes more: a store grows with every tensor.
+        // The target grows with every tensor; small differences are not worth a write.
         if missing == 0 || missing < wanted / 4 {
             return;
         }
         if self.storage.available().is_some_and(|available| available / 4 < missing) {
             return;
         }
-        // Not synced: after a loss of power it is made again.
+        // No fsync: if a power failure loses the file, it is recreated.
         let Ok(missing) = usize::try_from(missing) else { return };
         match file.write_at(bytes, &filling(missing)) {
             Ok(()) => reserve.bytes = wanted,
-            Err(_) => drop(file.set_len(bytes)), // gives back what it took
+            Err(_) => drop(file.set_len(bytes)), // return the space already taken
         }
     }
 
-    /// Gives up the space; false if none was taken up.
+    /// Deletes the reserve; returns `false` if it did not exist.
     pub(super) fn release(&self) -> bool {
         let mut reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner);
         let freed = reserve.bytes > 0 && reserve.file.as_ref().is_some_and(|file| file.set_len(0).is_ok());
@@ -117,7 +118,7 @@ impl Room {
     }
 }
 
-/// Bytes that take up space: file systems that compress would store zeros in none.
+/// Returns incompressible bytes: a compressing file system would store zeros in no space.
 fn filling(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = (0..len.div_ceil(8)).flat_map(|_| {

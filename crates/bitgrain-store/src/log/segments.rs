@@ -1,11 +1,11 @@
-//! The segments that count, by number.
+//! Segments of the store, by number.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::segment::Segment;
 
-/// The segments that count.
+/// Segments listed in the manifest, plus the current one.
 #[derive(Debug, Default)]
 pub(crate) struct Segments(Mutex<BTreeMap<u64, Arc<Segment>>>);
 
@@ -18,19 +18,19 @@ impl Segments {
         self.lock().remove(&number);
     }
 
-    /// All of them in the order of their records: compacted ones, then the log.
+    /// Returns all segments in record order: compacted segments, then the log.
     pub(crate) fn all(&self) -> Vec<Arc<Segment>> {
         let mut all: Vec<_> = self.lock().values().cloned().collect();
         all.sort_by_key(|segment| (segment.is_log(), segment.header.base_sequence, segment.number()));
         all
     }
 
-    /// Bytes of all of them.
+    /// Returns the total size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().values().map(|segment| segment.len()).sum()
     }
 
-    /// Bytes of the largest.
+    /// Returns the size in bytes of the largest segment.
     pub(crate) fn largest(&self) -> u64 {
         self.lock().values().map(|segment| segment.len()).max().unwrap_or(0)
     }

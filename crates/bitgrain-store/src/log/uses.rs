@@ -1,4 +1,4 @@
-//! Use and wanted tiers of tensors, as records.
+//! Conversion of usage and wanted tiers into records.
 
 use bitgrain_formats::segment::{Content, IdRef, UsageEntry, UsageList, Wish};
 
@@ -8,10 +8,10 @@ use crate::index::{Entry, Index, SHARDS};
 use crate::policy::{CapState, Usage};
 use crate::{StoreError, Tier};
 
-/// Tensors of one record.
+/// Maximum number of tensors per record.
 const PER_RECORD: usize = 16 << 10;
 
-/// Use of one tensor, and the tier that it asks for if that is not the stored one.
+/// Usage of one tensor, and its wanted tier if that differs from the stored one.
 pub(crate) struct Use {
     key: Key,
     usage: Usage,
@@ -24,7 +24,7 @@ impl Use {
     }
 }
 
-/// Records of the uses that were not written yet. They count as written from now on.
+/// Returns records for all unwritten usage and marks it as written.
 pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
     let mut uses: Vec<Use> = Vec::new();
     for shard in 0..SHARDS {
@@ -33,9 +33,9 @@ pub(crate) fn usage_records(index: &Index, now: u64) -> Result<Vec<Record<'stati
     usage_of(uses, index.cap(), now)
 }
 
-/// Records of these uses, each with the state of the cap. None if there are no uses.
+/// Returns records for these uses, each with the state of the cap; empty if `uses` is empty.
 pub(crate) fn usage_of(mut uses: Vec<Use>, cap: CapState, now: u64) -> Result<Vec<Record<'static>>, StoreError> {
-    uses.sort_unstable_by(|a, b| a.key.cmp(&b.key)); // takes the fewest bytes, and the same ones every time
+    uses.sort_unstable_by(|a, b| a.key.cmp(&b.key)); // for prefix compression, and for deterministic output
     uses.chunks(PER_RECORD).map(|uses| record_of(uses, cap, now)).collect()
 }
 

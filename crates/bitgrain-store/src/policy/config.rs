@@ -1,4 +1,4 @@
-//! Weights, thresholds and times of the policy.
+//! Weights, thresholds and durations of the policy.
 
 use std::time::Duration;
 
@@ -7,55 +7,56 @@ use thiserror::Error;
 use super::MAX_SCORE;
 use crate::Tier;
 
-/// Longest time a field may have: a hundred years.
+/// Longest duration allowed: a hundred years.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// Shortest period and half-life, the step of the clock.
+/// Shortest period and half-life: the resolution of the clock.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// How use becomes tiers. Call [`check`](Self::check) after changing a field.
+/// Settings of the tier policy. Call [`check`](Self::check) after changing a field.
 ///
 /// ```
 /// use bitgrain_store::policy::PolicyConfig;
 /// let config = PolicyConfig { warm_byte_cap: 1 << 30, ..PolicyConfig::default() };
 /// assert!(config.check().is_ok());
 /// let wrong = PolicyConfig { score_hysteresis: 1.5, ..PolicyConfig::default() };
-/// assert_eq!(wrong.check().unwrap_err().to_string(), "score_hysteresis is 1.5, it must be from 0 to 0.99");
+/// assert_eq!(wrong.check().unwrap_err().to_string(), "score_hysteresis 1.5 is out of range: it must be in 0..=0.99");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyConfig {
-    /// Accesses within one period count once; 64 periods are remembered singly. 10 minutes.
+    /// Accesses within one period count once; the last 64 periods are remembered individually. Default 10 minutes.
     pub period: Duration,
-    /// What a period adds to the average of periods with an access, the rest being the past. 1/16.
+    /// Weight of the current period in the exponential moving average of periods with an access. Default 1/16.
     pub ema_weight: f32,
-    /// After this long without an access, recency is half. 2 hours.
+    /// Time without access after which the recency is halved. Default 2 hours.
     pub recency_half_life: Duration,
-    /// Score of a tensor whose average is 1. 512.
+    /// Score contribution of a moving average of 1. Default 512.
     pub weight_ema: f32,
-    /// Score of a tensor that was used right now. 256.
+    /// Score contribution of an access right now. Default 256.
     pub weight_recency: f32,
-    /// Score of a tensor that was used in each of the last 64 periods. 256.
+    /// Score contribution of an access in each of the last 64 periods. Default 256.
     pub weight_window: f32,
-    /// Least score of a hot tensor. 512.
+    /// Minimum score of a hot tensor. Default 512.
     pub hot_min: f32,
-    /// Least score of a warm tensor. 64.
+    /// Minimum score of a warm tensor. Default 64.
     pub warm_min: f32,
-    /// A tensor has to be this share below a threshold to fall, having been above it. 0.2.
+    /// Share by which a score must fall below a threshold before the tensor leaves the class. Default 0.2.
     pub score_hysteresis: f32,
-    /// A tensor stays in a tier for at least this long before it steps down. 2 hours.
+    /// Minimum time in a tier before the next step down. Default 2 hours.
     pub residency: Duration,
-    /// Only data with a score below this is evicted. 1.
+    /// Score below which data may be evicted. Default 1.
     pub absent_min_score: f32,
-    /// Only data that was not used for longer than this is evicted. 24 hours.
+    /// Minimum time without access before data may be evicted. Default 24 hours.
     pub absent_age_threshold: Duration,
-    /// Tensors whose data may be evicted at all. Those with a reconstruction policy.
+    /// Tensors whose data may be evicted. Default: tensors with a reconstruction policy.
     pub absent: AbsentRule,
-    /// Tier of tensors and frames that are written without a tier and a pin. Hot.
+    /// Tier of tensors and frames written without an explicit tier or pin. Default hot.
     pub first_tier: Tier,
-    /// Bytes that tensors at 7 and 5 bits may have together before the least recently used go from 7 to 5. 64 MiB.
+    /// Maximum total size in bytes of tensors at 7 and 5 bits; above it, the least recently used go from 7 to 5.
+    /// Default 64 MiB.
     pub warm_byte_cap: u64,
-    /// 7 bits are wanted again only where this share of the cap stays free. 0.2.
+    /// Share of the cap that must stay free for a tensor to return to 7 bits. Default 0.2.
     pub warm_hysteresis: f32,
-    /// Tensors go from 7 to 5 bits for the cap at most this often. 1 minute.
+    /// Minimum time between downgrades from 7 to 5 bits for the cap. Default 1 minute.
     pub warm_downgrade_interval: Duration,
 }
 
@@ -86,10 +87,10 @@ impl Default for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Every field is in its range, and the thresholds are in order.
+    /// Checks that every field is in its range and that the thresholds are ordered.
     ///
     /// # Errors
-    /// The first field that is not, with the range it has to be in.
+    /// Returns the first field that is out of range, with its range.
     pub fn check(&self) -> Result<(), PolicyError> {
         time("period", self.period, SHORTEST)?;
         number("ema_weight", self.ema_weight, 0.001, 1.0)?;
@@ -98,7 +99,7 @@ impl PolicyConfig {
         number("weight_recency", self.weight_recency, 0.0, MAX_SCORE - self.weight_ema)?;
         let two = self.weight_ema + self.weight_recency;
         number("weight_window", self.weight_window, 0.0, MAX_SCORE - two)?;
-        // The average comes close to 1 but not to it: a threshold at the very sum would never be reached.
+        // The moving average approaches 1 without reaching it, so a threshold at the full sum would never be met.
         number("hot_min", self.hot_min, 0.0, 0.95 * (two + self.weight_window))?;
         number("warm_min", self.warm_min, 0.0, self.hot_min)?;
         number("score_hysteresis", self.score_hysteresis, 0.0, 0.99)?;
@@ -113,24 +114,24 @@ impl PolicyConfig {
         Ok(())
     }
 
-    /// Score below which a tensor leaves a tier that it reached at `threshold`.
+    /// Returns the score below which a tensor leaves the tier that it entered at `threshold`.
     pub(super) fn falls_below(&self, threshold: f32) -> f32 {
         threshold * (1.0 - self.score_hysteresis)
     }
 
-    /// Number of the period that `time` lies in.
+    /// Returns the number of the period that contains `time`.
     pub(super) fn period_of(&self, time: u64) -> u64 {
         time / millis(self.period).max(1)
     }
 }
 
-/// Milliseconds of a time; the largest number for one that is longer than [`PolicyConfig::check`] allows.
+/// Returns a duration in milliseconds, saturated for durations longer than [`PolicyConfig::check`] allows.
 pub(super) fn millis(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1000).saturating_add(u64::from(time.subsec_millis()))
 }
 
 fn number(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), PolicyError> {
-    // NaN is in no range.
+    // NaN fails both comparisons.
     if value >= low && value <= high { Ok(()) } else { Err(PolicyError::Number { field, value, low, high }) }
 }
 
@@ -139,20 +140,20 @@ fn time(field: &'static str, value: Duration, low: Duration) -> Result<(), Polic
     if value >= low && value <= high { Ok(()) } else { Err(PolicyError::Time { field, value, low, high }) }
 }
 
-/// Tensors whose data may be evicted when they are not used. Evicted data comes back with a new `put` only.
+/// Tensors whose data may be evicted when unused. Evicted data returns only with a new `put`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AbsentRule {
-    /// None: the last tier is cold.
+    /// None: cold is the lowest tier.
     Never,
-    /// Tensors with a reconstruction policy, which are read without data of their own.
+    /// Tensors with a reconstruction policy, which stay readable without data of their own.
     Reconstructable,
-    /// Every tensor without a pin and without a largest error. Tensors without a reconstruction policy are **lost**: reading
-    /// one is an error, or zeros if [`AbsentReads::Zeros`](crate::AbsentReads) asks for them.
+    /// Every tensor without a pin and without an error limit. Data without a reconstruction policy is **lost**: reading
+    /// the tensor is an error, or returns zeros with [`AbsentReads::Zeros`](crate::AbsentReads).
     Any,
 }
 
 impl AbsentRule {
-    /// True if the data of a tensor may be evicted.
+    /// Returns whether the data of a tensor may be evicted.
     pub(crate) const fn allows(self, reconstructable: bool) -> bool {
         match self {
             Self::Never => false,
@@ -162,40 +163,40 @@ impl AbsentRule {
     }
 }
 
-/// Why a configuration is refused.
+/// Error of an invalid configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// A number outside its range.
-    #[error("{field} is {value}, it must be from {low} to {high}")]
+    #[error("{field} {value} is out of range: it must be in {low}..={high}")]
     Number {
         /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Value given.
         value: f32,
-        /// Least value.
+        /// Minimum.
         low: f32,
-        /// Largest value.
+        /// Maximum.
         high: f32,
     },
-    /// A time outside its range.
-    #[error("{field} is {value:?}, it must be from {low:?} to {high:?}")]
+    /// A duration outside its range.
+    #[error("{field} {value:?} is out of range: it must be in {low:?}..={high:?}")]
     Time {
         /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Value given.
         value: Duration,
-        /// Shortest time.
+        /// Minimum.
         low: Duration,
-        /// Longest time.
+        /// Maximum.
         high: Duration,
     },
-    /// A tier that no tensor can be put at.
-    #[error("{field} is {}, it must be a tier with data", tier.name())]
+    /// A tier without data.
+    #[error("invalid {field} `{}`: choose a tier with data", tier.name())]
     NoData {
         /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Tier given.
         tier: Tier,
     },
 }

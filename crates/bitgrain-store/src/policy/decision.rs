@@ -1,90 +1,90 @@
-//! What becomes of one tensor.
+//! Tier decision for a single tensor.
 
 use super::config::millis;
 use super::{PolicyConfig, Usage, score};
 use crate::Tier;
 
-/// What the policy has to know of a tensor.
+/// State of a tensor that the policy depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// Its accesses.
+    /// Accesses of the tensor.
     pub usage: Usage,
     /// Tier of its data.
     pub stored: Tier,
-    /// Tier that its use asks for, as last decided; the stored one if nothing was.
+    /// Tier that its use asked for at the last decision; the stored tier if there was none.
     pub wanted: Tier,
-    /// When its data came to the tier it has.
+    /// Time at which its data reached the stored tier.
     pub changed_at: u64,
-    /// Tier it is held at.
+    /// Tier that the tensor is pinned to.
     pub pinned: Option<Tier>,
-    /// Largest bound it may get.
+    /// Largest error bound allowed.
     pub max_error: Option<f32>,
-    /// The bound it would have at each tier.
+    /// Bound that the data would have at each tier.
     pub bounds: TierBounds,
-    /// True if it can be reconstructed when its data is gone.
+    /// Whether the tensor can be reconstructed when its data is evicted.
     pub reconstructable: bool,
-    /// Bytes of its data as stored.
+    /// Size of the stored data in bytes.
     pub bytes: u64,
 }
 
 impl Candidate {
-    /// True if the policy may re-encode the data at `tier`.
+    /// Returns whether the policy may re-encode the data at `tier`.
     pub(super) fn may_fall_to(&self, tier: Tier, config: &PolicyConfig) -> bool {
         if self.stored == Tier::Lossless || self.pinned.is_some_and(|pin| tier > pin) {
             return false;
         }
         if tier == Tier::Absent {
-            // A reconstruction promises no bound, so a tensor that has one keeps its data.
+            // A reconstruction guarantees no bound, so a tensor with an error limit keeps its data.
             return config.absent.allows(self.reconstructable) && self.max_error.is_none();
         }
         self.max_error.is_none_or(|limit| self.bounds.at(tier) <= limit)
     }
 }
 
-/// The total bound that a tensor's data would have at each tier, everything since the last `put` added up.
-/// What is not known is infinite.
+/// Total error bound that a tensor's data would have at each tier, summed over all encodings since the last `put`.
+/// Unknown bounds are infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TierBounds([f32; 6]);
 
 impl TierBounds {
-    /// Bounds in the order of [`Tier::ALL`].
+    /// Creates bounds in the order of [`Tier::ALL`].
     #[must_use]
     pub const fn new(bounds: [f32; 6]) -> Self {
         Self(bounds)
     }
 
-    /// The bound at `tier`.
+    /// Returns the bound at `tier`.
     #[must_use]
     pub const fn at(self, tier: Tier) -> f32 {
         self.0[tier as usize]
     }
 }
 
-/// Nothing is known.
+/// All bounds unknown.
 impl Default for TierBounds {
     fn default() -> Self {
         Self([f32::INFINITY; 6])
     }
 }
 
-/// What becomes of a tensor.
+/// Decision about a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Tier that its data is to be re-encoded at now: one with fewer bits. None: the data stays.
+    /// Tier with fewer bits to re-encode the data at now; `None` leaves the data unchanged.
     pub step: Option<Tier>,
-    /// Tier that its use asks for. Above the stored one, it is a wish: bits that are gone come with new values only.
+    /// Tier that the use asks for. If it is above the stored tier, it takes effect with the next put.
     pub wanted: Tier,
 }
 
 impl Decision {
-    /// True if the data stays and use asks for its tier.
+    /// Returns whether the data stays and the use asks for its tier.
     #[must_use]
     pub fn keeps(self, stored: Tier) -> bool {
         self.step.is_none() && self.wanted == stored
     }
 }
 
-/// What use asks for.
+/// Class of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Hot,
@@ -92,11 +92,11 @@ enum Class {
     Cold,
 }
 
-/// What becomes of a tensor at `now`, for itself; [`plan`](super::plan()) sees to the bytes of all.
+/// Decides about a single tensor at `now`; [`plan`](super::plan()) also applies the cap on warm bytes.
 ///
-/// Data steps down one tier at a time, from 8 bits to 7 to 3 to none, and not before it was in a tier for the residency.
-/// 5 bits come in where 3 are not allowed, or for the cap. A pinned tensor is written at its pin; data above the pin steps
-/// down with its use, never below. A pin at absent holds nothing. Lossless data stays.
+/// Data steps down one tier at a time, from 8 bits to 7 to 3 to none, each step after the minimum residency.
+/// 5 bits are used where 3 are not allowed, or for the cap. A pinned tensor is written at its pin; data above the pin
+/// steps down with its use, but never below the pin. A pin at absent has no effect. Lossless data is never re-encoded.
 #[must_use]
 pub fn decide(config: &PolicyConfig, now: u64, candidate: &Candidate) -> Decision {
     let c = candidate;
@@ -115,7 +115,7 @@ pub fn decide(config: &PolicyConfig, now: u64, candidate: &Candidate) -> Decisio
     Decision { step, wanted }
 }
 
-/// The class of a score; one that was reached is left later than it is reached.
+/// Returns the class of a score; the hysteresis applies to the class of the current tier.
 fn class(score: f32, current: Tier, config: &PolicyConfig) -> Class {
     let least = |threshold: f32, reached: bool| if reached { config.falls_below(threshold) } else { threshold };
     if score >= least(config.hot_min, current <= Tier::Hot) {
@@ -127,7 +127,7 @@ fn class(score: f32, current: Tier, config: &PolicyConfig) -> Class {
     }
 }
 
-/// The next tier below the stored one, if use asks for less and the tensor allows it.
+/// Returns the next tier below the stored one, if the use asks for it and the tensor allows it.
 fn step(config: &PolicyConfig, now: u64, c: &Candidate, score: f32, class: Class) -> Option<Tier> {
     let below: &[Tier] = match (c.stored, class) {
         (Tier::Hot, Class::Warm | Class::Cold) => &[Tier::Warm],
@@ -143,11 +143,11 @@ fn step(config: &PolicyConfig, now: u64, c: &Candidate, score: f32, class: Class
     below.iter().copied().find(|tier| c.may_fall_to(*tier, config))
 }
 
-/// Tier of the next write by use: more bits than are stored, or as many.
+/// Returns the tier of the next write according to use: at least the bits that are stored.
 fn wanted(c: &Candidate, class: Class) -> Tier {
     let by_use = match class {
         Class::Hot => Tier::Hot,
-        // 5 bits until the plan says 7: it knows the cap.
+        // Stays at 5 bits until the plan, which knows the cap, grants 7.
         Class::Warm if c.wanted == Tier::WarmAggressive => Tier::WarmAggressive,
         Class::Warm => Tier::Warm,
         Class::Cold => Tier::Cold,

@@ -1,16 +1,16 @@
-//! Which tier a tensor should have: pure functions of its use, the time and a [`PolicyConfig`].
+//! Tier policy: pure functions of a tensor's use, the time and a [`PolicyConfig`].
 //!
-//! Nothing here reads a clock or a file. Times are milliseconds since 1970; one that lies before the last access counts as
-//! that access's time. Why the score is what it is: `docs/decisions/013-score-of-use.md`.
+//! Nothing here reads a clock or a file. Times are in milliseconds since 1970; a time before the last access is treated
+//! as the time of that access. `docs/decisions/013-score-of-use.md` explains the score.
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
-//! | `config.rs` | thresholds and weights with their defaults, checked |
-//! | `usage.rs` | what is remembered of a tensor's accesses, and how it fades |
-//! | `shared_usage.rs` | the same in atomics, for readers that share a tensor |
-//! | `score.rs` | one number from 0 to 1024 |
-//! | `decision.rs` | what becomes of one tensor |
-//! | `plan.rs` | what becomes of all, with the bytes that warm tensors may have |
+//! | `config.rs` | thresholds and weights with defaults and range checks |
+//! | `usage.rs` | access history of a tensor and its decay |
+//! | `shared_usage.rs` | the same with atomics, for concurrent readers |
+//! | `score.rs` | score from 0 to 1024 |
+//! | `decision.rs` | decision for one tensor |
+//! | `plan.rs` | plan for all tensors, including the cap on warm bytes |
 
 mod config;
 mod decision;

@@ -1,4 +1,4 @@
-//! What becomes of all tensors: each for itself, then the bytes that warm ones may have together.
+//! Plan for all tensors: each decided on its own, then the cap on the total size of warm tensors.
 
 use std::cmp::Reverse;
 
@@ -6,67 +6,67 @@ use super::config::millis;
 use super::{Candidate, Decision, PolicyConfig, decide};
 use crate::Tier;
 
-/// Milliseconds by which a clock may go back and still be believed: a day.
+/// Maximum difference in milliseconds at which a timestamp in the future is still trusted: a day.
 const CLOCK_ERROR: u64 = 24 * 3_600_000;
 
-/// What the cap remembers from one plan to the next.
+/// State of the cap between plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CapState {
-    /// When tensors last went from 7 to 5 bits for the cap.
+    /// Time of the last downgrade from 7 to 5 bits for the cap.
     pub last_downgrade: Option<u64>,
 }
 
-/// What is to be done, tensors being named by their place among the candidates.
+/// Changes to make; tensors are identified by their index among the candidates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TierPlan {
-    /// Data to re-encode with fewer bits: by use in the order of the candidates, then for the cap, least recently
-    /// used first.
+    /// Data to re-encode with fewer bits: first by use, in the order of the candidates, then for the cap, least
+    /// recently used first.
     pub moves: Vec<PlannedMove>,
     /// Tensors whose wanted tier changes, in the order of the candidates.
     pub wishes: Vec<PlannedWish>,
-    /// Bytes of warm tensors (7 and 5 bits) before the plan.
+    /// Size in bytes of warm tensors (7 and 5 bits) before the plan.
     pub warm_bytes_before: u64,
-    /// Bytes of warm tensors after it, as estimated.
+    /// Estimated size in bytes of warm tensors after the plan.
     pub warm_bytes_after: u64,
-    /// To be given to the next plan once this one is carried out.
+    /// State to pass to the next plan once this one has been executed.
     pub state: CapState,
 }
 
 /// Data to re-encode with fewer bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedMove {
-    /// Place among the candidates.
+    /// Index among the candidates.
     pub index: usize,
     /// New tier.
     pub tier: Tier,
-    /// Why.
+    /// Reason for the move.
     pub reason: Reason,
 }
 
-/// Why data gets fewer bits.
+/// Reason for re-encoding data with fewer bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Its score asks for fewer.
+    /// The score fell.
     Use,
-    /// The warm tensors were too many bytes.
+    /// The total size of warm tensors exceeded the cap.
     WarmCap,
 }
 
-/// A tier that use asks for.
+/// A change of a wanted tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedWish {
-    /// Place among the candidates.
+    /// Index among the candidates.
     pub index: usize,
     /// Tier that its use asks for.
     pub tier: Tier,
 }
 
-/// Plans for all tensors at `now`. The same candidates in another order get the same plan, but for tensors last used in the
-/// same millisecond: there the earlier candidate is taken first.
+/// Plans for all tensors at `now`. The plan does not depend on the order of the candidates, except for tensors last
+/// used in the same millisecond: the earlier candidate is taken first.
 ///
-/// Warm tensors are those at 7 and 5 bits. While they have more bytes than the cap, the least recently used go from 7 to 5,
-/// whatever their residency, at most once in the interval. From 5 back to 7, and from 3 to 7, is wanted only for as many as
-/// leave the hysteresis' share of the cap free, the most recently used first.
+/// Warm tensors are those at 7 and 5 bits. While their total size exceeds the cap, the least recently used go from 7 to
+/// 5 bits, regardless of residency, at most once per interval. A return to 7 bits is granted only while the hysteresis'
+/// share of the cap stays free, the most recently used first.
 #[must_use]
 pub fn plan(
     config: &PolicyConfig,
@@ -77,7 +77,7 @@ pub fn plan(
     let mut plan = TierPlan { state: *state, ..TierPlan::default() };
     let (mut falling, mut rising) = (Vec::new(), Vec::new());
     for (index, c) in candidates.into_iter().enumerate() {
-        // 5 bits are what the cap allowed last time; here it is asked again.
+        // 5 bits were what the cap allowed last time; the question is open again.
         let asked = if c.wanted == Tier::WarmAggressive { Tier::Warm } else { c.wanted };
         let Decision { step, wanted } = decide(config, now, &Candidate { wanted: asked, ..c });
         if is_warm(c.stored) {
@@ -108,27 +108,27 @@ pub fn plan(
     plan
 }
 
-/// What the cap has to know of a tensor. Ordered from least to most recently used.
+/// State of a tensor for the cap. Ordered from least to most recently used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     last: u64,
     index: usize,
     bytes: u64,
     stored: Tier,
-    /// Tier of the next write if the cap does not mind.
+    /// Tier of the next write without the cap.
     wanted: Tier,
-    /// Tier of the next write so far.
+    /// Tier of the next write before this plan.
     before: Tier,
-    /// True if a pin says the tier of the next write.
+    /// Whether a pin determines the tier of the next write.
     held: bool,
 }
 
 impl TierPlan {
-    /// Sends warm tensors from 7 to 5 bits while all have more bytes than the cap, unless that was done just now.
+    /// Moves warm tensors from 7 to 5 bits while the total exceeds the cap, unless the last downgrade was too recent.
     fn shrink(&mut self, config: &PolicyConfig, now: u64, mut falling: Vec<Entry>) {
         let interval = millis(config.warm_downgrade_interval);
         let due = self.state.last_downgrade.is_none_or(|last| {
-            // A downgrade far ahead was stored by a clock that was wrong: it must not stop downgrades for good.
+            // A timestamp far in the future comes from a wrong clock; it must not block downgrades forever.
             now.saturating_sub(last) >= interval || last.saturating_sub(now) > CLOCK_ERROR
         });
         if due && self.warm_bytes_after > config.warm_byte_cap {
@@ -148,7 +148,7 @@ impl TierPlan {
         }
     }
 
-    /// Lets tensors below 7 bits want 7 while the bytes stay clear of the cap, and 5 otherwise.
+    /// Grants 7 bits to tensors below while the total stays clear of the cap, and 5 bits otherwise.
     fn grant(&mut self, config: &PolicyConfig, mut rising: Vec<Entry>) {
         rising.sort_unstable_by_key(|entry| (Reverse(entry.last), entry.index));
         let limit = clear_of_cap(config);
@@ -164,15 +164,15 @@ impl TierPlan {
     }
 
     fn wish(&mut self, entry: &Entry, tier: Tier) {
-        // A pin decides for as long as it is there. A wish made of it would outlive it.
+        // While a pin applies it decides by itself; a wanted tier derived from it would outlive the pin.
         if tier != entry.before && !entry.held {
             self.wishes.push(PlannedWish { index: entry.index, tier });
         }
     }
 }
 
-/// Bytes of data at tier `to` that has `bytes` at tier `from`, in blocks of 64 values: exact but for a last, short block.
-/// Longer blocks take fewer. Of absent data nothing is known: 0.
+/// Estimates the size at tier `to` of data that takes `bytes` at tier `from`, in blocks of 64 values: exact except for
+/// a last, short block. Longer blocks take less. Returns 0 for absent data.
 ///
 /// ```
 /// use bitgrain_store::{Tier, policy::estimated_bytes};
@@ -181,7 +181,7 @@ impl TierPlan {
 /// ```
 #[must_use]
 pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
-    // Half bits of a value: its code and its share of 32 bits of scale.
+    // Half bits per value: the code and its share of a 32-bit scale.
     let half_bits = |tier: Tier| match tier {
         Tier::Lossless => 64,
         Tier::Absent => 0,
@@ -193,7 +193,7 @@ pub fn estimated_bytes(bytes: u64, from: Tier, to: Tier) -> u64 {
     if from == Tier::Absent {
         return 0;
     }
-    // `bytes * to / from`, rounded up, without a product that overflows where there are fewer bits than before.
+    // `bytes * to / from`, rounded up, without an overflow when the size shrinks.
     let (from, to) = (half_bits(from), half_bits(to));
     (bytes / from).saturating_mul(to).saturating_add((bytes % from * to).div_ceil(from))
 }
@@ -202,7 +202,7 @@ const fn is_warm(tier: Tier) -> bool {
     matches!(tier, Tier::Warm | Tier::WarmAggressive)
 }
 
-/// Bytes up to which 7 bits are given back.
+/// Returns the total size in bytes up to which 7 bits are granted again.
 fn clear_of_cap(config: &PolicyConfig) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,

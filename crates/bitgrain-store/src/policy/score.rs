@@ -1,13 +1,13 @@
-//! One number for a tensor's use.
+//! Use score of a tensor.
 
 use super::config::millis;
 use super::{PolicyConfig, Usage};
 
-/// Largest score.
+/// Maximum score.
 pub const MAX_SCORE: f32 = 1024.0;
 
-/// Use of a tensor at `now`, from 0 to [`MAX_SCORE`]: the average of periods with an access, how long ago the last one was,
-/// and how many of the last 64 periods had one, each with its weight.
+/// Returns the use score of a tensor at `now`, from 0 to [`MAX_SCORE`]: the weighted sum of the moving average of
+/// periods with an access, the recency of the last access, and the share of the last 64 periods with an access.
 ///
 /// ```
 /// use bitgrain_store::policy::{PolicyConfig, Usage, score};
@@ -31,7 +31,8 @@ pub fn score(usage: &Usage, now: u64, config: &PolicyConfig) -> f32 {
     sum.clamp(0.0, MAX_SCORE)
 }
 
-/// 1 halved after every `half_life`, a straight line between: within 7 % of the exponential, and the same on every machine.
+/// Returns 1 halved after every `half_life`, with linear interpolation: within 7 % of the exponential, and
+/// bit-identical on every machine, unlike `exp2`.
 fn halved(age: u64, half_life: u64) -> f32 {
     let Some(exponent) = u32::try_from(age / half_life).ok().and_then(|n| 127_u32.checked_sub(n)) else { return 0.0 };
     let start = f32::from_bits(exponent << 23); // 2^-n; 0 at n = 127

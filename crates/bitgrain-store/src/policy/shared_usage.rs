@@ -1,13 +1,13 @@
-//! A tensor's use in atomics: readers count without a lock.
+//! Usage of a tensor in atomics: readers count accesses without a lock.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::{PolicyConfig, Usage};
 
-/// [`Usage`] that many threads may touch. An access within the period of the last one costs two relaxed operations.
+/// [`Usage`] shared between threads. An access within the period of the last one costs two relaxed atomic operations.
 ///
-/// Accesses are counted exactly. Window and average are written by the one thread whose access begins a new period; a
-/// thread that looks at that moment may see them a period old, which moves no tier.
+/// Accesses are counted exactly. Window and average are updated by the one thread whose access starts a new period; a
+/// concurrent reader may see them one period late, which does not change a tier.
 #[derive(Debug, Default)]
 pub struct SharedUsage {
     accesses: AtomicU64,
@@ -17,7 +17,7 @@ pub struct SharedUsage {
 }
 
 impl SharedUsage {
-    /// Shares what is known already.
+    /// Creates shared usage from known usage.
     #[must_use]
     pub fn new(usage: Usage) -> Self {
         Self {
@@ -40,18 +40,18 @@ impl SharedUsage {
             return;
         }
         let seen = Usage { accesses: before, last, window: self.window.load(Relaxed), ema: self.ema() };
-        // Whoever moves `last` into the new period does the sums; the others came within that period.
+        // The thread that moves `last` into the new period updates the sums; the others fall within that period.
         let mine = self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
         self.last.fetch_max(now, Relaxed);
         if mine || before == 0 {
             let (window, ema) = seen.in_new_period(now, config);
-            // Held up for so long that another period began: the newer sums stay.
+            // If this thread was delayed until yet another period began, the newer sums stay.
             let _ = self.window.compare_exchange(seen.window, window, Relaxed, Relaxed);
             let _ = self.ema.compare_exchange(seen.ema.to_bits(), ema.to_bits(), Relaxed, Relaxed);
         }
     }
 
-    /// The use as it is now.
+    /// Returns the current usage.
     #[must_use]
     pub fn load(&self) -> Usage {
         Usage {
@@ -62,7 +62,7 @@ impl SharedUsage {
         }
     }
 
-    /// Replaces what is known, for example by what a file says.
+    /// Replaces the usage, for example with that from a file.
     pub fn store(&self, usage: Usage) {
         self.accesses.store(usage.accesses, Relaxed);
         self.last.store(usage.last, Relaxed);

@@ -1,22 +1,22 @@
-//! What is remembered of a tensor's accesses. It fades with time, computed when looked at: an idle tensor needs no update.
+//! Access history of a tensor. Its decay is computed on demand, so an idle tensor needs no updates.
 
 use super::PolicyConfig;
 
-/// Accesses of one tensor. Between accesses nothing changes; [`score`](super::score()) works out what time has done.
+/// Accesses of one tensor. Unchanged between accesses; [`score`](super::score()) applies the decay.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
-    /// Reads and writes so far.
+    /// Number of reads and writes.
     pub accesses: u64,
-    /// Time of the last one. Never decreases.
+    /// Time of the last access. Never decreases.
     pub last: u64,
-    /// Periods with an access, the lowest bit being the period of `last`, the next the one before it.
+    /// Periods with an access, as bits: bit 0 is the period of `last`, bit 1 the one before it.
     pub window: u64,
-    /// Average of periods with an access (1) and without (0), up to and with the period of `last`.
+    /// Moving average of periods with (1) and without (0) an access, including the period of `last`.
     pub ema: f32,
 }
 
 impl Usage {
-    /// What is remembered after one access.
+    /// Returns the usage after one access.
     pub(crate) fn first(now: u64, config: &PolicyConfig) -> Self {
         Self { accesses: 1, last: now, window: 1, ema: config.ema_weight.min(1.0) }
     }
@@ -32,7 +32,7 @@ impl Usage {
     /// assert_eq!((usage.accesses, usage.last, usage.window), (2, 700_000, 0b1));
     /// usage.touch(1_900_000, &config); // two periods later
     /// assert_eq!(usage.window, 0b101);
-    /// usage.touch(0, &config); // the clock went back: as if at the last access
+    /// usage.touch(0, &config); // the clock went back: treated as the time of the last access
     /// assert_eq!((usage.accesses, usage.last, usage.window), (4, 1_900_000, 0b101));
     /// ```
     pub fn touch(&mut self, now: u64, config: &PolicyConfig) {
@@ -44,7 +44,7 @@ impl Usage {
         self.last = now;
     }
 
-    /// Window and average after an access at `now`, a time of another period than `last`.
+    /// Returns window and average after an access at `now`, in another period than `last`.
     pub(super) fn in_new_period(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
         let periods = self.periods_since(now, config);
         let window = if self.accesses == 0 { 0 } else { shifted(self.window, periods) };
@@ -52,13 +52,13 @@ impl Usage {
         (window | 1, (faded + config.ema_weight).min(1.0))
     }
 
-    /// Window and average, seen at `now`. A period that is not over yet does not count as one without an access.
+    /// Returns window and average at `now`. The current period does not yet count as one without an access.
     pub(super) fn seen_at(&self, now: u64, config: &PolicyConfig) -> (u64, f32) {
         let over = self.periods_since(now, config).saturating_sub(1);
         (shifted(self.window, over), self.sound_ema() * power(1.0 - config.ema_weight, over))
     }
 
-    /// Milliseconds since the last access.
+    /// Returns milliseconds since the last access.
     pub(super) fn age(&self, now: u64) -> u64 {
         now.saturating_sub(self.last)
     }
@@ -67,7 +67,7 @@ impl Usage {
         config.period_of(now.max(self.last)) - config.period_of(self.last)
     }
 
-    /// The average, whatever was read from a file.
+    /// Returns the average, limited to 0..=1 because it may come from a damaged file.
     fn sound_ema(&self) -> f32 {
         if self.ema.is_nan() { 0.0 } else { self.ema.clamp(0.0, 1.0) }
     }
@@ -77,7 +77,7 @@ fn shifted(window: u64, periods: u64) -> u64 {
     u32::try_from(periods).ok().and_then(|n| window.checked_shl(n)).unwrap_or(0)
 }
 
-/// `base` to the `exponent` by squaring: the same bits on every machine, which `powf` does not promise.
+/// Computes `base` to the `exponent` by squaring: bit-identical on every machine, which `powf` does not guarantee.
 fn power(mut base: f32, mut exponent: u64) -> f32 {
     let mut product = 1.0;
     while exponent > 0 {

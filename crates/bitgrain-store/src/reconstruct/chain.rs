@@ -1,17 +1,17 @@
-//! Which tensors a reconstruction goes through, how many at most, and that it ends.
+//! Chains of reconstructions: maximum depth and absence of cycles.
 
 use super::DependentIndex;
 use crate::{StoreError, TensorId};
 
-/// Reconstructions that are followed one after another.
+/// Maximum number of reconstructions in a chain.
 pub const MAX_DEPTH: u8 = 3;
 
-/// What tensors are reconstructed from.
+/// Links from tensors to the base they are reconstructed from.
 ///
-/// What counts as a link depends on the question: to read, only tensors without data have one; to look for cycles,
-/// whatever has a policy does. A closure will do.
+/// The set of links depends on the purpose: for reading, only tensors without data have one; for cycle detection, every
+/// tensor with a policy does. A closure implements this trait.
 pub trait Links {
-    /// The tensor that `id` is reconstructed from, if it is.
+    /// Returns the base of `id`, if it has one.
     fn link(&self, id: &TensorId) -> Option<TensorId>;
 }
 
@@ -21,12 +21,12 @@ impl<F: Fn(&TensorId) -> Option<TensorId>> Links for F {
     }
 }
 
-/// The tensors that `id` is reconstructed from, nearest first; the last one has data. Empty if `id` itself has.
+/// Returns the tensors that `id` is reconstructed from, nearest first; the last one has data. Empty if `id` has data.
 ///
-/// `links` are those of tensors without data.
+/// `links` must contain the tensors without data.
 ///
 /// # Errors
-/// [`StoreError::ReconstructionDepthExceeded`] if there are more than [`MAX_DEPTH`].
+/// Returns [`StoreError::ReconstructionDepthExceeded`] if the chain is longer than [`MAX_DEPTH`].
 pub fn chain(links: &impl Links, id: &TensorId) -> Result<Vec<TensorId>, StoreError> {
     let mut chain = Vec::new();
     while let Some(base) = links.link(chain.last().unwrap_or(id)) {
@@ -38,12 +38,13 @@ pub fn chain(links: &impl Links, id: &TensorId) -> Result<Vec<TensorId>, StoreEr
     Ok(chain)
 }
 
-/// Whether `id` may be given a policy that reconstructs it from `base`.
+/// Checks that `id` may be reconstructed from `base`.
 ///
-/// `links` are those of all tensors with a policy, data or not. They have no cycle yet, so the walk ends, however long.
+/// `links` must contain all tensors with a policy, with or without data. They have no cycle yet, so the walk
+/// terminates.
 ///
 /// # Errors
-/// [`StoreError::ReconstructionCycle`] if `base` is `id` or leads to it.
+/// Returns [`StoreError::ReconstructionCycle`] if `base` is `id` or is reconstructed from it.
 pub fn check_link(links: &impl Links, id: &TensorId, base: &TensorId) -> Result<(), StoreError> {
     let mut at = Some(base.clone());
     while let Some(next) = at {
@@ -55,13 +56,13 @@ pub fn check_link(links: &impl Links, id: &TensorId, base: &TensorId) -> Result<
     Ok(())
 }
 
-/// Whether the data of `id`, which is reconstructed from `base`, may go without any tensor ending up more than
-/// [`MAX_DEPTH`] reconstructions away from data.
+/// Checks that the data of `id`, which is reconstructed from `base`, can be dropped without any tensor ending up more
+/// than [`MAX_DEPTH`] reconstructions away from data.
 ///
-/// `links` are those of tensors without data, `dependents` has all of them.
+/// `links` must contain the tensors without data, `dependents` all of them.
 ///
 /// # Errors
-/// [`StoreError::ReconstructionDepthExceeded`] naming the tensor that would be too far.
+/// Returns [`StoreError::ReconstructionDepthExceeded`] with the tensor that would be too far away.
 pub fn check_drop(
     links: &impl Links,
     dependents: &DependentIndex,
@@ -72,7 +73,7 @@ pub fn check_drop(
     if below > usize::from(MAX_DEPTH) {
         return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
     }
-    // Tensors without data that need `id`, level by level; there are at most three levels.
+    // Dependents of `id` without data, level by level; at most three levels exist.
     let mut level = vec![id.clone()];
     for _ in below..usize::from(MAX_DEPTH) {
         level = above(links, dependents, &level);
@@ -83,7 +84,7 @@ pub fn check_drop(
     }
 }
 
-/// Tensors that are reconstructed from one of `level` right now.
+/// Returns the tensors that are currently reconstructed from one of `level`.
 fn above(links: &impl Links, dependents: &DependentIndex, level: &[TensorId]) -> Vec<TensorId> {
     let needing = level.iter().flat_map(|id| dependents.of(id));
     needing.filter(|&id| links.link(id).is_some()).cloned().collect()
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// Links from pairs of a tensor and its base.
+    /// Creates links from pairs of a tensor and its base.
     fn links(pairs: &[(&str, &str)]) -> impl Links + use<> {
         let map: HashMap<TensorId, TensorId> = pairs.iter().map(|&(id, base)| (id.into(), base.into())).collect();
         move |id: &TensorId| map.get(id).cloned()
@@ -142,17 +143,17 @@ mod tests {
 
     #[test]
     fn data_stays_if_a_dependent_would_be_out_of_reach() {
-        // a needs b needs c; c has data and could be had from d.
+        // a depends on b, b on c; c has data and could be reconstructed from d.
         let (absent, all) = (links(&THREE[..2]), dependents(&THREE));
         check_drop(&absent, &all, &"c".into(), &"d".into()).expect("three in all");
-        // The same with one more at the near end, ...
+        // Too long with one more tensor at the start, ...
         let four = [("z", "a"), ("a", "b"), ("b", "c"), ("c", "d")];
         let refused = check_drop(&links(&four[..3]), &dependents(&four), &"c".into(), &"d".into());
         assert!(
             matches!(&refused, Err(StoreError::ReconstructionDepthExceeded { id, .. }) if *id == "z".into()),
             "{refused:?}"
         );
-        // ... or with one more at the far end.
+        // ... or with one more at the end.
         let four = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")];
         let absent = links(&[("a", "b"), ("b", "c"), ("d", "e")]);
         let refused = check_drop(&absent, &dependents(&four), &"c".into(), &"d".into());

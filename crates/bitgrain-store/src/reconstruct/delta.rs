@@ -1,9 +1,9 @@
-//! A base and what is added to it.
+//! Reconstruction as the sum of a base and a delta.
 
 use super::{Approximate, UNIT, bound_of, checked_max};
 use crate::StoreError;
 
-/// Adds `delta` to `base`. The bound of the sum is that of the base, that of the delta, and a rounding.
+/// Adds `delta` to `base`. The bound of the sum is the sum of both bounds plus the rounding error.
 ///
 /// ```
 /// use bitgrain_store::reconstruct::{Approximate, apply_delta};
@@ -15,7 +15,7 @@ use crate::StoreError;
 /// ```
 ///
 /// # Errors
-/// [`StoreError::ShapeMismatch`], [`StoreError::ReconstructionOverflow`].
+/// Returns [`StoreError::ShapeMismatch`] or [`StoreError::ReconstructionOverflow`].
 pub fn apply_delta(mut base: Approximate, delta: &Approximate) -> Result<Approximate, StoreError> {
     same_len(base.values.len(), delta.values.len())?;
     for (value, delta) in base.values.iter_mut().zip(&delta.values) {
@@ -26,12 +26,13 @@ pub fn apply_delta(mut base: Approximate, delta: &Approximate) -> Result<Approxi
     Ok(base)
 }
 
-/// The delta that leads from `base` to `wanted`; its bound is what rounding costs, before it is encoded.
+/// Returns the delta from `base` to `wanted`; its bound is the rounding error, before encoding.
 ///
-/// `base` are the values as they are read now, so that their error so far is part of the delta and not of the result.
+/// `base` are the values as currently read, so that their error is absorbed by the delta and not part of the result.
 ///
 /// # Errors
-/// [`StoreError::ShapeMismatch`]; [`StoreError::ReconstructionOverflow`] if the two are further apart than f32 reaches.
+/// Returns [`StoreError::ShapeMismatch`], or [`StoreError::ReconstructionOverflow`] if a difference exceeds the range
+/// of f32.
 pub fn delta_between(wanted: &[f32], base: &[f32]) -> Result<Approximate, StoreError> {
     same_len(base.len(), wanted.len())?;
     let values: Vec<f32> = wanted.iter().zip(base).map(|(wanted, base)| wanted - base).collect();
@@ -53,7 +54,7 @@ mod tests {
         (f64::from(a) - f64::from(b)).abs()
     }
 
-    /// Encoded and decoded: what a store gives back, with its bound.
+    /// Encodes and decodes values like a store, with the bound.
     fn stored(width: BitWidth, values: &[f32]) -> Approximate {
         let format = BlockFormat::new(width);
         let bytes = format.encode(values).expect("finite");
@@ -74,11 +75,11 @@ mod tests {
             let mut delta = stored(BitWidth::W5, &exact.values);
             delta.bound += exact.bound;
             let sum = apply_delta(base, &delta).expect("in range");
-            // The delta took up the base's error: the base's bound is not needed here, so this is far below.
+            // The delta absorbed the base's error, so the result is far below the base's bound.
             for (wanted, got) in wanted.iter().zip(&sum.values) {
                 prop_assert!(error(*wanted, *got) <= f64::from(sum.bound));
             }
-            // The base gets coarser later: its bound has grown by as much as its values may have moved.
+            // If the base is re-encoded later, its bound grows by as much as its values may have changed.
             let coarser = stored(BitWidth::W3, &original);
             let sum = apply_delta(coarser, &delta).expect("in range");
             for (wanted, got) in wanted.iter().zip(&sum.values) {
@@ -108,7 +109,7 @@ mod tests {
     fn rounding_is_part_of_the_bound() {
         let base = Approximate { values: vec![16_777_216.0], bound: 0.0 };
         let sum = apply_delta(base, &Approximate { values: vec![1.0], bound: 0.0 }).expect("in range");
-        // The exact sum is halfway between two numbers.
+        // The exact sum is halfway between two f32 numbers.
         assert_eq!((sum.values[0], sum.bound), (16_777_216.0, 1.0));
     }
 }

@@ -1,22 +1,22 @@
-//! Who is reconstructed from whom.
+//! Reverse index of reconstructions.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{StoreError, TensorId};
 
-/// For every tensor, those that need it. Small: only tensors that others need are in it.
+/// Dependents of every tensor. Small, because it only contains tensors that have dependents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DependentIndex {
     needing: HashMap<TensorId, BTreeSet<TensorId>>,
 }
 
 impl DependentIndex {
-    /// Notes that `id` is reconstructed from `base`. Once is enough.
+    /// Records that `id` is reconstructed from `base`. Idempotent.
     pub fn add(&mut self, id: TensorId, base: TensorId) {
         self.needing.entry(base).or_default().insert(id);
     }
 
-    /// Forgets that `id` is reconstructed from `base`; false if that was not known.
+    /// Removes the link from `id` to `base`; returns whether it existed.
     pub fn remove(&mut self, id: &TensorId, base: &TensorId) -> bool {
         let Some(needing) = self.needing.get_mut(base) else { return false };
         let known = needing.remove(id);
@@ -26,7 +26,7 @@ impl DependentIndex {
         known
     }
 
-    /// Notes that `id` is reconstructed from `to` instead of `from`.
+    /// Replaces the base `from` of `id` with `to`.
     pub fn change(&mut self, id: &TensorId, from: Option<&TensorId>, to: Option<&TensorId>) {
         if from == to {
             return;
@@ -39,27 +39,27 @@ impl DependentIndex {
         }
     }
 
-    /// The tensors reconstructed from `base`, in order.
+    /// Iterates over the tensors reconstructed from `base`, sorted.
     pub fn of(&self, base: &TensorId) -> impl Iterator<Item = &TensorId> {
         self.needing.get(base).into_iter().flatten()
     }
 
-    /// True if some tensor is reconstructed from `base`.
+    /// Returns whether a tensor is reconstructed from `base`.
     #[must_use]
     pub fn has(&self, base: &TensorId) -> bool {
         self.needing.contains_key(base)
     }
 
-    /// True if no tensor is reconstructed from another.
+    /// Returns whether there are no links.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.needing.is_empty()
     }
 
-    /// Whether nobody needs `id`.
+    /// Checks that no tensor depends on `id`.
     ///
     /// # Errors
-    /// [`StoreError::HasDependents`].
+    /// Returns [`StoreError::HasDependents`] otherwise.
     pub fn check_free(&self, id: &TensorId) -> Result<(), StoreError> {
         let dependents: Vec<TensorId> = self.of(id).cloned().collect();
         if dependents.is_empty() { Ok(()) } else { Err(StoreError::HasDependents { id: id.clone(), dependents }) }
@@ -81,9 +81,9 @@ mod tests {
         let refused = index.check_free(&base).expect_err("two need it");
         assert_eq!(
             refused.to_string(),
-            "2 tensors are reconstructed from base, a among them; delete or materialise them first"
+            "`base` is in use: 2 tensors are reconstructed from it, `a` among them; delete or materialize them first"
         );
-        index.check_free(&a).expect("nobody needs it");
+        index.check_free(&a).expect("no dependents");
         assert!(index.remove(&a, &base) && !index.remove(&a, &base) && !index.remove(&a, &b));
         index.change(&b, Some(&base), Some(&a));
         assert!(!index.has(&base) && index.has(&a));

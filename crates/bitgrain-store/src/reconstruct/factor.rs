@@ -1,21 +1,21 @@
-//! What a factor makes of a source: its rows in another order, multiplied by a matrix, scaled.
+//! Reconstruction by a factor: a permutation of a source's rows, a matrix product and a scale.
 //!
-//! A tensor is taken as a matrix here: the first axis are its rows, all others together its columns. A tensor without
-//! axes is one row.
+//! Tensors are treated as matrices here: the first axis gives the rows, all other axes together the columns. A scalar
+//! is one row.
 
 use bitgrain_codec::max_abs;
 
 use super::{Approximate, UNIT, bound_of, checked_max};
 use crate::StoreError;
 
-/// `scale * projection * permuted source`. What is not there changes nothing.
+/// `scale * projection * permuted source`. Missing parts are the identity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Factor {
-    /// Multiplies every value.
+    /// Multiplier of every value.
     pub scale: f32,
-    /// Row `i` of the permuted source is its row `permutation[i]`.
+    /// Row order: row `i` of the permuted source is row `permutation[i]` of the source.
     pub permutation: Option<Vec<u32>>,
-    /// Multiplies the permuted source from the left.
+    /// Matrix that multiplies the permuted source from the left.
     pub projection: Option<Projection>,
 }
 
@@ -27,7 +27,7 @@ pub struct Projection {
     values: Vec<f32>,
 }
 
-/// Changes nothing.
+/// The identity.
 impl Default for Factor {
     fn default() -> Self {
         Self { scale: 1.0, permutation: None, projection: None }
@@ -35,10 +35,11 @@ impl Default for Factor {
 }
 
 impl Projection {
-    /// A matrix from its numbers, row by row.
+    /// Creates a matrix from its values in row-major order.
     ///
     /// # Errors
-    /// [`StoreError::ProjectionShape`] unless there are `rows * columns`; [`StoreError::FactorNonFinite`].
+    /// Returns [`StoreError::ProjectionShape`] unless there are `rows * columns` values, or
+    /// [`StoreError::FactorNonFinite`].
     pub fn new(rows: usize, columns: usize, values: Vec<f32>) -> Result<Self, StoreError> {
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(StoreError::ProjectionShape { rows, columns, got: values.len() });
@@ -49,25 +50,25 @@ impl Projection {
         }
     }
 
-    /// Rows of the result.
+    /// Returns the number of rows of the result.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows of the source.
+    /// Returns the number of rows of the source.
     #[must_use]
     pub const fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The numbers, row by row.
+    /// Returns the values in row-major order.
     #[must_use]
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Largest sum of magnitudes of a row: how many times larger errors can get.
+    /// Returns the largest absolute row sum: the factor by which errors can grow.
     #[must_use]
     pub fn gain(&self) -> f64 {
         let rows = self.values.chunks(self.columns.max(1));
@@ -76,10 +77,10 @@ impl Projection {
 }
 
 impl Factor {
-    /// Shape of the result for a source of shape `source`, if the factor goes with it.
+    /// Checks the factor against a source of shape `source` and returns the shape of the result.
     ///
     /// # Errors
-    /// [`StoreError::FactorShape`], [`StoreError::FactorPermutation`], [`StoreError::FactorNonFinite`].
+    /// Returns [`StoreError::FactorShape`], [`StoreError::FactorPermutation`] or [`StoreError::FactorNonFinite`].
     pub fn shape(&self, source: &[usize]) -> Result<Vec<usize>, StoreError> {
         if !self.scale.is_finite() {
             return Err(StoreError::FactorNonFinite { what: "scale", index: 0 });
@@ -104,7 +105,7 @@ impl Factor {
     }
 }
 
-/// Every row once.
+/// Checks that every row occurs exactly once.
 fn check_permutation(permutation: &[u32]) -> Result<(), StoreError> {
     let len = permutation.len();
     let mut seen = vec![false; len];
@@ -118,12 +119,12 @@ fn check_permutation(permutation: &[u32]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What `factor` makes of a source of shape `shape`: the shape and values of the result. Its bound is that of the source,
-/// times the scale, times the largest sum of magnitudes of a row of the projection, and what rounding costs.
+/// Applies `factor` to a source of shape `shape` and returns shape and values of the result. Its bound is the bound of
+/// the source times the scale times the largest absolute row sum of the projection, plus the rounding error.
 ///
 /// # Errors
-/// Those of [`Factor::shape`]; [`StoreError::ShapeMismatch`], [`StoreError::ShapeOverflow`];
-/// [`StoreError::ReconstructionOverflow`] if a value is beyond the range of f32.
+/// Returns the errors of [`Factor::shape`]; [`StoreError::ShapeMismatch`] or [`StoreError::ShapeOverflow`];
+/// [`StoreError::ReconstructionOverflow`] if a value exceeds the range of f32.
 pub fn apply_factor(
     shape: &[usize],
     source: &Approximate,
@@ -143,7 +144,7 @@ pub fn apply_factor(
     };
     let mut values = Vec::with_capacity(count);
     if let Some(projection) = &factor.projection {
-        // Sums in f64: their own rounding is then far below that of the result.
+        // Sums in f64, whose rounding is negligible compared with that of the result.
         let mut sums = vec![0.0_f64; columns];
         for weights in projection.values.chunks(rows.max(1)) {
             sums.fill(0.0);
@@ -156,7 +157,7 @@ pub fn apply_factor(
             #[expect(clippy::cast_possible_truncation, reason = "the result is f32; its rounding is in the bound")]
             values.extend(sums.iter().map(|sum| (f64::from(factor.scale) * sum) as f32));
         }
-        // A projection of no columns: sums of nothing.
+        // A projection without columns: all sums are empty.
         values.resize(count, 0.0);
     } else {
         (0..rows).for_each(|i| values.extend(row(i).iter().map(|value| factor.scale * value)));
@@ -165,7 +166,7 @@ pub fn apply_factor(
     Ok((result, Approximate { values, bound }))
 }
 
-/// The bound of a result whose largest magnitude is `largest`.
+/// Returns the bound of a result whose largest magnitude is `largest`.
 fn bound_after(factor: &Factor, source: &Approximate, rows: usize, largest: f32) -> f32 {
     if factor.scale == 1.0 && factor.projection.is_none() {
         return source.bound;
@@ -174,14 +175,14 @@ fn bound_after(factor: &Factor, source: &Approximate, rows: usize, largest: f32)
     #[expect(clippy::cast_precision_loss, reason = "a share of a rounding error")]
     let sums = if factor.projection.is_some() { (rows as f64 + 2.0) * f64::EPSILON } else { 0.0 };
     let add_errors = gain * f64::from(max_abs(&source.values)) * sums;
-    // Below the smallest normal number, a rounding is absolute: half of the smallest number.
+    // Below the smallest normal number, the rounding error is absolute: half of the smallest subnormal.
     let rounding = (f64::from(largest) * UNIT).max(f64::from(f32::from_bits(1)) / 2.0);
     bound_of(gain * f64::from(source.bound) + add_errors + rounding)
 }
 
 fn elements(shape: &[usize]) -> Result<usize, StoreError> {
     let product = shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis));
-    // No more values than a slice of f32 can have.
+    // At most as many values as a slice of f32 can have.
     let product = product.filter(|&count| count <= isize::MAX as usize / size_of::<f32>());
     product.ok_or_else(|| StoreError::ShapeOverflow { shape: shape.to_vec() })
 }

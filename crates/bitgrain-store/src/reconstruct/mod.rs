@@ -1,7 +1,7 @@
-//! Tensors without data of their own: the sum of a base and a delta, or what a factor makes of a source.
+//! Tensors without data of their own: the sum of a base and a delta, or a factor applied to a source.
 //!
-//! All of it is arithmetic on values that the caller has read. How far the result can be from what it stands for is
-//! worked out along with it: errors of a base are passed on, rounding is added.
+//! Pure arithmetic on values that the caller has read. Error bounds are propagated: the error of the base plus the
+//! rounding error.
 //!
 //! ```
 //! use bitgrain_store::reconstruct::{Approximate, Factor, apply_factor};
@@ -25,27 +25,27 @@ pub use factor::{Factor, Projection, apply_factor};
 
 use crate::TensorId;
 
-/// How to reconstruct a tensor whose data is gone.
+/// Reconstruction policy of a tensor without data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reconstruction {
-    /// The sum of a base and a delta that is kept.
+    /// Sum of a base and a stored delta.
     Delta {
         /// A tensor of the same shape.
         base: TensorId,
-        /// What is added to it.
+        /// Delta, or the tensor to derive it from.
         values: DeltaValues,
     },
-    /// What a factor makes of a source.
+    /// A factor applied to a source.
     Factor {
-        /// A tensor whose rows the factor is for.
+        /// Tensor with the number of rows that the factor expects.
         source: TensorId,
-        /// What is done to it.
+        /// Operation on the source.
         factor: Factor,
     },
 }
 
 impl Reconstruction {
-    /// The tensor that is needed.
+    /// Returns the tensor that the reconstruction depends on.
     #[must_use]
     pub const fn base(&self) -> &TensorId {
         match self {
@@ -55,38 +55,39 @@ impl Reconstruction {
     }
 }
 
-/// A delta, or the tensor that it should lead to.
+/// A delta, or the result to derive it from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeltaValues {
-    /// The tensor as it should come back; the delta to the base as it is stored now is kept.
+    /// The result; the store computes the delta to the base as currently stored.
     Wanted(Vec<f32>),
-    /// What to add to the base.
+    /// The delta itself.
     Delta(Vec<f32>),
 }
 
-/// Values, none of which is further from what it stands for than `bound`.
+/// Values with an error bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approximate {
     /// The values.
     pub values: Vec<f32>,
-    /// Largest possible error of one.
+    /// Largest possible error of a value.
     pub bound: f32,
 }
 
-/// Largest relative error of a rounding to f32.
+/// Largest relative error of rounding to f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
 
-/// The smallest f32 that is not below a sum of bounds.
+/// Returns the smallest f32 that is at least `exact`.
 #[expect(clippy::cast_possible_truncation, reason = "rounded up at once")]
 fn bound_of(exact: f64) -> f32 {
     let near = exact as f32;
     if f64::from(near) < exact { near.next_up() } else { near }
 }
 
-/// Largest magnitude of a result.
+/// Returns the largest magnitude of a result.
 ///
 /// # Errors
-/// [`StoreError::ReconstructionOverflow`](crate::StoreError::ReconstructionOverflow) with the first value that is not finite.
+/// Returns [`StoreError::ReconstructionOverflow`](crate::StoreError::ReconstructionOverflow) with the first non-finite
+/// value.
 fn checked_max(values: &[f32]) -> Result<f32, crate::StoreError> {
     if !values.iter().fold(true, |finite, value| finite & value.is_finite()) {
         let index = values.iter().position(|value| !value.is_finite()).unwrap_or(0);

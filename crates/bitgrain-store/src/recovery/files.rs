@@ -1,4 +1,4 @@
-//! Which files of a store count.
+//! Selection of the files that belong to a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -13,26 +13,26 @@ use crate::segment::Segment;
 use crate::storage::{Storage, StorageFile};
 use crate::{OnDamage, StoreError};
 
-/// The highest number of a file: no store gets there, and there is always a next one.
+/// Maximum file number: unreachable in practice, and leaves room for a next number.
 const LAST: u64 = u64::MAX / 2;
 
-/// The files of a store by number.
+/// Files of a store, by number.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     pub(super) manifests: BTreeSet<u64>,
     segments: BTreeSet<u64>,
-    /// Segments that count.
+    /// Segments that belong to the store.
     live: BTreeSet<u64>,
-    /// Segments that should count and are damaged: they stay where they are.
+    /// Damaged segments that belong to the store; they are left in place.
     damaged: BTreeSet<u64>,
 }
 
-/// A segment that counts, and what the manifest says of it.
+/// A segment of the store, with its entry in the manifest.
 pub(super) struct Found {
     pub(super) segment: Arc<Segment>,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub(super) len: u64,
-    /// What the manifest says: of compacted ones, and of the last one of a log that was closed.
+    /// Entry in the manifest: for compacted segments, and for the last segment of a closed log.
     pub(super) expected: Option<SealedSegment>,
 }
 
@@ -52,12 +52,12 @@ impl Files {
         Ok(files)
     }
 
-    /// A number that no file has.
+    /// Returns a number that no file has.
     pub(super) fn next_number(&self) -> u64 {
         self.manifests.iter().chain(&self.segments).max().map_or(1, |last| last + 1)
     }
 
-    /// The manifest that counts: the highest that is whole. None if there never was a store.
+    /// Returns the current manifest: the highest valid one. `None` if no store was ever created.
     pub(super) fn newest_manifest(&self, storage: &dyn Storage) -> Result<Option<Manifest>, StoreError> {
         let mut torn = None;
         for &number in self.manifests.iter().rev() {
@@ -67,7 +67,8 @@ impl Files {
             }
         }
         match (torn, self.segments.first()) {
-            // The first manifest is durable before there is a segment: this is no crash while a store was made.
+            // The first manifest is durable before the first segment is created, so a crash during creation cannot
+            // cause this.
             (Some((number, error)), Some(_)) => Err(StoreError::Damaged {
                 segment: FileName::Manifest(number).to_string(),
                 offset: 0,
@@ -78,13 +79,13 @@ impl Files {
                 segment: "manifest".into(),
                 offset: 0,
                 id: None,
-                what: "there are segments and no manifest that says which count".into(),
+                what: "segments exist, but the manifest is missing".into(),
             }),
             (_, None) => Ok(None),
         }
     }
 
-    /// Opens the segments that count, in the order of their records.
+    /// Opens the segments of the store in record order.
     pub(super) fn classify(
         &mut self,
         storage: &dyn Storage,
@@ -103,11 +104,11 @@ impl Files {
         for &number in numbers {
             let expected = listed.get(&number).copied();
             if expected.is_none() && number < manifest.log_from {
-                continue; // compacted since
+                continue; // replaced by a compaction
             }
             let opened = match open(storage, number, &manifest.store) {
                 Ok(opened) => Some(opened),
-                // The header is durable before there is anything behind it.
+                // The header is durable before anything is written after it.
                 Err(Unusable::Torn) if expected.is_none() => continue,
                 Err(Unusable::Torn) => return_or_note(on_damage, report, number, "the segment has no header")?,
                 Err(Unusable::Damaged(what)) => return_or_note(on_damage, report, number, &what)?,
@@ -117,7 +118,7 @@ impl Files {
                 self.damaged.insert(number);
                 continue;
             };
-            // Begun without success, and removed: a crash can bring back the name.
+            // A segment whose creation failed was deleted; a crash can restore its name.
             let begun = expected.is_none() && len <= SegmentHeader::LEN as u64 && manifest.log_end != LogEnd::Open;
             if expected.is_some() || (segment.is_log() && !begun) {
                 self.live.insert(number);
@@ -130,7 +131,7 @@ impl Files {
         Ok(found)
     }
 
-    /// Every log segment names the one before it, so that a missing one is noticed.
+    /// Checks that every log segment names its predecessor, so that a missing one is detected.
     fn check_chain(
         &mut self,
         found: &[Found],
@@ -141,7 +142,7 @@ impl Files {
         for segment in found.iter().map(|f| &f.segment).filter(|segment| segment.is_log()) {
             let previous = segment.header.previous;
             if previous >= manifest.log_from && !self.live.contains(&previous) {
-                // Noted once: it may be the last one of a log that was closed.
+                // Reported once: it may be the last segment of a closed log.
                 if !self.damaged.contains(&previous) {
                     return_or_note::<()>(on_damage, report, previous, "the segment is missing")?;
                 }
@@ -151,7 +152,7 @@ impl Files {
         Ok(())
     }
 
-    /// Names of the files that do not count.
+    /// Returns the names of files that no longer belong to the store.
     pub(super) fn leftovers(&self, manifest: &Manifest) -> Vec<String> {
         let manifests = self.manifests.iter().filter(|number| **number != manifest.number);
         let segments = self.segments.difference(&self.live).filter(|number| !self.damaged.contains(number));
@@ -160,8 +161,8 @@ impl Files {
     }
 }
 
-/// Nothing is behind the end of a log that was closed. If there is, the manifest is an old one, and the one that counted is
-/// gone: the log is opened for writing, by a new manifest, before anything is written.
+/// Checks that no segment follows the end of a closed log. If one does, the manifest is outdated and the current one is
+/// lost, because the log is reopened with a new manifest before anything is written.
 fn check_end(
     found: &[Found],
     manifest: &Manifest,
@@ -173,7 +174,7 @@ fn check_end(
     let behind = found.iter().map(|f| &f.segment).find(|segment| segment.is_log() && segment.number() > last);
     let Some(behind) = behind else { return Ok(()) };
     let segment = FileName::Manifest(manifest.number).to_string();
-    let what = format!("{} was written later: the manifest behind this one is missing", behind.name());
+    let what = format!("{} was written later: the manifest after this one is missing", behind.name());
     match on_damage {
         OnDamage::Refuse => Err(StoreError::Damaged { segment, offset: 0, id: None, what }),
         OnDamage::Salvage => {
@@ -183,16 +184,16 @@ fn check_end(
     }
 }
 
-/// Why a segment cannot be opened.
+/// Reason why a segment cannot be opened.
 enum Unusable {
-    /// It was being made when a crash came.
+    /// A crash interrupted its creation.
     Torn,
-    /// It is not what was written.
+    /// Its content is invalid.
     Damaged(String),
     Failed(StoreError),
 }
 
-/// A segment and the length of its file.
+/// A segment and the length of its file in bytes.
 type Opened = (Arc<Segment>, u64);
 
 fn open(storage: &dyn Storage, number: u64, store: &[u8; 16]) -> Result<Opened, Unusable> {
@@ -218,7 +219,7 @@ fn open(storage: &dyn Storage, number: u64, store: &[u8; 16]) -> Result<Opened, 
         Err(error) => return Err(Unusable::Damaged(error.to_string())),
     };
     if header.store != *store || header.number != number {
-        // A file that was just made may hold what a file before it held at the same place of the disk.
+        // A file that was just created may show stale content of its disk blocks.
         if len == bytes.len() as u64 {
             return Err(Unusable::Torn);
         }
@@ -227,7 +228,7 @@ fn open(storage: &dyn Storage, number: u64, store: &[u8; 16]) -> Result<Opened, 
     Ok((Segment::new(header, file, len), len))
 }
 
-/// Damage is an error or a line in the report.
+/// Returns damage as an error, or adds it to the report.
 fn return_or_note<T>(
     on_damage: OnDamage,
     report: &mut RecoveryReport,

@@ -1,4 +1,4 @@
-//! One segment as changes of the index.
+//! Loading of one segment as changes of the index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::index::{Change, Index, SHARDS, Traits};
 use crate::segment::{Place, Sealed, Segment};
 use crate::{OnDamage, StoreError, TensorId, Tier};
 
-/// What a segment says.
+/// Content of a segment.
 pub(super) struct Loaded {
     pub(super) segment: Arc<Segment>,
-    /// Changes of each shard, in the order of the records, with their hashes.
+    /// Changes per shard, in record order, with their hashes.
     pub(super) changes: Vec<Vec<(u64, Change)>>,
-    /// Lists of uses.
+    /// Locations of usage records.
     pub(super) uses: Vec<Place>,
-    /// Tensors that were deleted, with the sequence number of that.
+    /// Deleted tensors, with the sequence number of the deletion.
     pub(super) deleted: Vec<(Key, u64)>,
-    /// Tensors that would be reconstructed, each with what it needs.
+    /// Reconstruction links: tensor and base.
     pub(super) needs: Vec<(Key, Key)>,
     pub(super) last_sequence: u64,
-    /// The index so far, if the segment is not sealed.
+    /// Index under construction, if the segment is not sealed.
     pub(super) open: Option<IndexBuilder>,
     pub(super) scanned: bool,
     pub(super) torn_bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads a segment: its index, or all of it if that is bad or, with `open_end`, not there.
+    /// Loads a segment from its index, or from all its records if the index is damaged or, with `open_end`, missing.
     pub(super) fn of(found: &Found, open_end: bool, on_damage: OnDamage, index: &Index) -> Result<Self, StoreError> {
         let mut loaded = Self {
             segment: Arc::clone(&found.segment),
@@ -50,20 +50,21 @@ impl Loaded {
             damages: Vec::new(),
         };
         if let Ok(Some(sealed)) = loaded.read_index(found, index)? {
-            let _ = found.segment.sealed.set(sealed); // a segment is loaded once
+            let _ = found.segment.sealed.set(sealed); // cannot fail: a segment is loaded once
             return Ok(loaded);
         }
         if let Some(expected) = found.expected.map(|sealed| sealed.len).filter(|len| *len != found.len) {
             let error = SegmentError::Length { what: "the segment", offset: 0, expected, found: found.len };
             loaded.damage(0, &error, on_damage)?;
         }
-        // An index is only missing, or in part, where a crash may have come before it was durable.
+        // An index may only be missing or incomplete where a crash may have happened before it was durable.
         let tail = if open_end { Tail::Open } else { Tail::Sealed };
         loaded.scan(found, tail, on_damage, index)?;
         Ok(loaded)
     }
 
-    /// Takes the entries of the segment's index. None if there is none, an error inside if it is bad.
+    /// Loads the entries of the segment's index. The inner result is `None` if there is no index, an error if it is
+    /// damaged.
     fn read_index(&mut self, found: &Found, index: &Index) -> Result<Result<Option<Sealed>, SegmentError>, StoreError> {
         let (segment, len) = (&found.segment, found.len);
         let mut tail = [0; Trailer::LEN];
@@ -74,7 +75,7 @@ impl Loaded {
             Ok(None) => return Ok(Ok(None)),
             Err(error) => return Ok(Err(error)),
         };
-        // The trailer was checked against the length of the file.
+        // The trailer was already checked against the length of the file.
         let mut bytes = vec![0; segment.memory_len(trailer.index_len)?];
         segment.read(trailer.index_offset, &mut bytes)?;
         segment.end.store(trailer.index_offset, std::sync::atomic::Ordering::Relaxed);
@@ -99,13 +100,13 @@ impl Loaded {
         Ok(taken)
     }
 
-    /// Reads a segment from end to end.
+    /// Reads all records of a segment.
     fn scan(&mut self, found: &Found, tail: Tail, on_damage: OnDamage, index: &Index) -> Result<(), StoreError> {
         let segment = Arc::clone(&found.segment);
         let len = segment.memory_len(found.len)?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(len).is_err() {
-            let what = format!("its {len} bytes are more than fit in memory");
+            let what = format!("its {len} bytes do not fit in memory");
             return Err(StoreError::Damaged { segment: segment.name(), offset: 0, id: None, what });
         }
         bytes.resize(len, 0);
@@ -124,17 +125,17 @@ impl Loaded {
             Tail::Open => self.open = Some(scan.builder),
             Tail::Sealed => {
                 if !damaged && !is_all(&scan.builder, &segment, &bytes, scan.end) {
-                    let (what, offset) = ("what is behind the last whole record", scan.end);
+                    let (what, offset) = ("the data after the last complete record", scan.end);
                     self.damage(scan.end, &SegmentError::Value { what, offset }, on_damage)?;
                 }
                 let index_crc = found.expected.map_or(0, |expected| expected.index_crc);
-                let _ = segment.sealed.set(Sealed { len: found.len, index_crc }); // a segment is loaded once
+                let _ = segment.sealed.set(Sealed { len: found.len, index_crc }); // cannot fail: a segment is loaded once
             }
         }
         Ok(())
     }
 
-    /// Damage is an error or a line in the report.
+    /// Returns damage as an error, or adds it to the report.
     fn damage(&mut self, offset: u64, error: &SegmentError, on_damage: OnDamage) -> Result<(), StoreError> {
         if on_damage == OnDamage::Refuse {
             return Err(self.segment.damaged(offset, None, error));
@@ -143,7 +144,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Takes what is said of one record.
+    /// Adds the change of one index entry.
     fn take(&mut self, entry: &Entry<'_>, index: &Index) {
         self.last_sequence = self.last_sequence.max(entry.sequence);
         let place = Place {
@@ -195,15 +196,15 @@ impl Loaded {
     }
 }
 
-/// True if nothing but an index is behind the records of a sealed segment, which end at `end`: a segment that was cut short
-/// has neither the index nor the trailer that follow from its records.
+/// Returns whether the records of a sealed segment, which end at `end`, are complete: a truncated segment has neither
+/// the index nor the trailer that match its records.
 fn is_all(builder: &IndexBuilder, segment: &Segment, bytes: &[u8], end: u64) -> bool {
     let rest = usize::try_from(end).ok().and_then(|end| bytes.get(end..)).unwrap_or_default();
     let expected = builder.finish(&segment.header);
     let Some(index) = expected.len().checked_sub(Trailer::LEN).filter(|_| rest.len() == expected.len()) else {
         return false;
     };
-    // One of three that are not next to each other: an index that is not empty, where it is said to be, and the magic.
+    // Any one of three separate parts suffices: a non-empty index, its location, or the magic number.
     let same = |part: Range<usize>| !part.is_empty() && rest[part.clone()] == expected[part];
     same(0..index) || same(index..index + 24) || same(index + 24..expected.len())
 }

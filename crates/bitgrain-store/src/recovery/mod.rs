@@ -1,8 +1,8 @@
-//! From the files of a store to its index: what counts, what a crash left, what is damaged.
+//! Recovery: rebuilds the index from the files of a store, removes leftovers of a crash and detects damage.
 //!
-//! Sealed segments are known by their index; only the last log segment can lack one, and is read from end to end. What a
-//! crash cut short was never acknowledged and is cut off; what was durable once and is not readable is damage, and damage is
-//! an error unless the caller wants what is left.
+//! Sealed segments are loaded from their index; only the last log segment can lack one and is read completely.
+//! Incomplete writes of a crash were never acknowledged and are truncated. Durable data that is unreadable is damage,
+//! and damage is an error unless the caller asks to salvage the rest.
 
 mod files;
 mod load;
@@ -31,20 +31,20 @@ use crate::segment::Place;
 use crate::storage::{Storage, StorageFile};
 use crate::{OnDamage, StoreConfig, StoreError, TensorId, Tier, manifest, record};
 
-/// The highest sequence number of a record: no store gets there, and the next records can always be counted on.
+/// Maximum sequence number of a record: unreachable in practice, and leaves room for further records.
 const LAST_SEQUENCE: u64 = u64::MAX / 2;
 
-/// A store as it was found.
+/// Result of a recovery.
 pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
     pub(crate) tip: Tip,
     pub(crate) next_number: u64,
     pub(crate) report: RecoveryReport,
-    /// Tensors that would be reconstructed, each with what it needs.
+    /// Reconstruction links: tensor and base.
     pub(crate) needs: Vec<(Key, Key)>,
 }
 
-/// Reads a store into `index` and `segments`. With `writable`, what a crash left is removed.
+/// Loads a store into `index` and `segments`. With `writable`, removes leftovers of a crash.
 pub(crate) fn recover(
     storage: &dyn Storage,
     config: &StoreConfig,
@@ -64,7 +64,7 @@ pub(crate) fn recover(
     };
     let found = files.classify(storage, &manifest, config.on_damage, &mut report)?;
 
-    // The last log segment is the only one that may lack an index, unless the log was closed.
+    // Only the last log segment may lack an index, and only if the log was not closed.
     let count = found.len();
     let load = |(i, segment): (usize, &files::Found)| {
         let open_end = i + 1 == count && segment.segment.is_log() && segment.expected.is_none();
@@ -112,13 +112,14 @@ pub(crate) fn recover(
     Ok(Recovered { manifest, tip, next_number: files.next_number(), report, needs })
 }
 
-/// New records would be counted from 0 again and be older than those there: such a store can only be read.
+/// Returns the error for a sequence number at its maximum: new records would wrap around and look older, so the store
+/// cannot be written.
 fn beyond_last(segment: &str, sequence: u64) -> StoreError {
     let what = format!("sequence number {sequence} is above {LAST_SEQUENCE}");
     StoreError::Damaged { segment: segment.to_owned(), offset: 0, id: None, what }
 }
 
-/// Makes a new store: a manifest without segments.
+/// Creates a store: a manifest without segments.
 fn create(storage: &dyn Storage, files: &mut Files, config: &StoreConfig) -> Result<Manifest, StoreError> {
     let number = files.next_number();
     let new = Manifest {
@@ -133,10 +134,10 @@ fn create(storage: &dyn Storage, files: &mut Files, config: &StoreConfig) -> Res
     Ok(new)
 }
 
-/// Sixteen bytes that no other store has. The standard library keys its hashers with random numbers of the system; where that
-/// has none, the time has to do.
+/// Returns sixteen bytes that identify a store. The standard library seeds its hashers with random numbers of the
+/// system; where there are none, the time must suffice.
 fn random(now: u64) -> [u8; 16] {
-    // To ask for the process panics where there are none.
+    // `std::process::id` panics where there are no processes.
     let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
     let words = [0, 1].map(|word: u8| RandomState::new().hash_one((word, process, now)).to_le_bytes());
     let mut bytes = [0; 16];
@@ -144,7 +145,8 @@ fn random(now: u64) -> [u8; 16] {
     bytes
 }
 
-/// Applies what segments say, shard by shard, each in the order of the segments. Returns frames that have no place.
+/// Applies the changes of all segments, shard by shard, in segment order. Returns frames without a tensor or
+/// predecessor.
 fn fill(index: &Index, loaded: &mut [Loaded], policy: &PolicyConfig) -> Vec<Stray> {
     let mut by_shard: Vec<Vec<_>> = (0..SHARDS).map(|_| Vec::new()).collect();
     for one in loaded.iter_mut() {
@@ -159,12 +161,12 @@ fn fill(index: &Index, loaded: &mut [Loaded], policy: &PolicyConfig) -> Vec<Stra
     filled.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-/// A frame that can be read but lacks what it needs is as lost as what it needs.
+/// Reports readable frames that depend on a lost record as damage.
 fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut RecoveryReport) -> Result<(), StoreError> {
     strays.sort_by_key(|stray| (stray.place.sequence, stray.index));
     for Stray { key, place, index } in strays {
         let (segment, offset, id) = (place.segment.name(), place.offset, Some(TensorId::of_key(&key)));
-        let what = format!("frame {index} is there, but a record that it needs is not");
+        let what = format!("frame {index} is intact, but a record that it depends on is missing");
         if on_damage == OnDamage::Refuse {
             return Err(StoreError::Damaged { segment, offset, id, what });
         }
@@ -173,8 +175,8 @@ fn note_strays(mut strays: Vec<Stray>, on_damage: OnDamage, report: &mut Recover
     Ok(())
 }
 
-/// Reads how tensors were used and which tiers they want, in the order of the records. A damaged list does not keep a store
-/// from opening: it only decides which tier is next.
+/// Loads usage and wanted tiers, in record order. A damaged usage record is skipped, because it only affects future
+/// tier decisions.
 fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Result<(), StoreError> {
     let (mut buffer, mut key) = (Vec::new(), Vec::new());
     for place in uses {
@@ -183,7 +185,7 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
             Err(StoreError::Damaged { .. }) => continue,
             Err(error) => return Err(error),
         };
-        // What a list says of wishes counts unless the tensor was written later.
+        // A wanted tier is valid unless the tensor was written later.
         let want = |found: &Entry, tier: Tier| {
             if place.sequence >= found.place.sequence {
                 found.want(tier);
@@ -194,13 +196,13 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
             let usage = Usage { accesses: entry.accesses, last: entry.last, window: entry.window, ema: entry.ema };
             key.clear();
             entry.id.write_key(&mut key);
-            // Of a tensor that was deleted later: another one may have its id now.
+            // The tensor was deleted later; another one may have its id now.
             if deleted.get(&key[..]).is_some_and(|sequence| place.sequence < *sequence) {
                 continue;
             }
             index.with(&key, |found| {
                 found.usage.store(usage);
-                want(found, found.traits.tier); // no wish, unless one follows
+                want(found, found.traits.tier); // resets the wanted tier, unless one follows
             });
         }
         let Ok(mut wishes) = entries.into_wishes() else { continue };
@@ -217,8 +219,8 @@ fn load_uses(index: &Index, uses: &[Place], deleted: &HashMap<Key, u64>) -> Resu
     Ok(())
 }
 
-/// Makes durable what was found and removes what does not count. After a sudden end of a process the system may still hold
-/// what the disk does not.
+/// Makes everything found durable and deletes leftovers. After a crash of the process, the page cache may contain data
+/// that is not on disk yet.
 fn settle(
     storage: &dyn Storage,
     manifest: &Manifest,
@@ -236,7 +238,7 @@ fn settle(
         let again = rewrite(&*last.file, last.end.load(Relaxed)..last.len());
         again.and_then(|()| last.file.sync_data()).map_err(StoreError::io(last.name()))?;
     }
-    // One that was made just now is durable.
+    // A manifest that was just created is already durable.
     if !report.created {
         let name = FileName::Manifest(manifest.number).to_string();
         let file = storage.open(&name).map_err(StoreError::io(&*name))?;
@@ -250,8 +252,8 @@ fn settle(
     Ok(())
 }
 
-/// Writes bytes of a file once more as they are. If a sync of the process before failed, the system may hold them
-/// as clean though the disk never got them, and no further sync would write them.
+/// Rewrites bytes of a file unchanged. If an fsync of an earlier process failed, the page cache may mark them
+/// as clean although they never reached the disk, and another fsync would not write them.
 fn rewrite(file: &dyn StorageFile, bytes: Range<u64>) -> std::io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
     let mut at = bytes.start;

@@ -1,49 +1,50 @@
-//! What opening a store found.
+//! Report of opening a store.
 
 use crate::TensorId;
 
-/// What opening a store found and did. After a clean end of the last process all but the first three are empty or zero.
+/// Report of opening a store. After a clean shutdown, all fields after `tensors` are empty or zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RecoveryReport {
-    /// True if the store was made just now.
+    /// Whether the store was just created.
     pub created: bool,
-    /// True if it was opened for reading only, so that nothing was repaired.
+    /// Whether it was opened read-only, so that nothing was repaired.
     pub read_only: bool,
-    /// Segments that count.
+    /// Number of segments.
     pub segments: usize,
-    /// Tensors that are there.
+    /// Number of tensors.
     pub tensors: usize,
-    /// Segments that were read from end to end, as they have no index or a bad one.
+    /// Segments that were read completely because their index is missing or damaged.
     pub scanned: Vec<String>,
-    /// Segments among these that were sealed, and so have a bad index.
+    /// Number of sealed segments among these, whose index is damaged.
     pub bad_indexes: usize,
-    /// Bytes of a write that a crash cut short; they were never acknowledged. Cut off if the store is open for writing.
+    /// Bytes of an incomplete write, never acknowledged. Truncated if the store is open for writing.
     pub torn_bytes: u64,
-    /// Whole records among them, such as those of a batch without its end.
+    /// Complete records among them, such as those of an incomplete batch.
     pub torn_records: u64,
-    /// Files that did not count any more, or not yet when a crash came. Removed if the store is open for writing.
+    /// Files that no longer, or not yet, belonged to the store when it crashed. Deleted if the store is open for
+    /// writing.
     pub leftovers: Vec<String>,
-    /// What was durable once and is not readable any more. Empty unless opened with `OnDamage::Salvage`.
+    /// Durable data that is no longer readable. Empty unless opened with `OnDamage::Salvage`.
     pub damages: Vec<Damage>,
 }
 
-/// A place where a store is not what was written.
+/// Location and description of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// File, relative to the store.
+    /// File name, relative to the store.
     pub segment: String,
-    /// Where in it.
+    /// Byte offset in the file.
     pub offset: u64,
-    /// The tensor, if it is known.
+    /// Affected tensor, if known.
     pub id: Option<TensorId>,
-    /// What is wrong.
+    /// Description of the damage.
     pub what: String,
 }
 
 impl RecoveryReport {
-    /// True if there was nothing to repair. For a reader: if everything that was acknowledged is readable. It cannot tell the
-    /// log and the files of a writer at work from those that a crash left, and neither is a fault of the store.
+    /// Returns whether nothing had to be repaired. For a read-only store: whether all acknowledged data is readable,
+    /// because an open log and leftover files may belong to an active writer and are not faults.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let settled = self.scanned.is_empty() && self.torn_bytes == 0 && self.leftovers.is_empty();

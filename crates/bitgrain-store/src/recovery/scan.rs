@@ -1,4 +1,4 @@
-//! A segment read from end to end: which records count, where a crash cut it short, what is damaged.
+//! Full scan of a segment: complete records, the end of an interrupted write, and damage.
 
 use bitgrain_formats::segment::{End, Entry, Head, IndexBuilder, RecordView, Records, SegmentHeader, find_record};
 
@@ -7,31 +7,31 @@ use crate::log::unwritable;
 use crate::segment::Segment;
 use crate::{OnDamage, StoreError, TensorId};
 
-/// What may come behind the last record.
+/// Possible content after the last record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// Nothing, or what a crash cut short.
+    /// Nothing, or an interrupted write.
     Open,
-    /// An index, which is bad.
+    /// A damaged index.
     Sealed,
 }
 
-/// What is in a segment.
+/// Result of a scan.
 pub(super) struct Scan<'a> {
-    /// Records of whole batches.
+    /// Records of complete batches.
     pub(super) records: Vec<Scanned<'a>>,
-    /// The index of these.
+    /// Index of these records.
     pub(super) builder: IndexBuilder,
-    /// Where they end.
+    /// End offset of these records.
     pub(super) end: u64,
-    /// Bytes behind that, of an open segment.
+    /// Bytes after the end, in an open segment.
     pub(super) torn_bytes: u64,
-    /// Whole records among them.
+    /// Complete records among them.
     pub(super) torn_records: u64,
     pub(super) damages: Vec<Damage>,
 }
 
-/// A record that was found.
+/// A record found by a scan.
 pub(super) struct Scanned<'a> {
     offset: u64,
     len: u64,
@@ -39,7 +39,7 @@ pub(super) struct Scanned<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Reads all of `bytes`, a segment.
+    /// Scans `bytes`, the content of a segment.
     pub(super) fn of(segment: &Segment, bytes: &'a [u8], tail: Tail, on_damage: OnDamage) -> Result<Self, StoreError> {
         let header = &segment.header;
         let start = SegmentHeader::LEN as u64;
@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
                 End::Clean { .. } => break,
                 End::Torn { offset, error } | End::Bad { offset, error } => (*offset, error),
             };
-            // A crash leaves nothing behind itself that knew the place to be durable.
+            // Records after a crash declare how much is durable; a bad record within that range is damage.
             let Some(next) = rotten(bytes, header, offset, tail) else { break };
             if on_damage == OnDamage::Refuse {
                 return Err(segment.damaged(offset, id_at(bytes, header, offset).as_ref(), error));
@@ -79,11 +79,11 @@ impl<'a> Scan<'a> {
         Ok(scan)
     }
 
-    /// Takes a record; a batch counts with its last one.
+    /// Adds a record; a batch takes effect with its last record.
     fn push(&mut self, batch: &mut Vec<Scanned<'a>>, offset: u64, view: RecordView<'a>) -> Result<(), StoreError> {
         let left = view.head.stamp.batch_left;
         if batch.last().is_some_and(|last| last.head.stamp.batch_left != left.wrapping_add(1)) {
-            batch.clear(); // its end was damaged
+            batch.clear(); // its last record was damaged
         }
         let len = view.total_len();
         batch.push(Scanned { offset, len, head: view.head });
@@ -102,8 +102,8 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Calls `take` with every record that counts in a sealed segment with a bad index, whatever is damaged between them. `bytes`
-/// are the segment up to the end of its records.
+/// Calls `take` with every complete record of a sealed segment with a damaged index, skipping damaged records. `bytes`
+/// is the segment up to the end of its records.
 pub(crate) fn for_each_record(
     segment: &Segment,
     bytes: &[u8],
@@ -114,17 +114,17 @@ pub(crate) fn for_each_record(
     Ok(())
 }
 
-/// The tensor of a record whose body is damaged; none if its head is.
+/// Returns the tensor of a record whose body is damaged; `None` if its head is.
 fn id_at(bytes: &[u8], header: &SegmentHeader, offset: u64) -> Option<TensorId> {
     let record = usize::try_from(offset).ok().and_then(|at| bytes.get(at..))?;
     RecordView::parse(record, offset, header).ok()?.head.content.id().map(TensorId::from)
 }
 
-/// The next good record behind a bad one at `bad`, if that one is damaged and was not cut short by a crash.
+/// Returns the next good record after a bad one at `bad`, if the bad one is damaged rather than cut off by a crash.
 fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<u64> {
     let first = find_record(bytes, header, bad + 1)?;
     if tail == Tail::Sealed {
-        return Some(first); // sealed after all of it was durable
+        return Some(first); // sealed segments were durable as a whole
     }
     let mut at = Some(first);
     while let Some(offset) = at {
@@ -139,7 +139,7 @@ fn rotten(bytes: &[u8], header: &SegmentHeader, bad: u64, tail: Tail) -> Option<
 }
 
 impl Scanned<'_> {
-    /// What an index would say of it.
+    /// Returns the index entry of the record.
     pub(super) fn entry(&self) -> Entry<'_> {
         Entry::of(&self.head, self.offset, self.len)
     }

@@ -1,4 +1,4 @@
-//! A folder on a local disk, locked by whoever may write to it.
+//! A folder on a local disk, locked by its writer.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,23 +11,23 @@ use super::lock::FolderLock;
 use super::{Storage, StorageFile};
 use crate::StoreError;
 
-/// Files of one folder. As long as a writable one exists, no second can be made for the same folder, in this process or
-/// another; the system drops the lock with the process.
+/// Files of one folder. While a writable handle exists, no second one can be created for the same folder, in any
+/// process; the operating system releases the lock when the process ends.
 #[derive(Debug)]
 pub struct LocalFolder {
     path: PathBuf,
-    /// Locked as long as it is open; none for readers.
+    /// Lock of the folder; `None` for readers.
     lock: Option<FolderLock>,
-    /// Whether files are read through maps.
+    /// Whether files are read through memory maps.
     mapped: bool,
 }
 
 impl LocalFolder {
-    /// The folder for reading and writing. With `create` it is made if it is not there, and its parents.
+    /// Opens a folder for reading and writing. With `create`, creates it and its parents if necessary.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if it is in use, [`StoreError::ReadOnly`] if the system does not let this process write,
-    /// [`StoreError::Io`].
+    /// Returns [`StoreError::Locked`] if it is in use, [`StoreError::ReadOnly`] if the process lacks write permission,
+    /// or [`StoreError::Io`].
     pub fn lock(path: impl AsRef<Path>, create: bool) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let failed = |source: io::Error| match source.kind() {
@@ -41,10 +41,10 @@ impl LocalFolder {
         Ok(Self { path: path.to_owned(), lock: Some(lock), mapped: true })
     }
 
-    /// The folder for reading, whether or not somebody writes to it.
+    /// Opens a folder read-only, even while another process writes to it.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if there is no such folder.
+    /// Returns [`StoreError::Io`] if the folder does not exist.
     pub fn read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let failed = |source| StoreError::Io { name: path.display().to_string(), source };
@@ -52,7 +52,7 @@ impl LocalFolder {
         Ok(Self { path: path.to_owned(), lock: None, mapped: true })
     }
 
-    /// The same, with files read through maps or not. They are unless this says otherwise.
+    /// Enables or disables memory maps for reads. Enabled by default.
     #[must_use]
     pub fn mapped(mut self, mapped: bool) -> Self {
         self.mapped = mapped;
@@ -68,7 +68,7 @@ impl LocalFolder {
     }
 }
 
-/// Makes a folder, and its name durable in the folder above.
+/// Creates a folder and makes its name durable in the parent folder.
 fn create_durably(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -80,14 +80,14 @@ fn create_durably(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the names in a folder durable. Windows does that by itself and cannot open folders.
+/// Fsyncs a folder. A no-op on Windows, which persists names itself and cannot open folders.
 fn sync_names(folder: &Path) -> io::Result<()> {
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
 impl Storage for LocalFolder {
     fn list(&self) -> io::Result<Vec<String>> {
-        // A name that is not Unicode is none of ours.
+        // Names that are not Unicode are skipped: the store does not create them.
         fs::read_dir(&self.path)?
             .filter_map(|entry| entry.map(|e| e.file_name().into_string().ok()).transpose())
             .collect()
@@ -122,11 +122,11 @@ impl Storage for LocalFolder {
     }
 }
 
-/// Bytes that this process may still write to the file system of a folder; `None` if the system does not say.
+/// Returns the bytes that this process may still write to the file system of a folder; `None` if unknown.
 #[cfg(unix)]
 fn available(folder: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(folder).ok()?;
-    // Some systems know no sizes and report zeros.
+    // Some file systems do not know their size and report zeros.
     if about.f_blocks == 0 { None } else { about.f_bavail.checked_mul(about.f_frsize) }
 }
 

@@ -1,8 +1,8 @@
-//! The lock of a folder: one writer at a time, in this process or another, whatever becomes of the file `LOCK`.
+//! The lock of a folder: one writer at a time across processes, even if the file `LOCK` is deleted.
 //!
-//! Two things are locked: the folder itself, whose lock goes with its inode and so outlives any file in it, and the file `LOCK`,
-//! which says the writer's process number and is all that versions before this one look at. Some network file systems lock no
-//! folders; there the file has to be the one that was locked, which is compared before names are changed.
+//! Two things are locked: the folder itself, whose lock belongs to its inode and survives any file in it, and the file
+//! `LOCK`, which contains the writer's process id and is all that earlier versions check. Some network file systems
+//! cannot lock folders; there, the identity of the locked file is checked before names are changed.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -10,23 +10,23 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
-/// The file whose lock says that a process writes; it holds that process's number as text.
+/// Lock file; contains the process id of the writer as text.
 pub(crate) const NAME: &str = "LOCK";
 
-/// A locked folder. The system drops the lock with the process.
+/// A locked folder. The operating system releases the lock when the process ends.
 #[derive(Debug)]
 pub(super) struct FolderLock {
     path: PathBuf,
     file: File,
-    /// None where folders cannot be locked.
+    /// `None` where folders cannot be locked.
     folder: Option<File>,
 }
 
 impl FolderLock {
-    /// Locks a folder that is there.
+    /// Locks an existing folder.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if it is in use; what `failed` makes of errors of the system.
+    /// Returns [`StoreError::Locked`] if it is in use, and converts errors of the system with `failed`.
     pub(super) fn take(folder: &Path, failed: impl Fn(io::Error) -> StoreError) -> Result<Self, StoreError> {
         let path = folder.join(NAME);
         let Ok(locked) = lock_folder(folder) else { return Err(StoreError::Locked { pid: pid_in(&path) }) };
@@ -38,7 +38,7 @@ impl FolderLock {
                 Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { pid: pid_in(&path) }),
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // Removed and made anew between opening and locking: then another file is the one to lock.
+            // If the file was deleted and recreated between opening and locking, the new file must be locked instead.
             if !is_at(&file, &path) {
                 continue;
             }
@@ -48,33 +48,34 @@ impl FolderLock {
     }
 
     /// # Errors
-    /// If this is no longer the only lock, because the file was removed on a system that locks no folders.
+    /// Returns an error if the lock file was deleted or replaced on a system that cannot lock folders, because the lock
+    /// is no longer exclusive.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.folder.is_some() || is_at(&self.file, &self.path) {
             return Ok(());
         }
         Err(io::Error::other(
-            "the file LOCK was removed or replaced while the store was open; close it and open it again",
+            "the file LOCK was deleted or replaced while the store was open; close and reopen the store",
         ))
     }
 }
 
-/// Gives up the lock. Closing the files would not: a process that this one forked meanwhile has them open as well.
+/// Releases the lock explicitly: closing the files is not enough if a forked child process still has them open.
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        let _ = self.file.unlock(); // closing does it in any other case
+        let _ = self.file.unlock(); // on failure, closing the file releases the lock
         if let Some(folder) = &self.folder {
             let _ = folder.unlock();
         }
     }
 }
 
-/// A process has the folder locked.
+/// Error: another process holds the lock.
 struct InUse;
 
-/// The locked folder; none if the system cannot lock folders.
+/// Locks the folder; returns `None` if the system cannot lock folders.
 fn lock_folder(folder: &Path) -> Result<Option<File>, InUse> {
-    // Windows opens no folders as files.
+    // Windows cannot open folders as files.
     let Ok(opened) = File::open(folder) else { return Ok(None) };
     match opened.try_lock() {
         Ok(()) => Ok(Some(opened)),
@@ -83,14 +84,14 @@ fn lock_folder(folder: &Path) -> Result<Option<File>, InUse> {
     }
 }
 
-/// The process that a lock file names, or 0: one that has just locked has not written its number yet.
+/// Returns the process id in a lock file, or 0: a process that has just taken the lock has not written its id yet.
 fn pid_in(path: &Path) -> u32 {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
     read.ok().and_then(|_| text.trim().parse().ok()).unwrap_or(0)
 }
 
-/// True if `path` is the name of `file`.
+/// Returns whether `path` refers to `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     let same = |here: Metadata| file.metadata().is_ok_and(|there| same_file(&here, &there));
     std::fs::metadata(path).is_ok_and(same)
@@ -102,7 +103,7 @@ fn same_file(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Elsewhere a file that is open cannot be replaced.
+/// Other systems do not allow an open file to be replaced.
 #[cfg(not(unix))]
 fn same_file(_: &Metadata, _: &Metadata) -> bool {
     true
@@ -120,7 +121,7 @@ mod tests {
     fn a_lock_is_given_up_though_a_forked_process_has_its_files_open() {
         let folder = tempfile::tempdir().expect("a folder");
         let first = take(folder.path()).expect("free");
-        // The same open files under other numbers, as in a process that was forked.
+        // Duplicated descriptors, as in a forked process.
         let copies = (first.file.try_clone().expect("a number"), first.folder.as_ref().map(File::try_clone));
         drop(first);
         take(folder.path()).expect("free again");

@@ -1,4 +1,4 @@
-//! A folder in memory: a store that goes with the process, and the one for systems without files.
+//! A folder in memory, for temporary stores and for systems without files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::{Storage, StorageFile};
 
-/// Files in memory. Clones are the same folder, so that a store can be closed and opened again.
+/// Files in memory. Clones share the folder, so that a store can be closed and opened again.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::{Storage, StorageFile};
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFolder(Arc<Mutex<BTreeMap<String, Arc<MemoryFile>>>>);
 
-/// A file in memory, readable after its name is gone for as long as it is open.
+/// A file in memory; stays readable while open, even after its name was removed.
 #[derive(Debug, Default)]
 struct MemoryFile(RwLock<Vec<u8>>);
 

@@ -1,4 +1,4 @@
-//! Appending frames to temporal tensors: tensors of one shape, one after another.
+//! Appending frames to temporal tensors, which are sequences of tensors with one shape.
 
 use bitgrain_codec::BitWidth;
 use bitgrain_formats::segment::{Accuracy, Content, Encoding, FrameHead, TensorHead};
@@ -12,29 +12,30 @@ use crate::log::Record;
 use crate::temporal::{FrameConfig, FrameEncoder, FrameRole};
 use crate::{Provenance, StoreError, TensorId, Tier, blocks};
 
-/// What became of a frame that was appended.
+/// Result of appending a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameProvenance {
-    /// Its place among the frames, from 0.
+    /// 0-based index of the frame.
     pub index: u64,
-    /// What it shares with others.
+    /// Data it shares with other frames.
     pub role: FrameRole,
-    /// Tier, bits and errors.
+    /// Tier, bits and errors of the frame.
     pub provenance: Provenance,
-    /// Bytes of scales and codes.
+    /// Size of scales and codes in bytes.
     pub bytes: u64,
 }
 
 impl TensorStore {
-    /// Appends a frame to a temporal tensor, or makes one with this frame. `time` is that of the frame, in whatever unit.
+    /// Appends a frame to a temporal tensor, or creates the tensor with this frame. `time` is the caller's timestamp,
+    /// in any unit.
     ///
-    /// The frame is encoded at the tensor's pin, or else at the first tier of the policy (8 bits), whatever its use was. Frames
-    /// share scales with the ones before, or are differences to them, where that is smaller and the bound not larger; lossless
-    /// frames are stored as they are.
+    /// The frame is encoded at the tensor's pin, or else at the first tier of the policy (8 bits), regardless of use.
+    /// It shares scales with earlier frames, or is stored as a difference, where that is smaller without a larger error
+    /// bound. Lossless frames are stored unchanged.
     ///
     /// # Errors
-    /// [`StoreError::NotTemporal`] if the id was put as a whole; [`StoreError::FrameShape`] if the frames before have
-    /// another shape; [`StoreError::BoundExceeded`]; and as [`put`](Self::put).
+    /// Returns [`StoreError::NotTemporal`] if the id was put as one tensor, [`StoreError::FrameShape`] if earlier
+    /// frames have another shape, [`StoreError::BoundExceeded`], and the errors of [`put`](Self::put).
     pub fn append(
         &self,
         id: impl Into<TensorId>,
@@ -45,11 +46,11 @@ impl TensorStore {
         self.append_limited(id, shape, frame, time, None)
     }
 
-    /// As [`append`](Self::append), with the largest error that this frame and all later ones may have. `None` leaves the limit
-    /// as it is.
+    /// Like [`append`](Self::append), with the largest error allowed for this frame and all later ones. `None` keeps
+    /// the current limit.
     ///
     /// # Errors
-    /// As [`append`](Self::append) and [`set_max_error`](Self::set_max_error).
+    /// Returns the errors of [`append`](Self::append) and [`set_max_error`](Self::set_max_error).
     pub fn append_limited(
         &self,
         id: impl Into<TensorId>,
@@ -68,7 +69,7 @@ impl TensorStore {
         }
         let appended = self.append_to(&id, shape, frame, time, max_error);
         if let (Err(_), Some(limit)) = (&appended, before) {
-            self.core.edit(&id, &Edit::MaxError(limit))?; // as it was
+            self.core.edit(&id, &Edit::MaxError(limit))?; // restore the old limit
         }
         appended
     }
@@ -86,7 +87,7 @@ impl TensorStore {
         check_shape(shape, frame.len())?;
         core.log()?.check()?;
         let key = id.key();
-        // Held while encoding: a frame depends on the ones before it.
+        // Held while encoding, because a frame depends on the frames before it.
         let _held = core.hold_one(&key);
         let mut appending = Appending::new(core, id, shape)?;
         appending.max_error = max_error.or(appending.max_error);
@@ -103,20 +104,20 @@ impl TensorStore {
     }
 }
 
-/// Frames of one tensor on their way in, under its lock.
+/// Frames being appended to one tensor, under its lock.
 pub(super) struct Appending<'a> {
     id: &'a TensorId,
     shape: Vec<usize>,
     found: Option<Found>,
-    /// True if the tensor needs no record of its own.
+    /// Whether the tensor already has a record of its own.
     known: bool,
     pub(super) encoder: FrameEncoder,
     next: u64,
-    /// Largest bound that the frames may have.
+    /// Largest error bound allowed for the frames.
     max_error: Option<f32>,
 }
 
-/// A frame that was encoded.
+/// An encoded frame.
 pub(super) struct Appended {
     head: FrameHead,
     role: FrameRole,
@@ -134,20 +135,20 @@ impl<'a> Appending<'a> {
             return Err(StoreError::FrameShape { expected, got });
         }
         let encoder = core.encoder(&key, &found, id)?;
-        // The list of frames is about to grow; whoever holds it makes that a copy.
+        // Drop this reference before the list grows; otherwise growing would copy it.
         found.frames = None;
         let max_error = found.traits.max_error;
         Ok(Self { id, shape: shape.to_vec(), known: true, found: Some(found), encoder, next, max_error })
     }
 
-    /// The frames of a tensor that is not there, or no longer when they come.
+    /// Starts the frames of a tensor that does not exist, or that an earlier change of the batch deletes.
     pub(super) fn anew(core: &Core, id: &'a TensorId, shape: &[usize]) -> Result<Self, StoreError> {
         let settings = FrameConfig { block: core.config.block_len, ..core.config.frames };
         let encoder = FrameEncoder::new(settings, super::limits::elements(shape)?);
         Ok(Self { id, shape: shape.to_vec(), known: false, found: None, encoder, next: 0, max_error: None })
     }
 
-    /// Encodes the next frame at the pin or the default tier, with more bits if its error limit asks for them.
+    /// Encodes the next frame at the pin or the default tier, with more bits if the error limit requires it.
     pub(super) fn encode(&mut self, core: &Core, values: &[f32], time: u64) -> Result<Appended, StoreError> {
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
             return Err(StoreError::NonFinite { index });
@@ -177,7 +178,7 @@ impl<'a> Appending<'a> {
         Err(StoreError::NotTemporal { id: self.id.clone() })
     }
 
-    /// Stores the next frame as it is. Later frames neither share its scales nor are differences to it.
+    /// Stores the next frame unchanged. Later frames cannot share scales with it or be differences to it.
     fn lossless(&mut self, values: &[f32], time: u64) -> Appended {
         let mut body = vec![0; 4 * values.len()];
         blocks::write_raw(values, &mut body);
@@ -187,12 +188,12 @@ impl<'a> Appending<'a> {
         Appended { head, role: FrameRole::Key, body }
     }
 
-    /// Notes that the tensor has its record.
+    /// Marks the record of the tensor as written.
     pub(super) fn begun(&mut self) {
         self.known = true;
     }
 
-    /// The records of these frames, and of the tensor if it is new.
+    /// Returns the records of these frames, and of the tensor if it is new.
     pub(super) fn records(&self, frames: &[Appended], now: u64) -> Vec<Record<'a>> {
         let mut records = Vec::with_capacity(frames.len() + 1);
         if let Some(first) = frames.first().filter(|_| !self.known) {
@@ -217,7 +218,7 @@ impl<'a> Appending<'a> {
     }
 }
 
-/// Tier, bits and errors of a frame.
+/// Returns tier, bits and errors of a frame.
 fn provenance_of(head: &FrameHead) -> Provenance {
     let tier = tier_of(head);
     let bits = head.width.map_or(Tier::Lossless.bits(), BitWidth::bits);

@@ -1,4 +1,4 @@
-//! Copies of a store.
+//! Online backup of a store.
 
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,14 +12,16 @@ use crate::segment::Segment;
 use crate::storage::{LocalFolder, Storage};
 use crate::{StoreError, manifest};
 
-/// Bytes that are copied at a time.
+/// Bytes copied at a time.
 const PIECE: usize = 4 << 20;
 
 impl TensorStore {
-    /// Copies the store as it is now to a new folder, while others read and write. The copy is a store of its own.
+    /// Copies the current state of the store to a new folder. Reads and writes may continue. The copy is an independent
+    /// store.
     ///
     /// # Errors
-    /// [`StoreError::NotEmpty`] if the folder has something in it; [`StoreError::InsideStore`] if it is in the store's own; [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// Returns [`StoreError::NotEmpty`] if the folder is not empty, [`StoreError::InsideStore`] if it is inside the
+    /// store's folder, [`StoreError::NoSpace`] or [`StoreError::Io`].
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
         let path = path.as_ref();
         if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
@@ -29,12 +31,12 @@ impl TensorStore {
         if core.storage.folder().is_some_and(|store| is_inside(path, store)) {
             return Err(StoreError::InsideStore { path: path.display().to_string() });
         }
-        let _still = core.compacting(); // the segments stay what they are; the log may grow meanwhile
+        let _still = core.compacting(); // keeps the set of segments fixed; the log may still grow
         let mut segments = core.segments.all();
         if let Some(log) = &core.log {
             log.write_uses(core.now())?;
             log.seal(core.now())?;
-            // What others write from now on is not in the copy.
+            // Later writes are not part of the copy.
             segments = core.segments.all();
             segments.retain(|segment| segment.sealed.get().is_some());
         }
@@ -45,18 +47,18 @@ impl TensorStore {
         let newest = segments.iter().map(|segment| segment.number()).max().unwrap_or(0);
         let manifest = core.manifest().clone();
         let number = manifest.number.max(newest) + 1;
-        // Open only if whoever reads the store found it as a crash left it.
+        // A read-only store can have an open log, if a crash left it so.
         let log_end = end_of(&segments);
-        // Last: without it there is no store.
+        // Written last: without a manifest the folder is not a store.
         manifest::write(&folder, &Manifest { number, log_end, ..manifest })
     }
 }
 
-/// True if `path` is `folder` or in it, whether it is there already or not.
+/// Returns whether `path` is `folder` or inside it. `path` does not need to exist.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // Links are followed as far as there is something to follow.
+    // Resolve symbolic links in the part of the path that exists.
     let there = whole.ancestors().find_map(|above| above.canonicalize().ok().map(|real| (above, real)));
     there.is_some_and(|(above, real)| {
         let rest = whole.strip_prefix(above).unwrap_or(Path::new(""));
@@ -64,7 +66,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     })
 }
 
-/// Copies what a segment holds now: whole batches.
+/// Copies the current content of a segment, which ends at a batch boundary.
 fn copy(segment: &Segment, to: &LocalFolder) -> Result<(), StoreError> {
     let name = FileName::Segment(segment.number()).to_string();
     let file = to.create_new(&name).map_err(StoreError::io(&*name))?;

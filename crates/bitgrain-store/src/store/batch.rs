@@ -1,4 +1,4 @@
-//! Several changes at once: all of them or none, for whoever reads and after a crash.
+//! Atomic batches: readers and crash recovery see all changes of a batch or none.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,18 +11,18 @@ use crate::id::Key;
 use crate::log::Record;
 use crate::{Provenance, StoreError, TensorId};
 
-/// Changes that are made together: see [`TensorStore::batch`].
+/// A batch of changes that are applied atomically; created by [`TensorStore::batch`].
 ///
-/// Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of several `put` and
-/// `delete` of one id the last one counts.
+/// Values are encoded when they are put into the batch, so a batch takes as much memory as the data will take on disk.
+/// For each id, the last `put` or `delete` wins.
 pub struct WriteBatch<'s> {
     store: &'s TensorStore,
     changes: Vec<Change>,
-    /// Tensors with a change.
+    /// Tensors changed by the batch.
     changed: HashSet<TensorId>,
 }
 
-/// What was put into a batch, without its store, for those who cannot keep a borrow of that.
+/// The changes of a batch without a borrow of its store, for callers that cannot hold one.
 ///
 /// ```
 /// use bitgrain_store::{Changes, StoreConfig, TensorStore};
@@ -48,7 +48,7 @@ enum Change {
     Delete(TensorId),
 }
 
-/// A tensor that was encoded.
+/// An encoded tensor.
 struct Prepared {
     id: TensorId,
     shape: Vec<usize>,
@@ -66,7 +66,7 @@ impl Change {
 }
 
 impl TensorStore {
-    /// Begins a batch. Nothing happens before [`WriteBatch::commit`].
+    /// Starts a batch. Nothing is written before [`WriteBatch::commit`].
     ///
     /// ```
     /// use bitgrain_store::{StoreConfig, TensorStore};
@@ -86,7 +86,7 @@ impl TensorStore {
         self.batch_of(Changes::default())
     }
 
-    /// Goes on with a batch that was begun on this store.
+    /// Continues a batch that was started on this store.
     #[must_use]
     pub fn batch_of(&self, changes: Changes) -> WriteBatch<'_> {
         let Changes { changes, changed } = changes;
@@ -98,15 +98,15 @@ impl WriteBatch<'_> {
     /// Puts a tensor.
     ///
     /// # Errors
-    /// As [`TensorStore::put`]; the batch is as before.
+    /// Returns the errors of [`TensorStore::put`]; the batch is unchanged then.
     pub fn put(&mut self, id: impl Into<TensorId>, shape: &[usize], values: &[f32]) -> Result<Provenance, StoreError> {
         self.put_with(id, shape, values, &PutOptions::default())
     }
 
-    /// Puts a tensor, with choices.
+    /// Puts a tensor with options.
     ///
     /// # Errors
-    /// As [`TensorStore::put_with`]; the batch is as before.
+    /// Returns the errors of [`TensorStore::put_with`]; the batch is unchanged then.
     pub fn put_with(
         &mut self,
         id: impl Into<TensorId>,
@@ -141,30 +141,31 @@ impl WriteBatch<'_> {
         self.changes.push(Change::Delete(id));
     }
 
-    /// The changes so far, without the store. [`TensorStore::batch_of`] goes on with them.
+    /// Detaches the changes from the store. [`TensorStore::batch_of`] continues the batch.
     #[must_use]
     pub fn into_changes(self) -> Changes {
         Changes { changes: self.changes, changed: self.changed }
     }
 
-    /// Number of changes.
+    /// Returns the number of changes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// True if there are no changes.
+    /// Returns whether the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Makes all changes, or none.
+    /// Applies all changes, or none.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if a tensor that is to be deleted is not there; [`StoreError::HasDependents`];
-    /// [`StoreError::BoundExceeded`] and [`StoreError::BelowPin`] if a limit or a pin was set meanwhile; the errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
-    /// [`StoreError::Io`]. Nothing was changed then.
+    /// Returns [`StoreError::NotFound`] if a tensor to delete does not exist; [`StoreError::HasDependents`];
+    /// [`StoreError::BoundExceeded`] or [`StoreError::BelowPin`] if a limit or a pin was set in the meantime; the
+    /// errors of [`TensorStore::append`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`]
+    /// or [`StoreError::Io`]. The store is unchanged then.
     pub fn commit(self) -> Result<(), StoreError> {
         let core = &self.store.core;
         core.log()?.check()?;
@@ -177,7 +178,7 @@ impl WriteBatch<'_> {
         for change in self.changes {
             made.push(Made::of(core, change)?);
         }
-        // Only ever before the frames of the same id: what comes behind takes earlier changes back.
+        // A put or delete always precedes the frames of its id, because a later one discards earlier changes of the id.
         let replaced: HashMap<&TensorId, bool> =
             made.iter().zip(&ids).filter_map(|(made, id)| made.deletes().map(|deletes| (id, deletes))).collect();
         let mut appending: Vec<(TensorId, Appending<'_>)> = Vec::new();
@@ -216,7 +217,7 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Takes back earlier changes of a tensor.
+    /// Discards earlier changes of a tensor.
     fn forget(&mut self, id: &TensorId) {
         if !self.changed.insert(id.clone()) {
             self.changes.retain(|change| change.id() != id);
@@ -224,14 +225,14 @@ impl WriteBatch<'_> {
     }
 }
 
-/// A change under the locks of its tensors.
+/// A change, prepared under the locks of its tensors.
 enum Made {
     Put(Box<Ready>),
     Append { shape: Vec<usize>, frame: Vec<f32>, time: u64 },
     Delete,
 }
 
-/// A tensor with what is kept of the one that was there.
+/// A tensor with the metadata kept from the one it replaces.
 struct Ready {
     prepared: Prepared,
     seen: Option<Found>,
@@ -239,7 +240,7 @@ struct Ready {
 }
 
 impl Made {
-    /// Whether it deletes a tensor, or puts another in its place; none for a frame.
+    /// Returns `true` for a deletion, `false` for a put, `None` for a frame.
     fn deletes(&self) -> Option<bool> {
         match self {
             Self::Put(_) => Some(false),
@@ -258,7 +259,7 @@ impl Made {
                     Some(found) => super::put::Kept::read_if_whole(found, &prepared.id)?,
                     None => super::put::Kept::default(),
                 };
-                // It was encoded without its lock: the limit may be younger.
+                // The tensor was encoded without its lock, so the limit may have been set later.
                 let (tier, got) = (prepared.coded.tier, prepared.coded.accuracy.bound());
                 if let Some(wanted) = max_error(&prepared.options, seen.as_ref()).filter(|wanted| got > *wanted) {
                     return Err(StoreError::BoundExceeded { tier, wanted, got });

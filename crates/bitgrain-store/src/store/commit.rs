@@ -1,4 +1,4 @@
-//! From records to the index: appended, durable, then seen.
+//! Commit of records: append, wait for durability, then update the index.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier};
 
 impl Core {
-    /// Appends records as one batch, waits until they may be acknowledged, and applies what they say to the index. The caller
-    /// holds the locks of all tensors in them.
+    /// Appends records as one batch, waits until they can be acknowledged, and applies them to the index. The caller
+    /// holds the locks of all tensors involved.
     pub(super) fn commit(&self, records: &mut [Record<'_>], now: u64) -> Result<(), StoreError> {
         self.commit_for(records, now, Purpose::Grow)
     }
 
-    /// As [`commit`](Self::commit), for records that may use the room that is kept for compaction or not.
+    /// Like [`commit`](Self::commit), where `purpose` decides whether the space reserved for compaction may be used.
     pub(super) fn commit_for(&self, records: &mut [Record<'_>], now: u64, purpose: Purpose) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
@@ -37,7 +37,7 @@ impl Core {
         Ok(())
     }
 
-    /// Notes what the tensors of these records are reconstructed from now.
+    /// Updates the reconstruction links of the tensors in these records.
     fn set_links(&self, records: &[Record<'_>]) {
         let mut links = self.links();
         for record in records {
@@ -53,7 +53,7 @@ impl Core {
     }
 }
 
-/// What a record changes in the index.
+/// Returns the change of the index for a record.
 fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
     let id = record.content.id()?;
     let key = Key::of(id);
@@ -71,7 +71,7 @@ fn change_of(record: &Record<'_>, place: Place) -> Option<Change> {
     })
 }
 
-/// What the index keeps of a tensor's head.
+/// Returns the part of a tensor's head that the index keeps.
 fn traits_of(head: &TensorHead<'_>) -> Traits {
     Traits {
         tier: Tier::of_code(head.tier).unwrap_or(Tier::Absent),

@@ -1,4 +1,4 @@
-//! Getting rid of what no longer counts.
+//! Compaction: reclaims the space of replaced and deleted records.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::file_name::FileName;
 use crate::segment::Segment;
 use crate::{StoreError, manifest};
 
-/// What to compact.
+/// Selection of segments to compact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CompactOptions {
-    /// Segments with at least this share of bytes that do not count are worth it. A quarter.
+    /// Minimum share of garbage bytes for a segment to be compacted. Default 0.25.
     pub garbage: f32,
-    /// Compact everything, worth it or not, the segment that is written to included.
+    /// Compact all segments regardless of their garbage, including the current one.
     pub all: bool,
 }
 
@@ -25,36 +25,37 @@ impl Default for CompactOptions {
     }
 }
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactReport {
-    /// Segments that went.
+    /// Number of segments deleted.
     pub segments_removed: usize,
-    /// Segments that came.
+    /// Number of segments written.
     pub segments_written: usize,
-    /// Records that were copied.
+    /// Number of records copied.
     pub records: u64,
-    /// Bytes of the segments that went.
+    /// Size in bytes of the deleted segments.
     pub bytes_removed: u64,
-    /// Bytes of the segments that came.
+    /// Size in bytes of the written segments.
     pub bytes_written: u64,
 }
 
 impl TensorStore {
-    /// Copies what counts of segments in which much does not, and removes these. Others may read and write meanwhile.
+    /// Copies the live records of segments with much garbage and deletes these segments. Reads and writes may continue.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] if something that counts is not readable; [`StoreError::ReadOnly`],
-    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`], in a [`StoreError::Stopped`] if some segments
-    /// were compacted before. The others are as before then, but for files that are removed when the store is next opened.
+    /// Returns [`StoreError::Damaged`] if a live record is unreadable; [`StoreError::ReadOnly`],
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`] or [`StoreError::Io`], wrapped in [`StoreError::Stopped`] if
+    /// some segments were already compacted. The remaining segments are unchanged then; leftover files are deleted at
+    /// the next open.
     pub fn compact(&self, options: CompactOptions) -> Result<CompactReport, StoreError> {
         self.core.compact(options)
     }
 }
 
 impl Core {
-    /// Compacts to make room on a full disk, the segment that is written to included. Some room is good enough.
+    /// Compacts to free space on a full disk, including the current segment. Succeeds if any space was freed.
     pub(super) fn make_room(&self) -> Result<(), StoreError> {
         let log = self.log()?;
         log.check()?;
@@ -70,8 +71,8 @@ impl Core {
         }
     }
 
-    /// Segments whose records are all known to the index, up to the first with others: these would look as if they did not
-    /// count.
+    /// Returns the segments whose records are all in the index, up to the first one with pending records, which would
+    /// be mistaken for garbage.
     fn settled(&self) -> Vec<Arc<Segment>> {
         self.segments.all().into_iter().take_while(|segment| segment.is_settled()).collect()
     }
@@ -91,7 +92,7 @@ impl Core {
             false => select_runs(&segments, f64::from(options.garbage), self.config.segment_bytes),
         };
         let total = chosen.iter().map(ExactSizeIterator::len).sum();
-        // Each owns its segments: the space of a file is free once the last one that has it open lets go of it.
+        // Owned per run: the space of a deleted file is freed when its last handle is dropped.
         let owned = chosen.into_iter().map(|run| (run.start == 0, segments[run].to_vec())).collect::<Vec<_>>();
         drop(segments);
         let mut report = CompactReport::default();
@@ -107,8 +108,8 @@ impl Core {
         Ok(report)
     }
 
-    /// Compacts segments one by one, which takes the least room: those that were compacted before with the fewest bytes to copy
-    /// first, then the log from its beginning, up to the last segment with garbage. The others would only be copied.
+    /// Compacts segments one at a time, which takes the least space: first the compacted segments, fewest live bytes
+    /// first, then the log from its start up to the last segment with garbage. Copying the rest would free nothing.
     fn compact_each(
         &self,
         mut run: Vec<Arc<Segment>>,
@@ -122,7 +123,7 @@ impl Core {
         let mut refused = None;
         for (i, segment) in compacted {
             match self.compact_run(&[segment], first && i == 0, report) {
-                // The others may free what this one needs, for the next time.
+                // Compacting other segments may free the space that this one needs.
                 Err(error) if error.is_no_space() => refused = Some(error),
                 done => done?,
             }
@@ -133,7 +134,7 @@ impl Core {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Replaces segments that follow each other by what counts of them.
+    /// Replaces consecutive segments with their live records.
     fn compact_run(&self, run: &[Arc<Segment>], first: bool, report: &mut CompactReport) -> Result<(), StoreError> {
         let log = self.log()?;
         let mut manifest = self.manifest();
@@ -143,14 +144,14 @@ impl Core {
             copier.discard(&*self.storage);
             return Err(error);
         }
-        // What replaced the records that are not copied has to be as durable as they were.
+        // Records are dropped because newer ones replaced them, so the newer ones must be durable first.
         log.flush()?;
         let new = self.next_manifest(&manifest, run, &copier.done)?;
         if let Err(error) = manifest::write(&*self.storage, &new) {
             if error.is_no_space() {
                 copier.discard(&*self.storage);
             } else {
-                log.poison(); // it may be there or not
+                log.poison(); // the manifest may or may not be on disk
             }
             return Err(error);
         }
@@ -164,16 +165,16 @@ impl Core {
         for copied in std::mem::take(&mut copier.copied) {
             self.index.relocate(&copied.key, copied.frame, &copied.from, copied.to);
         }
-        // Nothing refers to these any more but readers, who have them open.
+        // From here on, only readers with an open handle refer to these segments.
         run.iter().for_each(|segment| self.segments.remove(segment.number()));
         let names = run.iter().map(|segment| FileName::Segment(segment.number()));
         for name in names.chain([FileName::Manifest(old.number)]) {
-            let _ = self.storage.remove(&name.to_string()); // or whoever opens the store next does it
+            let _ = self.storage.remove(&name.to_string()); // if this fails, the next open deletes the file
         }
         Ok(())
     }
 
-    /// The manifest after a compaction.
+    /// Returns the manifest after a compaction.
     fn next_manifest(
         &self,
         manifest: &Manifest,
@@ -189,7 +190,7 @@ impl Core {
             compacted.push(SealedSegment { number: segment.number(), len: sealed.len, index_crc: sealed.index_crc });
         }
         compacted.sort_unstable_by_key(|segment| segment.number);
-        // A number for the next log segment is taken after this look, so it is not below.
+        // The next log segment takes its number after this read, so its number is not smaller.
         let next = log.active_number();
         let log_from = if run.iter().any(|segment| segment.is_log()) {
             let left = self.segments.all().into_iter().filter(|segment| segment.is_log() && !gone(segment.number()));

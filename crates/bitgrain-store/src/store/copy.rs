@@ -1,4 +1,4 @@
-//! Tensors from one store to another, as they are.
+//! Copying of tensors between stores without re-encoding.
 
 use bitgrain_formats::segment::{Content, TensorHead};
 
@@ -8,15 +8,15 @@ use crate::log::Record;
 use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier, record};
 
-/// Bytes of frames that are written at once.
+/// Bytes of frames written at once.
 const TOGETHER: usize = 16 << 20;
 
 impl TensorStore {
-    /// Copies a tensor to another store, in place of what has the id there. Nothing is encoded anew: codes, errors, pin, limit,
-    /// what was written down beside it and how it was used are the same there. Returns the number of frames that were
-    /// copied: of a temporal tensor all up to the first that is not readable.
+    /// Copies a tensor to another store, where it replaces any tensor with the same id. Values are not re-encoded:
+    /// codes, errors, pin, error limit, user metadata and usage stay the same. Returns the number of frames copied; for
+    /// a temporal tensor, copying stops at the first unreadable frame.
     ///
-    /// A tensor with data loses its reconstruction policy if what that needs is not in the other store.
+    /// A tensor with data loses its reconstruction policy if the base is not in the other store.
     ///
     /// ```
     /// use bitgrain_store::{StoreConfig, TensorStore};
@@ -25,14 +25,14 @@ impl TensorStore {
     /// let new = TensorStore::open(folder.path().join("new"), StoreConfig::default())?;
     /// old.put("x", &[3], &[0.1, 0.2, 0.3])?;
     /// old.copy_to("x", &new)?;
-    /// assert_eq!(old.get("x")?, new.get("x")?); // the values, and what is known of their errors
+    /// assert_eq!(old.get("x")?, new.get("x")?); // values and errors
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for the tensor, or for what it is reconstructed from if it has no data and that is not in the
-    /// other store; [`StoreError::Damaged`]; [`StoreError::HasDependents`] if others are reconstructed from what is there;
-    /// [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// Returns [`StoreError::NotFound`] for the tensor, or for its base if the tensor has no data and the base is not
+    /// in the other store; [`StoreError::Damaged`]; [`StoreError::HasDependents`] if the tensor to replace is the base
+    /// of others; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`] or [`StoreError::Io`].
     pub fn copy_to(&self, id: impl Into<TensorId>, other: &Self) -> Result<u64, StoreError> {
         let (id, core, there) = (id.into(), &self.core, &other.core);
         there.log()?.check()?;
@@ -63,14 +63,14 @@ impl TensorStore {
         Ok(copied)
     }
 
-    /// The tensor that another one is reconstructed from, or would be if its data were gone.
+    /// Returns the tensor that `id` is, or after eviction would be, reconstructed from.
     #[must_use]
     pub fn base_of(&self, id: impl Into<TensorId>) -> Option<TensorId> {
         self.core.links().base(&id.into()).cloned()
     }
 }
 
-/// Copies frames up to the first that is damaged; returns how many these are.
+/// Copies frames up to the first damaged one; returns the number copied.
 fn copy_frames(frames: &[Place], id: &TensorId, there: &Core) -> Result<u64, StoreError> {
     let (mut records, mut bytes, mut copied, mut written) = (Vec::new(), 0, 0, 0);
     let stopped = |written: usize| move |error: StoreError| error.after("copy", written, frames.len(), "frames");

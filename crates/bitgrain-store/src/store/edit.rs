@@ -10,26 +10,26 @@ use crate::record::Check;
 use crate::{Provenance, StoreError, TensorId, Tier, record};
 
 impl TensorStore {
-    /// Pins a tensor to a tier: from now on it is written with at least that many bits, frames included, and never loses bits
-    /// below it. `None` removes the pin. Bits that are gone come back with the next `put` only.
+    /// Pins a tensor to a tier: from now on it is written with at least that many bits, frames included, and never
+    /// re-encoded with fewer. `None` removes the pin. Precision that is already lost returns only with the next `put`.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
-    /// [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// Returns [`StoreError::NotFound`], [`StoreError::Damaged`], [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
+    /// [`StoreError::NoSpace`] or [`StoreError::Io`].
     pub fn pin(&self, id: impl Into<TensorId>, tier: Option<Tier>) -> Result<(), StoreError> {
         self.core.edit(&id.into(), &Edit::Pin(tier))
     }
 
-    /// Limits the error of a tensor from now on. `None` lifts the limit.
+    /// Limits the error bound of a tensor from now on. `None` removes the limit.
     ///
     /// # Errors
-    /// As [`pin`](Self::pin); [`StoreError::BoundExceeded`] if its bound is above the limit already;
-    /// [`StoreError::InvalidMaxError`].
+    /// Returns the errors of [`pin`](Self::pin), [`StoreError::BoundExceeded`] if the bound already exceeds the limit,
+    /// and [`StoreError::InvalidMaxError`].
     pub fn set_max_error(&self, id: impl Into<TensorId>, max_error: Option<f32>) -> Result<(), StoreError> {
         max_error.map_or(Ok(()), check_max_error)?;
         let id = id.into();
         if let Some(wanted) = max_error {
-            // Frames have errors of their own, and what has no data is off by anything.
+            // Frames have bounds of their own, and the bound of an absent tensor is infinite.
             let Provenance { tier, bound: got, .. } = self.meta(&id)?.provenance;
             if got > wanted {
                 return Err(StoreError::BoundExceeded { tier, wanted, got });
@@ -38,22 +38,22 @@ impl TensorStore {
         self.core.edit(&id, &Edit::MaxError(max_error))
     }
 
-    /// Writes down something beside a tensor, in place of what was there.
+    /// Replaces the user metadata of a tensor.
     ///
     /// # Errors
-    /// As [`pin`](Self::pin); [`StoreError::UserTooLarge`].
+    /// Returns the errors of [`pin`](Self::pin) and [`StoreError::UserTooLarge`].
     pub fn set_user(&self, id: impl Into<TensorId>, pairs: &[(String, String)]) -> Result<(), StoreError> {
         check_user(pairs)?;
         self.core.edit(&id.into(), &Edit::User(pairs))
     }
 }
 
-/// What is to be said instead.
+/// A change of metadata.
 pub(super) enum Edit<'e> {
     Pin(Option<Tier>),
     MaxError(Option<f32>),
     User(&'e [(String, String)]),
-    /// How it comes back, and what that takes.
+    /// Reconstruction policy, with its payload.
     Reconstruct(Option<(Reconstruct<'e>, &'e [u8])>),
 }
 
@@ -76,12 +76,12 @@ impl Edit<'_> {
 }
 
 impl Core {
-    /// Appends the record of a tensor with another head and the same data.
+    /// Appends a record with an edited head and the same data.
     pub(super) fn edit(&self, id: &TensorId, edit: &Edit<'_>) -> Result<(), StoreError> {
         self.edit_if(id, edit, None, || Ok(true))
     }
 
-    /// As [`edit`](Self::edit), if `check` says so while nobody changes the tensor, `other` or who needs whom.
+    /// Like [`edit`](Self::edit), if `check` succeeds while `id`, `other` and the reconstruction links are locked.
     pub(super) fn edit_if(
         &self,
         id: &TensorId,
@@ -113,10 +113,11 @@ impl Core {
                 if !check()? {
                     return Ok(());
                 }
-                // Its data is as old as it was.
+                // Keeps the time of the data, which was not re-encoded.
                 let time = whole.view.head.stamp.time;
                 self.commit(&mut [Record { draft, content: Content::Tensor(id.as_id(), head), time }], self.now())?;
-                // A wish counts only if it is younger than the record: it is written again with the next list of uses.
+                // A wanted tier is valid only if it is newer than the record, so it must be written again with the next
+                // usage record.
                 self.index.touch(&key, |_| {}, |_| ());
                 return Ok(());
             }

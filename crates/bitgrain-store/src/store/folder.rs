@@ -1,4 +1,4 @@
-//! Opening a store in a folder.
+//! Opening of a store in a folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::storage::{LOCK, LocalFolder};
 use crate::{StoreConfig, StoreError, manifest};
 
 impl TensorStore {
-    /// Opens the store in a folder for reading and writing; makes both if they are not there and the configuration says so.
-    /// No other process, and nobody else in this one, can open it for writing meanwhile.
+    /// Opens the store in a folder for reading and writing; creates it if it does not exist and `config.create` is set.
+    /// Only one handle, in any process, can have it open for writing.
     ///
     /// # Errors
-    /// [`StoreError::Locked`]; [`StoreError::NoStore`]; [`StoreError::Damaged`] if something that was durable is not
-    /// readable and the configuration does not say to salvage the rest; [`StoreError::Foreign`],
-    /// [`StoreError::FutureVersion`]; [`StoreError::OtherFiles`] if there is no store but something else in the folder;
-    /// [`StoreError::InvalidSegmentBytes`]; [`StoreError::ReadOnly`]; [`StoreError::Io`].
+    /// Returns [`StoreError::Locked`]; [`StoreError::NoStore`]; [`StoreError::Damaged`] if durable data is unreadable
+    /// and `config.on_damage` is not to salvage the rest; [`StoreError::Foreign`]; [`StoreError::FutureVersion`];
+    /// [`StoreError::OtherFiles`] if the folder contains other files but no store; [`StoreError::InvalidSegmentBytes`];
+    /// [`StoreError::ReadOnly`] or [`StoreError::Io`].
     pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
         let path = path.as_ref();
         config.check()?;
-        // Looked at before the lock is taken, which is a file: a folder of something else stays as it is.
+        // Checked before the lock file is created, so that the folder of another program is not touched.
         if !may_be_store(path) {
             if !config.create {
                 return Err(StoreError::NoStore);
@@ -32,17 +32,18 @@ impl TensorStore {
         Self::open_on(Arc::new(folder), config)
     }
 
-    /// Opens a store for reading only, whether or not somebody writes to it. It is seen as it is now: what others write
-    /// later is not.
+    /// Opens a store read-only, even while another process writes to it. The handle shows the state at the time of
+    /// opening; later writes are not visible.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_read_only_with(path, StoreConfig::default())
     }
 
-    /// As [`open_read_only`](Self::open_read_only), with settings: what is left of a damaged store can be read without
-    /// changing a byte of it. [`recovery`](Self::recovery) says what is lost.
+    /// Like [`open_read_only`](Self::open_read_only), with settings. With
+    /// [`OnDamage::Salvage`](crate::OnDamage::Salvage), the rest of a damaged store can be read without changing it;
+    /// [`recovery`](Self::recovery) lists the losses.
     ///
     /// ```
     /// use bitgrain_store::{OnDamage, StoreConfig, TensorStore};
@@ -57,15 +58,15 @@ impl TensorStore {
     /// ```
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_read_only_with(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StoreError> {
         let config = StoreConfig { create: false, ..config };
         let path = path.as_ref();
         if !path.is_dir() {
             return Err(StoreError::NoStore);
         }
-        // A writer may compact while the files are looked at: then they are looked at again. A few times in any case, and for as
-        // long as manifests come and go, which says that a writer is at work.
+        // A writer may compact while the files are being read; then reading starts again. It is retried a few times in
+        // any case, and as long as the newest manifest changes, which shows that a writer is active.
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -85,12 +86,12 @@ impl TensorStore {
     }
 }
 
-/// The number of the newest manifest, whole or not.
+/// Returns the number of the newest manifest file, valid or torn.
 fn newest_manifest(folder: &LocalFolder) -> Option<u64> {
     manifest::numbers(folder).ok()?.into_iter().max()
 }
 
-/// Refuses to make a store among files of something else. Hidden files, and what file systems have at their top, do not count.
+/// Refuses to create a store among files of another program. Hidden files and `lost+found` are allowed.
 fn check_free(path: &Path) -> Result<(), StoreError> {
     let ours = |name: &str| [LOCK, RESERVE, "lost+found"].contains(&name) || name.starts_with('.');
     let names = path.read_dir().into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -99,7 +100,7 @@ fn check_free(path: &Path) -> Result<(), StoreError> {
     others.into_iter().next().map_or(Ok(()), |name| Err(StoreError::OtherFiles { name }))
 }
 
-/// False for what is no folder, and for a folder that is seen to have no file of a store.
+/// Returns `false` if `path` is not a folder, or is a readable folder without files of a store.
 fn may_be_store(path: &Path) -> bool {
     let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| FileName::parse(name).is_some());
     path.is_dir() && path.read_dir().map_or(true, |entries| entries.flatten().any(|entry| ours(&entry.file_name())))

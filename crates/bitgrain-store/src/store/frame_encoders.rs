@@ -1,4 +1,4 @@
-//! Encoders that are kept between frames.
+//! Cache of frame encoders between appends.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::id::Key;
 use crate::temporal::{FrameConfig, FrameEncoder};
 use crate::{StoreError, TensorId};
 
-/// Encoders of temporal tensors that were appended to lately, so that the next frame needs no other to be read.
+/// Encoders of recently appended temporal tensors, so that the next append does not need to read earlier frames.
 #[derive(Debug, Default)]
 pub(super) struct Encoders {
     held: HashMap<Key, Held>,
@@ -18,12 +18,12 @@ pub(super) struct Encoders {
 #[derive(Debug)]
 struct Held {
     encoder: FrameEncoder,
-    /// Sequence number of the last frame, so that an encoder of frames that were deleted is not taken.
+    /// Sequence number of the last frame, to detect that the frames were deleted or replaced.
     last: Option<u64>,
     used: u64,
 }
 
-/// Bytes that encoders may hold.
+/// Maximum total size of cached encoders in bytes.
 const ENCODERS: usize = 64 << 20;
 
 impl Encoders {
@@ -42,13 +42,13 @@ impl Encoders {
     }
 }
 
-/// Sequence number of the last frame.
+/// Returns the sequence number of the last frame.
 fn last_frame(found: &Found) -> Option<u64> {
     found.frames.as_ref().and_then(|frames| frames.last()).map(|place| place.sequence)
 }
 
 impl Core {
-    /// The encoder for the next frame of a tensor: kept, or made of its last run.
+    /// Returns the encoder for the next frame of a tensor: from the cache, or rebuilt from its last run.
     pub(super) fn encoder(&self, key: &[u8], found: &Found, id: &TensorId) -> Result<FrameEncoder, StoreError> {
         if let Some(encoder) = self.encoders().take(key, found) {
             return Ok(encoder);
@@ -57,7 +57,7 @@ impl Core {
         self.reader().resume(found, id, settings)
     }
 
-    /// Keeps an encoder whose last frame is stored.
+    /// Caches an encoder whose last frame is stored.
     pub(super) fn keep_encoder(&self, key: &[u8], encoder: FrameEncoder) {
         if let Some(found) = self.find(key) {
             self.encoders().keep(key, encoder, last_frame(&found));

@@ -1,4 +1,4 @@
-//! Heads of frames as records have them, and as the coding of frames has them.
+//! Conversion between the frame heads of records and of the frame codec.
 
 use bitgrain_codec::{BlockLen, ScaleType};
 use bitgrain_formats::segment::{Accuracy, FrameHead, Role, ScaleType as StoredScales};
@@ -6,7 +6,7 @@ use bitgrain_formats::segment::{Accuracy, FrameHead, Role, ScaleType as StoredSc
 use crate::Tier;
 use crate::temporal::{EncodedFrameHead, FrameRole};
 
-/// The head of frame `index` as its record has it.
+/// Returns the head of frame `index` as stored in its record.
 pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, head: &EncodedFrameHead) -> FrameHead {
     let (base, key) = (head.key_index(index), head.scales_index(index));
     let role = match head.role {
@@ -25,7 +25,7 @@ pub(super) fn stored_head(index: u64, tier: Tier, shape: &[usize], time: u64, he
     FrameHead { index, role, shape, tier: tier.code(), width, block, scales, accuracy, time }
 }
 
-/// The head of frame `index` whose values are stored as f32.
+/// Returns the head of frame `index` with values stored as f32.
 pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> FrameHead {
     FrameHead {
         index,
@@ -40,8 +40,8 @@ pub(super) fn lossless_head(index: u64, shape: &[usize], time: u64) -> FrameHead
     }
 }
 
-/// The same for the coding of frames; none if the values are stored as f32. Distances to frames that are not before it come
-/// out as 0, which no decoder takes.
+/// Converts a stored head for the frame codec; `None` if the values are stored as f32. Invalid distances, to frames
+/// that are not earlier, become 0, which the decoder rejects.
 pub(super) fn coded_head(stored: &FrameHead) -> Option<EncodedFrameHead> {
     let back = |other: u64| stored.index.checked_sub(other).and_then(|back| u32::try_from(back).ok()).unwrap_or(0);
     let (role, key_back, scales_back) = match stored.role {
@@ -65,7 +65,7 @@ pub(super) fn coded_head(stored: &FrameHead) -> Option<EncodedFrameHead> {
     })
 }
 
-/// Tier of a frame.
+/// Returns the tier of a frame.
 pub(super) fn tier_of(stored: &FrameHead) -> Tier {
     Tier::of_code(stored.tier).unwrap_or(Tier::Hot)
 }

@@ -1,4 +1,4 @@
-//! Frames of a temporal tensor, as they are read.
+//! Reading of frames of a temporal tensor.
 
 use std::ops::Range;
 
@@ -7,37 +7,37 @@ use super::lookup::Found;
 use crate::temporal::FrameRole;
 use crate::{Provenance, StoreError, TensorId};
 
-/// A frame that was read.
+/// A frame read from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// Its place among the frames, from 0.
+    /// 0-based index of the frame.
     pub index: u64,
-    /// The time it is of, as whoever appended it said.
+    /// Timestamp given to `append`, in the caller's unit.
     pub time: u64,
-    /// Its values.
+    /// Decoded values.
     pub values: Vec<f32>,
-    /// What it shares with others.
+    /// Data it shares with other frames.
     pub role: FrameRole,
-    /// Where the values come from and how far they can be off.
+    /// Tier and error of the values.
     pub provenance: Provenance,
 }
 
 impl TensorStore {
-    /// Reads frames of a temporal tensor.
+    /// Reads a range of frames of a temporal tensor.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`], [`StoreError::NotTemporal`], [`StoreError::FramesOutOfRange`]; [`StoreError::Damaged`],
-    /// [`StoreError::Io`].
+    /// Returns [`StoreError::NotFound`], [`StoreError::NotTemporal`], [`StoreError::FramesOutOfRange`],
+    /// [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
         let id = id.into();
         let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
         self.core.reader().frames(&found, &id, range)
     }
 
-    /// Number of frames of a temporal tensor.
+    /// Returns the number of frames of a temporal tensor.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`], [`StoreError::NotTemporal`].
+    /// Returns [`StoreError::NotFound`] or [`StoreError::NotTemporal`].
     pub fn frame_count(&self, id: impl Into<TensorId>) -> Result<u64, StoreError> {
         let id = id.into();
         self.core.found(&id, &id.key())?.frame_count(&id)

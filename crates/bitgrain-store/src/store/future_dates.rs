@@ -1,18 +1,18 @@
-//! Dates that lie in the future: a clock was ahead when they were written and is right again, or it is behind now.
+//! Timestamps in the future: the clock was ahead when they were written, or is behind now.
 //!
-//! Order comes from sequence numbers, so such a date is only wrong about use: the tensor would look as if it had just been used
-//! until the time has caught up. A tick therefore writes down the use of such tensors with its own time.
+//! Records are ordered by sequence number, so such a timestamp only distorts usage: the tensor would look recently used
+//! until the clock catches up. A tick therefore rewrites the usage of such tensors with its own time.
 
 use super::{Core, TensorStore};
 use crate::StoreError;
 use crate::policy::{CapState, Usage};
 
-/// Milliseconds by which the time of a tick may differ from the clock, and dates may lie in the future: a day, more than
-/// time zones and the drift of clocks account for.
+/// Tolerance in milliseconds for differences between tick times, stored timestamps and the clock: one day, more than
+/// time zones and clock drift account for.
 pub(crate) const SLACK: u64 = 24 * 3_600_000;
 
 impl TensorStore {
-    /// The time of the store's clock, in milliseconds since 1970.
+    /// Returns the time of the store's clock, in milliseconds since 1970.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.core.now()
@@ -20,7 +20,7 @@ impl TensorStore {
 }
 
 impl Core {
-    /// Refuses times that the clock does not agree with, such as seconds that were taken for milliseconds.
+    /// Rejects times too far from the clock, such as seconds given as milliseconds.
     pub(super) fn check_time(&self, now: u64) -> Result<(), StoreError> {
         self.check_not_past(now)?;
         let clock = self.now();
@@ -30,7 +30,7 @@ impl Core {
         Ok(())
     }
 
-    /// Refuses times that are over for long; later ones are fine for a plan.
+    /// Rejects times too far in the past; a plan may look at any later time.
     pub(super) fn check_not_past(&self, now: u64) -> Result<(), StoreError> {
         let clock = self.now();
         if !self.config.clock.is_simulated() && now.saturating_add(SLACK) < clock {
@@ -39,8 +39,8 @@ impl Core {
         Ok(())
     }
 
-    /// Dates uses back to `now` that lie further in the future than the slack. They are written down with the next list of
-    /// uses, so that this is done once.
+    /// Resets usage timestamps that are further in the future than the tolerance to `now`. The next usage record
+    /// contains them, so this happens once.
     pub(super) fn redate(&self, now: u64) {
         let mut ahead = Vec::new();
         self.index.for_each(|entry| {
@@ -54,23 +54,23 @@ impl Core {
     }
 }
 
-/// True if a date is too far ahead of `now` to be a matter of clocks that differ a little.
+/// Returns whether a timestamp is too far ahead of `now` to be clock drift.
 pub(super) fn is_ahead(date: u64, now: u64) -> bool {
     date > now.saturating_add(SLACK)
 }
 
-/// A use with a date that is not in the future.
+/// Limits the timestamp of a usage to `now`.
 pub(super) fn limit_date(usage: Usage, now: u64) -> Usage {
     if is_ahead(usage.last, now) { Usage { last: now, ..usage } } else { usage }
 }
 
-/// When data came to its tier. A date in the future says nothing: the data counts as old, since nothing better will ever be
-/// known of this record.
+/// Returns the time at which data reached its tier. For a timestamp in the future, the data counts as old, because the
+/// true time of this record cannot be recovered.
 pub(super) fn changed_at(date: u64, now: u64) -> u64 {
     if is_ahead(date, now) { 0 } else { date }
 }
 
-/// The state of the cap without a date in the future.
+/// Returns the state of the cap without timestamps in the future.
 pub(super) fn cap_at(cap: CapState, now: u64) -> CapState {
     CapState { last_downgrade: cap.last_downgrade.filter(|date| !is_ahead(*date, now)) }
 }

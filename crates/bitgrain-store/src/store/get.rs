@@ -1,37 +1,38 @@
-//! Reading tensors.
+//! Reading of tensors.
 
 use std::ops::{ControlFlow, Range};
 
 use super::TensorStore;
 use crate::{Provenance, StoreError, TensorId};
 
-/// Bytes of a record that is read at once if it is in memory: a writer waits for a microsecond or two.
+/// Maximum size in bytes of a mapped record that is read under the lock of its entry: a writer waits one or two
+/// microseconds.
 const NEAR: u64 = 16 << 10;
 
-/// A tensor that was read.
+/// A tensor read from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredTensor {
-    /// Lengths of the axes.
+    /// Length of each axis.
     pub shape: Vec<usize>,
-    /// The values, those of the last axis next to each other.
+    /// Values in row-major order.
     pub values: Vec<f32>,
-    /// Where they come from and how far they can be off.
+    /// Tier and error of the values.
     pub provenance: Provenance,
 }
 
 impl TensorStore {
-    /// Reads a tensor; the last frame of a temporal one.
+    /// Reads a tensor; for a temporal tensor, its last frame.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::TierZeroNoPolicy`], [`StoreError::TooManyZeros`];
-    /// [`StoreError::Io`].
+    /// Returns [`StoreError::NotFound`], [`StoreError::Damaged`], [`StoreError::TierZeroNoPolicy`],
+    /// [`StoreError::TooManyZeros`] or [`StoreError::Io`].
     pub fn get(&self, id: impl Into<TensorId>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         let key = id.key();
         let place = self.core.touch_with(&key, |entry| entry.place.clone());
         let place = place.ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
         let mut values = Vec::new();
-        // Most tensors have their values in their record, and nothing else is needed of their entry.
+        // Fast path: the record of most tensors contains the values, so the rest of the index entry is not needed.
         let (shape, provenance) = match self.core.reader().read_own(&place, &id, &mut values)? {
             Some(read) => read,
             None => self.core.reader().read_derived(&self.core.found(&id, &key)?, &id, &mut values)?,
@@ -39,15 +40,15 @@ impl TensorStore {
         Ok(StoredTensor { shape, values, provenance })
     }
 
-    /// Reads a tensor into memory of the caller, which has as many values as the tensor.
+    /// Reads a tensor into a buffer of the caller, which must have as many values as the tensor.
     ///
     /// # Errors
-    /// As [`get`](Self::get); [`StoreError::ShapeMismatch`].
+    /// Returns the errors of [`get`](Self::get) and [`StoreError::ShapeMismatch`].
     pub fn get_into(&self, id: impl Into<TensorId>, mut out: &mut [f32]) -> Result<Provenance, StoreError> {
         let id = id.into();
         let (key, reader) = (id.key(), self.core.reader());
-        // A small record in memory is read under the lock of its entry: to hold on to its segment, which all readers share,
-        // would take two of them longer than to read it.
+        // A small mapped record is read under the lock of its entry: cloning the `Arc` of its segment, a counter that
+        // all readers share, would cost concurrent readers more than the read itself.
         let seen = self.core.touch_with(&key, |entry| {
             let near = entry.place.len <= NEAR && entry.place.is_mapped();
             let read = if near { reader.read_small(&entry.place, &id, out).transpose() } else { None };
@@ -68,17 +69,17 @@ impl TensorStore {
         }
     }
 
-    /// Reads rows of a tensor, counted along its first axis. Only the blocks they are in are read.
+    /// Reads a range of rows, along the first axis. Only the blocks that contain them are read.
     ///
     /// # Errors
-    /// As [`get`](Self::get); [`StoreError::RowsOutOfRange`].
+    /// Returns the errors of [`get`](Self::get) and [`StoreError::RowsOutOfRange`].
     pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         let found = self.core.touch(&id.key()).ok_or_else(|| StoreError::NotFound { id: id.clone() })?;
         self.core.reader().get_rows(&found, &id, rows)
     }
 
-    /// True if there is a tensor with this id. Not counted as a use of it.
+    /// Returns whether a tensor with this id exists. Does not count as a use.
     pub fn contains(&self, id: impl Into<TensorId>) -> bool {
         self.core.find(&id.into().key()).is_some()
     }

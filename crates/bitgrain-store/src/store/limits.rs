@@ -1,15 +1,15 @@
-//! What a tensor may be.
+//! Limits of shapes, error limits and user metadata.
 
 use bitgrain_formats::segment::MAX_RANK;
 
 use crate::StoreError;
 
-/// Most pairs of user metadata.
+/// Maximum number of user metadata pairs.
 const MAX_PAIRS: usize = 1024;
-/// Most bytes of user metadata.
+/// Maximum total size of user metadata in bytes.
 const MAX_USER: usize = 256 << 10;
 
-/// Whether a shape has as many values as were given.
+/// Checks that a shape matches the number of values.
 pub(super) fn check_shape(shape: &[usize], got: usize) -> Result<(), StoreError> {
     if shape.len() > MAX_RANK {
         return Err(StoreError::TooManyAxes { axes: shape.len(), limit: MAX_RANK });
@@ -18,9 +18,9 @@ pub(super) fn check_shape(shape: &[usize], got: usize) -> Result<(), StoreError>
     if expected == got { Ok(()) } else { Err(StoreError::ShapeMismatch { expected, got }) }
 }
 
-/// Product of the axes.
+/// Returns the product of the axes.
 pub(super) fn elements(shape: &[usize]) -> Result<usize, StoreError> {
-    // Zeros come last, so that no order of the axes overflows.
+    // Zeros are left out of the check, so that the product overflows for no order of the axes.
     let product = shape.iter().filter(|axis| **axis != 0).try_fold(4_usize, |bytes, axis| bytes.checked_mul(*axis));
     match product.filter(|bytes| isize::try_from(*bytes).is_ok()) {
         Some(_) if shape.contains(&0) => Ok(0),
@@ -29,7 +29,7 @@ pub(super) fn elements(shape: &[usize]) -> Result<usize, StoreError> {
     }
 }
 
-/// Whether an error may be a limit.
+/// Checks that an error limit is finite and not negative.
 pub(super) fn check_max_error(max_error: f32) -> Result<(), StoreError> {
     if max_error.is_finite() && max_error.is_sign_positive() {
         Ok(())
@@ -38,7 +38,7 @@ pub(super) fn check_max_error(max_error: f32) -> Result<(), StoreError> {
     }
 }
 
-/// Whether user metadata is within its limits.
+/// Checks that user metadata is within its limits.
 pub(super) fn check_user(pairs: &[(String, String)]) -> Result<(), StoreError> {
     let bytes = pairs.iter().map(|(key, value)| key.len() + value.len()).sum();
     if pairs.len() > MAX_PAIRS || bytes > MAX_USER {

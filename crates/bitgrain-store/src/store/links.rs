@@ -1,4 +1,4 @@
-//! Who is reconstructed from whom, kept in step with the index.
+//! Reconstruction links between tensors, kept in sync with the index.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::Core;
 use crate::reconstruct::{DependentIndex, check_drop, check_link};
 use crate::{StoreError, TensorId, Tier};
 
-/// Bases and dependents of all tensors with a reconstruction policy, data or not.
+/// Bases and dependents of all tensors with a reconstruction policy, with or without data.
 #[derive(Debug, Default)]
 pub(super) struct LinkTable {
     bases: HashMap<TensorId, TensorId>,
@@ -14,7 +14,7 @@ pub(super) struct LinkTable {
 }
 
 impl LinkTable {
-    /// Notes what `id` is reconstructed from now, if anything.
+    /// Sets or removes the base of `id`.
     pub(super) fn set(&mut self, id: &TensorId, base: Option<TensorId>) {
         self.dependents.change(id, self.bases.get(id), base.as_ref());
         match base {
@@ -23,39 +23,39 @@ impl LinkTable {
         };
     }
 
-    /// What `id` is reconstructed from.
+    /// Returns the base of `id`.
     pub(super) fn base(&self, id: &TensorId) -> Option<&TensorId> {
         self.bases.get(id)
     }
 
-    /// True if no tensor is reconstructed from another.
+    /// Returns whether the table has no links.
     pub(super) fn is_empty(&self) -> bool {
         self.bases.is_empty()
     }
 
-    /// The tensors that are reconstructed from `id`, in order.
+    /// Returns the tensors that are reconstructed from `id`, sorted.
     pub(super) fn of(&self, id: &TensorId) -> Vec<TensorId> {
         self.dependents.of(id).cloned().collect()
     }
 
     /// # Errors
-    /// [`StoreError::HasDependents`].
+    /// Returns [`StoreError::HasDependents`] if tensors are reconstructed from `id`.
     pub(super) fn check_free(&self, id: &TensorId) -> Result<(), StoreError> {
         if self.dependents.is_empty() { Ok(()) } else { self.dependents.check_free(id) }
     }
 
-    /// Whether `id` may be reconstructed from `base`; with `drop`, without data of its own.
+    /// Checks that `id` may be reconstructed from `base`; with `drop`, without data of its own.
     ///
     /// # Errors
-    /// [`StoreError::ReconstructionCycle`], [`StoreError::ReconstructionDepthExceeded`].
+    /// Returns [`StoreError::ReconstructionCycle`] or [`StoreError::ReconstructionDepthExceeded`].
     pub(super) fn check(&self, core: &Core, id: &TensorId, base: &TensorId, drop: bool) -> Result<(), StoreError> {
         check_link(&|id: &TensorId| self.bases.get(id).cloned(), id, base)?;
         let links = |id: &TensorId| self.followed(core, id, &HashSet::new());
         if drop { check_drop(&links, &self.dependents, id, base) } else { Ok(()) }
     }
 
-    /// Whether the data of `id` may go when that of `dropped` goes as well: nobody needs it, or all that need it can still be
-    /// reconstructed.
+    /// Returns whether the data of `id` may be dropped together with that of `dropped`: it has no dependents, or all of
+    /// them can still be reconstructed.
     pub(super) fn may_drop(
         &self,
         core: &Core,
@@ -70,7 +70,7 @@ impl LinkTable {
         }
     }
 
-    /// The base of a tensor without data, or one of `dropped`.
+    /// Returns the base of a tensor that has no data or is in `dropped`.
     fn followed(&self, core: &Core, id: &TensorId, dropped: &HashSet<TensorId>) -> Option<TensorId> {
         let base = self.bases.get(id)?;
         let absent = dropped.contains(id) || core.index.with(&id.key(), |entry| entry.traits.tier == Tier::Absent)?;

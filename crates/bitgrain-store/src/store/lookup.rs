@@ -1,4 +1,4 @@
-//! Looking tensors up in the index: all that a reader or a writer needs of one, in one go.
+//! Index lookup: returns everything a reader or writer needs of a tensor at once.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::policy::Usage;
 use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier};
 
-/// A tensor as the index has it at one moment. Holding it keeps its records readable.
+/// State of a tensor in the index at one moment. Holding it keeps its records readable.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) place: Place,
@@ -29,19 +29,19 @@ impl Found {
         }
     }
 
-    /// Bytes of all of its records.
+    /// Returns the total size of its records in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.place.len + self.frames.iter().flat_map(|frames| frames.iter()).map(|frame| frame.len).sum::<u64>()
     }
 }
 
-/// True if no writer changed a tensor between two looks at it.
+/// Returns whether the tensor was not changed between two lookups.
 pub(super) fn is_unchanged(before: Option<&Found>, now: Option<&Found>) -> bool {
     let version = |found: &Found| (found.place.sequence, found.frames.as_ref().map(|frames| frames.len()));
     before.map(version) == now.map(version)
 }
 
-/// Finds tensors: the index, or a snapshot of it.
+/// Lookup of tensors, in the index or in a snapshot.
 pub(super) trait Lookup {
     fn lookup(&self, id: &TensorId) -> Option<Found>;
 }
@@ -53,29 +53,29 @@ impl Lookup for Core {
 }
 
 impl Core {
-    /// What the index has of a tensor.
+    /// Returns the state of a tensor.
     pub(super) fn find(&self, key: &[u8]) -> Option<Found> {
         self.index.with(key, Found::of)
     }
 
-    /// As [`find`](Self::find), for a tensor that must be there.
+    /// Like [`find`](Self::find), but fails if the tensor does not exist.
     pub(super) fn found(&self, id: &TensorId, key: &[u8]) -> Result<Found, StoreError> {
         self.find(key).ok_or_else(|| StoreError::NotFound { id: id.clone() })
     }
 
-    /// Counts an access.
+    /// Counts an access and returns the state of the tensor.
     pub(super) fn touch(&self, key: &[u8]) -> Option<Found> {
         self.touch_with(key, Found::of)
     }
 
-    /// Counts an access, and looks at the tensor.
+    /// Counts an access and calls `look` with the entry.
     pub(super) fn touch_with<T>(&self, key: &[u8], look: impl FnOnce(&Entry) -> T) -> Option<T> {
         let now = self.now();
         self.index.touch(key, |entry| entry.usage.touch(now, &self.config.policy), look)
     }
 
-    /// Counts a write of a tensor that was there before, or was not. The first one is not written down: it follows from the
-    /// time of the record.
+    /// Counts a write, where `before` is whether the tensor existed. The first write is not marked dirty, because its
+    /// usage follows from the time of the record.
     pub(super) fn touch_written(&self, key: &[u8], before: bool, now: u64) {
         let touch = |entry: &Entry| entry.usage.touch(now, &self.config.policy);
         if before {

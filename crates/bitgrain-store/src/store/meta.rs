@@ -1,4 +1,4 @@
-//! What is known of tensors without their values.
+//! Metadata queries.
 
 use bitgrain_formats::segment::Encoding;
 
@@ -10,38 +10,38 @@ use crate::policy::{PolicyConfig, score};
 use crate::{Provenance, StoreError, TensorId, TensorMeta, Tier, record};
 
 impl TensorStore {
-    /// What is known of a tensor. Not counted as a use of it.
+    /// Returns the metadata of a tensor. Does not count as a use.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Damaged`]; [`StoreError::Io`].
+    /// Returns [`StoreError::NotFound`], [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn meta(&self, id: impl Into<TensorId>) -> Result<TensorMeta, StoreError> {
         let (id, core) = (id.into(), &self.core);
         let found = core.found(&id, &id.key())?;
         core.reader().meta(&found, &id, core.now(), &core.config.policy)
     }
 
-    /// Lengths of a tensor's axes; of one frame if it is temporal. Not counted as a use of it.
+    /// Returns the length of each axis; of one frame if the tensor is temporal. Does not count as a use.
     ///
     /// # Errors
-    /// As [`meta`](Self::meta).
+    /// Returns the errors of [`meta`](Self::meta).
     pub fn shape(&self, id: impl Into<TensorId>) -> Result<Vec<usize>, StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.reader().shape(&core.found(&id, &id.key())?, &id)
     }
 
-    /// All ids, or those that are names that begin with `prefix`, in order: names, then numbers.
+    /// Returns all ids, or the names that start with `prefix`, sorted: names before numbers.
     #[must_use]
     pub fn ids(&self, prefix: Option<&str>) -> Vec<TensorId> {
         self.keys(prefix).iter().map(|key| TensorId::of_key(key)).collect()
     }
 
-    /// What is known of all tensors, or of those whose name begins with `prefix`, in the order of their ids: names, then
-    /// numbers. Tensors that are put meanwhile may be missing; one that is deleted meanwhile is.
+    /// Iterates over the metadata of all tensors, or of those whose name starts with `prefix`, sorted by id: names
+    /// before numbers. Tensors put during the iteration may be missing; tensors deleted during it are skipped.
     pub fn scan(&self, prefix: Option<&str>) -> Scan<'_> {
         Scan { store: self, keys: self.keys(prefix).into_iter() }
     }
 
-    /// Keys of tensors in order.
+    /// Returns the keys of tensors, sorted.
     fn keys(&self, prefix: Option<&str>) -> Vec<Key> {
         let start = prefix.map(|prefix| TensorId::from(prefix).key());
         let mut keys = Vec::new();
@@ -50,12 +50,12 @@ impl TensorStore {
                 keys.push(entry.key.clone());
             }
         });
-        keys.sort_unstable(); // keys are ordered as ids are
+        keys.sort_unstable(); // keys sort like ids
         keys
     }
 }
 
-/// Tensors of a store one after another: see [`TensorStore::scan`].
+/// Iterator over the metadata of tensors; created by [`TensorStore::scan`].
 pub struct Scan<'s> {
     store: &'s TensorStore,
     keys: std::vec::IntoIter<Key>,
@@ -120,9 +120,9 @@ impl Reader<'_> {
         })
     }
 
-    /// The errors of the worst frame, and when the last one was written.
+    /// Returns the errors of the worst frame and the time of the last one.
     pub(super) fn worst_frame(&self, found: &Found, id: &TensorId) -> Result<(Provenance, u64), StoreError> {
-        // The index keeps the tier with the fewest bits.
+        // The index has the tier with the fewest bits.
         let tier = found.traits.tier;
         let mut worst = Provenance { tier, bits: tier.bits(), bound: 0.0, measured: 0.0, depth: 0 };
         let (mut last, mut buffer) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! The store: what users call, a file for each noun.
+//! The public API of the store, one file per operation.
 
 mod append;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -58,10 +58,10 @@ use crate::recovery::RecoveryReport;
 use crate::storage::Storage;
 use crate::{StoreConfig, StoreError};
 
-/// An open store of tensors.
+/// An open tensor store.
 ///
-/// May be shared by threads: readers do not wait for each other or for writers, and writers only share the wait for the disk.
-/// What a method acknowledged with `Ok` is there after a crash, as [`SyncMode`](crate::SyncMode) says.
+/// Can be shared between threads: readers do not block each other or writers, and concurrent writers share one fsync.
+/// A change acknowledged with `Ok` survives a crash, within the limits of the [`SyncMode`](crate::SyncMode).
 ///
 /// ```
 /// use bitgrain_store::{StoreConfig, TensorStore};
@@ -80,69 +80,69 @@ pub struct TensorStore {
     core: Core,
 }
 
-/// What there is of an open store.
+/// State of an open store.
 struct Core {
     storage: Arc<dyn Storage>,
     config: StoreConfig,
     index: Arc<Index>,
     segments: Arc<Segments>,
-    /// None if it is open for reading only.
+    /// `None` if the store is open read-only.
     log: Option<Log>,
     manifest: Arc<Mutex<Manifest>>,
-    /// One of these is held from looking at a tensor until the change that follows from it is in the index.
+    /// Writer locks, by hash of the key. Held from reading a tensor until the resulting change is in the index.
     stripes: Vec<Mutex<()>>,
-    /// Who is reconstructed from whom.
+    /// Reconstruction links between tensors.
     links: Mutex<LinkTable>,
-    /// Held by whoever adds to that, so that no two make a circle together.
+    /// Held while links are added, so that two threads cannot close a cycle together.
     linking: Mutex<()>,
     encoders: Mutex<Encoders>,
-    /// Held by whoever compacts, or wants the segments to stay.
+    /// Held during compaction, and by operations that need a fixed set of segments.
     compacting: Mutex<()>,
     report: RecoveryReport,
 }
 
-/// Locks of writers: enough that two tensors rarely have the same.
+/// Number of writer locks: enough that two tensors rarely share one.
 const STRIPES: usize = 1024;
 
 impl TensorStore {
-    /// What was found when the store was opened.
+    /// Returns the report of opening the store.
     #[must_use]
     pub fn recovery(&self) -> &RecoveryReport {
         &self.core.report
     }
 
-    /// Settings it was opened with.
+    /// Returns the settings the store was opened with.
     #[must_use]
     pub fn config(&self) -> &StoreConfig {
         &self.core.config
     }
 
-    /// Number of tensors.
+    /// Returns the number of tensors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.core.index.len()
     }
 
-    /// True if there are no tensors.
+    /// Returns whether the store has no tensors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes everything that was written durable, whatever the [`SyncMode`](crate::SyncMode).
+    /// Makes all writes so far durable, regardless of the [`SyncMode`](crate::SyncMode).
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::Io`].
+    /// Returns [`StoreError::ReadOnly`], [`StoreError::Poisoned`] or [`StoreError::Io`].
     pub fn flush(&self) -> Result<(), StoreError> {
         self.core.log()?.flush()
     }
 
-    /// Writes down how tensors were used, seals the log, makes all of it durable and writes down that it is. So whatever is
-    /// missing when the store is opened next is damage, and never taken for the work of a crash. Dropping the store does the same, but
-    /// cannot say if that failed.
+    /// Writes the usage of tensors, seals the log, makes everything durable and records that the store was closed.
+    /// Missing data at the next open is then reported as damage and never mistaken for the result of a crash. Dropping
+    /// the store does the same but ignores errors.
     ///
     /// # Errors
-    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::Io`].
+    /// Returns [`StoreError::Poisoned`], [`StoreError::NoSpace`] or [`StoreError::Io`].
     pub fn close(mut self) -> Result<(), StoreError> {
         self.core.close()
     }
@@ -150,7 +150,7 @@ impl TensorStore {
 
 impl Drop for TensorStore {
     fn drop(&mut self) {
-        let _ = self.core.close(); // whoever wants to know calls `close`
+        let _ = self.core.close(); // callers that need the error call `close`
     }
 }
 
@@ -160,15 +160,16 @@ impl Core {
         self.log.take().map_or(Ok(()), |log| log.close(now))
     }
 
-    /// The log.
+    /// Returns the log.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`] if the store is open for reading only.
+    /// Returns [`StoreError::ReadOnly`] if the store is open read-only.
     fn log(&self) -> Result<&Log, StoreError> {
         self.log.as_ref().ok_or(StoreError::ReadOnly)
     }
 
-    /// The time, as the clock has it. It may go backwards: a clock that was ahead must not leave the store there.
+    /// Returns the time of the clock. It is not forced to increase: a clock that was once ahead must not stay ahead
+    /// here.
     fn now(&self) -> u64 {
         self.config.clock.now()
     }
@@ -193,7 +194,7 @@ impl Core {
         self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds the writers' lock of one tensor.
+    /// Takes the writer lock of one tensor.
     fn hold_one(&self, key: &[u8]) -> MutexGuard<'_, ()> {
         self.stripes[self.stripe(key)].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,10 +204,10 @@ impl Core {
         self.index.hash(key) as usize % STRIPES
     }
 
-    /// Holds the writers' locks of some tensors.
+    /// Takes the writer locks of several tensors.
     fn hold(&self, keys: &[&[u8]]) -> Vec<MutexGuard<'_, ()>> {
         let mut stripes: Vec<usize> = keys.iter().map(|key| self.stripe(key)).collect();
-        // In one order for everybody, each once: no two wait for each other.
+        // Sorted and without duplicates, so that two threads cannot deadlock.
         stripes.sort_unstable();
         stripes.dedup();
         stripes.iter().map(|&stripe| self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)).collect()

@@ -1,4 +1,4 @@
-//! Opening a store on a storage.
+//! Opening of a store on a storage.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,10 +11,10 @@ use crate::storage::Storage;
 use crate::{StoreConfig, StoreError, TensorId};
 
 impl TensorStore {
-    /// Opens a store that is kept on `storage`, for reading and writing. Nothing else may write to it meanwhile.
+    /// Opens a store on `storage` for reading and writing. The caller ensures that it is the only writer.
     ///
     /// # Errors
-    /// As `TensorStore::open`, but for those of folders.
+    /// Returns the errors of `TensorStore::open`, except those about folders.
     pub fn open_on(storage: Arc<dyn Storage>, config: StoreConfig) -> Result<Self, StoreError> {
         Self::on(storage, config, true)
     }
@@ -31,7 +31,7 @@ impl TensorStore {
         });
         let mut links = LinkTable::default();
         for (key, base) in found.needs {
-            // What later records say comes later; a tensor without a policy has none any more.
+            // Later records override earlier ones; skip tensors that no longer have a policy.
             if index.with(&key, |entry| entry.traits.reconstructable) == Some(true) {
                 links.set(&TensorId::of_key(&key), Some(TensorId::of_key(&base)));
             }

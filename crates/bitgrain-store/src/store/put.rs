@@ -1,4 +1,4 @@
-//! Putting tensors.
+//! Putting of tensors.
 
 use std::borrow::Cow;
 
@@ -15,25 +15,27 @@ use crate::log::Record;
 use crate::{Provenance, StoreError, TensorId, Tier, blocks, record};
 
 impl TensorStore {
-    /// Puts a tensor, in place of what had the id. Returns what it cost.
+    /// Puts a tensor, replacing any tensor with this id. Returns the error of the encoding.
     ///
-    /// It is encoded at its pin, or else at the first tier of the policy (8 bits), whatever its use was; with more bits if
-    /// the last tick wanted them, and lossless if it was. Pin, error limit and user metadata of the id stay. A tensor with an
-    /// axis of 0 is fine.
+    /// It is encoded at its pin, or else at the first tier of the policy (8 bits), regardless of use; with more bits if
+    /// the last tick wanted them, and lossless if the tensor was lossless. The id keeps its pin, error limit and user
+    /// metadata. Axes of length 0 are allowed.
     ///
     /// # Errors
-    /// [`StoreError::IdEmpty`], [`StoreError::IdTooLong`]; [`StoreError::ShapeMismatch`], [`StoreError::ShapeOverflow`],
-    /// [`StoreError::TooManyAxes`]; [`StoreError::NonFinite`]; [`StoreError::BoundExceeded`];
-    /// [`StoreError::HasDependents`] if others are reconstructed from what is there; [`StoreError::ReadOnly`],
-    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`], [`StoreError::LittleSpace`], [`StoreError::Io`].
+    /// Returns [`StoreError::IdEmpty`], [`StoreError::IdTooLong`]; [`StoreError::ShapeMismatch`],
+    /// [`StoreError::ShapeOverflow`], [`StoreError::TooManyAxes`]; [`StoreError::NonFinite`];
+    /// [`StoreError::BoundExceeded`]; [`StoreError::HasDependents`] if other tensors are reconstructed from the one to
+    /// replace; [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
+    /// [`StoreError::LittleSpace`] or [`StoreError::Io`].
     pub fn put(&self, id: impl Into<TensorId>, shape: &[usize], values: &[f32]) -> Result<Provenance, StoreError> {
         self.put_with(id, shape, values, &PutOptions::default())
     }
 
-    /// As [`put`](Self::put), with choices.
+    /// Like [`put`](Self::put), with options.
     ///
     /// # Errors
-    /// As [`put`](Self::put); [`StoreError::HasFrames`] if frames are to be kept and the id has some.
+    /// Returns the errors of [`put`](Self::put), and [`StoreError::HasFrames`] if the id has frames and they are to be
+    /// kept.
     pub fn put_with(
         &self,
         id: impl Into<TensorId>,
@@ -63,7 +65,7 @@ impl TensorStore {
     }
 }
 
-/// A tensor on its way in.
+/// A tensor being put.
 pub(super) struct Put<'a> {
     pub(super) id: &'a TensorId,
     pub(super) key: Key,
@@ -71,11 +73,11 @@ pub(super) struct Put<'a> {
     values: Cow<'a, [f32]>,
     options: &'a PutOptions,
     coded: Option<Coded>,
-    /// What is kept of the tensor that was there.
+    /// Metadata kept from the replaced tensor.
     kept: Kept,
 }
 
-/// What a `put` keeps of the tensor that was there.
+/// Metadata that a `put` keeps from the replaced tensor.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
     pub(super) created: Option<u64>,
@@ -99,7 +101,7 @@ impl<'a> Put<'a> {
         if options.tier == Some(Tier::Absent) {
             return Err(StoreError::AbsentValues);
         }
-        // Blocks of values that are not finite are refused where they are encoded.
+        // Under `Reject`, the encoder itself detects non-finite values, which saves a pass over the values.
         let values = match options.non_finite {
             NonFinite::Reject => Cow::Borrowed(values),
             policy => blocks::make_finite(values, policy, core.config.block_len.get())?,
@@ -107,7 +109,7 @@ impl<'a> Put<'a> {
         Ok(Self { id, key: id.key(), shape, values, options, coded: None, kept: Kept::default() })
     }
 
-    /// Encodes at the tier that follows from what is there, unless that was done already.
+    /// Encodes at the tier that follows from the current state, unless the values are already encoded at that tier.
     pub(super) fn encode(&mut self, core: &Core, seen: Option<&Found>) -> Result<(), StoreError> {
         self.kept = match seen {
             Some(found) => Kept::read_if_whole(found, self.id)?,
@@ -116,7 +118,7 @@ impl<'a> Put<'a> {
         let (tier, asked) = self.tier(core, seen);
         let limit = self.max_error(seen);
         let coding = TierEncoder { block: core.config.block_len, two_level: self.options.two_level };
-        // More bits until the error is small enough; 5 bits are between 7 and 3.
+        // Add bits until the error is within the limit, starting with the wanted tier.
         for tier in Tier::ALL.into_iter().rev().filter(|other| *other <= tier && (!asked || *other == tier)) {
             if tier == Tier::Lossless && !asked {
                 break;
@@ -139,7 +141,7 @@ impl<'a> Put<'a> {
         Ok(())
     }
 
-    /// What was encoded.
+    /// Returns the encoded values.
     pub(super) fn take_coded(&mut self) -> Option<Coded> {
         self.coded.take()
     }
@@ -156,11 +158,11 @@ impl<'a> Put<'a> {
         Ok(cost)
     }
 
-    /// The tier to encode at, and whether it may not have more bits than that.
+    /// Returns the tier to encode at, and whether it is mandatory, so that more bits are not tried.
     fn tier(&self, core: &Core, seen: Option<&Found>) -> (Tier, bool) {
         let asked = if self.options.lossless { Some(Tier::Lossless) } else { self.options.tier };
         let tier = match (asked, self.pin(seen)) {
-            // A pin is the floor of every write, whatever this one asks for.
+            // The pin is the minimum for every write, even for an explicit tier.
             (Some(tier), Some(pin)) => tier.min(pin),
             (Some(tier), None) | (None, Some(tier)) => tier,
             (None, None) => core.default_tier(seen),
@@ -168,7 +170,7 @@ impl<'a> Put<'a> {
         (tier, asked == Some(tier) || tier == Tier::Lossless)
     }
 
-    /// The pin that the tensor will have, if it holds data.
+    /// Returns the pin of the new tensor, if it is a tier with data.
     fn pin(&self, seen: Option<&Found>) -> Option<Tier> {
         pin(self.options, seen).filter(|pin| *pin != Tier::Absent)
     }
@@ -178,12 +180,12 @@ impl<'a> Put<'a> {
     }
 }
 
-/// The pin of a tensor put in place of `seen`.
+/// Returns the pin of a tensor that replaces `seen`.
 pub(super) fn pin(options: &PutOptions, seen: Option<&Found>) -> Option<Tier> {
     options.pin.or_else(|| seen.and_then(|found| found.traits.pinned))
 }
 
-/// Refuses to put values in the place of frames that are to be kept.
+/// Fails if the put would replace frames that are to be kept.
 pub(super) fn check_frames(options: &PutOptions, id: &TensorId, seen: Option<&Found>) -> Result<(), StoreError> {
     match seen.map_or(Ok(0), |found| found.frame_count(id)) {
         Ok(frames) if frames > 0 && options.keep_frames => Err(StoreError::HasFrames { id: id.clone(), frames }),
@@ -191,12 +193,12 @@ pub(super) fn check_frames(options: &PutOptions, id: &TensorId, seen: Option<&Fo
     }
 }
 
-/// The largest bound that a tensor put in place of `seen` may have.
+/// Returns the error limit of a tensor that replaces `seen`.
 pub(super) fn max_error(options: &PutOptions, seen: Option<&Found>) -> Option<f32> {
     options.max_error.or_else(|| seen.and_then(|found| found.traits.max_error))
 }
 
-/// The head of a tensor that is put in place of `seen`.
+/// Returns the head of a tensor that replaces `seen`.
 pub(super) fn head_of<'a>(
     coded: &Coded,
     shape: &[usize],
@@ -217,12 +219,13 @@ pub(super) fn head_of<'a>(
         pinned: pinned.map(Tier::code),
         max_error: max_error(options, seen),
         user: user.iter().map(|(key, value)| (&**key, &**value)).collect(),
-        reconstruct: None, // it would bring back the old values
+        reconstruct: None, // would return the old values
     }
 }
 
 impl Kept {
-    /// As [`read`](Self::read); nothing if the record is damaged: a new one is the way to get rid of it.
+    /// Like [`read`](Self::read), but returns the default if the record is damaged, because a put is the way to replace
+    /// it.
     pub(super) fn read_if_whole(found: &Found, id: &TensorId) -> Result<Self, StoreError> {
         match Self::read(found, id) {
             Err(StoreError::Damaged { .. }) => Ok(Self::default()),
@@ -241,8 +244,8 @@ impl Kept {
 }
 
 impl Core {
-    /// Tier of a write without a tier and a pin: never fewer bits than the first tier, because only a tick lowers
-    /// precision; more if the last tick wanted them.
+    /// Returns the tier of a write without an explicit tier or pin: never fewer bits than the first tier, because only
+    /// a tick lowers precision; more if the last tick wanted them.
     pub(super) fn default_tier(&self, seen: Option<&Found>) -> Tier {
         let first = self.config.policy.first_tier;
         seen.map_or(first, |found| first.min(found.wanted))

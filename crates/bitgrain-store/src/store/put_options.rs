@@ -1,10 +1,10 @@
-//! How a tensor is put.
+//! Options of `put`.
 
 use bitgrain_codec::{NonFinite, TwoLevel};
 
 use crate::Tier;
 
-/// Choices of one `put`. A field that is `None` keeps the tensor's setting, or takes the default for a new id.
+/// Options of one `put`. A field that is `None` keeps the tensor's setting, or takes the default for a new id.
 ///
 /// ```
 /// use bitgrain_store::{PutOptions, Tier};
@@ -13,22 +13,24 @@ use crate::Tier;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PutOptions {
-    /// Tier to encode at, this time; the pin if that has more bits. By default, the pin, or else
-    /// [`first_tier`](crate::policy::PolicyConfig::first_tier), or the tier that the last tick wanted if that has more bits.
+    /// Tier of this put; raised to the pin if that has more bits. Default: the pin, or else
+    /// [`first_tier`](crate::policy::PolicyConfig::first_tier), or the tier that the last tick wanted if that has more
+    /// bits.
     pub tier: Option<Tier>,
-    /// Lowest tier from now on, this `put` included. [`TensorStore::pin`](crate::TensorStore::pin) removes it.
+    /// Minimum tier from now on, including this `put`. [`TensorStore::pin`](crate::TensorStore::pin) removes it.
     pub pin: Option<Tier>,
-    /// Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
+    /// Largest error from now on. More bits are used if the tier's bound is too large; an error if 8 bits do not
+    /// suffice.
     pub max_error: Option<f32>,
-    /// Keep the values as they are: 32 bits.
+    /// Store the values unchanged, with 32 bits each.
     pub lossless: bool,
-    /// What to write down beside the tensor, in this order.
+    /// User metadata pairs, in this order.
     pub user: Option<Vec<(String, String)>>,
-    /// What to do with NaN and infinities.
+    /// Handling of NaN and infinities.
     pub non_finite: NonFinite,
-    /// Whether 3-bit blocks may have a second scale for outliers.
+    /// Use of a second scale for outliers in 3-bit blocks.
     pub two_level: TwoLevel,
-    /// Refuse to take the place of frames: a temporal tensor with this id is an error then.
+    /// Fail with [`StoreError::HasFrames`](crate::StoreError::HasFrames) instead of replacing a temporal tensor.
     pub keep_frames: bool,
 }
 

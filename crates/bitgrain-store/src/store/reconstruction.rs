@@ -1,4 +1,4 @@
-//! Reconstruction policies of tensors, as they are put and attached.
+//! Setting of reconstruction policies.
 
 use bitgrain_codec::{BitWidth, BlockFormat, EncodeOptions};
 use bitgrain_formats::segment::{Accuracy, Content, Encoding, Reconstruct, TensorHead};
@@ -13,13 +13,13 @@ use crate::reconstruct::{DeltaValues, Factor, Reconstruction, delta_between};
 use crate::{StoreError, TensorId, Tier, blocks};
 
 impl TensorStore {
-    /// Puts a tensor without data: reads reconstruct it from another one.
+    /// Puts a tensor without data; reads reconstruct it from its base.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if the other one is not there; [`StoreError::ReconstructionCycle`],
-    /// [`StoreError::ReconstructionDepthExceeded`]; [`StoreError::ShapeMismatch`] and the errors of a factor if it does not
-    /// go with the other one; [`StoreError::Temporal`] if that one has frames; [`StoreError::HasDependents`] if others are
-    /// reconstructed from what is there; and as [`put`](Self::put).
+    /// Returns [`StoreError::NotFound`] if the base does not exist; [`StoreError::ReconstructionCycle`] or
+    /// [`StoreError::ReconstructionDepthExceeded`]; [`StoreError::ShapeMismatch`] and the errors of factors if the
+    /// policy does not match the base; [`StoreError::Temporal`] if the base has frames; [`StoreError::HasDependents`]
+    /// if other tensors are reconstructed from the one to replace; and the errors of [`put`](Self::put).
     pub fn put_absent(
         &self,
         id: impl Into<TensorId>,
@@ -62,10 +62,12 @@ impl TensorStore {
         }
     }
 
-    /// Says how a tensor comes back if the policy drops its data; `None` takes that away. A `put` takes it away as well.
+    /// Sets the reconstruction used when the policy evicts the tensor's data; `None` removes it. A `put` also removes
+    /// it.
     ///
     /// # Errors
-    /// As [`put_absent`](Self::put_absent); [`StoreError::TierZeroNoPolicy`] if it has no data and would lose its policy.
+    /// Returns the errors of [`put_absent`](Self::put_absent), and [`StoreError::TierZeroNoPolicy`] if the tensor has
+    /// no data and would lose its policy.
     pub fn attach(&self, id: impl Into<TensorId>, reconstruct: Option<&Reconstruction>) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.log()?.check()?;
@@ -89,7 +91,8 @@ impl TensorStore {
             let edit = Edit::Reconstruct(Some((prepared.policy(base), &prepared.bytes)));
             let changed = std::cell::Cell::new(false);
             core.edit_if(&id, &edit, Some(base), || {
-                // Taken after the locks of tensors, here and elsewhere, and held until the links are changed.
+                // `edit_if` holds the lock on links, which is taken after the locks of tensors and kept until the links
+                // are updated.
                 if !is_unchanged(core.find(&base.key()).as_ref(), Some(&there)) {
                     changed.set(true);
                     return Ok(false);
@@ -104,10 +107,10 @@ impl TensorStore {
     }
 }
 
-/// A policy as it is written down.
+/// An encoded reconstruction policy.
 pub(super) struct Prepared {
     kind: Kind,
-    /// What it takes, as bytes of a body.
+    /// Payload, as bytes of the body.
     pub(super) bytes: Vec<u8>,
 }
 
@@ -129,7 +132,7 @@ impl Prepared {
 }
 
 impl Core {
-    /// Checks that a policy goes with its base and the shape of the result, and encodes it.
+    /// Checks that a policy matches its base and the shape of the result, and encodes it.
     fn prepare(&self, shape: &[usize], reconstruct: &Reconstruction, found: &Found) -> Result<Prepared, StoreError> {
         let base = reconstruct.base();
         if found.traits.temporal {

@@ -1,4 +1,4 @@
-//! Deleting tensors.
+//! Deletion of tensors.
 
 use bitgrain_formats::segment::{Accuracy, Content, Draft, Encoding, TensorHead};
 
@@ -9,22 +9,23 @@ use crate::id::Key;
 use crate::log::Record;
 use crate::{StoreError, TensorId, Tier, record};
 
-/// What to do about tensors that would be reconstructed from the one that goes.
+/// Handling of tensors that are reconstructed from a deleted one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dependents {
-    /// Keep it, and say that they need it.
+    /// Do not delete; fail with [`StoreError::HasDependents`].
     #[default]
     Refuse,
-    /// Reconstruct those without data, and keep what comes out at 8 bits. None of them is reconstructed any more.
+    /// Reconstruct dependents without data and store the result at 8 bits. Their reconstruction policies are removed.
     Materialise,
 }
 
 impl TensorStore {
-    /// Deletes a tensor and all that is known about it.
+    /// Deletes a tensor and its metadata.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::HasDependents`]; [`StoreError::ReadOnly`], [`StoreError::Poisoned`],
-    /// [`StoreError::NoSpace`], [`StoreError::Io`]; and what can go wrong when others are reconstructed.
+    /// Returns [`StoreError::NotFound`], [`StoreError::HasDependents`], [`StoreError::ReadOnly`],
+    /// [`StoreError::Poisoned`], [`StoreError::NoSpace`] or [`StoreError::Io`], and the errors of reconstructing
+    /// dependents.
     pub fn delete(&self, id: impl Into<TensorId>, dependents: Dependents) -> Result<(), StoreError> {
         let (id, core) = (id.into(), &self.core);
         core.log()?.check()?;
@@ -44,7 +45,7 @@ impl TensorStore {
             let unchanged =
                 keys.iter().zip(&freed).all(|(key, freed)| is_unchanged(core.find(key).as_ref(), Some(&freed.seen)));
             if core.links().of(&id) != needing || !unchanged {
-                continue; // somebody else was quicker
+                continue; // another writer was faster; retry
             }
             let mut records: Vec<Record<'_>> = freed.into_iter().map(|freed| freed.record).collect();
             let now = core.now();
@@ -54,19 +55,19 @@ impl TensorStore {
     }
 }
 
-/// The record that says that a tensor is gone.
+/// Returns the record of a deletion.
 pub(super) fn delete_record(id: &TensorId, now: u64) -> Record<'_> {
     Record::new(&[], Content::Delete(id.as_id()), now)
 }
 
-/// A tensor that needs no other any more.
+/// A tensor detached from its base.
 struct Freed<'a> {
     seen: Found,
     record: Record<'a>,
 }
 
 impl Core {
-    /// A tensor with data and without a reconstruction policy.
+    /// Prepares a record of the tensor with data and without a reconstruction policy.
     fn detach<'a>(&self, id: &'a TensorId, buffer: &'a mut Vec<u8>) -> Result<Freed<'a>, StoreError> {
         let seen = self.found(id, &id.key())?;
         let rebuilt = if seen.traits.tier == Tier::Absent { Some(self.reader().get(&seen, id)?) } else { None };

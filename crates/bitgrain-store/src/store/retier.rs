@@ -1,4 +1,4 @@
-//! The same tensors with fewer bits.
+//! Re-encoding of tensors with fewer bits.
 
 use std::collections::HashSet;
 
@@ -13,34 +13,34 @@ use crate::id::Key;
 use crate::log::{Purpose, Record};
 use crate::{StoreError, TensorId, Tier, record};
 
-/// A tensor to be encoded anew.
+/// A tensor to re-encode.
 #[derive(Debug, Clone)]
 pub(super) struct Retier {
     pub(super) id: TensorId,
     pub(super) tier: Tier,
 }
 
-/// What became of it.
+/// Result of re-encoding a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It is at the tier, with as many bytes as before and now.
+    /// Re-encoded; sizes in bytes before and after.
     Done { before: u64, after: u64 },
-    /// Another writer changed or deleted it since the plan, or its limits do not allow it.
+    /// Skipped: another writer changed or deleted it since the plan, or its limits do not allow the tier.
     Skipped,
 }
 
 impl Core {
-    /// Encodes tensors anew, as of `now`, and swaps all of them at once. What they are now is decoded and encoded again, so the bounds
-    /// add up; the reconstruction policies stay.
+    /// Re-encodes tensors as of `now` and replaces all of them atomically. The stored values are decoded and encoded
+    /// again, so error bounds add up; reconstruction policies are kept.
     pub(super) fn retier(&self, tensors: &[Retier], now: u64, purpose: Purpose) -> Result<Vec<Outcome>, StoreError> {
         self.log()?.check()?;
-        // Encoded without a lock, on every core.
+        // Encoded in parallel, without locks.
         let mut buffers = vec![Vec::new(); tensors.len()];
         let recoded = tensors.par_iter().zip(&mut buffers).map(|(tensor, buffer)| self.recode(tensor, buffer));
         let recoded = recoded.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<Key> = tensors.iter().map(|t| t.id.key()).collect();
         let _held = self.hold(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
-        // Held until the links are changed: what is dropped elsewhere meanwhile could make a chain too long.
+        // Held until the links are updated: concurrent evictions could otherwise make a chain too long.
         let _linking = tensors.iter().any(|tensor| tensor.tier == Tier::Absent).then(|| self.linking());
         let mut dropped = HashSet::new();
         let (mut outcomes, mut records) = (Vec::new(), Vec::new());
@@ -59,13 +59,13 @@ impl Core {
         self.commit_for(&mut records, self.now(), purpose)?;
         for ((outcome, key), tensor) in outcomes.iter_mut().zip(&keys).zip(tensors) {
             if let Outcome::Done { after, .. } = outcome {
-                // Its use no longer follows from the time of its record.
+                // Usage can no longer be derived from the time of the record.
                 self.index.touch(
                     key,
                     |_| {},
                     |entry| {
                         *after = entry.place.len;
-                        // A tensor without data comes back with more than none.
+                        // The next put of an evicted tensor needs a tier with data.
                         entry.want(if tensor.tier == Tier::Absent { Tier::Cold } else { tensor.tier });
                     },
                 );
@@ -74,17 +74,17 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Whether data may go for good, as far as others need it, when that of `dropped` goes as well.
+    /// Returns whether the data can be evicted together with that of `dropped` without breaking a dependent.
     fn may_go(&self, tensor: &Retier, recoded: &Recoded<'_>, dropped: &HashSet<TensorId>) -> bool {
         let reconstructable = recoded.seen.traits.reconstructable;
         tensor.tier != Tier::Absent || self.links().may_drop(self, &tensor.id, reconstructable, dropped)
     }
 
-    /// Decodes and encodes a tensor. None if it has no data to encode, or its limits do not allow the tier.
+    /// Decodes and re-encodes a tensor. Returns `None` if it has no data or its limits do not allow the tier.
     fn recode<'b>(&self, tensor: &Retier, buffer: &'b mut Vec<u8>) -> Result<Option<Recoded<'b>>, StoreError> {
         let Retier { id, tier } = tensor;
         let Some(seen) = self.find(&id.key()) else { return Ok(None) };
-        // The plan may be older than a pin, or than the loss of a reconstruction policy.
+        // A pin may have been set, or the reconstruction policy removed, since the plan was made.
         let evicts = *tier == Tier::Absent;
         if seen.traits.pinned.is_some_and(|pin| *tier > pin)
             || evicts && !self.config.policy.absent.allows(seen.traits.reconstructable)
@@ -111,7 +111,7 @@ impl Core {
     }
 }
 
-/// A tensor that was encoded anew.
+/// A re-encoded tensor.
 struct Recoded<'b> {
     seen: Found,
     /// Head of the old record.

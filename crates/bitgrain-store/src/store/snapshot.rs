@@ -1,4 +1,4 @@
-//! A store as it was at one moment.
+//! Snapshots: read-only views of the store at one moment.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,8 +12,8 @@ use crate::id::Key;
 use crate::policy::PolicyConfig;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, TensorMeta};
 
-/// A store as it was at one moment, for reading. It sees none of what is written later, and what it sees stays readable
-/// whatever is deleted or compacted. Reading from it does not count as use.
+/// A read-only view of the store at one moment. Later writes are not visible, and everything in the view stays readable
+/// when it is deleted or compacted. Reads do not count as use.
 pub struct Snapshot {
     tensors: HashMap<Key, Found>,
     absent: AbsentReads,
@@ -22,8 +22,8 @@ pub struct Snapshot {
 }
 
 impl TensorStore {
-    /// The store as it is now. Takes memory for each tensor, about as much as the index does; files that are compacted
-    /// meanwhile stay on the disk for as long as it is there.
+    /// Returns a view of the current state. Takes about as much memory per tensor as the index; segments compacted in
+    /// the meantime stay on disk until the snapshot is dropped.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let core = &self.core;
@@ -36,24 +36,24 @@ impl TensorStore {
 }
 
 impl Snapshot {
-    /// Number of tensors.
+    /// Returns the number of tensors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tensors.len()
     }
 
-    /// True if there are no tensors.
+    /// Returns whether the snapshot has no tensors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tensors.is_empty()
     }
 
-    /// True if there is a tensor with this id.
+    /// Returns whether a tensor with this id exists.
     pub fn contains(&self, id: impl Into<TensorId>) -> bool {
         self.tensors.contains_key(&id.into().key())
     }
 
-    /// All ids, in order.
+    /// Returns all ids, sorted.
     #[must_use]
     pub fn ids(&self) -> Vec<TensorId> {
         let mut keys: Vec<&Key> = self.tensors.keys().collect();
@@ -61,19 +61,19 @@ impl Snapshot {
         keys.into_iter().map(|key| TensorId::of_key(key)).collect()
     }
 
-    /// As [`TensorStore::get`].
+    /// Reads a tensor, like [`TensorStore::get`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::get`].
     pub fn get(&self, id: impl Into<TensorId>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         self.reader().get(self.found(&id)?, &id)
     }
 
-    /// As [`TensorStore::get_into`].
+    /// Reads a tensor into a buffer, like [`TensorStore::get_into`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::get_into`].
     pub fn get_into(&self, id: impl Into<TensorId>, mut out: &mut [f32]) -> Result<Provenance, StoreError> {
         let id = id.into();
         let found = self.found(&id)?;
@@ -83,46 +83,46 @@ impl Snapshot {
         }
     }
 
-    /// As [`TensorStore::get_rows`].
+    /// Reads a range of rows, like [`TensorStore::get_rows`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::get_rows`].
     pub fn get_rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Result<StoredTensor, StoreError> {
         let id = id.into();
         self.reader().get_rows(self.found(&id)?, &id, rows)
     }
 
-    /// As [`TensorStore::frames`].
+    /// Reads a range of frames, like [`TensorStore::frames`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::frames`].
     pub fn frames(&self, id: impl Into<TensorId>, range: Range<u64>) -> Result<Vec<Frame>, StoreError> {
         let id = id.into();
         self.reader().frames(self.found(&id)?, &id, range)
     }
 
-    /// As [`TensorStore::shape`].
+    /// Returns the length of each axis, like [`TensorStore::shape`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::shape`].
     pub fn shape(&self, id: impl Into<TensorId>) -> Result<Vec<usize>, StoreError> {
         let id = id.into();
         self.reader().shape(self.found(&id)?, &id)
     }
 
-    /// Number of frames of a temporal tensor.
+    /// Returns the number of frames of a temporal tensor.
     ///
     /// # Errors
-    /// As [`TensorStore::frame_count`].
+    /// Returns the errors of [`TensorStore::frame_count`].
     pub fn frame_count(&self, id: impl Into<TensorId>) -> Result<u64, StoreError> {
         let id = id.into();
         self.found(&id)?.frame_count(&id)
     }
 
-    /// As [`TensorStore::meta`].
+    /// Returns the metadata of a tensor, like [`TensorStore::meta`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`TensorStore::meta`].
     pub fn meta(&self, id: impl Into<TensorId>) -> Result<TensorMeta, StoreError> {
         let id = id.into();
         self.reader().meta(self.found(&id)?, &id, self.time, &self.policy)

@@ -1,4 +1,4 @@
-//! What is in a store, in numbers.
+//! Statistics of a store.
 
 use rayon::prelude::*;
 
@@ -6,49 +6,49 @@ use super::TensorStore;
 use crate::segment::Place;
 use crate::{StoreError, TensorId, Tier, record};
 
-/// What is in a store.
+/// Statistics of a store.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoreStats {
-    /// Tensors.
+    /// Number of tensors.
     pub tensors: usize,
-    /// Temporal ones among them.
+    /// Number of temporal tensors.
     pub temporal: usize,
-    /// Frames of these.
+    /// Total number of frames.
     pub frames: u64,
-    /// Of each tier, in the order of [`Tier::ALL`]. A temporal tensor counts for the lowest tier among its frames.
+    /// Statistics per tier, in the order of [`Tier::ALL`]. A temporal tensor counts for the lowest tier of its frames.
     pub tiers: [TierStats; 6],
-    /// Segments.
+    /// Number of segments.
     pub segments: usize,
-    /// Bytes of these.
+    /// Total size of the segments in bytes.
     pub file_bytes: u64,
-    /// Bytes of records that count.
+    /// Size of live records in bytes.
     pub live_bytes: u64,
-    /// Bytes of records that do not, until a compaction.
+    /// Size in bytes of records that the next compaction can drop.
     pub garbage_bytes: u64,
 }
 
-/// Tensors of one tier.
+/// Statistics of one tier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TierStats {
     /// The tier.
     pub tier: Tier,
-    /// Tensors.
+    /// Number of tensors.
     pub tensors: usize,
-    /// Bytes of their records.
+    /// Size of their records in bytes.
     pub bytes: u64,
-    /// Bytes of the same values as f32.
+    /// Size of the same values as f32 in bytes.
     pub f32_bytes: u64,
-    /// Largest bound of one, or of a frame of one; infinite for those without data.
+    /// Largest error bound of a tensor or frame; infinite for tensors without data.
     pub worst_bound: f32,
 }
 
 impl TensorStore {
-    /// Counts what is there. The first call after opening reads the head of every tensor, each call those of
+    /// Computes statistics. The first call after opening reads the head of every tensor; each call reads the heads of
     /// all frames.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`], [`StoreError::Io`].
+    /// Returns [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn stats(&self) -> Result<StoreStats, StoreError> {
         let core = &self.core;
         core.learn_all()?;
@@ -98,7 +98,7 @@ impl TensorStore {
 }
 
 impl super::Core {
-    /// Reads the heads of tensors whose size and bound are not known.
+    /// Reads the heads of tensors whose size and bound are not in the index yet.
     pub(super) fn learn_all(&self) -> Result<(), StoreError> {
         let mut unknown = Vec::new();
         self.index.for_each(|entry| {
@@ -106,14 +106,14 @@ impl super::Core {
                 unknown.push((entry.key.clone(), entry.place.clone()));
             }
         });
-        // One read of a few bytes each: on every core at once, as they mostly wait.
+        // Small reads that mostly wait for the disk, so they run in parallel.
         unknown.par_chunks(256).try_for_each(|unknown| {
             let mut buffer = Vec::new();
             unknown.iter().try_for_each(|(key, place)| self.learn(key, place, &mut buffer))
         })
     }
 
-    /// Reads the head of one tensor.
+    /// Reads the head of one tensor into its index entry.
     fn learn(&self, key: &[u8], place: &Place, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
         let id = TensorId::of_key(key);
         let view = record::read_head(place, Some(&id), buffer)?;

@@ -1,4 +1,4 @@
-//! What the policy does to a store, now and then.
+//! Ticks: apply the tier policy to the store.
 
 use bitgrain_codec::bound;
 use rayon::prelude::*;
@@ -9,72 +9,72 @@ use super::{Core, TensorStore};
 use crate::policy::{Candidate, Reason, TierBounds, TierPlan, plan};
 use crate::{StoreError, TensorId, Tier};
 
-/// A tensor that gets fewer bits.
+/// A tensor that is re-encoded with fewer bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierMove {
-    /// The tensor.
+    /// Id of the tensor.
     pub id: TensorId,
-    /// Tier of its data before.
+    /// Tier of its data before the move.
     pub from: Tier,
-    /// And after.
+    /// Tier of its data after the move.
     pub to: Tier,
-    /// Why.
+    /// Reason for the move.
     pub reason: Reason,
-    /// Bytes of its record before.
+    /// Size of its record in bytes before the move.
     pub bytes: u64,
 }
 
-/// What a tick would do: see [`TensorStore::plan`].
+/// Preview of a tick; returned by [`TensorStore::plan`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TickPlan {
-    /// Tensors that would get fewer bits.
+    /// Tensors that would be re-encoded with fewer bits.
     pub moves: Vec<TierMove>,
-    /// Tensors whose use asks for another tier than at the last tick, and that tier.
+    /// Tensors whose wanted tier would change, with the new one.
     pub wishes: Vec<(TensorId, Tier)>,
-    /// Bytes of warm tensors before.
+    /// Size of warm tensors in bytes before the tick.
     pub warm_bytes_before: u64,
-    /// And after, as estimated.
+    /// Estimated size of warm tensors in bytes after the tick.
     pub warm_bytes_after: u64,
 }
 
-/// What a tick did: see [`TensorStore::tick`].
+/// Result of a tick; returned by [`TensorStore::tick`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TickReport {
-    /// Tensors that got fewer bits.
+    /// Tensors re-encoded with fewer bits.
     pub moves: Vec<TierMove>,
-    /// Moves that were not made, as somebody used the tensor meanwhile or others need its data.
+    /// Number of moves skipped because the tensor was changed in the meantime or its data is needed by dependents.
     pub skipped: usize,
-    /// Tensors whose use asks for another tier than before.
+    /// Number of tensors whose wanted tier changed.
     pub wishes: usize,
-    /// Bytes of the records that were moved, before and after.
+    /// Size in bytes of the moved records before the tick.
     pub bytes_before: u64,
-    /// After.
+    /// Size in bytes of the moved records after the tick.
     pub bytes_after: u64,
 }
 
 impl TensorStore {
-    /// Applies the policy to every tensor, as of `now_ms` in milliseconds since 1970: tensors that are used less are re-encoded
-    /// with fewer bits. Only this lowers the precision of stored data. Also stores how tensors were used and which tier their
-    /// use asks for. Frames of temporal tensors stay as they are.
+    /// Applies the policy to every tensor, as of `now_ms` in milliseconds since 1970: rarely used tensors are
+    /// re-encoded with fewer bits. No other operation lowers the precision of stored data. Also persists the usage and
+    /// the wanted tier of each tensor. Frames of temporal tensors are not re-encoded.
     ///
-    /// To be called now and then, such as every few minutes. Everything in it is durable in small batches: a crash in the
-    /// middle leaves every tensor as it was or as it should be.
+    /// Call it periodically, for example every few minutes. Changes are committed in small batches: after a crash,
+    /// every tensor has either its old or its new precision.
     ///
     /// # Errors
-    /// [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day away from the clock, unless that is simulated;
-    /// [`StoreError::Damaged`], [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`],
-    /// [`StoreError::Io`], in a [`StoreError::Stopped`] if some tensors were moved before.
+    /// Returns [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day from the clock, unless the clock is
+    /// simulated; [`StoreError::Damaged`], [`StoreError::ReadOnly`], [`StoreError::Poisoned`], [`StoreError::NoSpace`]
+    /// or [`StoreError::Io`], wrapped in [`StoreError::Stopped`] if some tensors were already moved.
     pub fn tick(&self, now_ms: u64) -> Result<TickReport, StoreError> {
         let (core, now) = (&self.core, now_ms);
         core.log()?.check()?;
         core.check_time(now)?;
         core.redate(now);
-        let cap = core.index.cap(); // not held: others may tick at the same time, and find less to do
+        let cap = core.index.cap(); // not locked: a concurrent tick only finds less to do
         let (tensors, plan) = core.plan(now, &cap)?;
         for wish in &plan.wishes {
-            // Touched so that it is written below.
+            // `touch` marks the entry as dirty, so that the wanted tier is written below.
             core.index.touch(&tensors[wish.index].key, |_| {}, |entry| entry.want(wish.tier));
         }
         let mut mover = Mover::new(core, &tensors, now, plan.wishes.len());
@@ -88,11 +88,12 @@ impl TensorStore {
         Ok(report)
     }
 
-    /// What [`tick`](Self::tick) would do, without doing it. `now_ms` may lie in the future.
+    /// Returns the changes that [`tick`](Self::tick) would make. `now_ms` may be in the future.
     ///
     /// # Errors
-    /// [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day before the clock, unless that is simulated;
-    /// [`StoreError::Damaged`], [`StoreError::Io`].
+    /// Returns [`StoreError::TimeOutOfRange`] if `now_ms` is more than a day before the clock, unless the clock is
+    /// simulated;
+    /// [`StoreError::Damaged`] or [`StoreError::Io`].
     pub fn plan(&self, now_ms: u64) -> Result<TickPlan, StoreError> {
         let (core, now) = (&self.core, now_ms);
         core.check_not_past(now)?;
@@ -108,7 +109,7 @@ impl TensorStore {
 }
 
 impl Core {
-    /// What the policy says of all tensors, in the order of their ids.
+    /// Runs the policy on all tensors, sorted by id.
     fn plan(&self, now: u64, cap: &crate::policy::CapState) -> Result<(Vec<Looked>, TierPlan), StoreError> {
         let mut limited = false;
         self.index.for_each(|entry| limited |= entry.traits.max_error.is_some() && entry.facts().is_none());
@@ -134,7 +135,7 @@ impl Core {
                 tensors.push(Looked { key: entry.key.clone(), candidate, bound });
             }
         });
-        tensors.par_sort_unstable_by(|a, b| a.key.cmp(&b.key)); // no chance has a part in it
+        tensors.par_sort_unstable_by(|a, b| a.key.cmp(&b.key)); // for a deterministic plan
         for tensor in &mut tensors {
             if let Some(bound) = tensor.bound {
                 tensor.candidate.bounds = bounds_after(tensor.candidate.stored, bound);
@@ -146,8 +147,8 @@ impl Core {
     }
 }
 
-/// The bounds that data with this bound could have at each tier: not more than these. What is known is how large the steps
-/// between codes are at most, and so how large the values.
+/// Returns upper limits for the bound of the data at each tier. The current bound limits the step between codes, and
+/// thus the magnitude of the values.
 fn bounds_after(stored: Tier, now: f32) -> TierBounds {
     let Some(width) = stored.width() else { return TierBounds::default() };
     let largest = 2.0 * now * (f32::from(width.qmax()) + 1.0);

@@ -1,4 +1,4 @@
-//! Values at a tier, as the body of a record.
+//! Encoding of values at a tier into the body of a record.
 
 use bitgrain_codec::{BlockFormat, EncodeOptions, NonFinite, QuantConfig, TwoLevel};
 use bitgrain_formats::segment::{Accuracy, Draft, Encoding};
@@ -7,24 +7,24 @@ use super::draft_pool;
 use crate::blocks;
 use crate::{Provenance, StoreError, Tier};
 
-/// How values are encoded, beside the tier.
+/// Encoding settings besides the tier.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TierEncoder {
     pub(super) block: bitgrain_codec::BlockLen,
     pub(super) two_level: TwoLevel,
 }
 
-/// Values at a tier.
+/// Encoded values.
 pub(super) struct Coded {
     pub(super) tier: Tier,
     pub(super) encoding: Encoding,
-    /// What this encoding cost, for itself.
+    /// Error of this encoding alone.
     pub(super) accuracy: Accuracy,
     pub(super) draft: Draft,
 }
 
 impl TierEncoder {
-    /// Encodes finite values at `tier`, with `more` bytes of body behind them.
+    /// Encodes finite values at `tier`, followed by `more` bytes of body.
     pub(super) fn encode(self, tier: Tier, values: &[f32], more: &[u8]) -> Result<Coded, StoreError> {
         let Some(width) = tier.width() else {
             blocks::make_finite(values, NonFinite::Reject, 1)?;
@@ -43,7 +43,7 @@ impl TierEncoder {
     }
 }
 
-/// Values as they are, or none at all.
+/// Stores values unchanged, or none for the absent tier.
 fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
     let (encoding, len) = if tier == Tier::Absent { (Encoding::Absent, 0) } else { (Encoding::Raw, 4 * values.len()) };
     let mut draft = draft_pool::take(len + more.len());
@@ -54,13 +54,13 @@ fn plain(tier: Tier, values: &[f32], more: &[u8]) -> Coded {
     Coded { tier, encoding, accuracy: Accuracy::EXACT, draft }
 }
 
-/// What is known of values that were stored.
+/// Returns the provenance of stored values.
 pub(super) fn provenance(tier: Tier, encoding: Encoding, accuracy: Accuracy) -> Provenance {
     let (bits, bound) = (encoding.form().bits(), accuracy.bound());
     Provenance { tier, bits, bound, measured: accuracy.measured(), depth: 0 }
 }
 
-/// The error of two encodings, one after another.
+/// Adds the errors of two successive encodings.
 pub(super) fn add_errors(a: Accuracy, b: Accuracy) -> Accuracy {
     let up = |a: f32, b: f32| {
         let exact = f64::from(a) + f64::from(b);

@@ -1,4 +1,4 @@
-//! The moves of a tick, carried out: tensors are encoded anew, some at a time.
+//! Execution of the moves of a tick, in batches.
 
 use super::Core;
 use super::retier::{Outcome, Retier};
@@ -8,14 +8,14 @@ use crate::log::Purpose;
 use crate::policy::{Candidate, PlannedMove};
 use crate::{StoreError, TensorId};
 
-/// Tensors that are encoded anew and written at once.
+/// Number of tensors re-encoded and committed per batch.
 const TOGETHER: usize = 128;
 
-/// A tensor that the policy looks at.
+/// A tensor with the state that the policy needs.
 pub(super) struct Looked {
     pub(super) key: Key,
     pub(super) candidate: Candidate,
-    /// Bound of its data, if that matters.
+    /// Error bound of its data, if the policy needs it.
     pub(super) bound: Option<f32>,
 }
 
@@ -31,12 +31,12 @@ pub(super) fn tier_move(planned: &PlannedMove, tensors: &[Looked]) -> TierMove {
     TierMove { id, from: candidate.stored, to: planned.tier, reason: planned.reason, bytes: candidate.bytes }
 }
 
-/// Carries out the moves of one tick.
+/// Executes the moves of one tick.
 pub(super) struct Mover<'a> {
     core: &'a Core,
     tensors: &'a [Looked],
     now: u64,
-    /// The moves so far.
+    /// Report of the moves so far.
     pub(super) report: TickReport,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Mover<'a> {
         Self { core, tensors, now, report }
     }
 
-    /// Encodes tensors anew, some at a time.
+    /// Executes all moves in batches.
     pub(super) fn carry_out_all(&mut self, moves: &[PlannedMove]) -> Result<(), StoreError> {
         for (i, some) in moves.chunks(TOGETHER).enumerate() {
             match self.carry_out(some, Purpose::Grow) {
@@ -57,9 +57,9 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// As [`carry_out_all`](Self::carry_out_all), on a disk that is full but for the room that is kept for compaction. The
-    /// order is that of the records, and they go to a segment of their own: what is moved is garbage in the segments that are
-    /// compacted first, so at every step these take less to compact than is left.
+    /// Like [`carry_out_all`](Self::carry_out_all), on a disk where only the space reserved for compaction is free.
+    /// Moves run in record order and go to a segment of their own: each move turns records of the oldest segments into
+    /// garbage, and these are compacted first, so at every step compaction needs less space than is free.
     fn carry_out_tightly(&mut self, moves: &[PlannedMove]) -> Result<(), StoreError> {
         let place = |planned: &PlannedMove| {
             self.core.index.with(&self.tensors[planned.index].key, |entry| {
@@ -82,7 +82,7 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Encodes some tensors anew.
+    /// Executes one batch of moves.
     fn carry_out(&mut self, moves: &[PlannedMove], purpose: Purpose) -> Result<(), StoreError> {
         let retier = |planned: &PlannedMove| Retier { id: self.tensors[planned.index].id(), tier: planned.tier };
         let outcomes = self.core.retier(&moves.iter().map(retier).collect::<Vec<_>>(), self.now, purpose)?;

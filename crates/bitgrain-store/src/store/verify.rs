@@ -1,4 +1,4 @@
-//! Whether every byte is what was written.
+//! Verification of all checksums.
 
 use bitgrain_formats::segment::{Entry, Index as SegmentIndex, RecordView, Records, SegmentHeader, Trailer};
 
@@ -9,24 +9,24 @@ use crate::recovery::Damage;
 use crate::segment::{Place, Segment};
 use crate::{StoreError, TensorId, record};
 
-/// What a look at every byte found.
+/// Result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Segments that were read.
+    /// Number of segments read.
     pub segments: usize,
-    /// Records that were read, whether they count or not.
+    /// Number of records read, live or not.
     pub records: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Bytes of a write that a crash cut short, as they were found when the store was opened. They were never acknowledged.
+    /// Bytes of an incomplete write found when the store was opened. They were never acknowledged.
     pub torn_bytes: u64,
-    /// Everything that is not as it was written, what was found when the store was opened included.
+    /// All damage, including what was found when the store was opened.
     pub damages: Vec<Damage>,
 }
 
 impl VerifyReport {
-    /// True if all is as it was written.
+    /// Returns whether no damage was found.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.damages.is_empty()
@@ -34,13 +34,13 @@ impl VerifyReport {
 }
 
 impl TensorStore {
-    /// Reads every byte of the store and compares every checksum. Damaged records are named, and the rest is read on.
+    /// Reads the whole store and verifies every checksum. Continues after damaged records and lists them.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; damage is no error here.
+    /// Returns [`StoreError::Io`] if a file cannot be read; damage is reported in the result.
     pub fn verify(&self) -> Result<VerifyReport, StoreError> {
         let core = &self.core;
-        let _still = core.compacting(); // no segment goes meanwhile
+        let _still = core.compacting(); // keeps the set of segments fixed
         let mut report = VerifyReport { torn_bytes: core.report.torn_bytes, ..VerifyReport::default() };
         let number = core.manifest().number;
         let name = FileName::Manifest(number).to_string();
@@ -48,7 +48,7 @@ impl TensorStore {
             Ok(Stored::Whole(_)) => {}
             Ok(Stored::Torn(what)) => report.note(name, 0, None, what),
             Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                // For a reader it may be gone by right: a writer writes a new one and removes the old one.
+                // For a read-only handle this is normal if a writer replaced the manifest.
                 if core.log.is_some() || !core.is_replaced(number)? {
                     report.note(name, 0, None, "the manifest is missing".into());
                 }
@@ -60,7 +60,7 @@ impl TensorStore {
             report.bytes += segment.len();
             verify_segment(&segment, &mut report)?;
         }
-        // Such as segments that are missing.
+        // Includes damage without a file, such as missing segments.
         let found =
             |known: &Damage| report.damages.iter().any(|d| (&d.segment, d.offset) == (&known.segment, known.offset));
         let more: Vec<Damage> = core.report.damages.iter().filter(|known| !found(known)).cloned().collect();
@@ -70,10 +70,10 @@ impl TensorStore {
 }
 
 impl Core {
-    /// True if a manifest of the same store has taken the place of the one with this number.
+    /// Returns whether a newer manifest of the same store replaced the one with this number.
     fn is_replaced(&self, number: u64) -> Result<bool, StoreError> {
         let store = self.manifest().store;
-        // That one may be replaced as well before it is read; the next list has the one after it.
+        // The newer one may be replaced too before it is read; the next listing shows its successor.
         for _ in 0..1000 {
             let newest = manifest::numbers(&*self.storage)?.into_iter().max().filter(|newest| *newest > number);
             let Some(newest) = newest else { return Ok(false) };
@@ -98,7 +98,7 @@ fn verify_segment(segment: &std::sync::Arc<Segment>, report: &mut VerifyReport) 
     let mut header = [0; SegmentHeader::LEN];
     match segment.read(0, &mut header).map(|()| SegmentHeader::parse(&header)) {
         Ok(Ok(parsed)) if parsed == segment.header => {}
-        Ok(Ok(_)) => report.note(segment.name(), 0, None, "the header is that of another segment".into()),
+        Ok(Ok(_)) => report.note(segment.name(), 0, None, "the header belongs to another segment".into()),
         Ok(Err(error)) => report.note(segment.name(), 0, None, error.to_string()),
         Err(error) => return cut_short(error, segment, report),
     }
@@ -135,7 +135,7 @@ fn verify_segment(segment: &std::sync::Arc<Segment>, report: &mut VerifyReport) 
     Ok(())
 }
 
-/// Checks a record that an index knows.
+/// Verifies a record listed in an index.
 fn verify_record(
     segment: &std::sync::Arc<Segment>,
     entry: &Entry<'_>,
@@ -155,7 +155,7 @@ fn verify_record(
     };
     match record::copy(&place, id.as_ref(), buffer) {
         Ok(whole) if whole.view.head.stamp.sequence != entry.sequence || whole.view.head.content.id() != entry.id => {
-            report.note(segment.name(), entry.offset, id, "the index says something else than the record".into());
+            report.note(segment.name(), entry.offset, id, "the record does not match its index entry".into());
         }
         Ok(_) => {}
         Err(StoreError::Damaged { what, .. }) => report.note(segment.name(), entry.offset, id, what),
@@ -163,7 +163,7 @@ fn verify_record(
     }
 }
 
-/// Checks the records of a segment without an index, up to the first that is bad.
+/// Verifies the records of a segment without an index, up to the first bad one.
 fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
     let end = segment.end.load(std::sync::atomic::Ordering::Relaxed);
     let mut bytes = vec![0; segment.memory_len(end)?];
@@ -192,11 +192,11 @@ fn verify_open(segment: &Segment, report: &mut VerifyReport) -> Result<(), Store
     Ok(())
 }
 
-/// A file that is shorter than it was is damaged; anything else is an error of the system.
+/// Reports a truncated file as damage; returns any other error.
 fn cut_short(error: StoreError, segment: &Segment, report: &mut VerifyReport) -> Result<(), StoreError> {
     match error {
         StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::UnexpectedEof => {
-            report.note(segment.name(), 0, None, "the file is shorter than it was".into());
+            report.note(segment.name(), 0, None, "the file was truncated".into());
             Ok(())
         }
         error => Err(error),

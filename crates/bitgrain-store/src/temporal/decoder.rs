@@ -1,4 +1,4 @@
-//! Frames of one run back to values.
+//! Decoding of the frames of one run.
 
 use std::sync::Arc;
 
@@ -7,18 +7,20 @@ use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
 use crate::StoreError;
 use crate::temporal::FrameRole;
 
-/// Decodes the frames of one run. The key frame is decoded once, when it is made; frames may then be read in any order
-/// and from several threads. Frames that share the scales of a difference need these loaded before.
+/// Decoder for the frames of one run. The key frame is decoded once, on creation; frames can then be read in any order
+/// and from several threads. Frames that share the scales of a difference need those scales to be loaded first.
 #[derive(Debug, Clone)]
 pub struct RunDecoder {
     pub(super) run: Run,
 }
 
 impl RunDecoder {
-    /// A decoder from the key frame of a run, which has `count` values. Allocates only if the bytes for them are there.
+    /// Creates a decoder from the key frame of a run of frames with `count` values. Checks the length of the body
+    /// before it allocates.
     ///
     /// # Errors
-    /// [`StoreError::FrameOutOfRun`] if it is no key frame, [`StoreError::FrameBody`], or what is wrong with its bytes.
+    /// Returns [`StoreError::FrameOutOfRun`] if it is not a key frame, [`StoreError::FrameBody`], or an error of the
+    /// codec.
     pub fn new(index: u64, head: &EncodedFrameHead, body: &[u8], count: usize) -> Result<Self, StoreError> {
         if head.role != FrameRole::Key {
             return Err(StoreError::FrameOutOfRun { index, needed: head.key_index(index), what: "key frame" });
@@ -29,23 +31,23 @@ impl RunDecoder {
         Ok(Self { run: Run { key: Arc::new(Key::new(head.block, scales, values)), difference: None } })
     }
 
-    /// Index of the key frame.
+    /// Returns the index of the key frame.
     #[must_use]
     pub fn key_index(&self) -> u64 {
         self.run.key.scales.index
     }
 
-    /// Index of the frame whose scales were loaded last.
+    /// Returns the index of the frame whose scales were loaded last.
     #[must_use]
     pub fn scales_index(&self) -> Option<u64> {
         self.run.difference.as_ref().map(|scales| scales.index)
     }
 
-    /// Loads the scales of a [`FrameRole::DifferenceKey`] in place of those loaded before.
+    /// Loads the scales of a [`FrameRole::DifferenceKey`], replacing those loaded before.
     ///
     /// # Errors
-    /// [`StoreError::FrameOutOfRun`] if it is no such frame of this run, [`StoreError::FrameBody`], or what is wrong
-    /// with its scales.
+    /// Returns [`StoreError::FrameOutOfRun`] if it is not a difference key of this run, [`StoreError::FrameBody`], or
+    /// an error of the codec.
     pub fn load_scales(&mut self, index: u64, head: &EncodedFrameHead, body: &[u8]) -> Result<(), StoreError> {
         self.check_key(index, head)?;
         if head.role != FrameRole::DifferenceKey {
@@ -56,11 +58,12 @@ impl RunDecoder {
         Ok(())
     }
 
-    /// Decodes any frame of the run, whose values are as many as `out` has. What it returns is finite.
+    /// Decodes a frame of the run into `out`, which must have the frame's number of values. All results are finite.
     ///
     /// # Errors
-    /// [`StoreError::FrameShape`] if `out` has another length than the key frame; [`StoreError::FrameOutOfRun`] if the
-    /// frame is of another run or its scales are not loaded; [`StoreError::FrameBody`], or what is wrong with its bytes.
+    /// Returns [`StoreError::FrameShape`] if the length of `out` differs from the key frame;
+    /// [`StoreError::FrameOutOfRun`] if the frame belongs to another run or its scales are not loaded;
+    /// [`StoreError::FrameBody`]; or an error of the codec.
     pub fn decode_into(
         &self,
         index: u64,
@@ -109,7 +112,7 @@ impl RunDecoder {
     }
 }
 
-/// Scales made for another width may decode to an infinity.
+/// Checks that the scales were made for this width: others could decode to infinity.
 fn check_scales(index: u64, head: &EncodedFrameHead, scales: &Scales, what: &'static str) -> Result<(), StoreError> {
     let needed = head.scales_index(index);
     if needed != scales.index || head.width != scales.width {
@@ -118,7 +121,7 @@ fn check_scales(index: u64, head: &EncodedFrameHead, scales: &Scales, what: &'st
     Ok(())
 }
 
-/// A frame's own scales and its codes.
+/// Splits a body into the frame's own scales and its codes.
 fn read<'a>(
     index: u64,
     head: &EncodedFrameHead,

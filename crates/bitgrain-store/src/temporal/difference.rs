@@ -1,30 +1,30 @@
-//! Differences to the key frame: which width and scales they need to be no worse than the frame by itself.
+//! Differences to the key frame: the width and scales at which they are at least as accurate as the frame on its own.
 //!
-//! With `d = x - key` rounded to f32, codes at scale `s` decode to `d'`, and the reader adds `key + d'` in f32. The
-//! largest error of a block is then `s / 2` and the roundings of quotient and product, as of any block, and those of the
-//! two sums, at most 2^-24 of what they are the rounding of. That total is compared block by block with the bound of the
-//! frame by itself: so small blocks next to large ones do not suffer.
+//! With `d = x - key` rounded to f32, codes at scale `s` decode to `d'`, and the reader computes `key + d'` in f32. The
+//! largest error of a block is then `s / 2`, plus the rounding of quotient and product as in any block, plus the
+//! rounding of the two sums, each at most 2^-24 of the exact sum. This total is compared block by block with the bound
+//! of the frame on its own, so that blocks of small values next to large ones do not lose accuracy.
 
 use bitgrain_codec::{BitWidth, Drift, ScaleType, bound, max_abs};
 
 use super::run::{Key, Scales, groups};
 
-/// Largest relative error of a rounding to f32.
+/// Largest relative error of rounding to f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
 
-/// What matters of a frame's difference to a key frame, block by block.
+/// Per-block magnitudes and bounds of a frame's difference to a key frame.
 pub(super) struct Difference<'a> {
-    /// Largest magnitude of the key frame.
+    /// Largest magnitudes of the key frame.
     key: &'a [f32],
-    /// Largest magnitude of the difference; infinite where it is beyond f32.
+    /// Largest magnitudes of the difference; infinite where it exceeds f32.
     largest: Vec<f32>,
-    /// Bound of the frame by itself.
+    /// Bounds of the frame on its own.
     plain: Vec<f32>,
 }
 
 impl<'a> Difference<'a> {
-    /// The difference of `values` to `key`; `maxima` are those of the blocks of `values`, `width` the one it would have
-    /// by itself.
+    /// Compares `values` with `key`; `maxima` are the largest magnitudes of the blocks of `values`, `width` the width
+    /// of the frame on its own.
     pub(super) fn new(key: &'a Key, values: &[f32], maxima: &[f32], width: BitWidth) -> Self {
         let mut largest = Vec::with_capacity(maxima.len());
         let mut difference = Vec::new();
@@ -36,7 +36,7 @@ impl<'a> Difference<'a> {
         Self { key: key.maxima(), largest, plain }
     }
 
-    /// Bound of the frame at scales that others use too; None if they do not fit.
+    /// Returns the bound of the frame at the shared `scales`, or `None` if they do not fit.
     pub(super) fn bound_at(&self, scales: &Scales) -> Option<f32> {
         self.bound_of(scales.width, &scales.values)
     }
@@ -46,8 +46,9 @@ impl<'a> Difference<'a> {
         bounds.try_fold(0.0_f32, |worst, bound| bound.map(|bound| worst.max(bound)))
     }
 
-    /// Bound of block `i` at `scale`; None if a value would be clamped, the sum might overflow, or the block would be
-    /// worse than by itself.
+    /// Returns the bound of block `i` at `scale`, or `None` if a value would be clamped, the sum might overflow, or the
+    /// block would be less accurate
+    /// than on its own.
     fn block_bound(&self, width: BitWidth, i: usize, scale: f32) -> Option<f32> {
         let (s, key, largest) = (f64::from(scale), f64::from(self.key[i]), f64::from(self.largest[i]));
         let qmax = f64::from(width.qmax());
@@ -56,8 +57,9 @@ impl<'a> Difference<'a> {
         (fits && bound <= self.plain[i]).then_some(bound)
     }
 
-    /// The narrowest width that is `fewer` bytes and as good as the frame by itself, with its scales and
-    /// bound. Scales are as wide as that allows, less the share `drift`, so that later frames can use them.
+    /// Returns the narrowest width that takes fewer than `fewer` bytes and is as accurate as the frame on its own, with
+    /// scales and bound. Scales are as wide as that allows, less the share `drift`, so that later frames can share
+    /// them.
     pub(super) fn narrowest(
         &self,
         fewer: impl Fn(BitWidth, ScaleType) -> bool,
@@ -83,7 +85,7 @@ impl<'a> Difference<'a> {
         None
     }
 
-    /// A scale for block `i`; None if there is none that is as good as the block by itself.
+    /// Returns a scale for block `i`, or `None` if no scale is as accurate as the block on its own.
     fn scale(&self, width: BitWidth, i: usize, drift: Drift) -> Option<f32> {
         let limit = (f64::from(self.plain[i]) - f64::from(self.key[i]) * UNIT) / weight(width);
         let tight = f64::from(self.largest[i]) / f64::from(width.qmax());
@@ -94,7 +96,7 @@ impl<'a> Difference<'a> {
         self.block_bound(width, i, scale).map(|_| scale)
     }
 
-    /// Rounds scales to those an f16 holds; false, and nothing changed, if one has none that is as good.
+    /// Rounds scales to f16; returns `false` and changes nothing if one of them would become less accurate.
     fn round(&self, width: BitWidth, scales: &mut [f32]) -> bool {
         let half = |(i, &scale): (usize, &f32)| {
             let near = [ScaleType::F16.at_least(scale), ScaleType::F16.at_most(scale)];
@@ -105,7 +107,7 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// A difference that is worth it.
+/// A difference that is smaller than the frame on its own.
 pub(super) struct Narrow {
     pub(super) width: BitWidth,
     pub(super) scale_type: ScaleType,
@@ -113,14 +115,14 @@ pub(super) struct Narrow {
     pub(super) bound: f32,
 }
 
-/// `values - key` in f32.
+/// Computes `values - key` in f32.
 pub(super) fn subtract(values: &[f32], key: &[f32], out: &mut Vec<f32>) {
     out.clear();
     out.extend(values.iter().zip(key).map(|(value, key)| value - key));
 }
 
-/// Error of a block per unit of scale: half a step, `4 * qmax` roundings as of any block, and those of the two sums as
-/// far as they are of the difference, which is below `qmax + 1/2` steps.
+/// Returns the error of a block per unit of scale: half a step, `4 * qmax` roundings as in any block, and the part of
+/// the rounding of the two sums that depends on the difference, which is below `qmax + 1/2` steps.
 fn weight(width: BitWidth) -> f64 {
     0.5 + (6.0 * f64::from(width.qmax()) + 1.0) * UNIT
 }

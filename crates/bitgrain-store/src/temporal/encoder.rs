@@ -1,4 +1,4 @@
-//! Frames to bytes, as few as keep the bound.
+//! Encoding of frames in as few bytes as the bound allows.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use super::run::{Key, Run, Scales, code_bytes, decode_group, groups};
 use super::{EncodedFrame, EncodedFrameHead, FrameConfig, FrameRole, RunDecoder};
 use crate::StoreError;
 
-/// Encodes the frames of one temporal tensor.
+/// Encoder for the frames of one temporal tensor.
 ///
-/// It holds the decoded key frame of the open run. A clone shares it and costs next to nothing: encode with a clone and
-/// keep that once the frame is stored, so that no frame refers to one that never was.
+/// Holds the decoded key frame of the current run. Clones share it and are cheap: encode with a clone and keep the
+/// clone once the frame is stored, so that no frame can refer to one that was never stored.
 #[derive(Debug, Clone)]
 pub struct FrameEncoder {
     config: FrameConfig,
     count: usize,
-    /// Index of the next frame. Only the distance between indices matters.
+    /// Index of the next frame. Only differences of indices matter.
     next: u64,
     run: Option<Run>,
-    /// Fewest bytes of codes of a frame of this run after the key frame.
+    /// Smallest code size in bytes of a frame of this run after the key frame.
     least: usize,
-    /// Bytes of codes beyond `least`, of all frames of this run.
+    /// Total code bytes beyond `least` of all frames of this run.
     excess: usize,
 }
 
-/// How a frame is to be stored.
+/// Representation of a frame.
 enum Choice {
     Key,
     Shared,
@@ -37,37 +37,37 @@ enum Choice {
 }
 
 impl FrameEncoder {
-    /// For frames of `count` values, the first of which will be a key frame.
+    /// Creates an encoder for frames of `count` values; the first one will be a key frame.
     #[must_use]
     pub const fn new(config: FrameConfig, count: usize) -> Self {
         Self { config, count, next: 0, run: None, least: usize::MAX, excess: 0 }
     }
 
-    /// Goes on with a run that was read back. `next` is the index of the frame to come.
+    /// Continues a run that was read back. `next` is the index of the next frame.
     #[must_use]
     pub fn resume(config: FrameConfig, run: &RunDecoder, next: u64) -> Self {
         let count = run.run.key.values.len();
         Self { config, count, next, run: Some(run.run.clone()), least: usize::MAX, excess: 0 }
     }
 
-    /// Values of a frame.
+    /// Returns the number of values per frame.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// How frames are encoded.
+    /// Returns the settings.
     #[must_use]
     pub const fn config(&self) -> FrameConfig {
         self.config
     }
 
-    /// Encodes the frames to come in another way. The run goes on if the block length is the same.
+    /// Changes the settings for the following frames. The run continues if the block length is the same.
     pub const fn set_config(&mut self, config: FrameConfig) {
         self.config = config;
     }
 
-    /// Counts a frame that is stored without this encoder, such as a lossless one, and starts a new run after it.
+    /// Counts a frame stored without this encoder, such as a lossless one, and starts a new run after it.
     pub fn skip(&mut self) {
         self.run = None;
         self.next += 1;
@@ -78,7 +78,7 @@ impl FrameEncoder {
         self.run = None;
     }
 
-    /// Bytes of memory it holds, clones and decoders of the same run included.
+    /// Returns the memory it holds in bytes, including memory shared with clones and decoders of the same run.
     #[must_use]
     pub fn memory(&self) -> usize {
         let scales = |scales: &Scales| scales.values.len();
@@ -88,10 +88,11 @@ impl FrameEncoder {
         size_of::<Self>() + size_of::<f32>() * self.run.as_ref().map_or(0, run)
     }
 
-    /// Encodes the next frame. After an error nothing has changed.
+    /// Encodes the next frame. On error, the encoder is unchanged.
     ///
     /// # Errors
-    /// [`StoreError::FrameShape`]; [`CodecErr::NonFinite`](bitgrain_codec::CodecErr::NonFinite) with the first NaN or infinity.
+    /// Returns [`StoreError::FrameShape`], or [`CodecErr::NonFinite`](bitgrain_codec::CodecErr::NonFinite) with the
+    /// first NaN or infinity.
     pub fn encode(&mut self, values: &[f32]) -> Result<EncodedFrame, StoreError> {
         if values.len() != self.count {
             return Err(StoreError::FrameShape { expected: self.count, got: values.len() });
@@ -106,7 +107,7 @@ impl FrameEncoder {
         });
         let least = self.least.min(codes);
         let excess = self.excess + (codes - least);
-        // Rent or buy: once the frames of this run have cost a key frame more than its best one did, it is time for one.
+        // Ski rental: start a new run once the frames of this one have cost as much extra as a key frame would.
         let key_bytes = self.packed(self.config.width) + self.blocks() * self.config.scale_type.bytes();
         let frame = match (choice, &self.run) {
             (Choice::Key, _) | (_, None) => self.key(values, &maxima)?,
@@ -123,7 +124,7 @@ impl FrameEncoder {
         Ok(frame)
     }
 
-    /// The way with the fewest bytes. Of two with the same number, the one that needs fewer other frames.
+    /// Returns the representation with the fewest bytes; if equal, the one that depends on fewer frames.
     fn choose(&self, values: &[f32], maxima: &[f32]) -> Choice {
         let FrameConfig { width, block, scale_type, drift, run_frames } = self.config;
         let Some(run) = self.run.as_ref().filter(|run| run.key.block == block) else { return Choice::Key };
@@ -147,7 +148,7 @@ impl FrameEncoder {
         difference.narrowest(fewer, scale_type, drift).map_or(best, Choice::DifferenceKey)
     }
 
-    /// A key frame, which starts a run.
+    /// Encodes a key frame, which starts a run.
     fn key(&mut self, values: &[f32], maxima: &[f32]) -> Result<EncodedFrame, StoreError> {
         let FrameConfig { width, block, scale_type: wanted, .. } = self.config;
         let plain = maxima.iter().map(|&max| block_scale(width, max));
@@ -167,7 +168,7 @@ impl FrameEncoder {
         Ok(EncodedFrame { head, body })
     }
 
-    /// A frame that is no key frame.
+    /// Encodes a frame that is not a key frame.
     fn later(&mut self, values: &[f32], choice: Choice, mut run: Run) -> Result<EncodedFrame, StoreError> {
         let key = Arc::clone(&run.key);
         let mut own = None;
@@ -203,7 +204,7 @@ impl FrameEncoder {
         Ok(EncodedFrame { head, body })
     }
 
-    /// Distance of the next frame to one before it. A run has fewer than 2^32 frames, so it fits.
+    /// Returns the distance to an earlier frame. A run has fewer than 2^32 frames, so it fits.
     fn back_to(&self, needed: u64) -> Result<u32, StoreError> {
         let index = self.next;
         u32::try_from(index - needed).map_err(|_| StoreError::FrameOutOfRun { index, needed, what: "key frame" })
@@ -218,8 +219,8 @@ impl FrameEncoder {
     }
 }
 
-/// Scales and codes of a frame; measures the error into its head. `base` is the key frame of a difference. What a
-/// reader will get goes to `decoded`.
+/// Encodes scales and codes of a frame and measures its error. `base` is the key frame of a difference. The values that
+/// a reader will get are written to `decoded`.
 fn body_of(
     head: &mut EncodedFrameHead,
     scales: &[f32],

@@ -1,19 +1,20 @@
-//! An encoded frame: what kind it is, what it needs, and its bytes.
+//! Encoded frames: role, dependencies and bytes.
 
 use bitgrain_codec::{BitWidth, BlockLen, ScaleType};
 
 use crate::StoreError;
 
-/// What a frame's codes stand for and where their scales are.
+/// Meaning of a frame's codes and location of their scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameRole {
-    /// Starts a run: its own scales, then the codes of its values.
+    /// Starts a run: own scales, then the codes of its values.
     Key,
-    /// Codes of its values at the key frame's scales.
+    /// Codes of its values, at the key frame's scales.
     Shared,
-    /// Its own scales, then the codes of what is to be added to the decoded key frame.
+    /// Own scales, then the codes of the difference to the decoded key frame.
     DifferenceKey,
-    /// Codes of what is to be added to the decoded key frame, at the scales of an earlier [`DifferenceKey`](Self::DifferenceKey).
+    /// Codes of the difference to the decoded key frame, at the scales of an earlier
+    /// [`DifferenceKey`](Self::DifferenceKey).
     DifferenceShared,
 }
 
@@ -21,48 +22,48 @@ impl FrameRole {
     /// All roles.
     pub const ALL: [Self; 4] = [Self::Key, Self::Shared, Self::DifferenceKey, Self::DifferenceShared];
 
-    /// True if scales come before the codes.
+    /// Returns whether the body starts with scales.
     #[must_use]
     pub const fn has_scales(self) -> bool {
         matches!(self, Self::Key | Self::DifferenceKey)
     }
 
-    /// True if the codes are of a difference to the key frame.
+    /// Returns whether the codes represent a difference to the key frame.
     #[must_use]
     pub const fn is_difference(self) -> bool {
         matches!(self, Self::DifferenceKey | Self::DifferenceShared)
     }
 }
 
-/// What is known of an encoded frame beside its bytes.
+/// Metadata of an encoded frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EncodedFrameHead {
-    /// What the codes stand for.
+    /// Meaning of the codes.
     pub role: FrameRole,
-    /// Bits of a code.
+    /// Bits per code.
     pub width: BitWidth,
     /// Values per block.
     pub block: BlockLen,
-    /// How its scales are stored; those it shares, if it has none of its own.
+    /// Type of its own or shared scales.
     pub scale_type: ScaleType,
-    /// Frames back to the key frame of the run; 0 for the key frame.
+    /// Distance in frames to the key frame of the run; 0 for the key frame.
     pub key_back: u32,
-    /// Frames back to the one with its scales; 0 if they are its own, `key_back` for a shared frame.
+    /// Distance in frames to the frame with its scales; 0 if it has its own, `key_back` for a shared frame.
     pub scales_back: u32,
-    /// No value is further from the one that was encoded than this.
+    /// Error bound of every value.
     pub bound: f32,
-    /// Largest error that occurred.
+    /// Largest error measured.
     pub measured: f32,
 }
 
 impl EncodedFrameHead {
-    /// Bytes of the body of a frame of `count` values.
+    /// Returns the size in bytes of the body of a frame of `count` values.
     #[must_use]
     pub const fn body_len(&self, count: usize) -> usize {
         self.scales_len(count).saturating_add(self.width.packed_len(count))
     }
 
-    /// Bytes of the scales before the codes.
+    /// Returns the size in bytes of the scales before the codes.
     #[must_use]
     pub const fn scales_len(&self, count: usize) -> usize {
         if self.role.has_scales() {
@@ -72,22 +73,22 @@ impl EncodedFrameHead {
         }
     }
 
-    /// Index of the key frame that frame `index` needs: its own if it is one.
+    /// Returns the index of the key frame that frame `index` depends on: `index` itself for a key frame.
     #[must_use]
     pub const fn key_index(&self, index: u64) -> u64 {
         index.saturating_sub(self.key_back as u64)
     }
 
-    /// Index of the frame that has the scales of frame `index`: its own if it has them.
+    /// Returns the index of the frame with the scales of frame `index`: `index` itself if it has its own.
     #[must_use]
     pub const fn scales_index(&self, index: u64) -> u64 {
         index.saturating_sub(self.scales_back as u64)
     }
 
-    /// Scales and codes of a body.
+    /// Splits a body into scales and codes.
     ///
     /// # Errors
-    /// [`StoreError::FrameBody`].
+    /// Returns [`StoreError::FrameBody`] if the length does not match.
     pub(super) fn split<'a>(&self, body: &'a [u8], count: usize) -> Result<(&'a [u8], &'a [u8]), StoreError> {
         let expected = self.body_len(count);
         if body.len() != expected {
@@ -97,11 +98,11 @@ impl EncodedFrameHead {
     }
 }
 
-/// A frame as it is stored.
+/// An encoded frame, as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedFrame {
-    /// What it is.
+    /// Metadata of the frame.
     pub head: EncodedFrameHead,
-    /// Scales if the role has them, then the codes, packed as in `spec/blocks.md`.
+    /// Scales if the role has them, then codes, packed as in `spec/blocks.md`.
     pub body: Vec<u8>,
 }

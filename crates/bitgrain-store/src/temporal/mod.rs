@@ -1,9 +1,10 @@
-//! Frames of a temporal tensor as bytes: tensors of one shape, one after another, that share what they can.
+//! Codec for temporal tensors: sequences of frames with one shape that share scales and are stored as differences.
 //!
-//! A **run** starts with a key frame, which has scales of its own. Frames after it are stored as codes at the key
-//! frame's scales while those fit, or as differences to the decoded key frame where that is fewer bytes. So any frame is
-//! read with at most two others: the key frame and the frame whose scales it shares. Nothing is ever clamped, and no
-//! difference has a larger bound than the frame would have had by itself. Bytes: `spec/blocks.md#scales-apart`.
+//! A **run** starts with a key frame, which has scales of its own. Later frames are stored as codes at the key
+//! frame's scales while those fit, or as differences to the decoded key frame where that takes fewer bytes. Any frame
+//! can be read with at most two others: the key frame and the frame whose scales it shares. Values are never clamped,
+//! and a difference never has a larger bound than the frame would have on its own. Layout:
+//! `spec/blocks.md#scales-apart`.
 //!
 //! ```
 //! use bitgrain_store::temporal::{FrameEncoder, FrameRole, FrameConfig, RunDecoder};

@@ -1,11 +1,11 @@
-//! What the later frames of a run need: the decoded key frame and the scales they share.
+//! Shared state of the frames of a run: the decoded key frame and the shared scales.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bitgrain_codec::{BitWidth, BlockLen, CodecErr, ScaleType, decode_codes, max_abs};
 
-/// Values worked on at once, unless a block is longer: they stay in the first cache between two passes.
+/// Values processed at once, unless a block is longer: they stay in the L1 cache between two passes.
 const GROUP: usize = 2048;
 
 /// An open run. Cheap to clone.
@@ -16,7 +16,7 @@ pub(super) struct Run {
     pub(super) difference: Option<Arc<Scales>>,
 }
 
-/// The first frame of a run, decoded.
+/// The decoded first frame of a run.
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) block: BlockLen,
@@ -28,7 +28,7 @@ pub(super) struct Key {
 /// Scales that frames share.
 #[derive(Debug)]
 pub(super) struct Scales {
-    /// Index of the frame that has them.
+    /// Index of the frame that contains them.
     pub(super) index: u64,
     pub(super) width: BitWidth,
     pub(super) scale_type: ScaleType,
@@ -41,13 +41,14 @@ impl Key {
         Self { block, scales, values, maxima: OnceLock::new() }
     }
 
-    /// Largest magnitude of every block of the decoded values. Only a writer asks.
+    /// Returns the largest magnitude of every block of the decoded values. Computed on first use, because only writers
+    /// need it.
     pub(super) fn maxima(&self) -> &[f32] {
         self.maxima.get_or_init(|| self.values.chunks(self.block.get()).map(max_abs).collect())
     }
 }
 
-/// Ranges of whole blocks that cover `count` values, with the ranges of their blocks.
+/// Iterates over ranges of whole blocks that cover `count` values, with the ranges of their blocks.
 pub(super) fn groups(block: BlockLen, count: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
     let block = block.get();
     let len = block * (GROUP / block).max(1);
@@ -57,16 +58,17 @@ pub(super) fn groups(block: BlockLen, count: usize) -> impl Iterator<Item = (Ran
     })
 }
 
-/// Bytes of the codes of the values in `range`, which starts at a block.
+/// Returns the byte range of the codes of the values in `range`, which starts at a block boundary.
 pub(super) fn code_bytes(width: BitWidth, range: &Range<usize>) -> Range<usize> {
     width.packed_len(range.start)..width.packed_len(range.end)
 }
 
-/// Values of codes, added to those of the key frame if there is one. The only place where frames are decoded, so that
-/// a writer measures what a reader gets.
+/// Decodes codes and adds the key frame if there is one. The only function that decodes frames, so that writers measure
+/// exactly what readers get.
 ///
 /// # Errors
-/// As [`decode_codes`]; [`CodecErr::NonFinite`] if a sum is beyond the range of f32, which no writer makes.
+/// Returns the errors of [`decode_codes`], and [`CodecErr::NonFinite`] if a sum exceeds the range of f32, which a
+/// writer never produces.
 pub(super) fn decode_group(
     width: BitWidth,
     block: BlockLen,

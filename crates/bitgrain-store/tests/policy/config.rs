@@ -91,9 +91,9 @@ fn a_first_tier_has_data() {
 fn a_refusal_says_what_to_write_instead() {
     let text = |config: PolicyConfig| config.check().expect_err("a wrong field").to_string();
     let warm = PolicyConfig { warm_min: 600.0, ..PolicyConfig::default() };
-    assert_eq!(text(warm), "warm_min is 600, it must be from 0 to 512");
+    assert_eq!(text(warm), "warm_min 600 is out of range: it must be in 0..=512");
     let period = PolicyConfig { period: Duration::ZERO, ..PolicyConfig::default() };
-    assert_eq!(text(period), "period is 0ns, it must be from 1ms to 3153600000s");
+    assert_eq!(text(period), "period 0ns is out of range: it must be in 1ms..=3153600000s");
     let first = PolicyConfig { first_tier: Tier::Absent, ..PolicyConfig::default() };
-    assert_eq!(text(first), "first_tier is absent, it must be a tier with data");
+    assert_eq!(text(first), "invalid first_tier `absent`: choose a tier with data");
 }

@@ -46,12 +46,12 @@ fn tensors_without_values_stay_so_and_sums_of_nothing_are_zero() {
 fn factors_that_do_not_fit_are_refused() {
     let permutation = |rows: &[u32]| Factor { permutation: Some(rows.to_vec()), ..Factor::default() };
     let refused = |factor: &Factor| factor.shape(&[2, 3]).expect_err("does not fit").to_string();
-    assert_eq!(refused(&permutation(&[0, 1, 2])), "the permutation is for 3 rows, the source has 2");
-    let twice = "entry 1 of the permutation is 1, which is repeated or beyond its 2 rows";
+    assert_eq!(refused(&permutation(&[0, 1, 2])), "the permutation has 3 rows, but the source has 2");
+    let twice = "invalid permutation: entry 1 (0-based) is row 1, which is repeated or not in 0..2";
     assert_eq!(refused(&permutation(&[1, 1])), twice);
-    assert!(refused(&permutation(&[0, 2])).starts_with("entry 1 of the permutation is 2"));
+    assert!(refused(&permutation(&[0, 2])).starts_with("invalid permutation: entry 1 (0-based) is row 2"));
     let wide = Factor { projection: projection(1, 3, &[0.0; 3]), ..Factor::default() };
-    assert_eq!(refused(&wide), "the projection is for 3 rows, the source has 2");
+    assert_eq!(refused(&wide), "the projection has 3 rows, but the source has 2");
     assert!(refused(&Factor { scale: f32::NAN, ..Factor::default() }).contains("scale is not finite"));
     assert!(matches!(Projection::new(2, 2, vec![0.0; 3]), Err(StoreError::ProjectionShape { got: 3, .. })));
     assert!(matches!(Projection::new(usize::MAX, 2, vec![]), Err(StoreError::ProjectionShape { .. })));
@@ -81,7 +81,7 @@ proptest! {
         let mut take = |n: usize| numbers.by_ref().take(n).collect::<Vec<f32>>();
         let size = 2.0_f32.powi(exponent);
         let original: Vec<f64> = take(rows * columns).iter().map(|v| f64::from(v * size)).collect();
-        // The source as stored is off by up to its bound.
+        // The stored source differs from the original by up to its bound.
         let bound = 0.25 * size;
         let values: Vec<f32> = original.iter().zip(take(rows * columns)).map(|(x, e)| *x as f32 + e * bound * 0.99).collect();
         let permutation: Vec<u32> = shuffle.into_iter().filter(|&row| (row as usize) < rows).collect();

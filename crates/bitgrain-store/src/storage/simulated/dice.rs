@@ -1,8 +1,8 @@
-//! Seeded chance: the same seed rolls the same numbers on every machine.
+//! Seeded random numbers, identical on every machine.
 
 use bitgrain_codec::random::SplitMix64;
 
-/// A sequence of numbers that depends on its seed alone ([`SplitMix64`]).
+/// Random number generator that depends on its seed alone ([`SplitMix64`]).
 ///
 /// ```
 /// use bitgrain_store::storage::simulated::Dice;
@@ -12,13 +12,13 @@ use bitgrain_codec::random::SplitMix64;
 pub struct Dice(SplitMix64);
 
 impl Dice {
-    /// Dice that start at `seed`.
+    /// Creates a generator with `seed`.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(SplitMix64::new(seed))
     }
 
-    /// Dice of their own for a part of the work: what one part rolls does not move the other.
+    /// Creates an independent generator for one part of the work, so that parts do not influence each other.
     #[must_use]
     pub fn part(seed: u64, part: u64) -> Self {
         let mut dice = Self::new(seed ^ part.wrapping_mul(0xd1b5_4a32_d192_ed03));
@@ -26,23 +26,23 @@ impl Dice {
         dice
     }
 
-    /// Any number of 64 bits.
+    /// Returns a random 64-bit number.
     pub fn roll(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `end`; 0 if `end` is 0.
+    /// Returns a number below `end`; 0 if `end` is 0.
     #[expect(clippy::cast_possible_truncation, reason = "the product's upper half is below `end`")]
     pub fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.roll()) * end as u128) >> 64) as usize
     }
 
-    /// True in `percent` of 100 cases.
+    /// Returns `true` with a probability of `percent` / 100.
     pub fn chance(&mut self, percent: u8) -> bool {
         self.below(100) < usize::from(percent)
     }
 
-    /// One of `choices`, which must not be empty.
+    /// Returns one of `choices`, which must not be empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }

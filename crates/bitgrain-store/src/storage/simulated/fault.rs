@@ -1,15 +1,15 @@
-//! Operations that fail on purpose.
+//! Injected faults.
 
 use std::io;
 
-/// How an operation fails.
+/// Kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The device reports an error. A write leaves some of its first bytes, a sync leaves everything in doubt.
+    /// A device error. A write leaves some of its first bytes, a sync leaves the durability of earlier writes unknown.
     Device,
-    /// There is no room: creating, writing and syncing files fail, a write after some of its first bytes.
+    /// A full disk: creating, writing and syncing files fail, a write after some of its first bytes.
     NoSpace,
-    /// The process was killed before the operation: nothing of it happens.
+    /// The process was killed before the operation, which has no effect.
     Killed,
 }
 
@@ -23,30 +23,30 @@ impl Fault {
     }
 }
 
-/// Which operations are counted.
+/// Kind of operations to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Those that change or sync something.
+    /// Operations that change or sync something.
     Changes,
-    /// Those that look: list, open, length and read.
+    /// Operations that only read: list, open, length and read.
     Reads,
 }
 
-/// Operations that are going to fail.
+/// Operations that will fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// How.
+    /// Kind of failure.
     pub fault: Fault,
-    /// Which kind of operation.
+    /// Kind of operations.
     pub counted: Counted,
-    /// The first one that fails, counted from the disk's beginning.
+    /// 0-based index of the first operation that fails, since the creation of the disk.
     pub at: usize,
-    /// True if all that follow fail as well, until [`heal`](super::SimulatedDisk::heal).
+    /// Whether all following operations fail as well, until [`heal`](super::SimulatedDisk::heal).
     pub lasting: bool,
 }
 
 impl FaultPlan {
-    /// Whether operation `index` of the kind `counted` fails.
+    /// Returns whether operation `index` of the kind `counted` fails.
     pub(super) fn hits(self, counted: Counted, index: usize) -> bool {
         self.counted == counted && if self.lasting { index >= self.at } else { index == self.at }
     }

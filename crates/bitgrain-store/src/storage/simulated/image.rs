@@ -1,42 +1,42 @@
-//! What is on a disk that has nothing left to write: names and bytes.
+//! Content of a disk without pending writes: names and bytes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Names and bytes of a disk at rest. Clones share the bytes.
+/// Names and bytes of a disk without pending writes. Clones share the bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image(pub(super) BTreeMap<Arc<str>, Arc<Vec<u8>>>);
 
 impl Image {
-    /// Names and bytes of all files, by name.
+    /// Iterates over names and bytes of all files, sorted by name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (&**name, bytes.as_slice()))
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(|bytes| bytes.as_slice())
     }
 
-    /// Puts a file there, in place of the one of this name.
+    /// Adds or replaces a file.
     pub fn put(&mut self, name: &str, bytes: Vec<u8>) {
         self.0.insert(name.into(), Arc::new(bytes));
     }
 
-    /// Takes a file away; true if it was there.
+    /// Removes a file; returns whether it existed.
     pub fn take(&mut self, name: &str) -> bool {
         self.0.remove(name).is_some()
     }
 
-    /// Bits of all files together.
+    /// Returns the total number of bits of all files.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.0.values().map(|bytes| bytes.len() * 8).sum()
     }
 
-    /// Flips one bit, counted through all files by name. Says which file and which byte of it, or nothing if there are
-    /// not so many bits.
+    /// Flips one bit, numbered through all files sorted by name. Returns the file and byte, or `None` if `bit` is out
+    /// of range.
     pub fn flip(&mut self, bit: usize) -> Option<(String, usize)> {
         let mut byte = bit / 8;
         for (name, bytes) in &mut self.0 {

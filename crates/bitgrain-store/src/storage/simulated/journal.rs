@@ -1,4 +1,4 @@
-//! Everything that was done to a disk, in order, and what the disk may hold if the power went after any of it.
+//! Journal of all operations on a disk, and the possible disk contents if power fails after any of them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,22 +11,22 @@ use super::{Dice, Image, PowerLoss};
 pub(super) enum Change {
     /// `bytes` were written at `offset`.
     Write { offset: usize, bytes: Arc<[u8]> },
-    /// The file was cut, or grown with zeros, to `len` bytes.
+    /// The file was truncated, or extended with zeros, to `len` bytes.
     Cut { len: usize },
 }
 
-/// What a request to sync came to.
+/// Outcome of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Everything before it is durable.
     Durable,
-    /// It failed: of a file, what was not durable by then may never be, though a later request succeeds.
+    /// It failed: changes of the file that were not durable may never become durable, even if a later sync succeeds.
     Failed,
-    /// It was said to have succeeded, and nothing happened.
+    /// It reported success but did nothing.
     Lied,
 }
 
-/// One thing that was done. Files are counted, because a name may come and go.
+/// One operation. Files are identified by number, because a name can be reused.
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
     Create { name: Arc<str>, file: usize },
@@ -36,7 +36,7 @@ pub(super) enum Entry {
     SyncFolder { outcome: Outcome },
 }
 
-/// Everything that was done to a disk since [`Journal::start`].
+/// All operations on a disk since [`Journal::start`].
 #[derive(Debug, Clone)]
 pub struct Journal {
     pub(super) start: Image,
@@ -44,25 +44,25 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Operations that changed or synced something.
+    /// Returns the number of operations that changed or synced something.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True if nothing was done.
+    /// Returns whether the journal is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What the disk held before the first operation.
+    /// Returns the content of the disk before the first operation.
     #[must_use]
     pub fn start(&self) -> &Image {
         &self.start
     }
 
-    /// A look at the disk before the first operation, from where one can step forward.
+    /// Returns a view of the disk before the first operation, which can be moved forward.
     #[must_use]
     pub fn walk(&self) -> Walk<'_> {
         let mut walk = Walk { journal: self, at: 0, files: Vec::new(), names: BTreeMap::new(), renamed: Vec::new() };
@@ -73,7 +73,7 @@ impl Journal {
         walk
     }
 
-    /// What was done at `index`, in words, for a report.
+    /// Describes the operation at `index`, for test reports.
     #[must_use]
     pub fn describe(&self, index: usize) -> String {
         match self.entries.get(index) {
@@ -90,7 +90,7 @@ impl Journal {
     }
 }
 
-/// A file at one place of a walk. Changes that were in doubt when a sync failed come before the others.
+/// A file at one point of a walk. Changes whose sync failed come before the others.
 #[derive(Debug, Clone, Default)]
 struct File {
     durable: Arc<Vec<u8>>,
@@ -98,10 +98,10 @@ struct File {
     pending: Vec<Change>,
 }
 
-/// A change of names: the file that a name is given, or none.
+/// A change of names: the new file of a name, or `None`.
 type Renamed = (Arc<str>, Option<usize>);
 
-/// A disk after the first operations of a [`Journal`].
+/// State of a disk after the first operations of a [`Journal`].
 #[derive(Debug, Clone)]
 pub struct Walk<'a> {
     journal: &'a Journal,
@@ -112,13 +112,13 @@ pub struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Operations done so far.
+    /// Returns the number of operations applied so far.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Does the operations up to `index`, or all that are left if there are fewer.
+    /// Applies the operations up to `index`, or all of them if there are fewer.
     pub fn forward_to(&mut self, index: usize) {
         while self.at < index.min(self.journal.len()) {
             self.step(&self.journal.entries[self.at]);
@@ -126,7 +126,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the disk holds if the power goes now.
+    /// Returns a possible content of the disk if power fails now.
     #[must_use]
     pub fn power_cut(&self, loss: PowerLoss, dice: &mut Dice) -> Image {
         let mut names = self.names.clone();
@@ -147,7 +147,7 @@ impl Walk<'_> {
         Image(settled.collect())
     }
 
-    /// What the disk holds if the process is killed now, in the middle of the write that comes next if there is one.
+    /// Returns the content of the disk if the process is killed now, possibly in the middle of the next write.
     #[must_use]
     pub fn kill(&self, dice: &mut Dice) -> Image {
         let mut next = self.clone();
@@ -160,7 +160,7 @@ impl Walk<'_> {
         next.power_cut(PowerLoss::ENDS[0], dice)
     }
 
-    /// Bytes of a file that has no name any more, or of any other if there is none.
+    /// Returns the bytes of a deleted file, or of any other file if none was deleted.
     fn stale(&self) -> Arc<Vec<u8>> {
         let named = |at: &usize| self.names.values().any(|file| file == at);
         let unnamed = (0..self.files.len()).find(|at| !named(at) && !self.files[*at].durable.is_empty());
@@ -189,7 +189,7 @@ impl Walk<'_> {
                     };
                 }
             }
-            // A folder whose sync failed is tried again by the next: file systems keep a journal of names.
+            // A later sync of the folder retries: file systems journal their names.
             Entry::SyncFolder { outcome: Outcome::Failed | Outcome::Lied } => {}
             Entry::SyncFile { outcome: Outcome::Lied, .. } => {}
         }
@@ -197,13 +197,13 @@ impl Walk<'_> {
 }
 
 impl File {
-    /// All but what is in doubt becomes durable; doubt ends where newer bytes took the place.
+    /// Makes everything durable except changes whose sync failed; newer bytes at the same place end that uncertainty.
     fn settle(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let bytes = Arc::make_mut(&mut self.durable);
-        // The length is written with the newer changes: a cut is in doubt no longer.
+        // The length is written with the newer changes, so earlier truncations are certain now.
         self.doubtful.iter().filter(|old| matches!(old, Change::Cut { .. })).for_each(|cut| cut.apply(bytes));
         self.doubtful.retain(|old| matches!(old, Change::Write { .. }));
         for change in self.pending.drain(..) {
@@ -226,7 +226,7 @@ impl Change {
         }
     }
 
-    /// What is left of a change in doubt after a newer one.
+    /// Returns the parts of an uncertain change that a newer one does not overwrite.
     fn without(self, newer: &Self) -> Vec<Self> {
         let Self::Write { offset, bytes } = &self else {
             return vec![self];

@@ -1,4 +1,4 @@
-//! What a disk may lose when the power goes: everything that was not synced, in any combination.
+//! Loss of unsynced data on a power failure, in any combination.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,48 +6,47 @@ use std::sync::Arc;
 use super::Dice;
 use super::journal::Change;
 
-/// Bytes of the smallest piece that a disk writes whole.
+/// Size in bytes of the smallest unit that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// What becomes of a kind of change that was not synced.
+/// Fate of one kind of unsynced change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// All of it reached the disk.
+    /// All changes reached the disk.
     Kept,
-    /// None of it did.
+    /// No change reached the disk.
     Dropped,
-    /// Each change has a fate of its own, whatever came before or after it: kept with this chance in 100, otherwise
-    /// dropped or torn.
+    /// Each change is decided independently: kept with this probability in percent, otherwise dropped or torn.
     Each(u8),
 }
 
-/// What stands where a file got longer but its content was lost.
+/// Content of the part of a file whose length was written but whose content was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// Zeros, as most file systems have it.
+    /// Zeros, as on most file systems.
     Zeros,
-    /// Anything.
+    /// Random bytes.
     Garbage,
-    /// What another file once held, since removed.
+    /// Content of a deleted file.
     Stale,
 }
 
-/// How the power goes.
+/// Parameters of a power failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PowerLoss {
-    /// What becomes of names that were created or removed.
+    /// Fate of created and removed names.
     pub names: Fate,
-    /// What becomes of bytes that were written.
+    /// Fate of written bytes.
     pub content: Fate,
-    /// True if a file's length is written apart from its content: it may be long without content, and content beyond
-    /// it is lost.
+    /// Whether a file's length is written separately from its content: it may have length without content, and content
+    /// beyond the length is lost.
     pub length: bool,
-    /// What stands where a file is long without content.
+    /// Content where a file has length without content.
     pub fill: Fill,
 }
 
 impl PowerLoss {
-    /// The ends of the range: all kept, all dropped, names without content, lengths without content.
+    /// Extreme cases: all kept, all dropped, names without content, lengths without content.
     pub const ENDS: [Self; 5] = [
         Self { names: Fate::Kept, content: Fate::Kept, length: false, fill: Fill::Zeros },
         Self { names: Fate::Dropped, content: Fate::Dropped, length: false, fill: Fill::Zeros },
@@ -56,7 +55,7 @@ impl PowerLoss {
         Self { names: Fate::Kept, content: Fate::Dropped, length: true, fill: Fill::Zeros },
     ];
 
-    /// Any loss: an end of the range now and then, mostly something between.
+    /// Returns a random power failure: sometimes an extreme case, mostly something in between.
     pub fn any(dice: &mut Dice) -> Self {
         if dice.chance(25) {
             return *dice.pick(&Self::ENDS);
@@ -72,7 +71,7 @@ impl PowerLoss {
         Self { names, content, length: dice.chance(50), fill: *dice.pick(&[Fill::Zeros, Fill::Garbage, Fill::Stale]) }
     }
 
-    /// Whether a change of names reached the disk.
+    /// Decides whether a change of names reached the disk.
     pub(super) fn keeps_name(self, dice: &mut Dice) -> bool {
         match self.names {
             Fate::Kept => true,
@@ -81,7 +80,7 @@ impl PowerLoss {
         }
     }
 
-    /// What a file holds after the cut: `durable`, changed by what reached the disk of `pending`.
+    /// Returns the content of a file after the failure: `durable` plus the part of `pending` that reached the disk.
     pub(super) fn settle(
         self,
         durable: &Arc<Vec<u8>>,
@@ -118,7 +117,7 @@ impl PowerLoss {
         if self.length {
             let floor = lengths[0];
             let len = match self.content {
-                // Content in full or not at all: so is the length that goes with it.
+                // Content is kept or dropped as a whole, and the length with it.
                 Fate::Dropped => lengths.iter().copied().max().unwrap_or(floor),
                 _ => (*dice.pick(&lengths)).max(floor),
             };
@@ -130,7 +129,7 @@ impl PowerLoss {
         Arc::new(bytes)
     }
 
-    /// Which parts of `len` bytes reached the disk.
+    /// Returns the ranges of `len` bytes that reached the disk.
     fn pieces(self, len: usize, dice: &mut Dice) -> Vec<Range<usize>> {
         let percent = match self.content {
             Fate::Kept => 100,
@@ -141,7 +140,7 @@ impl PowerLoss {
             0..len
         } else {
             match dice.below(4) {
-                // The first bytes only, as of a process that was killed or a page that was half copied.
+                // Only the first bytes, as when a process is killed or a page is half copied.
                 0 if len > 1 => 0..1 + dice.below(len - 1),
                 // All but the first bytes.
                 1 if len > 1 => 1 + dice.below(len - 1)..len,
@@ -160,7 +159,7 @@ impl PowerLoss {
         match self.fill {
             Fill::Stale if !stale.is_empty() => {
                 let shift = dice.below(stale.len());
-                // Mostly at the place where it stood, so that records of old stand where records are looked for.
+                // Mostly at its old position, so that stale records appear where recovery looks for records.
                 let shift = if dice.chance(70) { bytes.len() % stale.len() } else { shift };
                 let more = to - bytes.len();
                 bytes.extend(stale[shift..].iter().chain(stale).cycle().take(more));

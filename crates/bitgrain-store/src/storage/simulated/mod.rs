@@ -1,11 +1,11 @@
-//! A disk in memory that loses what a real one may lose, for tests of crashes.
+//! A simulated disk for crash tests, which loses what a real one may lose.
 //!
-//! [`SimulatedDisk`] is a [`Storage`] that keeps a [`Journal`] of everything done to it. From the journal follows what
-//! a disk can hold if the power goes after any operation: of all that was not synced, any part may be there. Content
-//! is kept, dropped or torn per write, by bytes or by sectors and in any order; names come and go apart from content;
-//! lengths are written apart from bytes; a sync of a file that failed leaves its bytes in doubt for ever. [`PowerLoss`] says which of
-//! this happens, [`Dice`] decide the rest, so that a seed repeats a crash. Operations fail on request ([`FaultPlan`]), syncs
-//! can lie, bits rot ([`Image::flip`]).
+//! [`SimulatedDisk`] is a [`Storage`] that keeps a [`Journal`] of all operations. The journal determines the possible
+//! contents of the disk if power fails after any operation: any part of the unsynced changes may be present. Content
+//! is kept, dropped or torn per write, by bytes or by sectors and in any order; names and lengths are written
+//! separately from content; after a failed sync of a file, its bytes stay uncertain. [`PowerLoss`] selects the kind of
+//! loss and [`Dice`] decide the rest, so that a seed reproduces a crash. Operations can be made to fail
+//! ([`FaultPlan`]), syncs to report false success, and bits to flip ([`Image::flip`]).
 //!
 //! ```
 //! use bitgrain_store::storage::simulated::{Dice, PowerLoss, SimulatedDisk};
@@ -50,7 +50,7 @@ pub use loss::{Fate, Fill, PowerLoss};
 use super::{Storage, StorageFile};
 use journal::{Change, Entry, Outcome};
 
-/// A disk in memory, as one process sees it. Clones are the same disk.
+/// A simulated disk, as seen by one process. Clones share the disk.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedDisk {
     disk: Arc<Mutex<Disk>>,
@@ -62,24 +62,24 @@ struct Disk {
     start: Image,
     entries: Vec<Entry>,
     names: BTreeMap<Arc<str>, usize>,
-    /// As the process sees them, by number.
+    /// Contents as the process sees them, by file number.
     files: Vec<Arc<Vec<u8>>>,
-    /// The only process whose operations count.
+    /// Number of the process whose operations take effect; others were killed.
     process: usize,
     changes: usize,
     reads: usize,
     plan: Option<FaultPlan>,
     hits: usize,
     lies: bool,
-    /// How long a sync of a file takes.
+    /// Duration of a file sync.
     slow: Duration,
-    /// Bytes that fit.
+    /// Capacity in bytes.
     capacity: Option<u64>,
     dice: Option<Dice>,
 }
 
 impl SimulatedDisk {
-    /// A disk that holds `image`, all of it durable.
+    /// Creates a disk with the content `image`, all of it durable.
     #[must_use]
     pub fn holding(image: &Image) -> Self {
         let names = image.0.keys().enumerate().map(|(file, name)| (Arc::clone(name), file)).collect();
@@ -88,8 +88,8 @@ impl SimulatedDisk {
         Self { disk: Arc::new(Mutex::new(disk)), process: 0 }
     }
 
-    /// Kills the process: its operations fail from now on and do nothing. What it wrote is still there, synced or not,
-    /// for the next process, whose disk this returns.
+    /// Kills the process: its operations fail from now on and have no effect. Everything it wrote, synced or not, is
+    /// visible to the next process, whose disk is returned.
     #[must_use]
     pub fn kill(&self) -> Self {
         let mut disk = self.locked();
@@ -97,44 +97,44 @@ impl SimulatedDisk {
         Self { disk: Arc::clone(&self.disk), process: disk.process }
     }
 
-    /// Lets operations fail; the ones planned before no longer do.
+    /// Makes operations fail; replaces an earlier plan.
     pub fn plan(&self, plan: FaultPlan) {
         self.locked().plan = Some(plan);
     }
 
-    /// No operation fails any more.
+    /// Removes the fault plan.
     pub fn heal(&self) {
         self.locked().plan = None;
     }
 
-    /// Operations that failed on purpose so far.
+    /// Returns the number of injected failures so far.
     #[must_use]
     pub fn hits(&self) -> usize {
         self.locked().hits
     }
 
-    /// From now on syncs do nothing and say that all is well, or no longer so.
+    /// Makes syncs do nothing and report success, or work again.
     pub fn lie(&self, lies: bool) {
         self.locked().lies = lies;
     }
 
-    /// From now on syncs of files take some time, as they do: threads that wait for the disk wait together.
+    /// Makes file syncs take some time, so that concurrent writers wait together.
     pub fn slow(&self, sync: Duration) {
         self.locked().slow = sync;
     }
 
-    /// From now on only so many bytes fit; `None` is as many as there are. Files without a name take none.
+    /// Limits the capacity in bytes; `None` is unlimited. Deleted files take no space.
     pub fn limit(&self, capacity: Option<u64>) {
         self.locked().capacity = capacity;
     }
 
-    /// Bytes of all files.
+    /// Returns the total size of all files in bytes.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.locked().used()
     }
 
-    /// Operations so far that were counted, those that failed included.
+    /// Returns the number of operations of this kind so far, including failed ones.
     #[must_use]
     pub fn operations(&self, counted: Counted) -> usize {
         let disk = self.locked();
@@ -144,20 +144,20 @@ impl SimulatedDisk {
         }
     }
 
-    /// Length of the journal.
+    /// Returns the length of the journal.
     #[must_use]
     pub fn done(&self) -> usize {
         self.locked().entries.len()
     }
 
-    /// Everything done so far.
+    /// Returns the journal of all operations so far.
     #[must_use]
     pub fn journal(&self) -> Journal {
         let disk = self.locked();
         Journal { start: disk.start.clone(), entries: disk.entries.clone() }
     }
 
-    /// What the process sees now.
+    /// Returns the content as the process sees it.
     #[must_use]
     pub fn image(&self) -> Image {
         let disk = self.locked();
@@ -168,7 +168,8 @@ impl SimulatedDisk {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The disk for an operation of the kind `counted`, and how it is to fail, if it is and leaves traces.
+    /// Locks the disk for an operation of the kind `counted`, and returns the fault to apply if it has a partial
+    /// effect.
     fn operation(&self, counted: Counted) -> io::Result<(MutexGuard<'_, Disk>, Option<Fault>)> {
         let mut disk = self.locked();
         if disk.process != self.process {
@@ -183,7 +184,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// The same, for operations that fail without a trace.
+    /// Like [`operation`](Self::operation), for operations that fail without a partial effect.
     fn plain(&self, counted: Counted, needs_space: bool) -> io::Result<MutexGuard<'_, Disk>> {
         let (mut disk, fault) = self.operation(counted)?;
         match fault.filter(|fault| needs_space || *fault == Fault::Device) {
@@ -198,7 +199,7 @@ impl Disk {
         self.names.values().map(|file| self.files[*file].len() as u64).sum()
     }
 
-    /// Bytes of a write to `file` at `offset` that fit.
+    /// Returns the number of bytes of a write to `file` at `offset` that fit on the disk.
     fn fitting(&self, file: usize, offset: usize, len: usize) -> usize {
         let Some(capacity) = self.capacity else { return len };
         let left =
@@ -216,7 +217,7 @@ impl Disk {
         self.entries.push(Entry::Change { file, change });
     }
 
-    /// What a sync comes to.
+    /// Performs a sync and returns its outcome.
     fn sync(&mut self, fault: Option<Fault>, entry: impl Fn(Outcome) -> Entry) -> io::Result<()> {
         let outcome = match fault {
             Some(_) => Outcome::Failed,
@@ -272,7 +273,7 @@ impl Storage for SimulatedDisk {
     }
 }
 
-/// An open file of a [`SimulatedDisk`], which its removal does not close.
+/// An open file of a [`SimulatedDisk`]; stays open when its name is removed.
 #[derive(Debug)]
 struct SimulatedFile {
     disk: SimulatedDisk,

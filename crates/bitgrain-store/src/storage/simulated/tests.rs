@@ -1,4 +1,4 @@
-//! The disk loses only what it may, and every state that it may show is shown.
+//! The disk loses only what it may lose, and every possible state occurs.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn cut(disk: &SimulatedDisk, loss: PowerLoss, seed: u64) -> Image {
     walk.power_cut(loss, &mut Dice::new(seed))
 }
 
-/// All that one file holds after any of many cuts; `None`: it is not there.
+/// Returns all contents of a file after many power failures; `None` if it does not exist.
 fn seen(disk: &SimulatedDisk, name: &str) -> BTreeSet<Option<Vec<u8>>> {
     (0..4000)
         .map(|seed| {
@@ -86,7 +86,7 @@ fn a_sync_that_failed_leaves_doubt_that_a_later_one_does_not_end() {
     assert_eq!(seen(&disk, "a"), BTreeSet::from([Some(b"x\0b".to_vec()), Some(b"xab".to_vec())]));
     file.write_at(1, b"c").expect("written");
     file.sync_data().expect("synced");
-    assert_eq!(seen(&disk, "a"), BTreeSet::from([Some(b"xcb".to_vec())]), "newer bytes end the doubt");
+    assert_eq!(seen(&disk, "a"), BTreeSet::from([Some(b"xcb".to_vec())]), "newer bytes end the uncertainty");
 }
 
 #[test]

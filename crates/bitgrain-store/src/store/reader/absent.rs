@@ -1,4 +1,4 @@
-//! Reading tensors whose record has no values: they are reconstructed, or zeros.
+//! Reading of tensors without values in their record: reconstructed, or zeros.
 
 use bitgrain_formats::segment::{Encoding, Reconstruct, TensorHead};
 
@@ -9,26 +9,26 @@ use crate::store::limits::elements;
 use crate::store::lookup::Found;
 use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, blocks, record};
 
-/// Where zeros come from that stand for anything.
+/// Provenance of zeros returned in place of evicted data.
 const NOTHING: Provenance =
     Provenance { tier: Tier::Absent, bits: 0, bound: f32::INFINITY, measured: f32::INFINITY, depth: 0 };
 
-/// A tensor that was put together.
+/// A reconstructed tensor.
 struct Rebuilt {
     shape: Vec<usize>,
     result: Approximate,
-    /// Reconstructions that were followed.
+    /// Number of reconstructions.
     depth: u8,
 }
 
-/// What a policy does with its base.
+/// Operation of a policy on its base.
 enum Step {
     Delta(Approximate),
     Factor(Factor),
 }
 
 impl Reader<'_> {
-    /// Reads a tensor whose record has no values: its last frame, what it is reconstructed as, or zeros. Returns its shape.
+    /// Reads a tensor without values in its record: the last frame, a reconstruction, or zeros. Returns its shape.
     pub(in crate::store) fn read_derived(
         &self,
         found: &Found,
@@ -63,7 +63,7 @@ impl Reader<'_> {
         Ok((shape, provenance))
     }
 
-    /// Puts an absent tensor together.
+    /// Reconstructs an absent tensor.
     fn rebuild(&self, found: &Found, id: &TensorId, depth: u8) -> Result<Rebuilt, StoreError> {
         if depth > MAX_DEPTH {
             return Err(StoreError::ReconstructionDepthExceeded { id: id.clone(), limit: MAX_DEPTH });
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The tensor that another is made of: its data, or put together itself.
+    /// Reads the base of a reconstruction: its data, or a reconstruction in turn.
     fn source(&self, found: &Found, id: &TensorId, depth: u8) -> Result<Rebuilt, StoreError> {
         let mut buffer = Vec::new();
         let whole = record::read(&found.place, Some(id), Check::Alone, &mut buffer)?;
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a record says about how its tensor comes back.
+/// Decodes the reconstruction policy of a record.
 fn step_of(head: &TensorHead<'_>, bytes: &[u8], id: &TensorId) -> Result<(TensorId, Step), StoreError> {
     let none = || StoreError::TierZeroNoPolicy { id: id.clone() };
     let parts = head.parts().ok_or_else(none)?;
@@ -114,7 +114,7 @@ fn step_of(head: &TensorHead<'_>, bytes: &[u8], id: &TensorId) -> Result<(Tensor
             let blocks = bytes.get(parts.delta).ok_or_else(none)?;
             let mut values = vec![0.0; head.count()];
             blocks::decode(format, blocks, &mut values)?;
-            // What was to be added was a difference rounded to f32, perhaps.
+            // The delta may have been computed as a difference rounded to f32, so that rounding is part of the bound.
             let encoded = format.bound(blocks, head.count())?;
             let rounding = (bitgrain_codec::max_abs(&values) + encoded) * f32::EPSILON;
             Step::Delta(Approximate { values, bound: (encoded + rounding).next_up() })

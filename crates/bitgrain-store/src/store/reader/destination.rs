@@ -1,34 +1,35 @@
-//! Memory that values are read into: new, or the caller's.
+//! Destinations of reads: a new vector or a buffer of the caller.
 
 use crate::{StoreError, TensorId};
 
-/// Most zeros that are made for a tensor without data: 1 GiB of them. Nothing but a shape says how many there are.
+/// Maximum number of zeros allocated for a tensor without data: 1 GiB. A shape alone must not allocate more, because no
+/// stored bytes back it.
 const MAX_ZEROS: usize = 1 << 28;
 
-/// Memory for the values of a tensor.
+/// Destination for the values of a tensor.
 pub(in crate::store) trait Destination {
-    /// Memory for `count` values, which the caller overwrites.
+    /// Returns a slice of `count` values for the caller to overwrite.
     ///
     /// # Errors
-    /// [`StoreError::ShapeMismatch`] if the caller's memory has another length.
+    /// Returns [`StoreError::ShapeMismatch`] if the caller's buffer has another length.
     fn make_room(&mut self, count: usize) -> Result<&mut [f32], StoreError>;
 
-    /// Takes values that are in memory.
+    /// Stores values that are already in memory.
     ///
     /// # Errors
-    /// As [`make_room`](Self::make_room).
+    /// Returns the errors of [`make_room`](Self::make_room).
     fn take(&mut self, values: Vec<f32>) -> Result<(), StoreError>;
 
-    /// Fills it with zeros, in place of the values of `id`.
+    /// Fills the destination with zeros in place of the values of `id`.
     ///
     /// # Errors
-    /// [`StoreError::TooManyZeros`]; as [`make_room`](Self::make_room).
+    /// Returns [`StoreError::TooManyZeros`] and the errors of [`make_room`](Self::make_room).
     fn make_zeros(&mut self, count: usize, id: &TensorId) -> Result<(), StoreError>;
 }
 
 impl Destination for Vec<f32> {
     fn make_room(&mut self, count: usize) -> Result<&mut [f32], StoreError> {
-        *self = vec![0.0; count]; // the system hands out pages of zeros; `resize` would write them
+        *self = vec![0.0; count]; // gets zeroed pages from the system; `resize` would write them
         Ok(self)
     }
 

@@ -1,4 +1,4 @@
-//! Reading frames.
+//! Reading of frames.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::temporal::{EncodedFrameHead, FrameConfig, FrameEncoder, FrameRole, Ru
 use crate::{Provenance, StoreError, TensorId, Tier, blocks, record};
 
 impl Reader<'_> {
-    /// Reads frames; a key frame that several need is read once.
+    /// Reads a range of frames; a key frame that several frames share is read once.
     pub(in crate::store) fn frames(
         &self,
         found: &Found,
@@ -29,14 +29,14 @@ impl Reader<'_> {
         range.map(|index| run.read(index)).collect()
     }
 
-    /// The last frame.
+    /// Reads the last frame.
     pub(in crate::store) fn last_frame(&self, found: &Found, id: &TensorId) -> Result<Frame, StoreError> {
         let frames = found.frame_count(id)?;
         let last = self.frames(found, id, frames.saturating_sub(1)..frames)?.pop();
         last.ok_or(StoreError::FramesOutOfRange { start: 0, end: 1, frames })
     }
 
-    /// An encoder that goes on with the last run.
+    /// Returns an encoder that continues the last run.
     pub(in crate::store) fn resume(
         &self,
         found: &Found,
@@ -65,11 +65,11 @@ impl Reader<'_> {
     }
 }
 
-/// Frames of one tensor, read one after another.
+/// Sequential reader of the frames of one tensor.
 struct Frames<'a> {
     found: &'a Found,
     id: &'a TensorId,
-    /// Of the run of the frame that was read last.
+    /// Decoder for the run of the last frame read.
     decoder: Option<RunDecoder>,
 }
 
@@ -94,7 +94,7 @@ impl Frames<'_> {
         Ok(Frame { index, time: head.time, values, role, provenance })
     }
 
-    /// Loads what a frame needs of others.
+    /// Loads the frames that a frame depends on.
     fn prepare(&mut self, head: &FrameHead, coded: &EncodedFrameHead) -> Result<(), StoreError> {
         let key = coded.key_index(head.index);
         if self.decoder.as_ref().is_none_or(|decoder| decoder.key_index() != key) {
@@ -116,12 +116,12 @@ impl Frames<'_> {
     }
 }
 
-/// The head of frame `needed`, which another one refers to: lossless frames have neither scales nor codes.
+/// Converts the head of frame `needed`, which another frame refers to. Lossless frames have neither scales nor codes.
 fn needed_head(head: &FrameHead, needed: u64) -> Result<EncodedFrameHead, StoreError> {
     coded_head(head).ok_or(StoreError::FrameOutOfRun { index: head.index, needed, what: "key frame" })
 }
 
-/// Head and body of a frame.
+/// Reads head and body of a frame.
 fn record(found: &Found, id: &TensorId, index: u64) -> Result<(FrameHead, Vec<u8>), StoreError> {
     let frames = found.frames.as_ref().map_or(&[][..], |frames| frames);
     let count = frames.len() as u64;

@@ -1,11 +1,11 @@
-//! From records to values, for the store as it is now and for a snapshot of it.
+//! Decoding of records into values, for the current state and for snapshots.
 //!
-//! | file | values that it reads |
+//! | file | content |
 //! |---|---|
-//! | `mod.rs` | those of a tensor's own record |
-//! | `rows.rs` | some rows of these |
+//! | `mod.rs` | values in a tensor's own record |
+//! | `rows.rs` | ranges of rows |
 //! | `frames.rs` | frames of a temporal tensor |
-//! | `absent.rs` | those of a tensor without data: reconstructed, or zeros |
+//! | `absent.rs` | tensors without data: reconstructed, or zeros |
 
 mod absent;
 mod destination;
@@ -26,7 +26,7 @@ use crate::{AbsentReads, Provenance, StoreError, TensorId, Tier, blocks, record}
 /// Reads tensors. Does not count accesses.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
-    /// Finds the tensors that others are reconstructed from.
+    /// Lookup for the bases of reconstructed tensors.
     pub(super) find: &'a dyn Lookup,
     pub(super) absent: AbsentReads,
 }
@@ -38,7 +38,7 @@ impl Core {
 }
 
 impl Reader<'_> {
-    /// Reads a tensor into new memory.
+    /// Reads a tensor into a new vector.
     pub(super) fn get(&self, found: &Found, id: &TensorId) -> Result<StoredTensor, StoreError> {
         let mut values = Vec::new();
         let (shape, provenance) = self.read(found, id, &mut values)?;
@@ -58,7 +58,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a tensor whose record has values; none if it has not. Uses several cores, so the caller must not hold a lock.
+    /// Reads a tensor whose record contains values; returns `None` if it does not. Uses the thread pool, so the caller
+    /// must not hold a lock.
     pub(super) fn read_own(
         &self,
         place: &Place,
@@ -68,7 +69,7 @@ impl Reader<'_> {
         record::with_buffer(|buffer| {
             let record::Whole { view, body } = record::read(place, Some(id), Check::Together, buffer)?;
             let head = record::into_tensor_head(view, place, id)?;
-            // Only values say that there are as many of them as the shape has.
+            // Without data, the shape is not backed by bytes and must not drive an allocation.
             if !has_data(&head) {
                 return Ok(None);
             }
@@ -78,8 +79,8 @@ impl Reader<'_> {
         })
     }
 
-    /// As [`read_own`](Self::read_own), for a small tensor, whose shape is not parsed; none if it is not small. Waits for no
-    /// other thread.
+    /// Like [`read_own`](Self::read_own), for a small tensor, without parsing its shape; returns `None` if it is not
+    /// small. Does not use the thread pool.
     pub(super) fn read_small(
         &self,
         place: &Place,
@@ -93,7 +94,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Shape of a tensor.
+    /// Returns the shape of a tensor.
     pub(super) fn shape(&self, found: &Found, id: &TensorId) -> Result<Vec<usize>, StoreError> {
         record::with_buffer(|buffer| {
             let view = record::read_head(&found.place, Some(id), buffer)?;
@@ -102,12 +103,12 @@ impl Reader<'_> {
     }
 }
 
-/// True if a record has values itself: as many as its body has bytes for.
+/// Returns whether a record contains values.
 fn has_data(head: &TensorHead<'_>) -> bool {
     matches!(head.encoding, Encoding::Raw | Encoding::Blocks(_))
 }
 
-/// Decodes the values that a record has itself, if it has any.
+/// Decodes the values of a record, if it contains any.
 pub(super) fn decode(
     encoding: Encoding,
     bytes: &[u8],
@@ -125,13 +126,13 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// The error for blocks that no writer makes, under a checksum that is right.
+/// Returns the error for invalid blocks with a valid checksum.
 fn damaged_blocks(place: &Place, id: &TensorId, error: &bitgrain_codec::CodecErr) -> StoreError {
     let (segment, what) = (place.segment.name(), error.to_string());
     StoreError::Damaged { segment, offset: place.offset, id: Some(id.clone()), what }
 }
 
-/// Tier, bits and errors of a tensor's own data.
+/// Returns tier, bits and errors of a tensor's own data.
 pub(super) fn provenance_of(head: &TensorHead<'_>) -> Provenance {
     provenance(tier_of(head.tier), head.encoding, head.accuracy)
 }

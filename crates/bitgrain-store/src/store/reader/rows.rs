@@ -1,4 +1,4 @@
-//! Reading some rows of a tensor: only the blocks they are in.
+//! Reading of row ranges: only the blocks that contain them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::store::lookup::Found;
 use crate::{StoreError, TensorId, blocks, record};
 
 impl Reader<'_> {
-    /// Reads rows of a tensor.
+    /// Reads a range of rows of a tensor.
     pub(in crate::store) fn get_rows(
         &self,
         found: &Found,
@@ -32,7 +32,7 @@ impl Reader<'_> {
         })?;
         match part {
             (shape, _, Some((values, provenance))) => Ok(StoredTensor { shape, values, provenance }),
-            // Reconstructed, or a frame: all of it is needed for a part.
+            // A reconstruction or a frame must be decoded completely.
             (shape, range, None) => {
                 let whole = self.get(found, id)?;
                 Ok(StoredTensor { shape, values: whole.values[range].to_vec(), provenance: whole.provenance })
@@ -41,7 +41,7 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes the values in `range`, from the body if that was read, else from the chunks that they are in.
+/// Decodes the values in `range`, from the body if it was read, otherwise from the chunks that contain them.
 fn decode_range(
     head: &TensorHead<'_>,
     (view, body): (&RecordView<'_>, Option<&[u8]>),
@@ -53,7 +53,7 @@ fn decode_range(
     if range.is_empty() {
         return Ok(());
     }
-    // The blocks that the range touches are a tensor by themselves.
+    // The blocks that overlap the range can be decoded on their own.
     let (values, bytes) = match head.encoding {
         Encoding::Absent | Encoding::Frames => return Ok(()),
         Encoding::Raw => (range.clone(), 4 * range.start..4 * range.end),
@@ -82,7 +82,7 @@ fn decode_range(
     })
 }
 
-/// The values that are in some rows, and the shape of these.
+/// Returns the range of values in these rows, and the shape of the result.
 fn values_of_rows(shape: &[usize], rows: &Range<usize>) -> Result<(Range<usize>, Vec<usize>), StoreError> {
     let (count, inner) = match shape.split_first() {
         Some((rows, inner)) => (*rows, inner),
@@ -91,7 +91,7 @@ fn values_of_rows(shape: &[usize], rows: &Range<usize>) -> Result<(Range<usize>,
     if rows.start > rows.end || rows.end > count {
         return Err(StoreError::RowsOutOfRange { start: rows.start, end: rows.end, rows: count });
     }
-    // Not above the values of the whole tensor, which fit in memory.
+    // Cannot overflow: at most the number of values of the tensor, which fit in memory.
     let row: usize = if inner.contains(&0) { 0 } else { inner.iter().product() };
     let mut shape = shape.to_vec();
     shape.first_mut().into_iter().for_each(|axis| *axis = rows.len());
