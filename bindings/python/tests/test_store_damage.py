@@ -164,7 +164,7 @@ def test_settings_that_are_none(tmp_path: pathlib.Path, setting: dict[str, objec
 def test_limits_of_the_format_are_errors(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path, sync="on_seal") as store:
         store["x" * 65_536] = [1.0]
-        with pytest.raises(ValueError, match="65537 bytes is longer"):
+        with pytest.raises(ValueError, match="65537 bytes; at most"):
             store["x" * 65_537] = [1.0]
         with pytest.raises(ValueError, match="user metadata"):
             store.put("a", [1.0], user={"k": "v" * 300_000})

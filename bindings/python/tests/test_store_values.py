@@ -182,16 +182,16 @@ def test_a_largest_error_is_kept_or_refused(store: TensorStore) -> None:
     cost = store.put("a", array, max_error=bound)
     assert cost.bound <= bound
     assert store.stat("a").max_error == pytest.approx(bound)
-    with pytest.raises(ValueError, match="more bits or store it lossless"):
+    with pytest.raises(ValueError, match="use more bits or lossless"):
         store.put("a", array, tier="cold")
-    with pytest.raises(ValueError, match="allowed are"):
+    with pytest.raises(ValueError, match="above the limit"):
         store.put("a", array, max_error=bound / 100)
     store.set_max_error("a", None)
     assert store.put("a", array, tier=Tier.COLD).bits == 3
     with pytest.raises(bitgrain.errors.InputError):
         store.set_max_error("a", bound)
     for wrong in (-1.0, np.nan, np.inf):
-        with pytest.raises(bitgrain.errors.InputError, match="largest error"):
+        with pytest.raises(bitgrain.errors.InputError, match="max_error"):
             store.put("a", array, max_error=wrong)
 
 
@@ -246,7 +246,7 @@ def test_frames_come_back_in_one_piece(store: TensorStore) -> None:
     with pytest.raises(bitgrain.errors.InputError, match="has frames"):
         store.attach("room", bitgrain.store.Factor("room"))
     store["whole"] = [1.0]
-    with pytest.raises(bitgrain.errors.InputError, match="no frames"):
+    with pytest.raises(bitgrain.errors.InputError, match="not temporal"):
         store.append("whole", [1.0])
     with pytest.raises(bitgrain.errors.InputError):
         store.append("room", frames[0], time=-1)

@@ -172,69 +172,71 @@ pub(crate) enum CliError {
     /// A report could not be written as JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// A store refused.
+    /// An error of the store.
     #[error("{}: {}{}", path.display(), brief(source), hint(source, path))]
     Store {
-        /// Its folder.
+        /// Folder of the store.
         path: PathBuf,
-        /// Why.
+        /// Error of the operation.
         source: Box<StoreError>,
     },
-    /// A store is not as it was written.
+    /// A damaged store.
     #[error(
-        "{count} {} damaged; `bitgrain store salvage {} NEW` copies what is readable to a new store",
-        if *count == 1 { "place is" } else { "places are" }, path.display()
+        "the store is damaged in {count} {}; copy the readable part with `bitgrain store salvage {} NEW`",
+        if *count == 1 { "place" } else { "places" }, path.display()
     )]
     Damaged {
-        /// How many.
+        /// Number of damaged places.
         count: usize,
-        /// The store.
+        /// Folder of the store.
         path: PathBuf,
     },
-    /// A damaged store of which not all could be copied.
+    /// A damaged store that could not be copied completely.
     #[error(
-        "not everything could be copied: {tensors} tensors are lost, wholly or in part, and {places} places could not be read"
+        "some data is lost: {tensors} tensors were not copied completely, and {places} places of unknown tensors are damaged"
     )]
     Lost {
-        /// Tensors that are known to be lost.
+        /// Number of tensors lost completely or in part.
         tensors: usize,
-        /// Places of which nobody knows what was there.
+        /// Number of damaged places whose tensor is unknown.
         places: usize,
     },
-    /// A place for a new store that is not empty.
-    #[error("{} is not empty: name a folder that is not there yet", path.display())]
+    /// A destination for a new store that is not empty.
+    #[error("{} is not empty; choose a new folder", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
     },
-    /// A tensor in the place of frames.
-    #[error("{id} holds {frames} frames, which would be dropped: append to it, choose another id, or say --replace")]
+    /// A put that would replace frames.
+    #[error("`{id}` has {frames} frames that would be lost; append to it, choose another id, or use --replace")]
     HasFrames {
         /// The temporal tensor.
         id: String,
-        /// Its frames.
+        /// Number of its frames.
         frames: u64,
     },
-    /// Frames for a tensor that has none.
-    #[error("{id} was put as a whole and takes no frames: append to another id, or `bitgrain store rm` it first")]
+    /// Frames appended to a tensor that is not temporal.
+    #[error(
+        "`{id}` is not temporal: it was put as one tensor; append to another id, or delete it with `bitgrain store rm`"
+    )]
     TakesNoFrames {
         /// The tensor.
         id: String,
     },
-    /// Two tensors for one id.
-    #[error("{id} is in {} and in {}, and only one can be kept: import them apart, each with a --prefix", first.display(), second.display())]
+    /// Two tensors with the same id.
+    #[error("`{id}` is both in {} and in {}; import the files separately with --prefix", first.display(), second.display())]
     SameName {
-        /// What both would be called.
+        /// Id of both tensors.
         id: String,
-        /// The one file.
+        /// File of the first tensor.
         first: PathBuf,
-        /// The other, or the same.
+        /// File of the second tensor; may be the same.
         second: PathBuf,
     },
     /// A NaN or an infinity in a file.
     #[error(
-        "{}, tensor {name}: the value at index {index} is {value}, and a store keeps finite values, lossless ones too; \
-         --non-finite zero or clamp replaces it", path.display()
+        "{}, tensor {name}: the value at index {index} is {value}; a store accepts only finite values, even with \
+         --lossless; replace it with --non-finite zero or clamp", path.display()
     )]
     NotFinite {
         /// The file.
@@ -246,9 +248,9 @@ pub(crate) enum CliError {
         /// The value.
         value: f32,
     },
-    /// A value of 64 bits that is none of 32.
+    /// An f64 value that exceeds the range of f32.
     #[error(
-        "{}, tensor {name}: the value at index {index} does not fit f32, which ends at 3.4e38; scale the values, or \
+        "{}, tensor {name}: the value at index {index} exceeds the range of f32 (3.4e38); scale the values, or \
          replace it with --non-finite zero or clamp", path.display()
     )]
     BeyondF32 {
@@ -260,22 +262,22 @@ pub(crate) enum CliError {
         index: usize,
     },
     /// A file with several tensors where one is needed.
-    #[error("which tensor of {}? name it with --tensor; there are {names}", path.display())]
+    #[error("{} has several tensors; choose one with --tensor: {names}", path.display())]
     WhichTensor {
         /// The file.
         path: PathBuf,
         /// Some of its tensors.
         names: String,
     },
-    /// A name that no tensor of a file has.
-    #[error("{} has no tensor called {name}; `bitgrain inspect` lists them", path.display())]
+    /// A tensor name that the file does not contain.
+    #[error("{} has no tensor `{name}`; list its tensors with `bitgrain inspect`", path.display())]
     NoTensor {
         /// The file.
         path: PathBuf,
         /// What was asked for.
         name: String,
     },
-    /// A tensor of a file that a store refused.
+    /// A tensor of a file that the store rejected.
     #[error("{}, tensor {name}: {}", path.display(), brief(source))]
     OfTensor {
         /// The file.
@@ -291,28 +293,28 @@ pub(crate) enum CliError {
         /// The tensor.
         id: String,
     },
-    /// Several tensors for a file of one.
-    #[error("{} takes one tensor, there are {tensors}: write to .npz or .safetensors", path.display())]
+    /// Several tensors for a file format that holds one.
+    #[error("{} can hold one tensor, but {tensors} were selected; write to .npz or .safetensors", path.display())]
     OnlyOne {
         /// The file.
         path: PathBuf,
-        /// Tensors there are.
+        /// Number of tensors.
         tensors: usize,
     },
-    /// Tensors that are no columns.
-    #[error("{} takes vectors as columns, and some tensor has another shape: write to .npz or .safetensors", path.display())]
+    /// Tensors that cannot be written as columns.
+    #[error("{} can hold only vectors of equal length; write to .npz or .safetensors", path.display())]
     OnlyColumns {
         /// The file.
         path: PathBuf,
     },
-    /// A name from which no format follows.
-    #[error("{}: write to a file that ends in .npy, .npz, .safetensors or .parquet", path.display())]
+    /// An unknown file extension.
+    #[error("{}: unknown file extension; use .npy, .npz, .safetensors or .parquet", path.display())]
     TensorFile {
         /// The file.
         path: PathBuf,
     },
-    /// Frames of a tensor that has none.
-    #[error("{id} has no frames; --rows reads a part of it")]
+    /// Frames requested of a tensor that is not temporal.
+    #[error("`{id}` has no frames; read a part of it with --rows")]
     NoFrames {
         /// The tensor.
         id: String,
@@ -351,17 +353,17 @@ impl CliError {
     }
 }
 
-/// What a store says, with ids that fit a terminal: the end of a message says what to do.
+/// Formats an error of the store with ids shortened for a terminal, so that the fix at the end stays visible.
 fn brief(error: &StoreError) -> String {
-    // No command writes to what it opened for reading.
+    // Commands do not write to a store they opened read-only, so this means missing permissions.
     if matches!(error, StoreError::ReadOnly) {
-        return "the system does not let you write there".to_owned();
+        return "no permission to write to the folder".to_owned();
     }
     if let StoreError::TimeOutOfRange { now, clock } = error {
         let way = if now > clock { "ahead of" } else { "behind" };
         return format!(
-            "time out of range: --now-ms {now} is more than a day {way} the system clock, which shows {clock}; \
-             use --dry-run to look, or --simulate"
+            "time out of range: --now-ms {now} is more than a day {way} the system clock ({clock}); \
+             use --dry-run for a preview, or --simulate"
         );
     }
     let ids: Vec<&TensorId> = match error {
@@ -377,20 +379,20 @@ fn brief(error: &StoreError) -> String {
         StoreError::HasDependents { id, dependents } => [id].into_iter().chain(dependents.first()).collect(),
         _ => Vec::new(),
     };
-    // Longest first: one may begin with the other.
+    // Longest first, because one id may be a prefix of the other.
     let mut long: Vec<(String, String)> = ids.into_iter().map(|id| (id.to_string(), shown(id))).collect();
     long.retain(|(whole, shown)| whole != shown);
     long.sort_by_key(|(whole, _)| std::cmp::Reverse(whole.len()));
     long.iter().fold(error.to_string(), |text, (whole, shown)| text.replace(whole.as_str(), shown))
 }
 
-/// What to do about a damaged store.
+/// Returns the fix for a damaged store.
 fn hint(error: &StoreError, path: &Path) -> String {
     match error {
         StoreError::Damaged { .. } => {
             let path = path.display();
             format!(
-                "; `bitgrain store verify {path}` lists all damage, `bitgrain store salvage {path} NEW` copies the rest"
+                "; list all damage with `bitgrain store verify {path}`, copy the rest with `bitgrain store salvage {path} NEW`"
             )
         }
         _ => String::new(),

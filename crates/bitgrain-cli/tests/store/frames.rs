@@ -33,16 +33,16 @@ fn nothing_takes_the_place_of_frames_unless_that_is_said() {
     let folder = folder();
     let folder = folder.path();
     let said = error(folder, &["put", "s", "room", "m.npy"]);
-    assert!(said.contains("room holds 50 frames") && said.contains("--replace"), "{said}");
+    assert!(said.contains("`room` has 50 frames") && said.contains("--replace"), "{said}");
     npy(folder, "new.npy", &[3], |at| at as f32);
     npy(folder, "room.npy", &[3], |at| at as f32);
-    assert!(error(folder, &["import", "s", "new.npy", "room.npy"]).contains("room holds 50 frames"));
+    assert!(error(folder, &["import", "s", "new.npy", "room.npy"]).contains("`room` has 50 frames"));
     assert!(error(folder, &["get", "s", "new"]).contains("unknown tensor id `new`"), "nothing was put");
     assert_eq!(json(folder, &["stat", "s", "room"])["frames"], 50);
     printed(folder, &["put", "s", "room", "m.npy", "--replace"]);
     assert!(json(folder, &["stat", "s", "room"])["frames"].is_null());
     // And the other way round.
-    assert!(error(folder, &["append", "s", "m", "m.npy"]).contains("m was put as a whole and takes no frames"));
+    assert!(error(folder, &["append", "s", "m", "m.npy"]).contains("`m` is not temporal"));
 }
 
 #[test]

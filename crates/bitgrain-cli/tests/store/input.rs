@@ -11,7 +11,7 @@ fn bad_input_is_refused_with_a_reason() {
     npy(folder, "nan.npy", &[3], |at| if at == 1 { f32::NAN } else { 1.0 });
     assert!(error(folder, &["put", "s", "n", "nan.npy"]).contains("index 1 is NaN"));
     let said = error(folder, &["put", "s", "n", "nan.npy", "--lossless"]);
-    assert!(said.contains("finite values, lossless ones too"), "{said}");
+    assert!(said.contains("only finite values, even with --lossless"), "{said}");
     printed(folder, &["put", "s", "n", "nan.npy", "--non-finite", "zero"]);
     assert!(error(folder, &["get", "s", "nothing"]).contains("unknown tensor id `nothing`"));
     assert!(error(folder, &["put", "s", "", "v.npy"]).contains("at least one character"));
@@ -68,7 +68,7 @@ fn a_folder_that_cannot_be_written_to_can_be_read() {
         {
             printed(folder, arguments);
         }
-        assert!(error(folder, &["put", "s", "x", "v.npy"]).contains("read"));
+        assert!(error(folder, &["put", "s", "x", "v.npy"]).contains("no permission"));
     }
     allow(0o755);
 }

@@ -6,8 +6,8 @@ use super::{folder, json, npy, printed, segments};
 fn a_read_leaves_no_segment_if_it_says_nothing_new() {
     let folder = folder();
     let folder = folder.path();
-    // Just put: another access within ten minutes counts as the same. If a new period has begun, the first read is written
-    // down, and the others are not.
+    // Just put: another access within ten minutes counts as the same. If a new period has begun, the first read is
+    // written down, and the others are not.
     printed(folder, &["get", "s", "m"]);
     let before = segments(&folder.join("s"));
     for _ in 0..5 {
@@ -58,5 +58,5 @@ fn many_sessions_do_not_make_many_files() {
     }
     assert!(segments(&folder.join("s")).len() <= 65, "{}", segments(&folder.join("s")).len());
     assert_eq!(json(folder, &["stat", "s"])["tensors"], 150);
-    assert!(printed(folder, &["verify", "s"]).contains("all is as it was written"));
+    assert!(printed(folder, &["verify", "s"]).contains("no damage found"));
 }

@@ -62,7 +62,7 @@ fn what_is_readable_is_saved_and_what_is_not_is_named() {
     let lost = found["lost"].as_array().expect("a list");
     assert_eq!((lost.len(), lost[0]["id"].as_str()), (1, Some("m")), "{lost:?}");
     assert_eq!(found["copied"], 2);
-    assert!(printed(folder, &["verify", "new"]).contains("all is as it was written"));
+    assert!(printed(folder, &["verify", "new"]).contains("no damage found"));
     assert_eq!(json(folder, &["get", "new", "room"]), room);
     assert_eq!(bytes_of(&folder.join("s")), broken, "the damaged store is as it was");
     fs::remove_dir_all(folder.join("new")).expect("removed");

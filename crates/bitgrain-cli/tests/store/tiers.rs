@@ -125,7 +125,10 @@ fn nothing_is_held_where_there_is_no_data() {
         &["put", "s", "m", "m.npy", "--pin", "absent"],
         &["put", "s", "m", "m.npy", "--tier", "absent"],
     ] {
-        assert!(error(folder, arguments).contains("keeps no data; there are lossless, hot,"), "{arguments:?}");
+        assert!(
+            error(folder, arguments).contains("does not store data; choose one of lossless, hot,"),
+            "{arguments:?}"
+        );
     }
-    assert!(error(folder, &["put", "s", "x", "v.npy", "--tier", "tepid"]).contains("is no tier"));
+    assert!(error(folder, &["put", "s", "x", "v.npy", "--tier", "tepid"]).contains("unknown tier `tepid`"));
 }

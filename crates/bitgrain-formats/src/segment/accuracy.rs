@@ -1,9 +1,9 @@
-//! `Accuracy`: how far values can be, and were found to be, from those that were given.
+//! `Accuracy`: error bound and measured error of stored values.
 
 use super::SegmentError;
 use super::cursor::Cursor;
 
-/// The largest error that is possible, and the largest that was measured as a share of it. Five bytes.
+/// Largest possible error, and the largest measured error as a share of it. Takes five bytes.
 ///
 /// ```
 /// use bitgrain_formats::segment::Accuracy;
@@ -14,34 +14,34 @@ use super::cursor::Cursor;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
     bound: f32,
-    /// In 255ths of the bound, rounded up.
+    /// Measured error in 255ths of the bound, rounded up.
     share: u8,
 }
 
 impl Accuracy {
-    /// Nothing was lost.
+    /// No error.
     pub const EXACT: Self = Self { bound: 0.0, share: 0 };
 
-    /// What is known of an encoding. A measured error above the bound is taken as the bound; a bound that is not finite
-    /// or negative is refused when it is written.
+    /// Creates an accuracy. A measured error above the bound is limited to the bound; a negative or non-finite bound is
+    /// rejected when it is written.
     #[must_use]
     pub fn new(bound: f32, measured: f32) -> Self {
-        let bound = if bound == 0.0 { 0.0 } else { bound }; // no minus zero
+        let bound = if bound == 0.0 { 0.0 } else { bound }; // normalizes -0.0
         let share = if bound > 0.0 { (f64::from(measured) * 255.0 / f64::from(bound)).ceil() } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limited to 0..=255, NaN is 0")]
         let share = share.clamp(0.0, 255.0) as u8;
-        // What was rounded up once is not rounded up again.
+        // A share that was already rounded up must not be rounded up again.
         let below = Self { bound, share: share.saturating_sub(1) };
         if below.measured() >= measured { below } else { Self { bound, share } }
     }
 
-    /// No value is further away than this.
+    /// Returns the error bound: no value is further from the original.
     #[must_use]
     pub const fn bound(self) -> f32 {
         self.bound
     }
 
-    /// The largest error that was measured, rounded up to a 255th of the bound.
+    /// Returns the largest measured error, rounded up to a 255th of the bound.
     #[must_use]
     pub fn measured(self) -> f32 {
         let exact = f64::from(self.bound) * f64::from(self.share) / 255.0;
@@ -51,7 +51,7 @@ impl Accuracy {
         up.min(self.bound)
     }
 
-    /// The measured error in 255ths of the bound, as it is stored.
+    /// Returns the measured error in 255ths of the bound, as stored.
     #[must_use]
     pub const fn share(self) -> u8 {
         self.share
@@ -77,7 +77,7 @@ impl Accuracy {
     }
 }
 
-/// Finite and not negative, minus zero included.
+/// Returns whether a bound is finite and not negative; accepts -0.0.
 pub(super) fn is_bound(bound: f32) -> bool {
     bound.is_finite() && bound.is_sign_positive()
 }

@@ -1,12 +1,12 @@
-//! A cursor over bytes: no length is believed before it is held against the bytes left.
+//! Bounds-checked cursor: every length is compared with the bytes left before it is used.
 
 use super::SegmentError;
 
-/// A place in some bytes.
+/// Position in a byte slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
-    /// Where `bytes` begin, for the errors.
+    /// Offset of `bytes` in the file, for error messages.
     offset: u64,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// The next byte, which stays to be read.
+    /// Returns the next byte without consuming it.
     pub(super) const fn peek(&self) -> Option<u8> {
         match self.bytes {
             [byte, ..] => Some(*byte),
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
         self.array(what).map(f32::from_le_bytes)
     }
 
-    /// A number of as few bytes as it takes; longer ones are refused, so that every number has one form.
+    /// Reads a varint. Overlong encodings are rejected, so that every number has exactly one encoding.
     pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, SegmentError> {
         if let [byte @ 0..0x80, rest @ ..] = self.bytes {
             (self.bytes, self.offset) = (rest, self.offset + 1);
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.u8(what)?;
             let bits = u64::from(byte & 0x7f);
-            let fits = bits << shift >> shift == bits; // the tenth byte has room for one bit
+            let fits = bits << shift >> shift == bits; // the tenth byte holds only one bit
             let spare = byte == 0 && shift > 0;
             if !fits || spare {
                 break;
@@ -90,21 +90,21 @@ impl<'a> Cursor<'a> {
         Err(SegmentError::Value { what, offset })
     }
 
-    /// A number that is stored as what it is away from `base`.
+    /// Reads a number stored as a signed distance from `base`.
     pub(super) fn delta(&mut self, what: &'static str, base: u64) -> Result<u64, SegmentError> {
         let folded = self.varint(what)?;
         let away = folded >> 1 ^ (folded & 1).wrapping_neg();
         Ok(base.wrapping_add(away))
     }
 
-    /// As [`delta`](Self::delta), where a distance of 0 would have been left out.
+    /// Like [`delta`](Self::delta), but rejects a distance of 0, which a writer omits.
     pub(super) fn other(&mut self, what: &'static str, base: u64) -> Result<u64, SegmentError> {
         let offset = self.offset;
         let value = self.delta(what, base)?;
         if value == base { Err(SegmentError::Value { what, offset }) } else { Ok(value) }
     }
 
-    /// A number of values or bytes in memory.
+    /// Reads a number of values or bytes that must fit in memory.
     pub(super) fn size(&mut self, what: &'static str) -> Result<usize, SegmentError> {
         let offset = self.offset;
         usize::try_from(self.varint(what)?).map_err(|_| SegmentError::Value { what, offset })
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         self.utf8(what, len)
     }
 
-    /// An error unless everything was read.
+    /// Fails unless all bytes were consumed.
     pub(super) fn end(self, what: &'static str) -> Result<(), SegmentError> {
         if self.bytes.is_empty() { Ok(()) } else { Err(SegmentError::Value { what, offset: self.offset }) }
     }

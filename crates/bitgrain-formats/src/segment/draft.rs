@@ -1,10 +1,10 @@
-//! `Draft`: a record whose body is encoded where it will be written from.
+//! `Draft`: a record whose body is encoded directly into the output buffer.
 
 use super::record::CRC_LEN;
 use super::{CHUNK, Head, MAX_HEAD, SegmentError, SegmentHeader, put};
 use crate::crc::{crc32c, crc32c_after};
 
-/// A body with room for its head, so that both are written at once and the body is never copied.
+/// A body with space for its head before it, so that both are written at once and the body is never copied.
 ///
 /// ```
 /// use bitgrain_formats::segment::*;
@@ -22,43 +22,43 @@ use crate::crc::{crc32c, crc32c_after};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// Room, chunk checksums, body.
+    /// Space for the head, chunk checksums, body.
     buffer: Vec<u8>,
-    /// Where the body begins.
+    /// Offset of the body.
     body: usize,
-    /// Whether the chunk checksums are those of the body.
+    /// Whether the chunk checksums match the body.
     summed: bool,
-    /// The head before it is copied to its place.
+    /// Encoded head, before it is copied into the buffer.
     head: Vec<u8>,
-    /// What the head says, before its length is known.
+    /// Content of the head, before its length is known.
     content: Vec<u8>,
 }
 
-/// Room for the heads of most records; others move the body.
+/// Space reserved for the head in bytes: enough for most records; longer heads move the body.
 const ROOM: usize = 192;
 
 impl Draft {
-    /// Room for a record with a body of `len` zeros.
+    /// Creates a record with a body of `len` zeros.
     #[must_use]
     pub fn new(len: usize) -> Self {
         let body = body_start(len);
         Self { buffer: vec![0; body + len], body, summed: false, head: Vec::new(), content: Vec::new() }
     }
 
-    /// The same for another body of `len` bytes, which begins as anything. Keeps the memory.
+    /// Prepares for another body of `len` bytes, whose initial content is arbitrary. Reuses the allocation.
     pub fn reset(&mut self, len: usize) {
         self.body = body_start(len);
         self.buffer.resize(self.body + len, 0);
         self.summed = false;
     }
 
-    /// The body, to be encoded.
+    /// Returns the body for encoding.
     pub fn body_mut(&mut self) -> &mut [u8] {
         self.summed = false;
         &mut self.buffer[self.body..]
     }
 
-    /// The body.
+    /// Returns the body.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.buffer[self.body..]
@@ -76,19 +76,20 @@ impl Draft {
         }
     }
 
-    /// Puts the head before the body and returns the whole record. May be called again with another head.
+    /// Writes the head before the body and returns the complete record. Can be called again with another head.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`], [`SegmentError::TooLong`], and [`SegmentError::Length`] if the body does not have the
-    /// length that follows from the head.
+    /// Returns [`SegmentError::Unwritable`], [`SegmentError::TooLong`], or [`SegmentError::Length`] if the length of
+    /// the body does not match the head.
     pub fn finish(&mut self, header: &SegmentHeader, head: &Head<'_>) -> Result<&[u8], SegmentError> {
         self.finish_salted(header, header.salt(), head)
     }
 
-    /// As [`finish`](Self::finish), for whoever writes many records and keeps the [salt](SegmentHeader::salt) of their header.
+    /// Like [`finish`](Self::finish), for callers that write many records and cache the [salt](SegmentHeader::salt) of
+    /// the header.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Returns the errors of [`finish`](Self::finish).
     pub fn finish_salted(&mut self, header: &SegmentHeader, salt: u32, head: &Head<'_>) -> Result<&[u8], SegmentError> {
         self.checksum();
         let body_len = self.buffer.len() - self.body;
@@ -112,10 +113,10 @@ impl Draft {
     }
 }
 
-/// Appends a record with a copy of `body` and returns its length in bytes. After an error `out` is as before.
+/// Appends a record with a copy of `body` and returns its length in bytes. On error, `out` is unchanged.
 ///
 /// # Errors
-/// As [`Draft::finish`].
+/// Returns the errors of [`Draft::finish`].
 pub fn write_record(
     out: &mut Vec<u8>,
     header: &SegmentHeader,
@@ -133,7 +134,7 @@ pub fn write_record(
     Ok(out.len() - start)
 }
 
-/// Everything before the checksums of the chunks, with zeros for the checksum of the head. `content` is empty.
+/// Writes everything before the chunk checksums, with a zero head checksum. `content` must be empty.
 fn write_before_table(
     out: &mut Vec<u8>,
     content: &mut Vec<u8>,
@@ -156,7 +157,7 @@ fn write_before_table(
     Ok(())
 }
 
-/// Writes the checksum of the rest to the beginning.
+/// Writes the checksum of the rest to the start.
 fn sign(before_body: &mut [u8], salt: u32) {
     let (sum, rest) = before_body.split_at_mut(CRC_LEN);
     sum.copy_from_slice(&crc32c_after(salt, rest).to_le_bytes());

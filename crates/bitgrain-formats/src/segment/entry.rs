@@ -1,4 +1,4 @@
-//! `Entry`: what the index of a sealed segment says of a record.
+//! `Entry`: index entry of a record in a sealed segment.
 
 use super::cursor::Cursor;
 use super::form::{read_form, write_form};
@@ -6,7 +6,7 @@ use super::prefix::PreviousId;
 use super::tensor::{read_limits, write_limits};
 use super::{Content, Form, Head, IdRef, SegmentError, SegmentHeader, put};
 
-/// What kind of record it is.
+/// Kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A tensor.
@@ -15,37 +15,37 @@ pub enum EntryKind {
     Frame(u64),
     /// A deletion.
     Delete,
-    /// A list of uses.
+    /// A usage record.
     Usage,
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Hole,
 }
 
-/// What the index of a sealed segment says of a record: enough to know of every tensor without reading it. Batches in a
+/// Index entry of a record in a sealed segment: enough to know every tensor without reading its record. Batches in a
 /// sealed segment are complete.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<'a> {
-    /// What kind of record it is.
+    /// Kind of the record.
     pub kind: EntryKind,
-    /// The tensor it is about; none for lists of uses and holes.
+    /// Id of the tensor; `None` for usage records and holes.
     pub id: Option<IdRef<'a>>,
-    /// Where the record begins in the segment.
+    /// Offset of the record in the segment.
     pub offset: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// Its position in the order of all changes.
+    /// Sequence number: the position in the order of all changes.
     pub sequence: u64,
-    /// When it was written.
+    /// Time of writing, in milliseconds since 1970.
     pub time: u64,
-    /// Tier of tensors and frames, else 0.
+    /// Tier of a tensor or frame, otherwise 0.
     pub tier: u8,
-    /// How tensors and frames are stored, else [`Form::Absent`].
+    /// Form of a tensor or frame, otherwise [`Form::Absent`].
     pub form: Form,
-    /// Tier it is held at.
+    /// Pinned tier.
     pub pinned: Option<u8>,
-    /// Largest bound it may get.
+    /// Largest error bound allowed.
     pub max_error: Option<f32>,
-    /// The tensor it would be reconstructed from.
+    /// Base of the tensor's reconstruction.
     pub needs: Option<IdRef<'a>>,
 }
 
@@ -56,21 +56,21 @@ const FRAME: u8 = 1;
 const DELETE: u8 = 2;
 const USAGE: u8 = 3;
 const HOLE: u8 = 4;
-/// Flag: the sequence number is not the one after that of the record before.
+/// Flag: the sequence number does not follow that of the previous record.
 const OTHER_SEQUENCE: u8 = 1 << 3;
-/// Flag: the time is not that of the record before.
+/// Flag: the time differs from that of the previous record.
 const OTHER_TIME: u8 = 1 << 4;
 const PINNED: u8 = 1 << 5;
 const MAX_ERROR: u8 = 1 << 6;
 const NEEDS: u8 = 1 << 7;
 
-/// What an entry is told by the ones before.
+/// State carried over from previous entries.
 #[derive(Debug, Clone)]
 pub(super) struct Previous {
     id: PreviousId,
     sequence: u64,
     time: u64,
-    /// Where the next record begins.
+    /// Offset of the next record.
     pub(super) end: u64,
 }
 
@@ -88,7 +88,7 @@ impl Previous {
 }
 
 impl<'a> Entry<'a> {
-    /// The entry of a record.
+    /// Creates the entry of a record.
     #[must_use]
     pub fn of(head: &Head<'a>, offset: u64, length: u64) -> Self {
         let (kind, tier, form) = match &head.content {
@@ -157,7 +157,7 @@ impl<'a> Entry<'a> {
         records_end: u64,
     ) -> Result<Self, SegmentError> {
         let at = cursor.offset();
-        let flags = cursor.u8("kind of the entry")?;
+        let flags = cursor.u8("entry kind")?;
         let has = |bit: u8| flags & bit != 0;
         let kind = flags & KIND;
         let allowed = match kind {
@@ -166,11 +166,11 @@ impl<'a> Entry<'a> {
             _ => HOLE,
         };
         if flags & !allowed != 0 {
-            return Err(SegmentError::Value { what: "kind of the entry", offset: at });
+            return Err(SegmentError::Value { what: "entry kind", offset: at });
         }
         let length_at = cursor.offset();
-        let (offset, length) = (previous.end, cursor.varint("length of the record")?);
-        let refuse = SegmentError::Value { what: "length of the record", offset: length_at };
+        let (offset, length) = (previous.end, cursor.varint("record length")?);
+        let refuse = SegmentError::Value { what: "record length", offset: length_at };
         previous.end = offset.checked_add(length).filter(|&end| end <= records_end).ok_or(refuse.clone())?;
         let mut entry = Self {
             kind: EntryKind::Hole,
@@ -201,7 +201,7 @@ impl<'a> Entry<'a> {
         }
         entry.kind = match kind {
             TENSOR => EntryKind::Tensor,
-            FRAME => EntryKind::Frame(cursor.varint("index of the frame")?),
+            FRAME => EntryKind::Frame(cursor.varint("frame index")?),
             DELETE => EntryKind::Delete,
             _ => EntryKind::Usage,
         };
@@ -211,7 +211,8 @@ impl<'a> Entry<'a> {
             previous.id.read(cursor)?;
             entry.id = previous.id.id();
         }
-        // A record has its name in it: names that are put together here are never more bytes than the segment has.
+        // A record contains its name, so a name longer than the record is invalid. This bounds the memory for decoded
+        // names.
         if matches!(entry.id, Some(IdRef::Name(name)) if name.len() as u64 > length) {
             return Err(refuse);
         }

@@ -1,88 +1,88 @@
-//! What can be wrong with a segment or a manifest.
+//! Errors of segments and manifests.
 
-/// Why bytes are not what they should be, or something cannot be written. Offsets are counted from the first byte of the
-/// file, or of the bytes given where the file is not known.
+/// Reason why bytes are not a valid segment or manifest, or why one cannot be written. Offsets are relative to the
+/// start of the file, or of the given bytes if the file is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentError {
-    /// The file begins with something else: it is not ours.
-    #[error("not a {what}: it begins with {}", found.escape_ascii())]
+    /// Wrong magic number.
+    #[error("not a {what}: it starts with `{}`", found.escape_ascii())]
     Foreign {
-        /// What it should be.
+        /// Expected kind of file.
         what: &'static str,
-        /// The first eight bytes.
+        /// First eight bytes.
         found: [u8; 8],
     },
-    /// A later version of this library wrote it.
-    #[error("the {what} is of version {found}, this library reads up to {known}: use a newer one")]
+    /// Unsupported format version.
+    #[error("unsupported {what} version {found}: this build supports at most {known}; update bitgrain")]
     FutureVersion {
-        /// What it is.
+        /// Kind of file.
         what: &'static str,
-        /// Its version.
+        /// Version of the file.
         found: u16,
-        /// The latest that is read.
+        /// Newest supported version.
         known: u16,
     },
-    /// The bytes end before what they say is there.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left")]
+    /// The bytes end too early.
+    #[error("{what} needs {needed} bytes at offset {offset}, but only {left} are left")]
     Truncated {
-        /// What was being read.
+        /// Field being read.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the field.
         offset: u64,
-        /// Bytes it has.
+        /// Size of the field in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left.
         left: u64,
     },
-    /// The bytes are not those that were written.
-    #[error("the checksum of {what} at offset {offset} is {computed:08x}, {stored:08x} was stored")]
+    /// The bytes do not match their checksum.
+    #[error("checksum mismatch in {what} at offset {offset}: stored {stored:08x}, computed {computed:08x}")]
     Checksum {
-        /// What it is the checksum of.
+        /// Part covered by the checksum.
         what: &'static str,
-        /// Where that begins.
+        /// Offset of that part.
         offset: u64,
-        /// What was written down.
+        /// Checksum in the file.
         stored: u32,
-        /// What the bytes have.
+        /// Checksum of the bytes.
         computed: u32,
     },
-    /// A value that no writer makes.
-    #[error("{what} at offset {offset} has a value it cannot have")]
+    /// A value that a writer does not produce.
+    #[error("invalid {what} at offset {offset}")]
     Value {
-        /// What has it.
+        /// Name of the field.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the field.
         offset: u64,
     },
     /// Lengths that contradict each other.
-    #[error("{what} at offset {offset} has {found} bytes, {expected} follow from what is said about it")]
+    #[error("length mismatch: {what} at offset {offset} has {found} bytes instead of {expected}")]
     Length {
-        /// What has the length.
+        /// Part with the wrong length.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of that part.
         offset: u64,
-        /// Bytes it should have.
+        /// Expected length in bytes.
         expected: u64,
-        /// Bytes it has.
+        /// Actual length in bytes.
         found: u64,
     },
-    /// Something that cannot be written because it is too long.
-    #[error("{what} of {len} bytes is longer than {limit}")]
+    /// Input that exceeds a limit of the format.
+    #[error("{what} is too long: {len} bytes; at most {limit} are allowed")]
     TooLong {
-        /// What it is.
+        /// Name of the input.
         what: &'static str,
-        /// Its bytes.
+        /// Length in bytes.
         len: usize,
-        /// The most there may be.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// Something that cannot be written because no reader would take it.
-    #[error("{what} cannot be written: it must be {must}")]
+    /// Input that a reader would reject.
+    #[error("cannot write {what}: it must be {must}")]
     Unwritable {
-        /// What it is.
+        /// Name of the input.
         what: &'static str,
-        /// What it has to be.
+        /// Condition that it violates.
         must: &'static str,
     },
 }

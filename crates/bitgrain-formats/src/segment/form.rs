@@ -1,24 +1,24 @@
-//! `Form`: how values are stored, as a byte that also has the tier; and the length of blocks beside it.
+//! `Form`: encoding of values and tier in one byte; and the block length stored next to it.
 
 use bitgrain_codec::{BitWidth, BlockFormat, BlockLen};
 
 use super::cursor::Cursor;
 use super::{SegmentError, put};
 
-/// How a body holds the values.
+/// Encoding of the values in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// As f32.
+    /// f32 values.
     Raw,
-    /// As blocks (`spec/blocks.md`).
+    /// Blocks (`spec/blocks.md`).
     Blocks(BlockFormat),
-    /// Not at all.
+    /// No values.
     Absent,
-    /// In records of frames: the tensor is temporal, and this record says what is the same for all of them.
+    /// Values in separate frame records: the tensor is temporal, and its record has what the frames have in common.
     Frames,
 }
 
-/// An [`Encoding`] without the length of its blocks: one byte together with the tier.
+/// An [`Encoding`] without its block length: one byte together with the tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// f32.
@@ -29,12 +29,12 @@ pub enum Form {
     TwoLevel,
     /// No values.
     Absent,
-    /// Values in records of frames.
+    /// Values in separate frame records.
     Frames,
 }
 
 impl Encoding {
-    /// The encoding without the length of its blocks.
+    /// Returns the encoding without its block length.
     #[must_use]
     pub const fn form(self) -> Form {
         match self {
@@ -46,7 +46,7 @@ impl Encoding {
         }
     }
 
-    /// Bytes of `count` values.
+    /// Returns the size of `count` values in bytes.
     pub(super) const fn bytes(self, count: usize) -> usize {
         match self {
             Self::Raw => count.saturating_mul(4),
@@ -57,7 +57,7 @@ impl Encoding {
 }
 
 impl Form {
-    /// Bits of a value, without scales: 32 if raw, 0 if there are none or they are elsewhere.
+    /// Returns the bits per value, without scales: 32 for raw, 0 if the body has no values.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// The tier with the fewest bits.
+/// Number of the tier with the fewest bits.
 pub(super) const LAST_TIER: u8 = 5;
 const TWO_LEVEL: u8 = 9;
 const RAW: u8 = 10;
@@ -78,7 +78,7 @@ pub(super) fn check_tier(tier: u8) -> Result<(), SegmentError> {
     if tier > LAST_TIER { Err(SegmentError::Unwritable { what: "a tier", must: "0 to 5" }) } else { Ok(()) }
 }
 
-/// Tier in the low three bits, form in the others.
+/// Writes the tier to the low three bits and the form to the others.
 pub(super) fn write_form(tier: u8, form: Form, out: &mut Vec<u8>) -> Result<(), SegmentError> {
     check_tier(tier)?;
     let form = match form {
@@ -108,19 +108,19 @@ pub(super) fn read_form(cursor: &mut Cursor<'_>) -> Result<(u8, Form), SegmentEr
         .ok_or(SegmentError::Value { what: "tier and encoding", offset })
 }
 
-/// A block length in units of 8 values.
+/// Writes a block length in units of 8 values.
 pub(super) fn write_block(block: BlockLen, out: &mut Vec<u8>) {
     put::varint(out, block.get() as u64 / 8);
 }
 
 pub(super) fn read_block(cursor: &mut Cursor<'_>) -> Result<BlockLen, SegmentError> {
     let offset = cursor.offset();
-    let eights = cursor.size("length of the blocks")?;
+    let eights = cursor.size("block length")?;
     let block = eights.checked_mul(8).and_then(|len| BlockLen::new(len).ok());
-    block.ok_or(SegmentError::Value { what: "length of the blocks", offset })
+    block.ok_or(SegmentError::Value { what: "block length", offset })
 }
 
-/// Layout of blocks without a tier.
+/// Writes a block layout without a tier.
 pub(super) fn write_format(format: BlockFormat, out: &mut Vec<u8>) {
     out.push(if format.is_two_level() { TWO_LEVEL } else { format.width().bits() });
     write_block(format.block_len(), out);
@@ -128,11 +128,11 @@ pub(super) fn write_format(format: BlockFormat, out: &mut Vec<u8>) {
 
 pub(super) fn read_format(cursor: &mut Cursor<'_>) -> Result<BlockFormat, SegmentError> {
     let offset = cursor.offset();
-    let format = match cursor.u8("layout of the blocks")? {
+    let format = match cursor.u8("block layout")? {
         TWO_LEVEL => BlockFormat::two_level(),
         bits => match BitWidth::new(bits) {
             Ok(width) => BlockFormat::new(width),
-            Err(_) => return Err(SegmentError::Value { what: "layout of the blocks", offset }),
+            Err(_) => return Err(SegmentError::Value { what: "block layout", offset }),
         },
     };
     Ok(format.with_block_len(read_block(cursor)?))

@@ -1,4 +1,4 @@
-//! `FrameHead`: what is said of one frame of a temporal tensor.
+//! `FrameHead`: head of one frame of a temporal tensor.
 
 use bitgrain_codec::{BitWidth, BlockLen};
 
@@ -6,31 +6,31 @@ use super::cursor::Cursor;
 use super::form::{read_block, read_form, write_block, write_form};
 use super::{Accuracy, Form, SegmentError, put, shape};
 
-/// What a frame's codes mean. Frames are named by their index.
+/// Meaning of a frame's codes. Other frames are referred to by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Codes of the values, with scales of its own.
+    /// Codes of the values, with own scales.
     Key,
-    /// Codes of the values, for the scales of frame `key`.
+    /// Codes of the values, at the scales of frame `key`.
     Shared {
-        /// The frame that has the scales.
+        /// Frame with the scales.
         key: u64,
     },
-    /// Codes of the difference to the decoded frame `base`, with scales of its own.
+    /// Codes of the difference to the decoded frame `base`, with own scales.
     DifferenceKey {
-        /// The frame it is the difference to.
+        /// Frame that the difference refers to.
         base: u64,
     },
-    /// Codes of the difference to the decoded frame `base`, for the scales of frame `key`.
+    /// Codes of the difference to the decoded frame `base`, at the scales of frame `key`.
     DifferenceShared {
-        /// The frame that has the scales.
+        /// Frame with the scales.
         key: u64,
-        /// The frame it is the difference to.
+        /// Frame that the difference refers to.
         base: u64,
     },
 }
 
-/// How the scales of a frame are stored.
+/// Type of the stored scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScaleType {
     /// Two bytes.
@@ -39,27 +39,28 @@ pub enum ScaleType {
     F32,
 }
 
-/// One frame without its codes. The body is the scales, if it has its own, then the codes of each block, packed as blocks
-/// pack them; or the values as f32.
+/// Head of a frame. The body contains the scales, if the frame has its own, then the packed codes of each block;
+/// or the values as f32.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameHead {
-    /// Its place among the frames of the tensor, from 0.
+    /// 0-based index of the frame.
     pub index: u64,
-    /// What the codes mean.
+    /// Meaning of the codes.
     pub role: Role,
-    /// Lengths of the axes: the same for every frame of a tensor.
+    /// Length of each axis; the same for all frames of a tensor.
     pub shape: Vec<usize>,
-    /// Tier that was asked for, 0 (lossless) to 5 (absent).
+    /// Requested tier, 0 (lossless) to 5 (absent).
     pub tier: u8,
-    /// Width of the codes; `None` if the body holds the values as f32. Such a frame is a key that no other refers to.
+    /// Width of the codes; `None` if the body contains f32 values. Such a frame is a key that other frames do not refer
+    /// to.
     pub width: Option<BitWidth>,
-    /// Values that share a scale. Not stored for f32 values.
+    /// Number of values that share a scale. Not stored for f32 values.
     pub block: BlockLen,
-    /// How scales are stored: its own, or those of its key.
+    /// Type of its own scales, or of those of its key.
     pub scales: ScaleType,
-    /// How far values can be from those that were appended.
+    /// Error of the values.
     pub accuracy: Accuracy,
-    /// The time the frame is of, as whoever appended it says.
+    /// Timestamp given by the caller of `append`.
     pub time: u64,
 }
 
@@ -67,17 +68,17 @@ pub struct FrameHead {
 const ROLE: u8 = 0b11;
 /// Flag: scales are f32.
 const F32_SCALES: u8 = 1 << 2;
-/// Flag: the frame is not of the time at which it was written.
+/// Flag: the timestamp differs from the time of writing.
 const OTHER_TIME: u8 = 1 << 3;
 
 impl Role {
-    /// True if the frame has scales of its own.
+    /// Returns whether the frame has scales of its own.
     #[must_use]
     pub const fn has_scales(self) -> bool {
         matches!(self, Self::Key | Self::DifferenceKey { .. })
     }
 
-    /// The frame whose scales it uses, if not its own.
+    /// Returns the frame whose scales it shares, if any.
     #[must_use]
     pub const fn key(self) -> Option<u64> {
         match self {
@@ -86,7 +87,7 @@ impl Role {
         }
     }
 
-    /// The frame it is the difference to.
+    /// Returns the frame that the difference refers to, if any.
     #[must_use]
     pub const fn base(self) -> Option<u64> {
         match self {
@@ -97,7 +98,7 @@ impl Role {
 }
 
 impl ScaleType {
-    /// Bytes of a scale.
+    /// Returns the size of a scale in bytes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -108,7 +109,7 @@ impl ScaleType {
 }
 
 impl FrameHead {
-    /// How the body holds the values.
+    /// Returns the form of the values in the body.
     pub(super) const fn form(&self) -> Form {
         match self.width {
             Some(width) => Form::Blocks(width),
@@ -116,7 +117,7 @@ impl FrameHead {
         }
     }
 
-    /// Bytes of the scales at the beginning of the body: 0 if it has none of its own.
+    /// Returns the size in bytes of the scales at the start of the body: 0 if it has none of its own.
     #[must_use]
     pub fn scales_len(&self) -> usize {
         let scales = if self.role.has_scales() && self.width.is_some() {
@@ -127,12 +128,12 @@ impl FrameHead {
         scales.saturating_mul(self.scales.bytes())
     }
 
-    /// Bytes of the body; `usize::MAX` if so many values do not fit in memory.
+    /// Returns the size of the body in bytes; `usize::MAX` if the values do not fit in memory.
     #[must_use]
     pub fn body_len(&self) -> usize {
         let count = shape::count(&self.shape);
         match self.width {
-            // Block lengths are multiples of 8, so full blocks end on a byte and all codes pack as if they were one block.
+            // Block lengths are multiples of 8, so every full block ends at a byte and all codes pack like one block.
             Some(width) => self.scales_len().saturating_add(width.packed_len(count)),
             None => count.saturating_mul(4),
         }
@@ -160,7 +161,7 @@ impl FrameHead {
         for frame in [self.role.key(), self.role.base()].into_iter().flatten() {
             let back = self.index.checked_sub(frame).filter(|&back| back > 0);
             let must = "an earlier one";
-            put::varint(out, back.ok_or(SegmentError::Unwritable { what: "the frame another one needs", must })?);
+            put::varint(out, back.ok_or(SegmentError::Unwritable { what: "the base of a frame", must })?);
         }
         self.accuracy.write(out)?;
         if self.time != time {
@@ -170,25 +171,25 @@ impl FrameHead {
     }
 
     pub(super) fn read(time: u64, cursor: &mut Cursor<'_>) -> Result<Self, SegmentError> {
-        let index = cursor.varint("index of the frame")?;
+        let index = cursor.varint("frame index")?;
         let offset = cursor.offset();
-        let flags = cursor.u8("role of the frame")?;
+        let flags = cursor.u8("frame role")?;
         if flags & !(ROLE | F32_SCALES | OTHER_TIME) != 0 {
-            return Err(SegmentError::Value { what: "role of the frame", offset });
+            return Err(SegmentError::Value { what: "frame role", offset });
         }
         let offset = cursor.offset();
         let (tier, form) = read_form(cursor)?;
         let (width, block) = match form {
             Form::Blocks(width) => (Some(width), read_block(cursor)?),
             Form::Raw if flags & (ROLE | F32_SCALES) == 0 => (None, BlockLen::DEFAULT),
-            _ => return Err(SegmentError::Value { what: "form of the frame", offset }),
+            _ => return Err(SegmentError::Value { what: "frame form", offset }),
         };
         let shape = shape::read(cursor)?;
         let mut earlier = || {
             let offset = cursor.offset();
-            let back = cursor.varint("distance to a frame")?;
+            let back = cursor.varint("frame distance")?;
             let frame = index.checked_sub(back).filter(|&frame| frame != index);
-            frame.ok_or(SegmentError::Value { what: "distance to a frame", offset })
+            frame.ok_or(SegmentError::Value { what: "frame distance", offset })
         };
         let role = match flags & ROLE {
             0 => Role::Key,
@@ -198,7 +199,7 @@ impl FrameHead {
         };
         let scales = if flags & F32_SCALES == 0 { ScaleType::F16 } else { ScaleType::F32 };
         let accuracy = Accuracy::read(cursor)?;
-        let time = if flags & OTHER_TIME == 0 { time } else { cursor.other("time of the frame", time)? };
+        let time = if flags & OTHER_TIME == 0 { time } else { cursor.other("frame time", time)? };
         Ok(Self { index, role, shape, tier, width, block, scales, accuracy, time })
     }
 }

@@ -1,45 +1,46 @@
-//! `Head`: everything a record says before its body.
+//! `Head`: everything in a record before its body.
 
 use super::cursor::Cursor;
 use super::{FrameHead, IdRef, SegmentError, SegmentHeader, TensorHead, put};
 
-/// Everything a record says before its body.
+/// Everything in a record before its body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head<'a> {
-    /// Its place in the history of the store.
+    /// Position in the history of the store.
     pub stamp: Stamp,
-    /// What it is about.
+    /// Kind and metadata.
     pub content: Content<'a>,
 }
 
-/// The place of a record in the history of the store.
+/// Position of a record in the history of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Position in the order of all changes: of two records of an id the one with the higher number counts.
+    /// Position in the order of all changes: of two records with the same id, the one with the higher number is
+    /// current.
     pub sequence: u64,
-    /// Records that follow in the same batch. Without the last one, which has 0, a batch never happened.
+    /// Number of records that follow in the same batch. A batch without its last record, which has 0, has no effect.
     pub batch_left: u32,
-    /// Bytes right before the record that were not known to be durable when it was written; those before them were.
+    /// Number of bytes before the record that were not known to be durable when it was written; all earlier ones were.
     pub pending: Option<u64>,
-    /// When it was written, in milliseconds since 1970.
+    /// Time of writing, in milliseconds since 1970.
     pub time: u64,
 }
 
-/// What a record is about.
+/// Kind and metadata of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content<'a> {
-    /// A tensor, its values in the body.
+    /// A tensor with its values in the body.
     Tensor(IdRef<'a>, TensorHead<'a>),
     /// A frame of a temporal tensor.
     Frame(IdRef<'a>, FrameHead),
-    /// A tensor and all of its frames that were written before are gone.
+    /// Deletion of a tensor and all of its earlier frames.
     Delete(IdRef<'a>),
-    /// How tensors were used: the body is a [`UsageList`](super::UsageList).
+    /// Usage of tensors: the body is a [`UsageList`](super::UsageList).
     Usage,
 }
 
 impl<'a> Content<'a> {
-    /// The tensor it is about.
+    /// Returns the id of the tensor.
     #[must_use]
     pub const fn id(&self) -> Option<IdRef<'a>> {
         match *self {
@@ -48,7 +49,8 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Bytes of the body that go with it; `None` if any number does, `usize::MAX` if they do not fit in memory.
+    /// Returns the required size of the body in bytes; `None` if any size is valid, `usize::MAX` if it does not fit in
+    /// memory.
     pub(super) fn body_len(&self) -> Option<usize> {
         match self {
             Self::Tensor(_, tensor) => Some(tensor.parts().map_or(usize::MAX, |parts| parts.projection.end)),
@@ -63,7 +65,7 @@ impl<'a> Content<'a> {
 pub(super) const KIND: u8 = 0b111;
 /// Flag: more records of the batch follow.
 pub(super) const BATCH: u8 = 1 << 3;
-/// Flag: it is said how many bytes before it are pending.
+/// Flag: the number of pending bytes follows.
 pub(super) const PENDING: u8 = 1 << 4;
 
 impl<'a> Head<'a> {
@@ -95,12 +97,12 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Reads what `cursor` has, all of it.
+    /// Reads a head that fills the cursor.
     pub(super) fn read(mut cursor: Cursor<'a>, header: &SegmentHeader) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
-        let flags = cursor.u8("kind of the record")?;
+        let flags = cursor.u8("record kind")?;
         if flags & !(KIND | BATCH | PENDING) != 0 || flags & KIND > 3 {
-            return Err(SegmentError::Value { what: "kind of the record", offset });
+            return Err(SegmentError::Value { what: "record kind", offset });
         }
         let sequence = cursor.varint("sequence number")?.wrapping_add(header.base_sequence);
         let time = cursor.varint("time")?.wrapping_add(header.base_time);
@@ -113,12 +115,12 @@ impl<'a> Head<'a> {
             2 => Content::Delete(IdRef::read(&mut cursor)?),
             _ => Content::Usage,
         };
-        cursor.end("end of the head")?;
+        cursor.end("end of the record head")?;
         Ok(Self { stamp, content })
     }
 }
 
-/// Records that follow in the batch: if it is said, it is not 0.
+/// Reads the number of records that follow in the batch; a stored number is never 0.
 fn read_batch(cursor: &mut Cursor<'_>) -> Result<u32, SegmentError> {
     let offset = cursor.offset();
     let left = u32::try_from(cursor.varint("records left in the batch")?).ok().filter(|&left| left > 0);

@@ -4,42 +4,42 @@ use super::cursor::Cursor;
 use super::{SegmentError, VERSION};
 use crate::crc::crc32c;
 
-/// How a segment came about.
+/// Origin of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentKind {
-    /// Records in the order in which they were written.
+    /// Records in the order of writing.
     Log,
-    /// What was left of other segments.
+    /// Live records of other segments.
     Compacted,
 }
 
-/// What a segment says of itself.
+/// Header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SegmentHeader {
-    /// How it came about.
+    /// Origin of the segment.
     pub kind: SegmentKind,
-    /// The store it belongs to.
+    /// Id of the store.
     pub store: [u8; 16],
-    /// Its number: no two segments or manifests of a store have the same.
+    /// File number, unique among the segments and manifests of a store.
     pub number: u64,
-    /// Number of the log segment before this one; 0 if there is none.
+    /// Number of the previous log segment; 0 if there is none.
     pub previous: u64,
-    /// Sequence numbers of the records are counted from here. A record before it is fine, but longer.
+    /// Base of the sequence numbers of the records. Smaller ones are valid but take more bytes.
     pub base_sequence: u64,
-    /// Times of the records are counted from here, likewise.
+    /// Base of the times of the records. Smaller ones are valid but take more bytes.
     pub base_time: u64,
 }
 
 const MAGIC: [u8; 8] = *b"BGSEGMT\0";
 const WHAT: &str = "segment";
-/// Where the checksum is.
+/// Offset of the checksum.
 const CRC: usize = 60;
 
 impl SegmentHeader {
-    /// Bytes of a header.
+    /// Size of a header in bytes.
     pub const LEN: usize = 64;
 
-    /// The header as bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::LEN] {
         let kind = match self.kind {
@@ -60,19 +60,19 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Reads the header at the beginning of `bytes`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`SegmentError::Truncated`] if there are fewer than [`LEN`](Self::LEN) bytes, [`SegmentError::Foreign`],
-    /// [`SegmentError::Checksum`], [`SegmentError::FutureVersion`], [`SegmentError::Value`].
+    /// Returns [`SegmentError::Truncated`] for fewer than [`LEN`](Self::LEN) bytes, [`SegmentError::Foreign`],
+    /// [`SegmentError::Checksum`], [`SegmentError::FutureVersion`] or [`SegmentError::Value`].
     pub fn parse(bytes: &[u8]) -> Result<Self, SegmentError> {
-        let bytes = Cursor::new(bytes, 0).array::<{ Self::LEN }>("header of the segment")?;
+        let bytes = Cursor::new(bytes, 0).array::<{ Self::LEN }>("segment header")?;
         let mut cursor = Cursor::new(&bytes, 0);
         let found = cursor.array(WHAT)?;
         if found != MAGIC {
             return Err(SegmentError::Foreign { what: WHAT, found });
         }
-        // Before the version: a flipped bit is not a later version.
+        // The checksum comes before the version, so that a flipped bit is not mistaken for a newer version.
         let (computed, stored) = (crc32c(&bytes[..CRC]), Cursor::new(&bytes[CRC..], 0).u32(WHAT)?);
         if stored != computed {
             return Err(SegmentError::Checksum { what: "the segment's header", offset: 0, stored, computed });
@@ -84,7 +84,7 @@ impl SegmentHeader {
         let kind = match (found, cursor.array(WHAT)?) {
             (1.., [0, 0]) => SegmentKind::Log,
             (1.., [1, 0]) => SegmentKind::Compacted,
-            _ => return Err(SegmentError::Value { what: "version or kind of the segment", offset: 8 }),
+            _ => return Err(SegmentError::Value { what: "segment version or kind", offset: 8 }),
         };
         Ok(Self {
             kind,
@@ -96,8 +96,8 @@ impl SegmentHeader {
         })
     }
 
-    /// What the checksums of this segment begin with: that of its header. Whoever reads many records keeps it for
-    /// [`RecordView::parse_salted`](super::RecordView::parse_salted).
+    /// Returns the initial value of the checksums of this segment: the checksum of its header. Callers that read many
+    /// records cache it for [`RecordView::parse_salted`](super::RecordView::parse_salted).
     #[must_use]
     pub fn salt(&self) -> u32 {
         let [.., a, b, c, d] = self.encode();

@@ -1,31 +1,30 @@
-//! `IdRef`: what a tensor is called, as a borrowed text or a number.
+//! `IdRef`: id of a tensor, a borrowed string or a number.
 
 use super::SegmentError;
 use super::cursor::Cursor;
 use super::put;
 
-/// Name of a tensor. A text has 1 to 65,536 bytes; a text of digits is not the number.
+/// Id of a tensor. A string has 1 to 65,536 bytes; the string `"7"` and the number 7 are different ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IdRef<'a> {
-    /// A text.
+    /// A string.
     Name(&'a str),
     /// A number.
     Number(u128),
 }
 
-/// First byte of the key of a text.
+/// First byte of the key of a string.
 const NAME: u8 = 0;
 /// First byte of the key of a number.
 const NUMBER: u8 = 1;
 
 impl<'a> IdRef<'a> {
-    /// Longest text in bytes.
+    /// Maximum length of a string in bytes.
     pub const MAX_LEN: usize = 65_536;
-    /// Longest key in bytes.
+    /// Maximum length of a key in bytes.
     pub const MAX_KEY: usize = Self::MAX_LEN + 1;
 
-    /// Appends the id as bytes that are ordered as ids are: a tag, then the text, or the number with its highest byte
-    /// first.
+    /// Appends the id as a key; keys sort like ids: a tag, then the string, or the number in big-endian byte order.
     ///
     /// ```
     /// use bitgrain_formats::segment::IdRef;
@@ -47,10 +46,10 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// Writes the key to the beginning of `out`, which has at least [`key_len`](Self::key_len) bytes.
+    /// Writes the key to the start of `out`, which must have at least [`key_len`](Self::key_len) bytes.
     ///
     /// # Panics
-    /// If it has fewer.
+    /// Panics if `out` is shorter.
     pub fn copy_key(self, out: &mut [u8]) {
         match self {
             Self::Name(name) => {
@@ -64,7 +63,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// The id with this key; `None` if there is none.
+    /// Returns the id of a key; `None` if the key is invalid.
     #[must_use]
     pub fn from_key(key: &'a [u8]) -> Option<Self> {
         match key.split_first()? {
@@ -76,7 +75,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// Bytes of its key.
+    /// Returns the length of its key in bytes.
     #[must_use]
     pub const fn key_len(self) -> usize {
         match self {
@@ -95,7 +94,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// As heads have it: length and text, or 0, the bytes the number takes, and these.
+    /// Writes the id as in heads: length and string, or 0, the number of bytes of the number, and these bytes.
     pub(super) fn write(self, out: &mut Vec<u8>) -> Result<(), SegmentError> {
         self.check()?;
         match self {
@@ -111,9 +110,9 @@ impl<'a> IdRef<'a> {
         Ok(())
     }
 
-    /// Whether this id comes next.
+    /// Reads the next id and returns whether it is this one.
     pub(super) fn is_next(self, cursor: &mut Cursor<'_>) -> Result<bool, SegmentError> {
-        let len = cursor.varint("length of the id")?;
+        let len = cursor.varint("id length")?;
         match self {
             Self::Number(number) => Ok(len == 0 && read_number(cursor)? == number),
             Self::Name(name) => Ok(len == name.len() as u64 && cursor.take("id", len)? == name.as_bytes()),
@@ -122,21 +121,21 @@ impl<'a> IdRef<'a> {
 
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
-        let len = cursor.varint("length of the id")?;
+        let len = cursor.varint("id length")?;
         if len == 0 {
             return read_number(cursor).map(Self::Number);
         }
         if len > Self::MAX_LEN as u64 {
-            return Err(SegmentError::Value { what: "length of the id", offset });
+            return Err(SegmentError::Value { what: "id length", offset });
         }
         cursor.utf8("id", len).map(Self::Name)
     }
 }
 
-/// A number of as few bytes as it takes, the highest first.
+/// Reads a big-endian number without leading zero bytes.
 fn read_number(cursor: &mut Cursor<'_>) -> Result<u128, SegmentError> {
     let offset = cursor.offset();
-    let len = cursor.u8("length of the id")?;
+    let len = cursor.u8("id length")?;
     let taken = cursor.take("id", u64::from(len))?;
     let mut bytes = [0; 16];
     match bytes.len().checked_sub(taken.len()) {

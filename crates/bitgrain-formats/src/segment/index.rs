@@ -1,11 +1,11 @@
-//! The index of a sealed segment: an entry for each record, in their order, so that only lengths are stored.
+//! The index of a sealed segment: one entry per record, in order, so that offsets follow from lengths.
 
 use super::cursor::Cursor;
 use super::entry::Previous;
 use super::{Entry, Head, SegmentError, SegmentHeader, Trailer};
 use crate::crc::crc32c_after;
 
-/// Collects the index while records are written. A few bytes for each record.
+/// Builds the index while records are written. Takes a few bytes per record.
 #[derive(Debug, Clone)]
 pub struct IndexBuilder {
     bytes: Vec<u8>,
@@ -13,34 +13,34 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// The index of a segment without records.
+    /// Creates an empty index.
     #[must_use]
     pub fn new(header: &SegmentHeader) -> Self {
         Self { bytes: Vec::new(), previous: Previous::new(header) }
     }
 
-    /// Adds the record of `length` bytes that comes next.
+    /// Adds the next record, of `length` bytes.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`], [`SegmentError::TooLong`]: of a head that could not be written either.
+    /// Returns [`SegmentError::Unwritable`] or [`SegmentError::TooLong`] for a head that could not be written either.
     pub fn push(&mut self, head: &Head<'_>, length: u64) -> Result<(), SegmentError> {
         let before = self.bytes.len();
         let entry = Entry::of(head, self.end(), length);
         entry.write(&mut self.previous, &mut self.bytes).inspect_err(|_| self.bytes.truncate(before))
     }
 
-    /// Adds `length` bytes that are no record.
+    /// Adds `length` bytes that are not a record.
     pub fn push_hole(&mut self, length: u64) {
         self.previous.write_hole(length, &mut self.bytes);
     }
 
-    /// Where the next record begins.
+    /// Returns the offset of the next record.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.previous.end
     }
 
-    /// Index and trailer: what is written behind the last record to seal the segment.
+    /// Returns the index and trailer, which are written after the last record to seal the segment.
     #[must_use]
     pub fn finish(&self, header: &SegmentHeader) -> Vec<u8> {
         let index_crc = crc32c_after(header.salt(), &self.bytes);
@@ -49,20 +49,20 @@ impl IndexBuilder {
     }
 }
 
-/// The index of a sealed segment, checked.
+/// The verified index of a sealed segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Index<'a> {
     bytes: &'a [u8],
     header: SegmentHeader,
-    /// Where the index begins.
+    /// Offset of the index.
     offset: u64,
 }
 
 impl<'a> Index<'a> {
-    /// Checks the bytes at [`Trailer::index`].
+    /// Verifies the bytes at [`Trailer::index`].
     ///
     /// # Errors
-    /// [`SegmentError::Length`], [`SegmentError::Checksum`].
+    /// Returns [`SegmentError::Length`] or [`SegmentError::Checksum`].
     pub fn parse(bytes: &'a [u8], trailer: &Trailer, header: &SegmentHeader) -> Result<Self, SegmentError> {
         let (offset, expected, found) = (trailer.index_offset, trailer.index_len, bytes.len() as u64);
         if found != expected {
@@ -75,7 +75,7 @@ impl<'a> Index<'a> {
         Ok(Self { bytes, header: *header, offset })
     }
 
-    /// The entries, in the order of the records.
+    /// Returns the entries, in record order.
     #[must_use]
     pub fn entries(&self) -> Entries<'a> {
         let cursor = Cursor::new(self.bytes, self.offset);
@@ -83,9 +83,9 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The entries of an index one after another.
+/// Reader of the entries of an index.
 ///
-/// Not an iterator: an entry borrows its id, which is put together from the one before.
+/// Not an iterator: an entry borrows its id from the reader, which decodes it from the previous one.
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     cursor: Cursor<'a>,
@@ -94,10 +94,11 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The next entry. `None` behind the last one, when the lengths add up to where the index begins.
+    /// Returns the next entry, or `None` after the last one, if the lengths add up to the offset of the index.
     ///
     /// # Errors
-    /// [`SegmentError::Value`], [`SegmentError::Truncated`], [`SegmentError::Length`]. Ask no further then.
+    /// Returns [`SegmentError::Value`], [`SegmentError::Truncated`] or [`SegmentError::Length`]. Do not call it again
+    /// after an error.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, SegmentError> {
         if self.cursor.left() > 0 {

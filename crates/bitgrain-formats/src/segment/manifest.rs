@@ -1,4 +1,4 @@
-//! `Manifest`: which segments of a store count.
+//! `Manifest`: list of the segments of a store.
 
 use super::cursor::Cursor;
 use super::{SegmentError, VERSION};
@@ -6,9 +6,9 @@ use crate::crc::crc32c;
 
 const MAGIC: [u8; 8] = *b"BGMANIF\0";
 const WHAT: &str = "manifest";
-/// Bytes before the list.
+/// Size in bytes of the part before the list.
 const FIXED: usize = 68;
-/// Bytes of a listed segment.
+/// Size in bytes of a list entry.
 const LISTED: usize = 20;
 /// State of a log that may have been written to.
 const OPEN: u16 = 0;
@@ -16,48 +16,48 @@ const OPEN: u16 = 0;
 const CLOSED: u16 = 1;
 const CRC: usize = 4;
 
-/// A sealed segment, as a manifest knows it.
+/// Manifest entry of a sealed segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SealedSegment {
-    /// Its number.
+    /// File number.
     pub number: u64,
-    /// Its bytes.
+    /// Length of the file in bytes.
     pub len: u64,
     /// Checksum of its index, [`Trailer::index_crc`](super::Trailer::index_crc).
     pub index_crc: u32,
 }
 
-/// How the log of a store ends.
+/// End of the log of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LogEnd {
-    /// Anyhow: somebody may have written to it since.
+    /// Unknown: the log may have been written to since.
     #[default]
     Open,
-    /// With this segment, which is sealed; without a segment if there is none. Nobody has written to the store since.
+    /// This sealed segment, or `None` if the log is empty. The store was not written to since.
     Closed(Option<SealedSegment>),
 }
 
-/// Which segments of a store count: those listed here, and all log segments from a number on.
+/// Segments of a store: those listed here, and all log segments from a number on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Manifest {
-    /// The store it belongs to.
+    /// Id of the store.
     pub store: [u8; 16],
-    /// Its number: the highest one that is whole counts.
+    /// File number: the highest valid manifest is current.
     pub number: u64,
-    /// Log segments with this number or a higher one count.
+    /// Number of the first log segment; higher ones belong to the store too.
     pub log_from: u64,
-    /// How the log ends.
+    /// End of the log.
     pub log_end: LogEnd,
-    /// Compacted segments that count.
+    /// Compacted segments of the store.
     pub compacted: Vec<SealedSegment>,
 }
 
 impl Manifest {
-    /// The manifest as bytes.
+    /// Encodes the manifest.
     ///
     /// # Errors
-    /// [`SegmentError::TooLong`] for a list of more than 2^32 segments, [`SegmentError::Unwritable`] for a last log segment
-    /// that does not count.
+    /// Returns [`SegmentError::TooLong`] for more than 2^32 segments, or [`SegmentError::Unwritable`] for a last log
+    /// segment that does not belong to the store.
     pub fn encode(&self) -> Result<Vec<u8>, SegmentError> {
         let len = self.compacted.len();
         let count = u32::try_from(len);
@@ -68,7 +68,7 @@ impl Manifest {
             LogEnd::Closed(None) => (CLOSED, NONE),
             LogEnd::Closed(Some(last)) if last.number != 0 && last.number >= self.log_from => (CLOSED, last),
             LogEnd::Closed(Some(_)) => {
-                return Err(SegmentError::Unwritable { what: "the last log segment", must: "one that counts" });
+                return Err(SegmentError::Unwritable { what: "the last log segment", must: "one of the log" });
             }
         };
         let mut out = Vec::with_capacity(FIXED + len * LISTED + CRC);
@@ -85,11 +85,11 @@ impl Manifest {
         Ok(out)
     }
 
-    /// Reads the manifest that `bytes` are the whole of.
+    /// Reads a manifest that fills `bytes`.
     ///
     /// # Errors
-    /// [`SegmentError::Truncated`], [`SegmentError::Foreign`], [`SegmentError::Checksum`],
-    /// [`SegmentError::FutureVersion`], [`SegmentError::Value`], [`SegmentError::Length`].
+    /// Returns [`SegmentError::Truncated`], [`SegmentError::Foreign`], [`SegmentError::Checksum`],
+    /// [`SegmentError::FutureVersion`], [`SegmentError::Value`] or [`SegmentError::Length`].
     pub fn parse(bytes: &[u8]) -> Result<Self, SegmentError> {
         let mut cursor = Cursor::new(bytes, 0);
         let found = cursor.array(WHAT)?;
@@ -109,7 +109,7 @@ impl Manifest {
         }
         let state = cursor.u16(WHAT)?;
         if found == 0 || state > CLOSED {
-            return Err(SegmentError::Value { what: "version or state of the manifest", offset: 8 });
+            return Err(SegmentError::Value { what: "manifest version or state", offset: 8 });
         }
         let count = u64::from(cursor.u32(WHAT)?);
         let (expected, found) = (needed + count * LISTED as u64, bytes.len() as u64);
@@ -130,7 +130,7 @@ impl Manifest {
     }
 }
 
-/// What stands where there is no segment.
+/// Placeholder for a missing segment.
 const NONE: SealedSegment = SealedSegment { number: 0, len: 0, index_crc: 0 };
 
 impl SealedSegment {

@@ -1,15 +1,16 @@
-//! Segments: the files in which a store keeps tensors, frames, deletions and their use. Spec: `spec/segment.md`.
+//! Segments: the files in which a store keeps tensors, frames, deletions and usage. Spec: `spec/segment.md`.
 //!
-//! A segment is a [`SegmentHeader`], records back to back, and, once it is sealed, an index of the records and a
+//! A segment is a [`SegmentHeader`], consecutive records and, once it is sealed, an index of the records and a
 //! [`Trailer`]. A record is a [`Head`], a checksum for each [`CHUNK`] of the body, and the body. The head has its own
-//! checksum, which also covers the others, so a reader may check the head alone and then only the chunks it touches.
-//! The checksum of a head begins with that of the segment's header: a record of another segment is never taken for one.
+//! checksum, which also covers the chunk checksums, so a reader can verify the head alone and then only the chunks it
+//! needs. The checksum of a head is seeded with that of the segment's header, so a record of another segment is never
+//! accepted.
 //!
-//! A [`Manifest`] says which segments count.
+//! A [`Manifest`] lists the segments of a store.
 //!
-//! | to write | to read |
+//! | writing | reading |
 //! |---|---|
-//! | [`Draft`] encodes a body in place and puts the head before it, [`write_record`] copies a body | [`RecordView`], [`Records`], [`ValuesView`] |
+//! | [`Draft`] encodes a body in place and writes the head before it; [`write_record`] copies a body | [`RecordView`], [`Records`], [`ValuesView`] |
 //! | [`IndexBuilder`] | [`Trailer`], [`Index`], [`Entries`] |
 //! | [`UsageList`] | [`UsageEntries`], [`Wishes`] |
 //!
@@ -73,14 +74,14 @@ pub use usage::{UsageEntries, UsageEntry, UsageList};
 pub use values::ValuesView;
 pub use wishes::{Wish, Wishes};
 
-/// Bytes of a body that share a checksum.
+/// Size in bytes of the part of a body that shares a checksum.
 pub const CHUNK: usize = 16 * 1024;
 
-/// Bytes a head may have: long ids and what users write down are in it, values are not.
+/// Maximum size of a head in bytes. Heads contain ids and user metadata, but no values.
 pub const MAX_HEAD: usize = 1 << 20;
 
-/// Axes a shape may have.
+/// Maximum number of axes of a shape.
 pub const MAX_RANK: usize = 64;
 
-/// Version of segments and manifests this crate writes, and the latest it reads.
+/// Version of segments and manifests that this crate writes, and the newest it reads.
 pub const VERSION: u16 = 1;

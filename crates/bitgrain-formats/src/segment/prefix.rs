@@ -1,21 +1,22 @@
-//! Ids in lists: only what differs from the id before is stored.
+//! Prefix compression of ids in lists.
 
 use super::cursor::Cursor;
 use super::{IdRef, SegmentError, put};
 
-/// A length from here on takes more than its half of the first byte.
+/// Nibble value of a length that continues as a varint.
 const ESCAPE: u8 = 15;
 
-/// The id before, as its key.
+/// The previous id, as its key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PreviousId {
     key: Vec<u8>,
-    /// Memory for the next one.
+    /// Buffer for the next key.
     next: Vec<u8>,
 }
 
 impl PreviousId {
-    /// Bytes kept and bytes added in the halves of one byte (15: the rest follows as a varint), then the bytes added.
+    /// Writes the lengths of the shared prefix and the suffix as nibbles of one byte (15: the rest follows as a
+    /// varint), then the suffix.
     pub(super) fn write(&mut self, id: IdRef<'_>, out: &mut Vec<u8>) -> Result<(), SegmentError> {
         id.check()?;
         let Self { key: previous, next: key } = self;
@@ -36,7 +37,7 @@ impl PreviousId {
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), SegmentError> {
         let offset = cursor.offset();
-        let first = cursor.u8("lengths of the id")?;
+        let first = cursor.u8("id lengths")?;
         let kept = length(first >> 4, cursor)?;
         let added = length(first & 15, cursor)?;
         let refuse = SegmentError::Value { what: "id", offset };
@@ -50,7 +51,7 @@ impl PreviousId {
         self.id().map(drop).ok_or(refuse)
     }
 
-    /// The id read last.
+    /// Returns the last id read.
     pub(super) fn id(&self) -> Option<IdRef<'_>> {
         IdRef::from_key(&self.key)
     }
@@ -64,5 +65,5 @@ fn length(half: u8, cursor: &mut Cursor<'_>) -> Result<u64, SegmentError> {
     if half < ESCAPE {
         return Ok(u64::from(half));
     }
-    Ok(cursor.varint("length of the id")?.saturating_add(u64::from(ESCAPE)))
+    Ok(cursor.varint("id length")?.saturating_add(u64::from(ESCAPE)))
 }

@@ -1,6 +1,6 @@
-//! Numbers and texts as bytes.
+//! Encoding of numbers and strings.
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// Writes a varint: seven bits per byte, lowest first; the top bit marks continuation.
 pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(low_byte(value) | 0x80);
@@ -13,19 +13,19 @@ const fn low_byte(value: u64) -> u8 {
     value.to_le_bytes()[0]
 }
 
-/// `value` as what it is away from `base`: small distances in either direction take few bytes.
+/// Writes `value` as a zigzag varint of the distance from `base`: small distances in either direction take few bytes.
 pub(super) fn delta(out: &mut Vec<u8>, value: u64, base: u64) {
     let away = value.wrapping_sub(base).cast_signed();
     varint(out, (away << 1 ^ away >> 63).cast_unsigned());
 }
 
-/// Length in bytes, then the bytes.
+/// Writes a string: length in bytes, then the bytes.
 pub(super) fn text(out: &mut Vec<u8>, text: &str) {
     varint(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Bytes of [`varint`].
+/// Returns the size of a [`varint`] in bytes.
 pub(super) const fn varint_len(value: u64) -> usize {
     (70 - (value | 1).leading_zeros() as usize) / 7
 }

@@ -1,4 +1,4 @@
-//! `Reconstruct`: how a tensor whose data is gone comes back from another one.
+//! `Reconstruct`: reconstruction policy of a tensor.
 
 use bitgrain_codec::BlockFormat;
 
@@ -6,31 +6,31 @@ use super::cursor::Cursor;
 use super::form::{read_format, write_format};
 use super::{IdRef, SegmentError, put};
 
-/// How to compute a tensor from another one. What it takes is in the body, behind the data.
+/// Reconstruction of a tensor from another one. Its payload is in the body, after the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reconstruct<'a> {
-    /// The base and blocks that are added to it. The blocks have as many values as the tensor.
+    /// The sum of a base and a delta in blocks, which has as many values as the tensor.
     Delta {
-        /// The tensor it is the difference to.
+        /// Tensor that the delta is added to.
         base: IdRef<'a>,
-        /// Layout of the difference.
+        /// Layout of the delta.
         format: BlockFormat,
     },
     /// Another tensor, permuted, projected and scaled, in this order.
     Factor {
-        /// The tensor it is made of.
+        /// Tensor that the factor is applied to.
         source: IdRef<'a>,
-        /// What every value is multiplied with.
+        /// Multiplier of every value.
         scale: f32,
-        /// Length of the permutation: as many u32 are in the body.
+        /// Length of the permutation, which the body contains as u32.
         permutation: Option<usize>,
-        /// Rows and columns of the projection: as many f32 are in the body, row by row.
+        /// Rows and columns of the projection, which the body contains as f32 in row-major order.
         projection: Option<(usize, usize)>,
     },
 }
 
 impl<'a> Reconstruct<'a> {
-    /// The tensor it needs.
+    /// Returns the tensor that it depends on.
     #[must_use]
     pub const fn needs(&self) -> IdRef<'a> {
         match *self {
@@ -39,7 +39,7 @@ impl<'a> Reconstruct<'a> {
         }
     }
 
-    /// Bytes of delta, permutation and projection for a tensor of `count` values.
+    /// Returns the sizes in bytes of delta, permutation and projection for a tensor of `count` values.
     pub(super) const fn lengths(&self, count: usize) -> [usize; 3] {
         match *self {
             Self::Delta { format, .. } => [format.encoded_len(count), 0, 0],
@@ -82,24 +82,24 @@ impl<'a> Reconstruct<'a> {
 
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
-        let kind = cursor.u8("kind of the reconstruction")?;
+        let kind = cursor.u8("reconstruction kind")?;
         if kind == DELTA {
             return Ok(Self::Delta { base: IdRef::read(cursor)?, format: read_format(cursor)? });
         }
         if kind & !(PERMUTED | PROJECTED) != FACTOR {
-            return Err(SegmentError::Value { what: "kind of the reconstruction", offset });
+            return Err(SegmentError::Value { what: "reconstruction kind", offset });
         }
         let source = IdRef::read(cursor)?;
         let offset = cursor.offset();
-        let scale = cursor.f32("scale of the factor")?;
+        let scale = cursor.f32("factor scale")?;
         if !scale.is_finite() {
-            return Err(SegmentError::Value { what: "scale of the factor", offset });
+            return Err(SegmentError::Value { what: "factor scale", offset });
         }
-        let permutation = if kind & PERMUTED == 0 { None } else { Some(cursor.size("length of the permutation")?) };
+        let permutation = if kind & PERMUTED == 0 { None } else { Some(cursor.size("permutation length")?) };
         let projection = if kind & PROJECTED == 0 {
             None
         } else {
-            Some((cursor.size("rows of the projection")?, cursor.size("columns of the projection")?))
+            Some((cursor.size("projection rows")?, cursor.size("projection columns")?))
         };
         Ok(Self::Factor { source, scale, permutation, projection })
     }
@@ -107,7 +107,7 @@ impl<'a> Reconstruct<'a> {
 
 const DELTA: u8 = 0;
 const FACTOR: u8 = 1;
-/// Flag of a factor: there is a permutation.
+/// Flag of a factor: it has a permutation.
 const PERMUTED: u8 = 1 << 1;
-/// Flag of a factor: there is a projection.
+/// Flag of a factor: it has a projection.
 const PROJECTED: u8 = 1 << 2;

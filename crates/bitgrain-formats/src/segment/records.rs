@@ -1,32 +1,32 @@
-//! `Records`: the records of a segment one after another, and where and why they end.
+//! `Records`: iterates over the records of a segment and reports how they end.
 
 use super::{RecordView, SegmentError, SegmentHeader};
 
-/// Why there are no more records.
+/// Reason for the end of the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The bytes end with a record.
+    /// The bytes end at a record boundary.
     Clean {
-        /// Their length.
+        /// Length in bytes.
         offset: u64,
     },
-    /// The bytes end inside a record, or what is left can be no record.
+    /// The bytes end inside a record, or the rest cannot be a record.
     Torn {
-        /// Where it begins.
+        /// Offset of the incomplete record.
         offset: u64,
-        /// What is lacking.
+        /// Description of the problem.
         error: SegmentError,
     },
-    /// A record is there, but not as it was written.
+    /// A complete but damaged record.
     Bad {
-        /// Where it begins.
+        /// Offset of the record.
         offset: u64,
-        /// What is wrong.
+        /// Description of the damage.
         error: SegmentError,
     },
 }
 
-/// The records of a segment in their order, head and body checked. Ends at the first one that is not whole.
+/// Iterator over the records of a segment, with head and body verified. Ends at the first invalid record.
 #[derive(Debug, Clone)]
 pub struct Records<'a> {
     segment: &'a [u8],
@@ -36,20 +36,20 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records of `segment`, the bytes of a segment from its first one to where the records end (the length of the
-    /// file if it is not sealed, [`Trailer::index_offset`](super::Trailer::index_offset) if it is).
+    /// Iterates over the records of `segment`, the bytes of a segment up to the end of its records (the length of the
+    /// file if it is not sealed, [`Trailer::index_offset`](super::Trailer::index_offset) otherwise).
     #[must_use]
     pub fn new(segment: &'a [u8], header: &SegmentHeader) -> Self {
         Self::from(segment, header, SegmentHeader::LEN as u64)
     }
 
-    /// The records from `offset` on.
+    /// Iterates over the records from `offset`.
     #[must_use]
     pub fn from(segment: &'a [u8], header: &SegmentHeader, offset: u64) -> Self {
         Self { segment, header: *header, salt: header.salt(), end: End::Clean { offset } }
     }
 
-    /// Where and why it ended; until then [`End::Clean`] where the next record begins.
+    /// Returns the reason and offset of the end; before the end, [`End::Clean`] with the offset of the next record.
     #[must_use]
     pub const fn end(&self) -> &End {
         &self.end
@@ -64,7 +64,7 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Iterator for Records<'a> {
-    /// Where the record begins, and the record.
+    /// Offset of the record, and the record.
     type Item = (u64, RecordView<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -84,7 +84,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// The first place from `offset` on at which a whole, correct record begins, whatever is before it.
+/// Returns the offset of the first valid record at or after `offset`, skipping any other bytes.
 #[must_use]
 pub fn find_record(segment: &[u8], header: &SegmentHeader, offset: u64) -> Option<u64> {
     let salt = header.salt();

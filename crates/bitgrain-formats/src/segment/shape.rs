@@ -1,9 +1,9 @@
-//! Shapes: lengths of axes.
+//! Encoding of shapes.
 
 use super::cursor::Cursor;
 use super::{MAX_RANK, SegmentError, put};
 
-/// Number of values; `usize::MAX` for shapes that cannot be written.
+/// Returns the number of values; `usize::MAX` for shapes that cannot be written.
 pub(super) fn count(shape: &[usize]) -> usize {
     match largest_product(shape) {
         Some(_) if shape.contains(&0) => 0,
@@ -12,8 +12,8 @@ pub(super) fn count(shape: &[usize]) -> usize {
     }
 }
 
-/// Product of the axes that are not 0, so that no order of multiplying can overflow; `None` if so many f32 do not fit in
-/// memory.
+/// Returns the product of the nonzero axes, so that no order of multiplication can overflow; `None` if that many f32 do
+/// not fit in memory.
 fn largest_product(shape: &[usize]) -> Option<usize> {
     let product =
         shape.iter().filter(|&&axis| axis != 0).try_fold(1usize, |product, &axis| product.checked_mul(axis))?;
@@ -32,7 +32,7 @@ pub(super) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), SegmentErr
     Ok(())
 }
 
-/// Number of values of the shape that comes next.
+/// Reads a shape and returns its number of values.
 pub(super) fn read_count(cursor: &mut Cursor<'_>) -> Result<usize, SegmentError> {
     let offset = cursor.offset();
     let axes = cursor.size("number of axes")?;

@@ -1,4 +1,4 @@
-//! `TensorHead`: what is said of a tensor beside its values.
+//! `TensorHead`: metadata of a tensor.
 
 use std::ops::Range;
 
@@ -9,37 +9,37 @@ use super::cursor::Cursor;
 use super::form::{LAST_TIER, check_tier, read_block, read_form, write_block, write_form};
 use super::{Accuracy, Encoding, Form, Reconstruct, SegmentError, put, shape};
 
-/// A tensor without its values.
+/// Metadata of a tensor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorHead<'a> {
-    /// Lengths of the axes.
+    /// Length of each axis.
     pub shape: Vec<usize>,
-    /// Tier it is at, 0 (lossless) to 5 (absent).
+    /// Tier of the data, 0 (lossless) to 5 (absent).
     pub tier: u8,
-    /// How the body holds the values.
+    /// Encoding of the values in the body.
     pub encoding: Encoding,
-    /// How far values can be from those that were put.
+    /// Error of the values.
     pub accuracy: Accuracy,
-    /// When the id was first put.
+    /// Time of the first put of the id.
     pub created: u64,
-    /// When values were last put: the record may be later, if it was only encoded anew.
+    /// Time of the last put; earlier than the record if the tensor was only re-encoded.
     pub updated: u64,
-    /// Tier it is held at.
+    /// Pinned tier.
     pub pinned: Option<u8>,
-    /// Largest bound it may get.
+    /// Largest error bound allowed.
     pub max_error: Option<f32>,
-    /// What the user wrote down, in the order given.
+    /// User metadata pairs, in the order given.
     pub user: Vec<(&'a str, &'a str)>,
-    /// How it comes back when its data is gone.
+    /// Reconstruction policy.
     pub reconstruct: Option<Reconstruct<'a>>,
 }
 
-/// Where the parts of a tensor's body are, in bytes from the beginning of the body. What is not there is empty.
+/// Byte ranges of the parts of a tensor's body. Missing parts are empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyParts {
     /// The values.
     pub data: Range<usize>,
-    /// Blocks of the difference to the base.
+    /// Blocks of the delta to the base.
     pub delta: Range<usize>,
     /// The permutation, as u32.
     pub permutation: Range<usize>,
@@ -57,13 +57,13 @@ const USER: u8 = 1 << 4;
 pub(super) const RECONSTRUCT: u8 = 1 << 5;
 
 impl<'a> TensorHead<'a> {
-    /// Number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(&self) -> usize {
         shape::count(&self.shape)
     }
 
-    /// Where the parts of the body are; the last one ends where the body does. `None` if they do not fit in memory.
+    /// Returns the ranges of the parts, the last of which ends with the body; `None` if they do not fit in memory.
     #[must_use]
     pub fn parts(&self) -> Option<BodyParts> {
         let count = self.count();
@@ -113,9 +113,9 @@ impl<'a> TensorHead<'a> {
 
     pub(super) fn read(time: u64, cursor: &mut Cursor<'a>) -> Result<Self, SegmentError> {
         let offset = cursor.offset();
-        let flags = cursor.u8("flags of the tensor")?;
+        let flags = cursor.u8("tensor flags")?;
         if flags & !(CREATED | UPDATED | PINNED | MAX_ERROR | USER | RECONSTRUCT) != 0 {
-            return Err(SegmentError::Value { what: "flags of the tensor", offset });
+            return Err(SegmentError::Value { what: "tensor flags", offset });
         }
         let has = |bit| flags & bit != 0;
         let (tier, form) = read_form(cursor)?;
@@ -129,7 +129,7 @@ impl<'a> TensorHead<'a> {
         let shape = shape::read(cursor)?;
         let accuracy = Accuracy::read(cursor)?;
         let created = if has(CREATED) { cursor.other("creation time", time)? } else { time };
-        let updated = if has(UPDATED) { cursor.other("time of the values", time)? } else { time };
+        let updated = if has(UPDATED) { cursor.other("put time", time)? } else { time };
         let (pinned, max_error) = read_limits(has(PINNED), has(MAX_ERROR), cursor)?;
         let user = if has(USER) { read_user(cursor)? } else { Vec::new() };
         let reconstruct = if has(RECONSTRUCT) { Some(Reconstruct::read(cursor)?) } else { None };
@@ -139,19 +139,19 @@ impl<'a> TensorHead<'a> {
 
 fn read_user<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, &'a str)>, SegmentError> {
     let offset = cursor.offset();
-    let pairs = cursor.varint("number of pairs")?;
-    // A pair has at least the lengths of its two texts.
+    let pairs = cursor.varint("number of user pairs")?;
+    // A pair takes at least the two lengths of its strings; this bounds the allocation.
     if pairs == 0 || pairs > cursor.left() as u64 / 2 {
-        return Err(SegmentError::Value { what: "number of pairs", offset });
+        return Err(SegmentError::Value { what: "number of user pairs", offset });
     }
     let mut user = Vec::with_capacity(usize::try_from(pairs).unwrap_or(0));
     for _ in 0..pairs {
-        user.push((cursor.text("key of the user")?, cursor.text("value of the user")?));
+        user.push((cursor.text("user key")?, cursor.text("user value")?));
     }
     Ok(user)
 }
 
-/// Pinned tier and largest error, where they are there.
+/// Writes the pinned tier and the error limit, where present.
 pub(super) fn write_limits(pinned: Option<u8>, max_error: Option<f32>, out: &mut Vec<u8>) -> Result<(), SegmentError> {
     if let Some(tier) = pinned {
         check_tier(tier)?;
@@ -159,7 +159,7 @@ pub(super) fn write_limits(pinned: Option<u8>, max_error: Option<f32>, out: &mut
     }
     if let Some(error) = max_error {
         if !is_bound(error) {
-            return Err(SegmentError::Unwritable { what: "the largest error", must: "finite and not negative" });
+            return Err(SegmentError::Unwritable { what: "the error limit", must: "finite and not negative" });
         }
         out.extend_from_slice(&error.to_le_bytes());
     }
@@ -177,9 +177,9 @@ pub(super) fn read_limits(
         return Err(SegmentError::Value { what: "pinned tier", offset });
     }
     let offset = cursor.offset();
-    let max_error = if max_error { Some(cursor.f32("largest error")?) } else { None };
+    let max_error = if max_error { Some(cursor.f32("error limit")?) } else { None };
     if max_error.is_some_and(|error| !is_bound(error)) {
-        return Err(SegmentError::Value { what: "largest error", offset });
+        return Err(SegmentError::Value { what: "error limit", offset });
     }
     Ok((pinned, max_error))
 }

@@ -7,22 +7,22 @@ use super::{SegmentError, SegmentHeader};
 use crate::crc::crc32c_after;
 
 const MAGIC: [u8; 8] = *b"BGSEGEND";
-/// Bytes that the checksum is of.
+/// Number of bytes covered by the checksum.
 const SIGNED: usize = 20;
 
-/// Says where the index is.
+/// Location of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailer {
-    /// Where the index begins, which is where the records end.
+    /// Offset of the index, which is the end of the records.
     pub index_offset: u64,
-    /// Bytes of the index.
+    /// Length of the index in bytes.
     pub index_len: u64,
-    /// Checksum of the index. A manifest has it too.
+    /// Checksum of the index. The manifest contains it too.
     pub index_crc: u32,
 }
 
 impl Trailer {
-    /// Bytes of a trailer.
+    /// Size of a trailer in bytes.
     pub const LEN: usize = 32;
 
     pub(super) fn encode(&self, header: &SegmentHeader) -> [u8; Self::LEN] {
@@ -36,10 +36,12 @@ impl Trailer {
         bytes
     }
 
-    /// Reads the last [`LEN`](Self::LEN) bytes of a segment of `segment_len` bytes. `None` if the segment is not sealed.
+    /// Reads the last [`LEN`](Self::LEN) bytes of a segment of `segment_len` bytes. `None` if the segment is not
+    /// sealed.
     ///
     /// # Errors
-    /// [`SegmentError::Checksum`], [`SegmentError::Value`], [`SegmentError::Length`] if it is sealed but damaged.
+    /// Returns [`SegmentError::Checksum`], [`SegmentError::Value`] or [`SegmentError::Length`] if it is sealed but
+    /// damaged.
     pub fn parse(
         tail: &[u8; Self::LEN],
         header: &SegmentHeader,
@@ -51,11 +53,12 @@ impl Trailer {
         let trailer =
             Self { index_offset: cursor.u64(what)?, index_len: cursor.u64(what)?, index_crc: cursor.u32(what)? };
         let (stored, computed) = (cursor.u32(what)?, crc32c_after(header.salt(), &tail[..SIGNED]));
-        // Either alone is one flipped bit away from a sealed segment.
+        // If only one of the two matches, a single flipped bit can have damaged a sealed segment, so it is not "not
+        // sealed".
         match (cursor.array(what)? == MAGIC, stored == computed) {
             (false, false) => return Ok(None),
             (true, false) => return Err(SegmentError::Checksum { what: "the trailer", offset, stored, computed }),
-            (false, true) => return Err(SegmentError::Value { what: "the magic of the trailer", offset: offset + 24 }),
+            (false, true) => return Err(SegmentError::Value { what: "trailer magic number", offset: offset + 24 }),
             (true, true) => {}
         }
         let end = trailer.index_offset.checked_add(trailer.index_len);
@@ -67,7 +70,7 @@ impl Trailer {
         Ok(Some(trailer))
     }
 
-    /// Where the index is in the segment.
+    /// Returns the byte range of the index in the segment.
     #[must_use]
     pub const fn index(&self) -> Range<u64> {
         self.index_offset..self.index_offset + self.index_len

@@ -1,29 +1,29 @@
-//! Lists of how tensors were used: the bodies of usage records.
+//! Lists of tensor usage: the bodies of usage records.
 
 use super::cursor::Cursor;
 use super::prefix::PreviousId;
 use super::wishes::{START, WishList};
 use super::{IdRef, SegmentError, Wish, Wishes, put};
 
-/// Parts that an average of 1 has.
+/// Fixed-point representation of an average of 1.
 const ONE: f32 = 32768.0;
 
-/// How a tensor was used.
+/// Usage of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UsageEntry<'a> {
-    /// The tensor.
+    /// Id of the tensor.
     pub id: IdRef<'a>,
-    /// Reads and writes so far.
+    /// Number of reads and writes.
     pub accesses: u64,
-    /// When the last one was.
+    /// Time of the last access.
     pub last: u64,
-    /// A bit for each period in which there was one.
+    /// One bit per period with an access.
     pub window: u64,
-    /// Average of periods with one (1) and without (0), recent ones counted more. Kept to a 32,768th.
+    /// Moving average of periods with (1) and without (0) an access. Stored with a resolution of 1/32,768.
     pub ema: f32,
 }
 
-/// Collects the body of a usage record.
+/// Builds the body of a usage record.
 ///
 /// ```
 /// use bitgrain_formats::segment::{IdRef, UsageEntries, UsageEntry, UsageList};
@@ -43,10 +43,10 @@ pub struct UsageList {
 }
 
 impl UsageList {
-    /// Adds a tensor. Ids in order take the fewest bytes.
+    /// Adds a tensor. Sorted ids take the fewest bytes.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`] for an id without characters or an average that is not from 0 to 1,
+    /// Returns [`SegmentError::Unwritable`] for an empty id or an average outside 0..=1, or
     /// [`SegmentError::TooLong`].
     pub fn push(&mut self, entry: &UsageEntry<'_>) -> Result<(), SegmentError> {
         if !(0.0..=1.0).contains(&entry.ema) {
@@ -63,26 +63,26 @@ impl UsageList {
         Ok(())
     }
 
-    /// Adds the tier that the next write of a tensor should have. Ids in order take the fewest bytes.
+    /// Adds the tier that the next write of a tensor should have. Sorted ids take the fewest bytes.
     ///
     /// # Errors
-    /// [`SegmentError::Unwritable`] for an empty id or a tier above 5, [`SegmentError::TooLong`].
+    /// Returns [`SegmentError::Unwritable`] for an empty id or a tier above 5, or [`SegmentError::TooLong`].
     pub fn wish(&mut self, wish: &Wish<'_>) -> Result<(), SegmentError> {
         self.wishes.push(wish)
     }
 
-    /// Sets the time at which tensors last lost bits because all warm tensors together were too large.
+    /// Sets the time of the last downgrade for the cap on warm tensors.
     pub const fn set_last_downgrade(&mut self, time: Option<u64>) {
         self.wishes.set_last_downgrade(time);
     }
 
-    /// True if nothing was added.
+    /// Returns whether the list is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.wishes.is_empty()
     }
 
-    /// The body.
+    /// Returns the encoded body.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         let mut bytes = self.bytes;
@@ -91,9 +91,9 @@ impl UsageList {
     }
 }
 
-/// The entries of a usage record's body one after another.
+/// Reader of the entries of a usage record.
 ///
-/// Not an iterator: an entry borrows its id, which is put together from the one before.
+/// Not an iterator: an entry borrows its id from the reader, which decodes it from the previous one.
 #[derive(Debug, Clone)]
 pub struct UsageEntries<'a> {
     cursor: Cursor<'a>,
@@ -102,7 +102,7 @@ pub struct UsageEntries<'a> {
 }
 
 impl<'a> UsageEntries<'a> {
-    /// The entries in `body`.
+    /// Reads the entries of `body`.
     #[must_use]
     pub fn new(body: &'a [u8]) -> Self {
         Self { cursor: Cursor::new(body, 0), previous: PreviousId::default(), last: 0 }
@@ -111,7 +111,7 @@ impl<'a> UsageEntries<'a> {
     /// Returns the next entry, or `None` after the last one.
     ///
     /// # Errors
-    /// [`SegmentError::Value`], [`SegmentError::Truncated`]. Ask no further then.
+    /// Returns [`SegmentError::Value`] or [`SegmentError::Truncated`]. Do not call it again after an error.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<UsageEntry<'_>>, SegmentError> {
         if matches!(self.cursor.peek(), None | Some(START)) {
@@ -120,7 +120,7 @@ impl<'a> UsageEntries<'a> {
         self.previous.read(&mut self.cursor)?;
         let accesses = self.cursor.varint("accesses")?;
         self.last = self.cursor.delta("last access", self.last)?;
-        let window = self.cursor.varint("window of accesses")?;
+        let window = self.cursor.varint("access window")?;
         let offset = self.cursor.offset();
         let ema = f32::from(self.cursor.u16("average use")?) / ONE;
         let (Some(id), true) = (self.previous.id(), ema <= 1.0) else {
@@ -146,7 +146,7 @@ impl<'a> UsageEntries<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`SegmentError::Value`], [`SegmentError::Truncated`].
+    /// Returns [`SegmentError::Value`] or [`SegmentError::Truncated`].
     pub fn into_wishes(self) -> Result<Wishes<'a>, SegmentError> {
         Wishes::read(self.cursor)
     }

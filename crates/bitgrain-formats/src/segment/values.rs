@@ -1,4 +1,4 @@
-//! `ValuesView`: the values in a tensor's record, for a reader that knows the tensor and wants nothing else of it.
+//! `ValuesView`: fast access to the values of a tensor's record, without parsing the rest of its head.
 
 use bitgrain_codec::BlockFormat;
 
@@ -10,39 +10,39 @@ use super::tensor::RECONSTRUCT;
 use super::{Accuracy, CHUNK, Encoding, Form, IdRef, SegmentError, shape};
 use crate::crc::crc32c;
 
-/// The values of a record whose head was checked. What a [`RecordView`](super::RecordView) says of them, without memory for
-/// the rest of the head, which is not looked at.
+/// The values of a record with a verified head. Same values as in a [`RecordView`](super::RecordView), but the rest of
+/// the head is skipped, so nothing is allocated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValuesView<'a> {
     /// Tier of the values.
     pub tier: u8,
-    /// How they are stored: raw or in blocks.
+    /// Encoding: raw or blocks.
     pub encoding: Encoding,
-    /// What is known of their error.
+    /// Error of the values.
     pub accuracy: Accuracy,
     /// Number of values.
     pub count: usize,
-    /// The values as they are stored; not checked.
+    /// Encoded values, not verified.
     pub body: &'a [u8],
     checksums: &'a [u8],
-    /// Where the body begins in its segment.
+    /// Offset of the body in its segment.
     offset: u64,
 }
 
 impl<'a> ValuesView<'a> {
-    /// Reads and checks the head of the record that `bytes` hold, from its beginning. `None` if it is another record than that
-    /// of the tensor `id`, if it has no values or more than values: ask a [`RecordView`](super::RecordView) then. `offset`,
-    /// where the record begins in its segment, is for the errors, `salt` that of the segment's header.
+    /// Parses and verifies the head of the record at the start of `bytes`. Returns `None` if it is not the record of
+    /// the tensor `id`, or contains no values or more than values: use a [`RecordView`](super::RecordView) then.
+    /// `offset` is the offset of the record in its segment, for error messages; `salt` that of the segment's header.
     ///
     /// # Errors
-    /// Any [`SegmentError`].
+    /// Returns a [`SegmentError`] if the head is invalid.
     pub fn parse(bytes: &'a [u8], offset: u64, salt: u32, id: IdRef<'_>) -> Result<Option<Self>, SegmentError> {
-        bitgrain_kernels::prefetch(bytes); // mapped, perhaps, and nobody has looked at it before
+        bitgrain_kernels::prefetch(bytes); // mapped pages may not be in the cache yet
         let unchecked = Unchecked::read(bytes, offset)?;
         unchecked.check(salt)?;
         let (head, checksums) = unchecked.head_and_table();
         let mut cursor = Cursor::new(head, offset);
-        let flags = cursor.u8("kind of the record")?;
+        let flags = cursor.u8("record kind")?;
         if flags & KIND != 0 {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ impl<'a> ValuesView<'a> {
                 cursor.varint("batch or pending bytes")?;
             }
         }
-        if !id.is_next(&mut cursor)? || cursor.u8("flags of the tensor")? & RECONSTRUCT != 0 {
+        if !id.is_next(&mut cursor)? || cursor.u8("tensor flags")? & RECONSTRUCT != 0 {
             return Ok(None);
         }
         let (tier, form) = read_form(&mut cursor)?;
@@ -71,16 +71,16 @@ impl<'a> ValuesView<'a> {
             return Err(SegmentError::Length { what: "the body", offset, expected, found });
         }
         let mut rest = Cursor::new(bytes, offset);
-        rest.take("head of the record", before)?;
+        rest.take("record head", before)?;
         let offset = rest.offset();
-        let body = rest.take("body of the record", found)?;
+        let body = rest.take("record body", found)?;
         Ok(Some(Self { tier, encoding, accuracy, count, body, checksums, offset }))
     }
 
-    /// Compares the checksums of the body.
+    /// Verifies the checksums of the body.
     ///
     /// # Errors
-    /// [`SegmentError::Checksum`] of the first chunk that is not as it was written.
+    /// Returns [`SegmentError::Checksum`] with the first damaged chunk.
     pub fn check(&self) -> Result<(), SegmentError> {
         let sums = self.checksums.as_chunks::<CRC_LEN>().0;
         for (i, (chunk, sum)) in self.body.chunks(CHUNK).zip(sums).enumerate() {

@@ -1,6 +1,7 @@
 //! State of the tier policy at the end of a usage record: the time of the last forced downgrade, and wanted tiers.
 //!
-//! The section begins with a zero byte, which no entry of the list before it begins with: an id is never empty.
+//! The section starts with a zero byte, which an entry of the list before it cannot start with, because ids are not
+//! empty.
 
 use super::cursor::Cursor;
 use super::form::{LAST_TIER, check_tier};
@@ -12,16 +13,16 @@ pub(super) const START: u8 = 0;
 /// Flag: the time of the last downgrade follows.
 const DOWNGRADED: u8 = 1;
 
-/// The tier that the next write of a tensor should have.
+/// Wanted tier of a tensor: the tier that its next write should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish<'a> {
-    /// The tensor.
+    /// Id of the tensor.
     pub id: IdRef<'a>,
     /// The tier, 0 (lossless) to 5 (absent).
     pub tier: u8,
 }
 
-/// Collects the section.
+/// Builds the section.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WishList {
     bytes: Vec<u8>,
@@ -45,7 +46,7 @@ impl WishList {
         self.bytes.is_empty() && self.last_downgrade.is_none()
     }
 
-    /// Appends the section, unless it says nothing.
+    /// Appends the section, unless it is empty.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if self.is_empty() {
             return;
@@ -62,33 +63,34 @@ impl WishList {
     }
 }
 
-/// The wishes of a usage record one after another: see [`UsageEntries::into_wishes`](super::UsageEntries::into_wishes).
+/// Reader of the wanted tiers of a usage record; returned by
+/// [`UsageEntries::into_wishes`](super::UsageEntries::into_wishes).
 ///
-/// Not an iterator: a wish borrows its id, which is put together from the one before.
+/// Not an iterator: a wish borrows its id from the reader, which decodes it from the previous one.
 #[derive(Debug, Clone)]
 pub struct Wishes<'a> {
-    /// Time at which tensors last lost bits because all warm tensors together were too large.
+    /// Time of the last downgrade for the cap on warm tensors.
     pub last_downgrade: Option<u64>,
     cursor: Cursor<'a>,
     previous: PreviousId,
 }
 
 impl<'a> Wishes<'a> {
-    /// Reads the beginning of the section, if it is there.
+    /// Reads the start of the section, if present.
     pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, SegmentError> {
         let mut last_downgrade = None;
         if cursor.left() > 0 {
             let offset = cursor.offset();
-            let (start, flags) = (cursor.u8("state of the policy")?, cursor.u8("state of the policy")?);
+            let (start, flags) = (cursor.u8("policy state")?, cursor.u8("policy state")?);
             if start != START || flags & !DOWNGRADED != 0 {
-                return Err(SegmentError::Value { what: "state of the policy", offset });
+                return Err(SegmentError::Value { what: "policy state", offset });
             }
             if flags & DOWNGRADED != 0 {
-                last_downgrade = Some(cursor.varint("time of the last downgrade")?);
+                last_downgrade = Some(cursor.varint("downgrade time")?);
             }
-            // A writer leaves out a section that says nothing, so every list has one form.
+            // A writer omits an empty section, so that every list has exactly one encoding.
             if last_downgrade.is_none() && cursor.left() == 0 {
-                return Err(SegmentError::Value { what: "state of the policy", offset });
+                return Err(SegmentError::Value { what: "policy state", offset });
             }
         }
         Ok(Self { last_downgrade, cursor, previous: PreviousId::default() })
@@ -97,7 +99,7 @@ impl<'a> Wishes<'a> {
     /// Returns the next wish, or `None` after the last one.
     ///
     /// # Errors
-    /// [`SegmentError::Value`], [`SegmentError::Truncated`]. Do not call it again after an error.
+    /// Returns [`SegmentError::Value`] or [`SegmentError::Truncated`]. Do not call it again after an error.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<Wish<'_>>, SegmentError> {
         if self.cursor.left() == 0 {

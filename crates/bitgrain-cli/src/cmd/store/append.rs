@@ -1,4 +1,4 @@
-//! `store append`: frames to a temporal tensor.
+//! `store append`: appends frames to a temporal tensor.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use super::source::{Named, Source};
 use crate::error::CliError;
 use crate::printable::counted;
 
-/// Append frames to a temporal tensor: the first axis of the file counts them.
+/// Append frames to a temporal tensor; the first axis of the array is the frame axis.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  bitgrain store append sensors.store room readings.npy                     an array of frames x values
-  bitgrain store append sensors.store room one.npy --one                    the array is one frame
-  bitgrain store append sensors.store room readings.npy --max-error 0.01    no value further off than that
+  bitgrain store append sensors.store room readings.npy                     array of frames x values
+  bitgrain store append sensors.store room one.npy --one                    the array is a single frame
+  bitgrain store append sensors.store room readings.npy --max-error 0.01    with a limit on the error
   bitgrain store append sensors.store room gaps.npy --non-finite zero")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The temporal tensor; made if it is not there.
+    /// Id of the temporal tensor; created if it does not exist.
     #[arg(value_name = "ID")]
     id: Id,
-    /// Where the values are: .npy, .npz, .safetensors, .gguf, .parquet or .csv.
+    /// Input file: .npy, .npz, .safetensors, .gguf, .parquet or .csv.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Which tensor of the file, if there are several.
+    /// Tensor or column to read, if the file has several.
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// The array is one frame.
+    /// Treat the array as a single frame.
     #[arg(long)]
     one: bool,
-    /// Time of the first frame, in any unit; the next ones are one later each. Milliseconds since 1970 if not given.
+    /// Timestamp of the first frame, in any unit; increases by 1 per frame [default: milliseconds since 1970].
     #[arg(long, value_name = "T")]
     time: Option<u64>,
     #[command(flatten)]
@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let len = tensor.values.len() / count.max(1);
     let defaults = for_many();
     sanitize(&mut tensor, len, defaults.block_len.get(), args.limits.non_finite(), &args.file)?;
-    // The first frame of a new tensor is written before its pin and its limit: it gets the pin's tier, and not fewer bits
-    // than usual if there will be a limit.
+    // Pin and limit are set only after the first frame of a new tensor is written, so that frame is encoded at the
+    // pin's tier, and with at least the default bits if there is a limit.
     let usual = defaults.policy.first_tier;
     let first_tier = args.limits.pin().map_or(usual, |pin| match args.limits.max_error() {
         Some(_) => pin.min(usual),
@@ -88,11 +88,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
     let (id, count) = (shown(&args.id.0), counted(count as u64, "frame"));
-    writeln!(out, "appended {count} to {id}: {bytes} bytes for {f32_bytes} of f32; it has {frames}")?;
+    writeln!(out, "appended {count} to {id}: {bytes} bytes ({f32_bytes} as f32); {frames} frames in total")?;
     Ok(())
 }
 
-/// Replaces what is not finite, as a `put` does: block by block of a frame.
+/// Replaces non-finite values like `put`, in blocks of a frame.
 fn sanitize(tensor: &mut Named, len: usize, block: usize, policy: NonFinite, path: &Path) -> Result<(), CliError> {
     let Some(index) = tensor.values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
     if policy == NonFinite::Reject {
@@ -103,18 +103,18 @@ fn sanitize(tensor: &mut Named, len: usize, block: usize, policy: NonFinite, pat
     Ok(())
 }
 
-/// Frames on their way in.
+/// Frames to append.
 struct Frames<'a> {
     id: &'a Id,
     shape: &'a [usize],
     values: &'a [f32],
-    /// Values of one.
+    /// Values per frame.
     len: usize,
     time: u64,
 }
 
 impl Frames<'_> {
-    /// Appends so many frames. What is new has its limits from the second one on, and a first one that keeps them.
+    /// Appends `count` frames. A new tensor gets its limits after the first frame, which already respects them.
     fn append(&self, store: &TensorStore, count: usize, limits: &Limits, new: bool) -> Result<(), StoreError> {
         let apart = if new && !limits.are_none() { count.min(1) } else { 0 };
         self.commit(store, 0, apart)?;
@@ -127,7 +127,7 @@ impl Frames<'_> {
         self.commit(store, apart, count)
     }
 
-    /// Appends frames, all or none.
+    /// Appends frames atomically.
     fn commit(&self, store: &TensorStore, from: usize, to: usize) -> Result<(), StoreError> {
         let mut batch = store.batch();
         for frame in from..to {
@@ -138,9 +138,9 @@ impl Frames<'_> {
     }
 }
 
-/// Leaves a tensor as it was before frames that could not be appended.
+/// Restores a tensor after a failed append.
 fn undo(store: &TensorStore, id: &Id, before: Option<&TensorMeta>) {
-    // Should this fail as well, the first error is the one to know.
+    // If this fails too, the first error is the one to report.
     let _ = match before {
         None => store.delete(&id.0, Dependents::Refuse),
         Some(meta) => {

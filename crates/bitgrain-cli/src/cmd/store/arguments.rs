@@ -1,4 +1,4 @@
-//! What several commands take and show: tiers, ranges, shapes, errors.
+//! Arguments and output shared by several commands: tiers, ranges, shapes, errors.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use bitgrain::store::{Provenance, Tier};
 use serde_json::{Value, json};
 
-/// A tier by its name: one that keeps data.
+/// Tier with data, parsed from its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TierName(pub(super) Tier);
 
@@ -16,16 +16,14 @@ impl FromStr for TierName {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || Tier::ALL.map(Tier::name)[..5].join(", ");
         match Tier::ALL.into_iter().find(|tier| tier.name() == text) {
-            Some(Tier::Absent) => {
-                Err(format!("nothing can be put or held at `absent`, which keeps no data; there are {}", names()))
-            }
+            Some(Tier::Absent) => Err(format!("the `absent` tier does not store data; choose one of {}", names())),
             Some(tier) => Ok(Self(tier)),
-            None => Err(format!("`{text}` is no tier; there are {}", names())),
+            None => Err(format!("unknown tier `{text}`; choose one of {}", names())),
         }
     }
 }
 
-/// `2..5`, `..5`, `2..`, or one number.
+/// Range written as `2..5`, `..5`, `2..` or a single number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     start: u64,
@@ -33,7 +31,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Of so many.
+    /// Resolves the range for `count` items.
     pub(super) fn of(self, count: u64) -> Range<u64> {
         self.start..self.end.unwrap_or(count.max(self.start))
     }
@@ -43,7 +41,7 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no range; write 2..5, 2.., ..5 or 2");
+        let wrong = || format!("invalid range `{text}`; write 2..5, 2.., ..5 or 2");
         let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
         match text.split_once("..") {
             None => number(text).map(|at| Self { start: at, end: Some(at.saturating_add(1)) }),
@@ -56,12 +54,12 @@ impl FromStr for Span {
     }
 }
 
-/// True if what was read are zeros in place of values that nobody has any more.
+/// Returns whether the values are zeros in place of evicted data.
 pub(super) fn is_gone(of: &Provenance) -> bool {
     of.tier == Tier::Absent && !of.bound.is_finite()
 }
 
-/// Provenance for machines.
+/// Converts provenance to JSON.
 pub(super) fn provenance(of: &Provenance) -> Value {
     json!({
         "tier": of.tier.name(),
@@ -72,7 +70,7 @@ pub(super) fn provenance(of: &Provenance) -> Value {
     })
 }
 
-/// A shape as `384 x 1536`.
+/// Formats a shape as `384 x 1536`.
 pub(super) fn shape(axes: &[usize]) -> String {
     crate::printable::shape(&axes.iter().map(|&axis| axis as u64).collect::<Vec<_>>())
 }

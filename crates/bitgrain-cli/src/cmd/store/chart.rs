@@ -1,4 +1,4 @@
-//! A store's tiers as bars.
+//! Bar chart of the tiers of a store.
 
 use std::io::{self, Write};
 
@@ -6,18 +6,18 @@ use bitgrain::store::{StoreStats, Tier};
 
 use crate::number::{Size, digits};
 
-/// Characters of the longest bar.
+/// Width of the longest bar in characters.
 const WIDTH: usize = 32;
 
-/// A line for each tier: tensors, bytes as a bar, how many times smaller than f32, largest error.
+/// Writes a line per tier: tensors, bytes as a bar, ratio to f32, largest error.
 pub(crate) fn write(stats: &StoreStats, out: &mut dyn Write) -> io::Result<()> {
     let most = stats.tiers.iter().map(|tier| tier.bytes).max().unwrap_or(0);
-    writeln!(out, "{:<16} {:>9}  {:<WIDTH$} {:>9} {:>7}  largest error", "tier", "tensors", "bytes", "", "smaller")?;
+    writeln!(out, "{:<16} {:>9}  {:<WIDTH$} {:>9} {:>7}  error bound", "tier", "tensors", "bytes", "", "ratio")?;
     for tier in &stats.tiers {
         if tier.tensors == 0 {
             continue;
         }
-        // What has no data is neither smaller nor off by anything.
+        // Ratio and error are undefined for tiers without data.
         let (smaller, error) = match tier.tier {
             Tier::Absent => ("–".to_owned(), "no data".to_owned()),
             _ if tier.bytes == 0 => ("–".to_owned(), "–".to_owned()),
@@ -35,7 +35,7 @@ pub(crate) fn write(stats: &StoreStats, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Eighths of a character, so that small tiers are seen.
+/// Draws a bar in eighths of a character, so that small tiers stay visible.
 fn bar(bytes: u64, most: u64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 8 times the width")]
     let eighths = (ratio(bytes, most) * (WIDTH * 8) as f64).ceil() as usize;

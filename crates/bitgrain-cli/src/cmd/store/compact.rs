@@ -1,4 +1,4 @@
-//! `store compact`: space back.
+//! `store compact`: reclaims disk space.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use super::session::open;
 use crate::error::CliError;
 use crate::number::Size;
 
-/// Remove what is not needed any more from the files, and join small ones.
+/// Reclaim the space of deleted and replaced data, and merge small files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store compact vectors.store
-  bitgrain store compact vectors.store --all        after much was deleted")]
+  bitgrain store compact vectors.store --all        after deleting many tensors")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// All files, not only those of which a quarter or more is not needed.
+    /// Rewrite all files, not only those with at least 25 % garbage.
     #[arg(long)]
     all: bool,
     /// Print JSON.
@@ -43,9 +43,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         return Ok(writeln!(out, "{found:#}")?);
     }
     if report.segments_removed == 0 {
-        return Ok(writeln!(out, "nothing to do; --all rewrites every file")?);
+        return Ok(writeln!(out, "nothing to compact; --all rewrites every file")?);
     }
     let (before, after) = (Size(report.bytes_removed), Size(report.bytes_written));
-    writeln!(out, "{} segments of {before} became {} of {after}", report.segments_removed, report.segments_written)?;
+    writeln!(
+        out,
+        "replaced {} segments ({before}) with {} ({after})",
+        report.segments_removed, report.segments_written
+    )?;
     Ok(())
 }

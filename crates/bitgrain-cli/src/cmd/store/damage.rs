@@ -1,4 +1,4 @@
-//! What is wrong with a store, whether or not it opens.
+//! Examination of a store for damage, even if it does not open.
 
 use std::path::Path;
 
@@ -10,21 +10,22 @@ use super::session::open_to_salvage;
 use crate::error::CliError;
 use crate::table::Table;
 
-/// What a look at every byte of a store found.
+/// Result of examining a store.
 pub(super) struct Examined {
-    /// True if it opens without being told to salvage what is left.
+    /// Whether it opens without salvage mode.
     pub(super) opens: bool,
     pub(super) recovery: RecoveryReport,
     pub(super) report: VerifyReport,
-    /// All damage in the order of files and places, each place once.
+    /// All damage, sorted by file and offset, without duplicates.
     pub(super) damages: Vec<Damage>,
 }
 
 impl Examined {
-    /// Reads all of a store that can be read.
+    /// Reads all readable data of a store.
     ///
     /// # Errors
-    /// If there is no store, none of this version, or the system does not let it be read. Damage is no error.
+    /// Returns an error if the store does not exist, has an unsupported version, or cannot be read. Damage is part of
+    /// the result.
     pub(super) fn of(path: &Path) -> Result<Self, CliError> {
         let (opens, opened) = match TensorStore::open_read_only(path) {
             Err(StoreError::Damaged { .. }) => (false, open_to_salvage(path)),
@@ -37,21 +38,21 @@ impl Examined {
                 (store.recovery().clone(), report, damages)
             }
             Err(error) => {
-                // Not even the rest can be looked at; what is wrong is known all the same.
+                // The store does not open even in salvage mode, but the error itself describes the damage.
                 let damage = damage_of(error).map_err(CliError::store(path))?;
                 let (recovery, report) = (RecoveryReport::default(), VerifyReport::default());
                 return Ok(Self { opens: false, recovery, report, damages: vec![damage] });
             }
         };
         damages.extend(recovery.damages.iter().cloned());
-        // What was found twice is told once, by who knew the tensor.
+        // For duplicates, keep the report that knows the tensor.
         damages.sort_by(|a, b| (&a.segment, a.offset, a.id.is_none()).cmp(&(&b.segment, b.offset, b.id.is_none())));
         damages.dedup_by(|a, b| a.segment == b.segment && a.offset == b.offset);
         Ok(Self { opens, recovery, report, damages })
     }
 }
 
-/// The damage that an error is about, if it is about damage.
+/// Converts an error about damage to a description of it; returns other errors.
 pub(super) fn damage_of(error: StoreError) -> Result<Damage, StoreError> {
     match error {
         StoreError::Damaged { segment, offset, id, what } => Ok(Damage { segment, offset, id, what }),
@@ -62,7 +63,7 @@ pub(super) fn damage_of(error: StoreError) -> Result<Damage, StoreError> {
     }
 }
 
-/// Damage for machines.
+/// Converts damage to JSON.
 pub(super) fn to_json(damage: &Damage) -> Value {
     let about = json!({"segment": damage.segment, "offset": damage.offset, "what": damage.what, "id": null});
     match &damage.id {
@@ -71,9 +72,9 @@ pub(super) fn to_json(damage: &Damage) -> Value {
     }
 }
 
-/// Damage for people.
+/// Formats damage as a table.
 pub(super) fn table(damages: &[Damage]) -> Table {
-    let mut table = Table::new(&["file", "offset", "tensor", "what"], 1);
+    let mut table = Table::new(&["file", "offset", "tensor", "problem"], 1);
     for damage in damages {
         let id = damage.id.as_ref().map_or_else(|| "–".to_owned(), shown);
         table.row([damage.segment.clone(), damage.offset.to_string(), id, damage.what.clone()]);

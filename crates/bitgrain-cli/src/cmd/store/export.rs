@@ -1,4 +1,4 @@
-//! `store export`: a file of tensors out.
+//! `store export`: writes tensors to a file.
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,19 +16,19 @@ use crate::error::CliError;
 use crate::printable::counted;
 use crate::progress::Bar;
 
-/// Write tensors to one file as f32. Temporal tensors get their frames as first axis; those whose data is gone are left out.
+/// Write tensors to one file as f32. Temporal tensors get a frame axis; evicted tensors are skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store export vectors.store all.safetensors
   bitgrain store export vectors.store layers.npz --prefix layers/")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The file: .npz, .safetensors, .parquet (vectors of one length only) or .npy (one tensor).
+    /// Output file: .npz, .safetensors, .parquet (vectors of equal length) or .npy (one tensor).
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Only ids that begin with this.
+    /// Export only ids that start with this prefix.
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
     /// Print JSON.
@@ -66,18 +66,18 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     if args.json {
         return Ok(writeln!(out, "{:#}", json!({"exported": count, "left_out": gone, "file": args.file}))?);
     }
-    let left_out = if gone == 0 { String::new() } else { format!(", {gone} without data left out") };
+    let left_out = if gone == 0 { String::new() } else { format!(", skipped {gone} without data") };
     writeln!(out, "exported {} to {}{left_out}", counted(count as u64, "tensor"), args.file.display())?;
     Ok(())
 }
 
-/// True if nobody has the values of a tensor any more.
+/// Returns whether the values of a tensor can no longer be read.
 fn is_lost(store: &TensorStore, meta: &TensorMeta) -> Result<bool, StoreError> {
-    // Whether it can be reconstructed is known when that was done.
+    // A failed reconstruction is only noticed by attempting it.
     Ok(is_gone(&meta.provenance) && (!meta.reconstructable || is_gone(&store.get(&meta.id)?.provenance)))
 }
 
-/// Rows of a tensor, or frames of a temporal one.
+/// Reads rows of a tensor, or frames of a temporal one.
 fn read(store: &TensorStore, id: &TensorId, temporal: bool, rows: Range<usize>) -> Result<Vec<f32>, StoreError> {
     if temporal {
         let frames = store.frames(id, rows.start as u64..rows.end as u64)?;

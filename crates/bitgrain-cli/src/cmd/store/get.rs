@@ -1,4 +1,4 @@
-//! `store get`: a tensor, some of its rows or some of its frames out.
+//! `store get`: reads a tensor, rows of it or frames.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,26 +13,26 @@ use super::sink::{Announced, write};
 use crate::error::CliError;
 use crate::number::digits;
 
-/// Read a tensor, some of its rows, or frames of a temporal one.
+/// Read a tensor, a range of its rows, or frames of a temporal tensor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store get vectors.store mean -o mean.npy
   bitgrain store get vectors.store words --rows 100..110
   bitgrain store get sensors.store room --frames 0.. -o room.npy")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The tensor.
+    /// Id of the tensor.
     #[arg(value_name = "ID")]
     id: Id,
-    /// Where to write it: .npy, .npz, .safetensors or .parquet. Else its first values are shown.
+    /// Output file: .npy, .npz, .safetensors or .parquet; without it, the first values are printed.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only these rows (of the first axis), such as 2..5.
+    /// Range of rows along the first axis, such as 2..5.
     #[arg(long, value_name = "A..B")]
     rows: Option<Span>,
-    /// Frames of a temporal tensor, such as 2..5; all if not given.
+    /// Range of frames of a temporal tensor, such as 2..5; without it, all frames.
     #[arg(long, value_name = "A..B", conflicts_with = "rows")]
     frames: Option<Span>,
     /// Print JSON.
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Values that are shown at most.
+/// Maximum number of values printed.
 const SHOWN: usize = 8;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let (worst, bound) = (digits(f64::from(cost.measured)), digits(f64::from(cost.bound)));
     writeln!(
         out,
-        "{} ({}): {}, {} bits, errors up to {worst} (at most {bound})",
+        "{} ({}): {}, {} bits, measured error {worst}, error bound {bound}",
         shown(&args.id.0),
         shape(&tensor.shape),
         cost.tier.name(),
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Stacks frames to one tensor, with the lowest tier and the largest errors among them.
+/// Stacks frames into one tensor, with the lowest tier and the largest errors of them.
 fn stacked(shape: &[usize], frames: Vec<Frame>) -> StoredTensor {
     let axes = std::iter::once(frames.len()).chain(shape.iter().copied()).collect();
     let worst = frames.iter().map(|frame| frame.provenance).reduce(|a, b| {

@@ -1,4 +1,4 @@
-//! Ids as people write them, as they see them, and as machines get them.
+//! Ids on the command line, in tables and in JSON.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::printable::shortened;
 
-/// An id as people write it: a name, or a number behind a `#`.
+/// Id as written on the command line: a name, or `#` and a number.
 #[derive(Debug, Clone)]
 pub(super) struct Id(pub(super) TensorId);
 
@@ -16,21 +16,21 @@ impl FromStr for Id {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.strip_prefix('#').and_then(|digits| digits.parse::<u128>().ok());
-        // `#007` is a name: numbers are written in one way.
+        // `#007` is a name, so that every number has exactly one spelling.
         let number = number.filter(|number| text[1..] == number.to_string());
         Ok(Self(number.map_or_else(|| TensorId::from(text), TensorId::from)))
     }
 }
 
-/// Characters of an id that people see: it may have 65,536.
+/// Maximum number of characters of an id in tables; ids can have 65,536 bytes.
 const SHOWN: usize = 60;
 
-/// An id for a terminal: without control characters, and on one line.
+/// Formats an id for the terminal: on one line, without control characters.
 pub(crate) fn shown(id: &TensorId) -> String {
     shortened(&written(id), SHOWN)
 }
 
-/// An id as [`Id`] reads it, with nothing escaped.
+/// Formats an id as [`Id`] parses it, without escapes.
 pub(super) fn written(id: &TensorId) -> String {
     match id {
         TensorId::Name(name) => name.to_string(),
@@ -38,8 +38,8 @@ pub(super) fn written(id: &TensorId) -> String {
     }
 }
 
-/// An object for machines with the id it is about: all of it, as it is. JSON has no numbers of 128 bits, so a number is
-/// a string of digits, and `id_kind` says which it is.
+/// Adds the complete id to a JSON object. JSON has no 128-bit numbers, so a number becomes a
+/// string of digits, and `id_kind` tells the two apart.
 pub(super) fn with_id(id: &TensorId, mut about: Value) -> Value {
     (about["id"], about["id_kind"]) = match id {
         TensorId::Name(name) => (json!(name), json!("name")),

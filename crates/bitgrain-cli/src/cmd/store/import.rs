@@ -1,4 +1,4 @@
-//! `store import`: files of tensors in.
+//! `store import`: puts all tensors of files.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -17,20 +17,20 @@ use crate::number::Size;
 use crate::printable::counted;
 use crate::progress::Bar;
 
-/// Put all tensors of files, or all number columns of tables, under their names.
+/// Put all tensors of files, or all numeric columns of tables, under their names.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store import vectors.store model.safetensors
   bitgrain store import vectors.store *.npy --prefix layers/
   bitgrain store import vectors.store features.parquet --max-error 0.01")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Files: .npy (under the name of the file), .npz, .safetensors, .gguf, .parquet, .csv; or a Hugging Face folder.
+    /// Input files: .npy (id from the file name), .npz, .safetensors, .gguf, .parquet, .csv, or a Hugging Face folder.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What to put before every name.
+    /// Prefix for every id.
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
     #[command(flatten)]
@@ -40,9 +40,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Tensors that become durable together.
+/// Number of tensors per batch.
 const BATCH: usize = 1000;
-/// Or bytes of them.
+/// Maximum size of a batch in bytes.
 const BATCH_BYTES: usize = 64 << 20;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
@@ -92,10 +92,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         });
         return Ok(writeln!(out, "{found:#}")?);
     }
-    let left_out = if texts == 0 { String::new() } else { format!(", {texts} columns of texts left out") };
+    let left_out = if texts == 0 { String::new() } else { format!(", skipped {texts} string columns") };
     writeln!(
         out,
-        "imported {}, {} of f32{left_out}; the store has {} in {}",
+        "imported {} ({} as f32){left_out}; the store has {} in {}",
         counted(tensors, "tensor"),
         Size(f32_bytes as u64),
         stats.tensors,
@@ -105,15 +105,15 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 impl Args {
-    /// What a tensor of a file will be called.
+    /// Returns the id for a tensor of a file.
     fn id_of(&self, name: &str) -> TensorId {
         let Ok(id) = format!("{}{name}", self.prefix).parse::<Id>();
         id.0
     }
 }
 
-/// Refuses, before anything is put, what would silently lose something: frames that are there, or one of two tensors with the
-/// same name.
+/// Checks, before anything is put, that the import does not silently lose data: existing frames, or one of two tensors
+/// with the same name.
 fn check_places(args: &Args, sources: &[Source], store: &TensorStore) -> Result<(), CliError> {
     let mut seen: HashMap<TensorId, &Path> = HashMap::new();
     for (source, file) in sources.iter().zip(&args.files) {

@@ -1,4 +1,4 @@
-//! `store init`: an empty store.
+//! `store init`: creates an empty store.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use serde_json::json;
 use super::session::{close, opened};
 use crate::error::CliError;
 
-/// Make an empty store.
+/// Create an empty store.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   bitgrain store init vectors.store")]
 pub(crate) struct Args {
-    /// The folder it will be in.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
     /// Print JSON.
@@ -32,8 +32,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
     let path = args.path.display();
     match created {
-        true => writeln!(out, "made an empty store in {path}")?,
-        false => writeln!(out, "{path} is a store already, with {tensors} tensors")?,
+        true => writeln!(out, "created an empty store in {path}")?,
+        false => writeln!(out, "{path} already contains a store, with {tensors} tensors")?,
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `store ls`: what is in it.
+//! `store ls`: lists tensors.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::table::Table;
 
-/// List tensors in the order of their ids: names, then numbers.
+/// List tensors sorted by id: names before numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store ls vectors.store
   bitgrain store ls vectors.store layers/
-  bitgrain store ls vectors.store '#7'        the numbers that begin with 7")]
+  bitgrain store ls vectors.store '#7'        numbers that start with 7")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Only ids that begin with this.
+    /// List only ids that start with this prefix.
     #[arg(value_name = "PREFIX")]
     prefix: Option<String>,
     /// Print JSON.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open_to_look(&args.path)?;
-    let mut table = Table::new(&["id", "shape", "frames", "tier", "wanted", "bytes", "largest error", "score"], 1);
+    let mut table = Table::new(&["id", "shape", "frames", "tier", "wanted", "bytes", "error bound", "score"], 1);
     let mut list = Vec::new();
     for meta in scan(&store, args.prefix.as_deref()) {
         let meta = meta.map_err(CliError::store(&args.path))?;

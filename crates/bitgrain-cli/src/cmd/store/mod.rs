@@ -1,4 +1,4 @@
-//! `bitgrain store`: tensors at rest.
+//! `bitgrain store`: commands of the tensor store.
 
 mod append;
 mod arguments;
@@ -26,7 +26,7 @@ use std::io::Write;
 
 use crate::error::CliError;
 
-/// Keep tensors in a folder: bits where the reads are, a bound for every tensor, nothing lost in a crash.
+/// Keep tensors in a crash-safe folder: precision follows use, with an error bound for every tensor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store init vectors.store

@@ -1,4 +1,4 @@
-//! `store pin`: what use does not change.
+//! `store pin`: sets the pin and the error limit of a tensor.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,23 +10,23 @@ use super::id::{Id, shown, with_id};
 use super::session::{close, open};
 use crate::error::CliError;
 
-/// Hold a tensor at a tier, or limit its error; both can be taken away again.
+/// Pin a tensor to a tier or limit its error; both can be removed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store pin vectors.store mean hot
   bitgrain store pin vectors.store mean none
   bitgrain store pin vectors.store mean --max-error 0.01")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The tensor.
+    /// Id of the tensor.
     #[arg(value_name = "ID")]
     id: Id,
-    /// lossless, hot, warm, warm-aggressive, cold, or none to let go.
+    /// Minimum tier: lossless, hot, warm, warm-aggressive or cold; `none` removes the pin.
     #[arg(value_name = "TIER", required_unless_present = "max_error")]
     tier: Option<Hold>,
-    /// Largest error that it may get from now on; `inf` allows any.
+    /// Largest error allowed from now on; `inf` removes the limit.
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
     /// Print JSON.
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A tier or none.
+/// A tier, or `none`.
 #[derive(Debug, Clone, Copy)]
 struct Hold(Option<TierName>);
 
@@ -62,11 +62,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         let found = json!({"pinned": pinned, "max_error": meta.max_error});
         return Ok(writeln!(out, "{:#}", with_id(&args.id.0, found))?);
     }
-    let limit = meta.max_error.map_or_else(String::new, |most| format!(", its error at most {most}"));
+    let limit = meta.max_error.map_or_else(String::new, |most| format!(", error limit {most}"));
     let id = shown(&args.id.0);
     match pinned {
-        Some(tier) => writeln!(out, "{id} is held at {tier}{limit}")?,
-        None => writeln!(out, "{id} is held nowhere{limit}")?,
+        Some(tier) => writeln!(out, "{id} is pinned to {tier}{limit}")?,
+        None => writeln!(out, "{id} is not pinned{limit}")?,
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `store put`: one tensor in.
+//! `store put`: puts one tensor.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,23 +14,23 @@ use super::source::Source;
 use crate::error::CliError;
 use crate::number::digits;
 
-/// Put a tensor, or replace it.
+/// Put a tensor, replacing any tensor with the same id.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store put vectors.store mean mean.npy
   bitgrain store put vectors.store head model.safetensors --tensor lm_head.weight --max-error 0.001
   bitgrain store put vectors.store labels labels.npy --lossless")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// What it will be called; #7 is the number 7.
+    /// Id of the tensor; #7 is the number 7.
     #[arg(value_name = "ID")]
     id: Id,
-    /// Where its values are: .npy, .npz, .safetensors, .gguf, .parquet or .csv.
+    /// Input file: .npy, .npz, .safetensors, .gguf, .parquet or .csv.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Which tensor or column of the file, if there are several.
+    /// Tensor or column to read, if the file has several.
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
     #[command(flatten)]
@@ -40,32 +40,33 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How tensors are put.
+/// Options of writes.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct How {
-    /// Tier of this write: hot, warm, warm-aggressive or cold; the pin if that has more bits [default: the pin, or hot]
+    /// Tier of this write: hot, warm, warm-aggressive or cold; raised to the pin if that has more bits [default: the
+    /// pin, or hot]
     #[arg(long, value_name = "TIER")]
     tier: Option<TierName>,
     #[command(flatten)]
     limits: Limits,
-    /// Keep the values as they are. They must be finite all the same.
+    /// Store the values unchanged, as f32. They must be finite.
     #[arg(long, conflicts_with_all = ["tier", "pin"])]
     lossless: bool,
-    /// Take the place of a tensor with frames, which are dropped.
+    /// Replace a temporal tensor; its frames are deleted.
     #[arg(long)]
     replace: bool,
 }
 
-/// What tensors and frames are held to.
+/// Limits of tensors and frames.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Limits {
-    /// Lowest tier from now on, this write included.
+    /// Minimum tier from now on, including this write.
     #[arg(long, value_name = "TIER")]
     pin: Option<TierName>,
-    /// Largest error that it may ever have.
+    /// Largest error allowed from now on, including this write.
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     max_error: Option<f32>,
-    /// What to do with NaN and infinities.
+    /// Handling of NaN and infinities.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Unusual::Reject)]
     non_finite: Unusual,
 }
@@ -73,9 +74,9 @@ pub(crate) struct Limits {
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Unusual {
     Reject,
-    /// Store 0 for them.
+    /// Replace them with 0.
     Zero,
-    /// Store 0 for NaN, and the largest finite value of the block for infinities.
+    /// Replace NaN with 0, and infinities with the largest finite value of the block.
     Clamp,
 }
 
@@ -96,7 +97,7 @@ impl Limits {
         }
     }
 
-    /// True if nothing is to be held.
+    /// Returns whether no limit is set.
     pub(super) fn are_none(&self) -> bool {
         self.pin.is_none() && self.max_error.is_none()
     }
@@ -115,7 +116,7 @@ impl How {
         }
     }
 
-    /// Refuses to put something in the place of frames, unless that is wanted.
+    /// Fails if a put would replace frames without `--replace`.
     pub(super) fn check_place(&self, store: &TensorStore, id: &TensorId) -> Result<(), CliError> {
         match store.frame_count(id) {
             Ok(frames) if frames > 0 && !self.replace => Err(CliError::HasFrames { id: shown(id), frames }),
@@ -144,7 +145,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
     writeln!(
         out,
-        "put {} ({}) at {} bits: {bytes} bytes for {f32_bytes} of f32, errors up to {} (at most {})",
+        "put {} ({}) at {} bits: {bytes} bytes ({f32_bytes} as f32), measured error {}, error bound {}",
         shown(&args.id.0),
         shape(&tensor.shape),
         cost.bits,

@@ -1,4 +1,4 @@
-//! `store rm`: tensors out for good.
+//! `store rm`: deletes tensors.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use crate::printable::counted;
   bitgrain store rm vectors.store mean
   bitgrain store rm vectors.store '#7' '#8'")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The tensors.
+    /// Ids of the tensors.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<Id>,
-    /// Give tensors that are reconstructed from these data of their own; else such a tensor is not deleted.
+    /// Materialize tensors that are reconstructed from these; without it, such tensors block the deletion.
     #[arg(long)]
     materialise: bool,
     /// Print JSON.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let store = open(&args.path)?;
-    // Before anything is deleted.
+    // Check all ids before anything is deleted.
     for id in &args.ids {
         store.meta(&id.0).map_err(CliError::store(&args.path))?;
     }

@@ -1,4 +1,4 @@
-//! `store salvage`: what is readable of a damaged store, in a new one.
+//! `store salvage`: copies the readable part of a damaged store to a new one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,23 +16,23 @@ use crate::printable::counted;
 use crate::progress::RoundBar;
 use crate::table::Table;
 
-/// Copy what is readable of a damaged store to a new one, and say what is not. The damaged one stays as it is.
+/// Copy the readable part of a damaged store to a new one and report the losses. The damaged store is not changed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Nothing is encoded anew: values, errors and limits are those of the old store. Of frames all up to the first that is
-damaged are copied. Damage that cannot be told which tensor it was may have taken any: then an older version of it is what is found.
+    after_help = "Values are not re-encoded: values, errors and limits are copied from the old store. Frames are copied up to the
+first damaged one. If it is unknown which tensor a damaged record belonged to, an older version of that tensor may be copied.
 
-Exit code: 0 everything was copied, 1 something is lost, 2 nothing was copied.
+Exit code: 0 everything was copied, 1 something was lost, 2 nothing was copied.
 
 Examples:
   bitgrain store salvage vectors.store rescued.store
   bitgrain store salvage vectors.store rescued.store --json"
 )]
 pub(crate) struct Args {
-    /// The damaged store.
+    /// Folder of the damaged store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The new store: a folder that is not there, or empty.
+    /// Folder of the new store; must be empty or not exist.
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// Print JSON.
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Losses that are listed.
+/// Maximum number of losses listed.
 const LISTED: usize = 100;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     }
 }
 
-/// What became of a store.
+/// Result of a salvage.
 #[derive(Default)]
 struct Salvaged {
     done: BTreeSet<TensorId>,
@@ -80,10 +80,10 @@ struct Salvaged {
     lost: Vec<Loss>,
 }
 
-/// A tensor that was not copied, or not all of it.
+/// A tensor that was not copied, or only in part.
 struct Loss {
     id: TensorId,
-    /// Frames that were copied, and frames there should be.
+    /// Number of frames copied, and number of frames of the tensor.
     frames: Option<(u64, u64)>,
     what: String,
 }
@@ -117,7 +117,7 @@ fn salvage(old: &TensorStore, args: &Args) -> Result<Salvaged, CliError> {
 }
 
 impl Salvaged {
-    /// Copies a tensor, after what it is reconstructed from.
+    /// Copies a tensor, after its base.
     fn copy(&mut self, id: &TensorId, old: &TensorStore, new: &TensorStore) -> Result<(), StoreError> {
         if !self.done.insert(id.clone()) {
             return Ok(());
@@ -129,7 +129,7 @@ impl Salvaged {
         let lost = match (old.copy_to(id, new), expected) {
             (Ok(frames), Some(expected)) if frames < expected => {
                 self.frames += frames;
-                let what = format!("frame {frames} is damaged, and with it all that follow");
+                let what = format!("frame {frames} is damaged; it and all later frames are lost");
                 Loss { id: id.clone(), frames: Some((frames, expected)), what }
             }
             (Ok(frames), _) => {
@@ -139,8 +139,8 @@ impl Salvaged {
             }
             (Err(StoreError::NotFound { id: missing }), _) => {
                 let what = match &missing == id {
-                    true => "no record of it is readable, and another tensor is reconstructed from it".to_owned(),
-                    false => format!("it was reconstructed from {}, which is lost", shown(&missing)),
+                    true => "it has no readable record, but another tensor is reconstructed from it".to_owned(),
+                    false => format!("it is reconstructed from {}, which is lost", shown(&missing)),
                 };
                 Loss { id: id.clone(), frames: None, what }
             }
@@ -156,12 +156,12 @@ fn write_text(salvaged: &Salvaged, damages: &[Damage], args: &Args, out: &mut im
         if salvaged.frames == 0 { String::new() } else { format!(" and {}", counted(salvaged.frames, "frame")) };
     writeln!(out, "copied {}{frames} to {}", counted(salvaged.copied as u64, "tensor"), args.new.display())?;
     if !damages.is_empty() {
-        writeln!(out, "\nplaces that could not be read, of whatever tensors:\n\n{}", damage::table(damages))?;
+        writeln!(out, "\ndamage whose tensor is unknown:\n\n{}", damage::table(damages))?;
     }
     if salvaged.lost.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new(&["lost", "frames copied", "why"], 1);
+    let mut table = Table::new(&["lost", "frames copied", "reason"], 1);
     for loss in salvaged.lost.iter().take(LISTED) {
         let frames = loss.frames.map_or_else(|| "–".to_owned(), |(copied, all)| format!("{copied} of {all}"));
         table.row([shown(&loss.id), frames, loss.what.clone()]);
@@ -171,7 +171,8 @@ fn write_text(salvaged: &Salvaged, damages: &[Damage], args: &Args, out: &mut im
     Ok(())
 }
 
-/// Removes what is in a folder that was empty before; should that fail, whoever tries again is told that it is not.
+/// Deletes the content of a folder that was empty before. Errors are ignored: the next attempt reports a non-empty
+/// folder.
 fn remove(path: &Path, there: bool) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let _ = fs::remove_file(entry.path());

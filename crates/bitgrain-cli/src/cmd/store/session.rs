@@ -1,4 +1,4 @@
-//! Opening a store for what a command does, and leaving it in order.
+//! Opening and closing of a store for a command.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -13,9 +13,9 @@ use bitgrain::store::{
 use super::id::written;
 use crate::error::CliError;
 
-/// Small segments from which they are joined.
+/// Number of small segments at which they are merged.
 const MANY: usize = 64;
-/// Bytes that are rewritten at most without having been asked for.
+/// Maximum number of bytes rewritten by an automatic merge.
 const UNASKED: u64 = 256 << 20;
 
 /// Opens an existing store for writing.
@@ -23,17 +23,17 @@ pub(super) fn open(path: &Path) -> Result<TensorStore, CliError> {
     opened(path, StoreConfig { create: false, ..StoreConfig::default() })
 }
 
-/// Settings for writing many tensors: durable at the end, not one by one.
+/// Returns settings for writing many tensors: durable at the end instead of after each write.
 pub(super) fn for_many() -> StoreConfig {
     StoreConfig { create: false, sync: SyncMode::OnSeal, ..StoreConfig::default() }
 }
 
-/// Opens a store for looking at it, also while another process writes.
+/// Opens a store read-only, even while another process writes.
 pub(super) fn open_to_look(path: &Path) -> Result<TensorStore, CliError> {
     TensorStore::open_read_only(path).map_err(CliError::store(path))
 }
 
-/// Opens what is left of a damaged store, for looking at it.
+/// Opens the readable part of a damaged store, read-only.
 pub(super) fn open_to_salvage(path: &Path) -> Result<TensorStore, StoreError> {
     let config = StoreConfig { create: false, on_damage: OnDamage::Salvage, ..StoreConfig::default() };
     TensorStore::open_read_only_with(path, config)
@@ -44,45 +44,42 @@ pub(super) fn opened(path: &Path, config: StoreConfig) -> Result<TensorStore, Cl
     let found = store.recovery();
     if found.torn_bytes > 0 {
         let records = found.torn_records;
-        eprintln!(
-            "note: {} bytes of writes that were never acknowledged were cut off ({records} whole records)",
-            found.torn_bytes
-        );
+        eprintln!("note: truncated {} bytes of unacknowledged writes ({records} complete records)", found.torn_bytes);
     }
     Ok(store)
 }
 
-/// Ends a session with a store.
+/// Closes a store after writing.
 pub(super) fn close(store: TensorStore, path: &Path) -> Result<(), CliError> {
-    // What was written is there; if this fails, the next session tries again.
+    // The writes are durable already; if merging fails, the next session tries again.
     let _ = join(&store, path);
     store.close().map_err(CliError::store(path))
 }
 
-/// Writes down that a tensor was read, if that says anything new: within a period accesses count once. Whoever cannot write
-/// to the store, or not now, has read all the same.
+/// Records that a tensor was read, if that changes its usage: accesses within one period count once. If the store
+/// cannot be written, the read still succeeds.
 pub(super) fn note_use(path: &Path, about: &TensorMeta) {
     let period = PolicyConfig::default().period.as_millis().max(1);
     let (accessed, now) = (u128::from(about.accessed), u128::from(SystemClock.now()));
-    // A date in a later period was written while the clock was ahead, and says nothing.
+    // A date in a later period was written while the clock was ahead, so it is ignored.
     if accessed / period == now / period {
         return;
     }
     let Ok(store) = open(path) else { return };
-    // No rows: it is the asking that counts.
+    // An empty range of rows: reading it counts as an access.
     let closed = store.get_rows(&about.id, 0..0).is_ok().then(|| close(store, path));
     if let Some(Err(error)) = closed {
-        eprintln!("note: that it was used could not be written down: {error}");
+        eprintln!("note: could not record the access: {error}");
     }
 }
 
-/// What is known of the tensors whose id, as people write it, begins with `prefix`.
+/// Iterates over the metadata of tensors whose id, as written on the command line, starts with `prefix`.
 pub(super) fn scan<'s>(
     store: &'s TensorStore,
     prefix: Option<&'s str>,
 ) -> Box<dyn Iterator<Item = Result<TensorMeta, StoreError>> + 's> {
     match prefix {
-        // Perhaps a number.
+        // May be a number.
         Some(prefix) if prefix.starts_with('#') => {
             let ids = store.snapshot().ids().into_iter().filter(move |id: &TensorId| written(id).starts_with(prefix));
             Box::new(ids.map(|id| store.meta(id)))
@@ -91,8 +88,8 @@ pub(super) fn scan<'s>(
     }
 }
 
-/// Joins small segments when there are many. Every session that writes leaves one, and each is a file that whoever opens the
-/// store keeps open.
+/// Merges small segments when there are many. Every session that writes leaves one, and each is a file that a process
+/// keeps open while the store is open.
 fn join(store: &TensorStore, path: &Path) -> Result<(), StoreError> {
     let small = store.config().segment_bytes / 4;
     let found = segments(path);
@@ -100,18 +97,18 @@ fn join(store: &TensorStore, path: &Path) -> Result<(), StoreError> {
     if count < MANY {
         return Ok(());
     }
-    // A log is compacted from its beginning, large segments and all.
+    // The log is compacted from its start, including large segments.
     let rewritten: u64 = found.iter().filter(|(is_log, len)| *is_log || *len < small).map(|(_, len)| len).sum();
     if rewritten > UNASKED {
         if count % MANY == 0 {
-            eprintln!("note: the store has {count} small segments; `bitgrain store compact` joins them");
+            eprintln!("note: the store has {count} small segments; merge them with `bitgrain store compact`");
         }
         return Ok(());
     }
     store.compact(CompactOptions { garbage: f32::INFINITY, all: false }).map(drop)
 }
 
-/// Segments in a folder: whether they are of the log, and their bytes.
+/// Lists the segments in a folder: whether they belong to the log, and their size in bytes.
 fn segments(path: &Path) -> Vec<(bool, u64)> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("segment-"));

@@ -1,4 +1,4 @@
-//! Tensors to files, a piece at a time: npy, npz, safetensors and Parquet. A file gets its name when it is whole.
+//! Writing of tensors to npy, npz, safetensors and Parquet files in pieces. A file appears only when it is complete.
 
 use std::io::{BufWriter, Write};
 use std::ops::Range;
@@ -12,10 +12,10 @@ use bitgrain::gbdt::table::{TableError, write_parquet};
 
 use crate::error::CliError;
 
-/// Values that are read at once, if a row is not longer: 16 MiB.
+/// Number of values read at once, unless a row is longer: 16 MiB.
 const PIECE: usize = 4 << 20;
 
-/// A tensor that will be written.
+/// A tensor to write.
 pub(super) struct Announced {
     pub(super) name: String,
     pub(super) shape: Vec<usize>,
@@ -26,12 +26,12 @@ impl Announced {
         self.shape.iter().map(|&axis| axis as u64).collect()
     }
 
-    /// Length of the first axis.
+    /// Returns the length of the first axis.
     fn rows(&self) -> usize {
         self.shape.first().copied().unwrap_or(1)
     }
 
-    /// Rows of each piece.
+    /// Iterates over the row ranges of the pieces.
     fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let row: usize = self.shape.iter().skip(1).product();
         let (rows, step) = (self.rows(), (PIECE / row.max(1)).max(1));
@@ -39,10 +39,10 @@ impl Announced {
     }
 }
 
-/// Reads rows of a tensor, by its place among those announced.
+/// Reads rows of a tensor, given its index in the announced list.
 pub(super) type Read<'r> = dyn FnMut(usize, Range<usize>) -> Result<Vec<f32>, CliError> + 'r;
 
-/// Refuses a file that these tensors cannot be written to.
+/// Checks that the file format can hold these tensors.
 pub(super) fn check(path: &Path, tensors: &[Announced]) -> Result<(), CliError> {
     let path = || path.to_owned();
     match ending(&path()).as_deref() {
@@ -83,7 +83,7 @@ pub(super) fn write(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> 
     }
 }
 
-/// Passes on the bytes of all values, in order.
+/// Streams the bytes of all values, in order.
 fn stream(
     tensors: &[Announced],
     read: &mut Read<'_>,
@@ -110,7 +110,7 @@ fn parquet(path: &Path, tensors: &[Announced], read: &mut Read<'_>) -> Result<()
     write_parquet(path, &names, expected, read)
 }
 
-/// Writes a file beside its place, and moves it there.
+/// Writes to a temporary file next to `path` and renames it when complete.
 fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<PartFile>) -> Result<(), CliError>) -> Result<(), CliError> {
     let failed = |source| CliError::File { path: path.to_owned(), source };
     let mut out = BufWriter::new(PartFile::create(path).map_err(failed)?);

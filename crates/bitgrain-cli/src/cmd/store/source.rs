@@ -1,4 +1,4 @@
-//! Tensors from files: npy, npz, safetensors, GGUF, and the number columns of tables.
+//! Reading of tensors from npy, npz, safetensors and GGUF files, and of numeric columns of tables.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use bitgrain::store::StoreError;
 use crate::error::CliError;
 use crate::printable::shortened;
 
-/// A tensor on its way in.
+/// A tensor read from a file.
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) shape: Vec<usize>,
     pub(super) values: Vec<f32>,
-    /// True if the file has more than 32 bits for a value, so that some may not fit.
+    /// Whether the file stores more than 32 bits per value, so that values may exceed f32.
     wide: bool,
 }
 
-/// A file whose tensors can be read one by one.
+/// A file whose tensors can be read one at a time.
 pub(super) enum Source {
     Tensors(ModelFile),
     Columns(Table),
@@ -31,7 +31,7 @@ impl Source {
         if is_table { Ok(Self::Columns(Table::read(path)?)) } else { Ok(Self::Tensors(ModelFile::open(path)?)) }
     }
 
-    /// Names of the tensors in it.
+    /// Returns the names of the tensors.
     pub(super) fn names(&self) -> Vec<&str> {
         match self {
             Self::Tensors(model) => model.tensors().iter().map(|tensor| tensor.name.as_str()).collect(),
@@ -39,7 +39,7 @@ impl Source {
         }
     }
 
-    /// The values of one, as f32; `None` for a column of texts.
+    /// Reads one tensor as f32; `None` for a string column.
     pub(super) fn read(&self, at: usize) -> Result<Option<Named>, CliError> {
         match self {
             Self::Tensors(model) => {
@@ -61,7 +61,7 @@ impl Source {
         }
     }
 
-    /// The only tensor of a file, or the one of a name.
+    /// Reads the only tensor of a file, or the one named.
     pub(super) fn one(&self, path: &Path, name: Option<&str>) -> Result<Named, CliError> {
         let names = self.names();
         let at = match name {
@@ -80,7 +80,7 @@ impl Source {
 }
 
 impl Named {
-    /// Why the store in a folder did not take it; `path` is the file it comes from.
+    /// Converts an error of the store about this tensor; `path` is the input file.
     pub(super) fn refused(&self, path: &Path, store: &Path, source: StoreError) -> CliError {
         match source {
             StoreError::NonFinite { index } => self.not_finite(path, index),
@@ -96,7 +96,7 @@ impl Named {
         }
     }
 
-    /// The error for the value at `index`.
+    /// Returns the error for the value at `index`.
     pub(super) fn not_finite(&self, path: &Path, index: usize) -> CliError {
         let (path, name) = (path.to_owned(), shortened(&self.name, 60));
         let value = self.values.get(index).copied().unwrap_or(f32::NAN);

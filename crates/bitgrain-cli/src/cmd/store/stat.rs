@@ -1,4 +1,4 @@
-//! `store stat`: where the bits are.
+//! `store stat`: statistics.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use crate::error::CliError;
 use crate::number::{Size, digits};
 use crate::table::Table;
 
-/// Show the tiers of a store as a chart, or all that is known of one tensor.
+/// Show the tiers of a store as a chart, or the metadata of one tensor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain store stat vectors.store
   bitgrain store stat vectors.store mean")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// One tensor.
+    /// Id of a tensor.
     #[arg(value_name = "ID")]
     id: Option<Id>,
     /// Print JSON.
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let segments = if stats.segments == 1 { "segment" } else { "segments" };
     writeln!(
         out,
-        "{} tensors in {} of {} {segments}, {} of it not needed any more",
+        "{} tensors in {} of {} {segments}, {} of it garbage",
         stats.tensors,
         Size(stats.file_bytes),
         stats.segments,
@@ -62,7 +62,7 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
     if json {
         return Ok(writeln!(out, "{:#}", ls::to_json(&meta))?);
     }
-    let mut table = Table::new(&["what", "value"], 1);
+    let mut table = Table::new(&["property", "value"], 1);
     let mut line = |what: &str, value: String| table.row([what.to_owned(), value]);
     line("id", shown(&meta.id));
     line("shape", shape(&meta.shape));
@@ -70,17 +70,17 @@ fn of_tensor(store: &TensorStore, path: &Path, id: &Id, json: bool, out: &mut im
         line("frames", frames.to_string());
     }
     line("tier", format!("{}, {} bits", meta.provenance.tier.name(), meta.provenance.bits));
-    line("tier its use asks for", meta.wanted.name().to_owned());
+    line("wanted tier", meta.wanted.name().to_owned());
     line("bytes", meta.stored_bytes.to_string());
     if meta.provenance.bound.is_finite() {
-        line("errors are at most", digits(f64::from(meta.provenance.bound)));
-        line("errors were up to", digits(f64::from(meta.provenance.measured)));
+        line("error bound", digits(f64::from(meta.provenance.bound)));
+        line("measured error", digits(f64::from(meta.provenance.measured)));
     }
     line("score", format!("{:.0} of 1024", meta.score));
-    line("reads and writes", meta.accesses.to_string());
+    line("accesses", meta.accesses.to_string());
     line("pinned", meta.pinned.map_or("no", bitgrain::store::Tier::name).to_owned());
-    line("largest error allowed", meta.max_error.map_or_else(|| "any".to_owned(), |most| digits(f64::from(most))));
-    line("can be reconstructed", if meta.reconstructable { "yes" } else { "no" }.to_owned());
+    line("error limit", meta.max_error.map_or_else(|| "none".to_owned(), |most| digits(f64::from(most))));
+    line("reconstructable", if meta.reconstructable { "yes" } else { "no" }.to_owned());
     for (key, value) in &meta.user {
         line(&crate::printable::shortened(key, 40), crate::printable::shortened(value, 80));
     }

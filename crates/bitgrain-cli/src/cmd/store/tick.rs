@@ -1,4 +1,4 @@
-//! `store tick`: the policy at work.
+//! `store tick`: applies the tier policy.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,9 +21,9 @@ use crate::table::Table;
 #[command(after_help = "Examples:
   bitgrain store tick vectors.store --dry-run
   bitgrain store tick vectors.store --absent never       keep all data, reconstructable or not
-  bitgrain store tick cache.store --absent any           drop data that was not used for a day")]
+  bitgrain store tick cache.store --absent any           evict data unused for a day")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
     /// Show the changes without making them.
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Time in milliseconds since 1970, at most a day from the system clock [default: the system clock]
     #[arg(long, value_name = "MS", alias = "now")]
     now_ms: Option<u64>,
-    /// Accept any time with --now-ms, and write it down as the time of the moves
+    /// Accept any time with --now-ms, and record it as the time of the moves
     #[arg(long, requires = "now_ms", conflicts_with = "dry_run")]
     simulate: bool,
     /// Print JSON.
@@ -48,15 +48,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Absent {
-    /// None.
+    /// No tensors.
     Never,
-    /// Tensors that are reconstructed from others.
+    /// Tensors with a reconstruction policy.
     Reconstructable,
-    /// All without a pin or an error limit; reading one is an error.
+    /// All tensors without a pin or an error limit; reading an evicted tensor is an error.
     Any,
 }
 
-/// Moves that are listed.
+/// Maximum number of moves listed.
 const LISTED: usize = 20;
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
@@ -105,15 +105,15 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         });
         return Ok(writeln!(out, "{found:#}")?);
     }
-    let would = if args.dry_run { "would get" } else { "got" };
-    writeln!(out, "{} tensors {would} fewer bits; the use of {wishes} asks for another tier than before", moves.len())?;
+    let would = if args.dry_run { "would be" } else { "were" };
+    writeln!(out, "{} tensors {would} re-encoded with fewer bits; {wishes} changes of wanted tiers", moves.len())?;
     if moves.is_empty() {
         return Ok(());
     }
     let gone = moves.iter().filter(|step| step.to == bitgrain::store::Tier::Absent).count();
     if gone > 0 {
         let would = if args.dry_run { "would lose" } else { "lost" };
-        writeln!(out, "{gone} of these {would} their data; `--absent never` keeps it")?;
+        writeln!(out, "{gone} of them {would} their data; `--absent never` keeps it")?;
     }
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     moves.iter().for_each(|step| *kinds.entry((step.from.name(), step.to.name())).or_default() += 1);

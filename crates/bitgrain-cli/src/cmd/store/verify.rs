@@ -1,4 +1,4 @@
-//! `store verify`: every byte is as it was written, or it is said which is not.
+//! `store verify`: verifies all checksums.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use super::damage::{self, Examined};
 use crate::error::CliError;
 use crate::number::Size;
 
-/// Read every byte of a store and compare every checksum. Nothing is changed.
+/// Read the whole store and verify every checksum. Changes nothing.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit code: 0 all is as it was written, 1 something is damaged, 2 there is nothing to examine.
+#[command(after_help = "Exit code: 0 no damage, 1 damage found, 2 the store could not be examined.
 
 Examples:
   bitgrain store verify vectors.store
   bitgrain store verify vectors.store --json
-  bitgrain store salvage vectors.store rescued.store     what to do about damage")]
+  bitgrain store salvage vectors.store rescued.store     copy the readable part")]
 pub(crate) struct Args {
-    /// The store.
+    /// Folder of the store.
     #[arg(value_name = "PATH")]
     path: PathBuf,
     /// Print JSON.
@@ -56,16 +56,16 @@ fn write_text(found: &Examined, out: &mut impl Write) -> Result<(), CliError> {
     if found.recovery.torn_bytes > 0 {
         writeln!(
             out,
-            "{} bytes at the end ({} whole records) are not acknowledged: a write under way, or one that was cut short, \
-             which the next process that opens the store for writing removes",
+            "{} bytes at the end ({} complete records) are not acknowledged: a write in progress or interrupted; the next \
+             process that opens the store for writing removes it",
             found.recovery.torn_bytes, found.recovery.torn_records
         )?;
     }
     if found.damages.is_empty() {
-        return Ok(writeln!(out, "all is as it was written")?);
+        return Ok(writeln!(out, "no damage found")?);
     }
     if !found.opens {
-        writeln!(out, "the store does not open as it is; this is what is wrong with it")?;
+        writeln!(out, "the store does not open because of this damage:")?;
     }
     writeln!(out, "\n{}", damage::table(&found.damages))?;
     Ok(())
