@@ -1,4 +1,4 @@
-//! The tables of `docs/guide/keep-tensors.md` are what the code does.
+//! The tables of `docs/guide/keep-tensors.md` match the code.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::world::{DAY, HOUR, MINUTE, START, World, evicting};
 
 const GUIDE: &str = include_str!("../../../../docs/guide/keep-tensors.md");
 
-/// Cells of the table whose header is `header`.
+/// Returns the cells of the table with this header row.
 fn table(header: &str) -> Vec<Vec<String>> {
     let rows = GUIDE.lines().skip_while(|line| *line != header).skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
@@ -68,12 +68,12 @@ fn the_settings_are_the_fields_with_their_defaults() {
 
 #[test]
 fn the_tiers_are_all_tiers_with_their_bits() {
-    let written = table("| tier | bits | who is there |");
+    let written = table("| tier | bits | tensors |");
     let expected: Vec<_> = Tier::ALL.iter().map(|tier| [tier.name().to_owned(), tier.bits().to_string()]).collect();
     assert_eq!(written.iter().map(|row| row[..2].to_vec()).collect::<Vec<_>>(), expected);
 }
 
-/// Hours from the last access to each tier, to a tenth.
+/// Returns the hours from the last access to each tier, with one decimal.
 fn hours_to(busy_until: u64) -> Vec<(Tier, String)> {
     let mut world = World::new(evicting());
     world.add(Hot, 1000, START);
@@ -91,7 +91,7 @@ fn hours_to(busy_until: u64) -> Vec<(Tier, String)> {
 
 #[test]
 fn an_idle_tensor_falls_when_the_guide_says_so() {
-    let rows = table("| without an access since | put once | used in every period before |");
+    let rows = table("| time since the last access | put once | used in every period before |");
     for (column, busy_until) in [(1, 0), (2, 3 * DAY)] {
         let written: Vec<_> =
             [Warm, Cold, Absent].into_iter().zip(rows.iter().map(|row| row[column].clone())).collect();
