@@ -50,7 +50,7 @@ fn every_error_answers_a_rule() {
         ("## npz", include_str!("../src/npz/error.rs")),
         ("## CSV", include_str!("../src/csv/error.rs")),
         ("## libsvm", include_str!("../src/libsvm/error.rs")),
-        ("## What segments may not have", include_str!("../src/segment/error.rs")),
+        ("## Invalid segments", include_str!("../src/segment/error.rs")),
     ] {
         let listed: BTreeSet<&str> = rows(heading, "| rule |").into_iter().map(|row| row[1]).collect();
         assert_eq!(listed, variants(source), "{heading}");

@@ -117,7 +117,7 @@ impl FrameHead {
         }
     }
 
-    /// Returns the size in bytes of the scales at the start of the body: 0 if it has none of its own.
+    /// Returns the size in bytes of the scales at the start of the body: 0 without own scales.
     #[must_use]
     pub fn scales_len(&self) -> usize {
         let scales = if self.role.has_scales() && self.width.is_some() {

@@ -22,7 +22,7 @@ pub struct SegmentHeader {
     pub store: [u8; 16],
     /// File number, unique among the segments and manifests of a store.
     pub number: u64,
-    /// Number of the previous log segment; 0 if there is none.
+    /// Number of the previous log segment; 0 for the first one.
     pub previous: u64,
     /// Base of the sequence numbers of the records. Smaller ones are valid but take more bytes.
     pub base_sequence: u64,

@@ -135,7 +135,7 @@ fn create(storage: &dyn Storage, files: &mut Files, config: &StoreConfig) -> Res
 }
 
 /// Returns sixteen bytes that identify a store. The standard library seeds its hashers with random numbers of the
-/// system; where there are none, the time must suffice.
+/// system; on systems without random numbers, the time must suffice.
 fn random(now: u64) -> [u8; 16] {
     // `std::process::id` panics where there are no processes.
     let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };

@@ -70,7 +70,7 @@ fn examine(image: &Image, file: &str, ever: &World) -> Result<(), String> {
     if disk.image() != *image {
         return Err("refused to open, but changed files".into());
     }
-    // Without a manifest nobody knows what counts.
+    // Without a manifest, the set of segments is unknown.
     if file.starts_with("manifest") {
         Ok(())
     } else {
@@ -106,7 +106,7 @@ fn salvage(image: &Image, file: &str, ever: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the error is about this file. Of a manifest that is not there, nobody knows the number.
+/// Returns whether the error is about this file. The number of a missing manifest is unknown.
 fn blamed(error: &StoreError, file: &str) -> bool {
     error.to_string().contains(file) || file.starts_with("manifest") && error.to_string().starts_with("manifest")
 }

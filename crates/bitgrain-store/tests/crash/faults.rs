@@ -82,7 +82,7 @@ fn run(ops: &[Op], settings: Settings, plan: Option<FaultPlan>, dice: &mut Dice)
     Ok(changes)
 }
 
-/// What the disk holds after a power cut now.
+/// Returns the content of the disk after a power failure now.
 fn lost(disk: &SimulatedDisk, dice: &mut Dice) -> Image {
     let journal = disk.journal();
     let mut walk = journal.walk();

@@ -18,7 +18,7 @@ use crate::script::write;
 use crate::view::View;
 use crate::writers::{Progress, WRITERS};
 
-/// What the child is told: folder, seed, mode and the number of the next write of each writer.
+/// Arguments of the child process: folder, seed, mode and the number of the next write of each writer.
 const ORDER: &str = "BITGRAIN_CRASH_WRITER";
 
 /// A clock on which an hour takes two seconds.

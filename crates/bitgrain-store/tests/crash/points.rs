@@ -15,7 +15,7 @@ use crate::world::World;
 /// Operations of one script.
 const SCRIPT: usize = 40;
 
-/// How many crashes were looked at, by kind.
+/// Number of crashes examined, by kind.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally(pub(crate) BTreeMap<&'static str, usize>);
 
@@ -90,16 +90,16 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// What may be there if the process ends after operation `at`: every acknowledged write, and the one under way
-    /// or not.
+    /// Returns the possible contents if the process ends after operation `at`: every acknowledged write, with or without
+    /// the current one.
     fn after_kill(&self, at: usize) -> Arc<[World]> {
         let begun = self.steps.iter().rposition(|step| step.from < at).unwrap_or(0);
         let step = &self.steps[begun];
         if at >= step.to { Arc::clone(&step.after) } else { Arc::clone(&step.during) }
     }
 
-    /// What may be there if the power goes after operation `at`. Without durable writes: the state after any
-    /// operation since the last that made all durable.
+    /// Returns the possible contents if power fails after operation `at`. Without durable writes: the state after any
+    /// operation since the last that made everything durable.
     fn after_power_cut(&self, at: usize) -> Arc<[World]> {
         if self.settings.sync == SyncMode::Always {
             return self.after_kill(at);
@@ -162,7 +162,7 @@ impl Story<'_> {
     }
 }
 
-/// What is done to a store after a crash.
+/// Operations on a store after a crash.
 fn after(dice: &mut Dice) -> Vec<Op> {
     let mut ops = script(dice.roll(), 2);
     ops.push(Op::Kill);

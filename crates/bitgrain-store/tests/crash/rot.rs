@@ -12,7 +12,7 @@ use crate::session::{Session, Settings};
 use crate::view::View;
 use crate::world::World;
 
-/// What became of a store with a flipped bit.
+/// Outcome of opening a store with a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// It did not open, and said which file is to blame.

@@ -1,4 +1,4 @@
-//! What is done to a store: operations from a seed, and the values they put.
+//! Scripts: operations generated from a seed, and the values they put.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) enum Op {
         id: TensorId,
         base: TensorId,
     },
-    /// What the user writes down.
+    /// User metadata edit.
     Note {
         id: TensorId,
         pairs: Vec<(String, String)>,
@@ -125,7 +125,7 @@ fn any(dice: &mut Dice) -> Op {
     }
 }
 
-/// What a batch may hold.
+/// Operations allowed in a batch.
 fn simple(dice: &mut Dice) -> Op {
     match dice.below(10) {
         0..6 => Op::Put(put(dice)),

@@ -13,7 +13,7 @@ use crate::script::Op;
 use crate::view::View;
 use crate::world::{Version, World};
 
-/// How the store is opened.
+/// Settings for opening the store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) sync: SyncMode,
@@ -49,7 +49,7 @@ impl Session {
     /// Opens the store on `disk`, which may hold any of `worlds`, and reads all of it.
     ///
     /// # Errors
-    /// Why it does not open, or why what it holds is none of `worlds`.
+    /// Returns the reason if it does not open, or if its content does not match any of `worlds`.
     pub(crate) fn open(
         disk: SimulatedDisk,
         settings: Settings,
@@ -83,7 +83,7 @@ impl Session {
     /// Reads the whole store, which may have failed before: reads go on.
     ///
     /// # Errors
-    /// Why it is none of what it may hold.
+    /// Returns the reason if its content does not match any possible world.
     pub(crate) fn readable(&self) -> Result<(), String> {
         let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
         view.find(&self.worlds).map(drop)
@@ -185,7 +185,7 @@ impl Session {
     /// Reads the whole store: what it holds becomes what it must hold from now on.
     ///
     /// # Errors
-    /// Why it is none of what it may hold.
+    /// Returns the reason if its content does not match any possible world.
     pub(crate) fn settle(&mut self) -> Result<(), String> {
         let view = View::of(self.store()).map_err(|error| format!("a read failed: {error}"))?;
         let mut found = view.find(&self.worlds)?;
@@ -250,10 +250,10 @@ impl Session {
         self.start()
     }
 
-    /// What `world` becomes by `op`; with what the store says of its data if that was acknowledged.
+    /// Applies `op` to `world`, with the metadata of the store if the operation was acknowledged.
     fn applied(&self, world: &World, op: &Op, acknowledged: bool) -> Result<World, String> {
         let mut after = world.after(op);
-        // With one world only: of others nobody knows if they are the one that is.
+        // Only with a single world: with several, it is unknown which one is the actual one.
         let known = acknowledged && self.is_certain();
         if let Op::Tick { .. } = op {
             for id in world.0.keys() {
@@ -284,7 +284,7 @@ impl Session {
         Ok(())
     }
 
-    /// What a tick made of a tensor: asked without reading it, because reads are use.
+    /// Returns the provenance of a tensor after a tick, without reading the tensor, because reads count as use.
     fn retiered(&self, world: &mut World, id: &TensorId, known: bool) -> Result<(), String> {
         let Some(old) = world.version(id).filter(|version| !version.temporal) else { return Ok(()) };
         let recorded = if known {

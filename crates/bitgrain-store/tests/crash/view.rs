@@ -1,4 +1,4 @@
-//! What a store gives, and whether that is what it may hold.
+//! The content of a store as read, and its comparison with the possible contents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,10 +62,10 @@ impl View {
         Self(self.0.iter().filter(|(id, _)| own(id)).map(|(id, sight)| (id.clone(), sight.clone())).collect())
     }
 
-    /// Which of `worlds` this is, with one version of each tensor.
+    /// Returns the matching one of `worlds`, with one version of each tensor.
     ///
     /// # Errors
-    /// What is wrong with the last of them, if it is none.
+    /// Returns the mismatch with the last of `worlds` if none of them matches.
     pub(crate) fn find(&self, worlds: &[World]) -> Result<World, String> {
         let mut wrong = Vec::new();
         for world in worlds.iter().rev() {

@@ -1,4 +1,4 @@
-//! What a store may hold: a plain map with the original values and what was said about them.
+//! The reference: a plain map with the original values and metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::script::{Op, Put};
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) values: Arc<[f32]>,
-    /// What the store recorded; `None` if an error came instead, so that anything honest will do.
+    /// Accuracy recorded by the store; `None` if the operation failed, so that any consistent value is accepted.
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// What a record says of its data.
+/// Accuracy of the data in a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Recorded {
     pub(crate) tier: Tier,
@@ -53,7 +53,7 @@ impl World {
         self.0.insert(id, vec![Arc::new(version)]);
     }
 
-    /// What it becomes by `op`, with nothing known of what the store records.
+    /// Applies `op`, without knowledge of what the store records.
     pub(crate) fn after(&self, op: &Op) -> Self {
         let mut world = self.clone();
         match op {
@@ -106,7 +106,7 @@ impl World {
         world
     }
 
-    /// Any id as here or as there: work that is not atomic was under way.
+    /// Each id may match either world: an operation that is not atomic was in progress.
     pub(crate) fn or(&self, other: &Self) -> Self {
         let mut both = self.clone();
         for (id, versions) in &other.0 {

@@ -21,7 +21,7 @@ pub(crate) const WRITERS: usize = 3;
 /// Writes of each.
 const WRITES: usize = 40;
 
-/// What each writer did, as far as it is known to have happened.
+/// Operations of each writer that are known to have happened.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     seed: u64,

@@ -90,7 +90,7 @@ fn a_tensor_without_data_or_policy_is_zeros_or_an_error() {
     let zeros = StoreConfig { absent_reads: AbsentReads::Zeros, ..super::evicting(config.clone()) };
     let store = TensorStore::open(folder.path(), zeros).expect("opens");
     store.put("x", &[3], &[1.0, 2.0, 3.0]).expect("put");
-    // Nobody uses it for days.
+    // Several days without access.
     for day in 1..8_u64 {
         clock.set(1_000_000 + day * 86_400_000);
         store.tick(1_000_000 + day * 86_400_000).expect("ticks");

@@ -1,4 +1,4 @@
-//! What was acknowledged is there after reopening, and nothing else.
+//! After reopening, the store contains all acknowledged writes and nothing else.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

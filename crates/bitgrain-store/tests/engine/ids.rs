@@ -1,4 +1,4 @@
-//! What tensors are called and how large they are, without their values.
+//! Ids and sizes of tensors.
 
 use bitgrain_store::{StoreError, TensorId};
 

@@ -1,11 +1,11 @@
-//! What a tensor costs in memory and on disk, and what limits of error do.
+//! Memory and disk use per tensor, and error limits.
 
 use bitgrain_codec::NonFinite;
 use bitgrain_store::{PutOptions, StoreConfig, StoreError, SyncMode, TensorId, TensorStore, Tier};
 
 use super::{distance, open, wave};
 
-/// How many times smaller than f32 a thousand tensors of a thousand floats are on disk, closed.
+/// Returns the compression ratio on disk of a thousand tensors of a thousand floats, after closing.
 fn times_smaller(sync: SyncMode, id: impl Fn(usize) -> TensorId, read_later: bool) -> f64 {
     let folder = tempfile::tempdir().expect("a folder");
     let open = || TensorStore::open(folder.path(), StoreConfig { sync, ..StoreConfig::default() }).expect("opens");

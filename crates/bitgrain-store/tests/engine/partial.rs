@@ -8,7 +8,7 @@ use super::{open, wave};
 fn rows_are_those_of_the_whole_tensor() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
-    // Larger than a chunk of checksums, rows that are no whole blocks.
+    // Larger than one checksum chunk, with rows that do not align with blocks.
     let (rows, columns) = (700, 331);
     for tier in [Tier::Lossless, Tier::Hot, Tier::WarmAggressive, Tier::Cold] {
         let options = PutOptions { tier: Some(tier), ..PutOptions::default() };

@@ -1,4 +1,4 @@
-//! What every storage promises. A new one is a line in [`storages`].
+//! Requirements for every storage. A new one is a line in [`storages`].
 
 use std::io;
 use std::path::Path;

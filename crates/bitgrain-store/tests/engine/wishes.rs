@@ -1,4 +1,4 @@
-//! What a tick decided holds for the next process: wanted tiers, and how often the cap takes bits.
+//! Decisions of a tick persist across processes: wanted tiers, and the interval of the cap.
 
 use bitgrain_store::policy::{PolicyConfig, Reason};
 use bitgrain_store::{CompactOptions, StoreConfig, TensorStore, Tier};

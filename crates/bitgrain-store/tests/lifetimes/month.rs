@@ -12,7 +12,7 @@ const GUIDE: &str = include_str!("../../../../docs/guide/keep-tensors.md");
 const COUNT: usize = 1024;
 const STEP: u64 = 10 * MINUTE;
 
-/// What is done to a tensor in one step of ten minutes.
+/// Operations on a tensor in one step of ten minutes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Use {
     None,
@@ -48,7 +48,7 @@ fn read(condition: bool) -> Use {
     if condition { Use::Read } else { Use::None }
 }
 
-/// What was found of one pattern.
+/// Result of one pattern.
 struct Lived {
     original: Vec<Vec<f32>>,
     /// Largest error of any read so far, as a share of the largest value.

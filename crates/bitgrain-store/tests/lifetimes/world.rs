@@ -1,4 +1,4 @@
-//! What a user knows of a store: values as they were put, pins, limits, and the tiers that were seen last.
+//! The reference: values as put, pins, limits, and the tiers seen last.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub(crate) fn within(id: &str, original: &[f32], read: &[f32], provenance: &Prov
     );
 }
 
-/// What stays the same when a store is opened again.
+/// State that must survive reopening.
 pub(crate) fn lasting(store: &TensorStore) -> Result<Vec<TensorMeta>, StoreError> {
     let lasting = |meta: TensorMeta| TensorMeta { score: 0.0, ..meta };
     store.scan(None).map(|meta| meta.map(lasting)).collect()

@@ -106,7 +106,7 @@ fn a_night_without_reads_does_not_cost_a_busy_tensor_its_data() {
     assert!(world.moved.len() <= 14, "{:?}", world.moved); // at most to warm and cold in a night
 }
 
-/// How often the wanted tier changes in a week of use whose score swings around the threshold of hot.
+/// Counts changes of the wanted tier in a week of use whose score oscillates around the threshold of hot.
 fn flips(score_hysteresis: f32) -> usize {
     let mut world = World::new(PolicyConfig { score_hysteresis, ..PolicyConfig::default() });
     world.add(Warm, 1000, START);
@@ -163,7 +163,7 @@ fn bits_are_where_the_reads_are() {
     assert!(share(8) > 0.45 && share(8) + share(7) > 0.6, "{} {}", share(8), share(7));
     assert!(held(Hot) < TENSORS / 10, "{}", held(Hot));
     assert!(held(Cold) > TENSORS / 2, "{}", held(Cold));
-    // Data only ever falls while nobody writes: at most three steps each.
+    // Without writes, data only steps down: at most three steps each.
     assert!((0..TENSORS).all(|index| path(&world, index).len() <= 3));
     assert!(world.moved.iter().all(|m| m.reason == Reason::Use && m.to > m.from));
 }

@@ -1,4 +1,4 @@
-//! What holds for any tensor, any use and any sound configuration.
+//! Properties that hold for any tensor, any use and any valid configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +56,7 @@ fn configs() -> impl Strategy<Value = PolicyConfig> {
     )
 }
 
-/// What must be true of a step, whoever decided it.
+/// Checks the conditions that every step must meet.
 fn holds(config: &PolicyConfig, c: &Candidate, to: Tier, reason: Reason) -> Result<(), TestCaseError> {
     let ladder = [(Hot, Warm), (Warm, WarmAggressive), (Warm, Cold), (WarmAggressive, Cold), (Cold, Absent)];
     prop_assert!(ladder.contains(&(c.stored, to)), "{:?} to {to:?}", c.stored);

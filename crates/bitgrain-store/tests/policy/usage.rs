@@ -1,4 +1,4 @@
-//! Use fades with time, whoever counts it and whenever it is looked at.
+//! Usage decays with time, independent of the counter and of the time of the query.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -9,7 +9,7 @@ pub(crate) const SECOND: u64 = 1000;
 pub(crate) const MINUTE: u64 = 60 * SECOND;
 pub(crate) const HOUR: u64 = 60 * MINUTE;
 pub(crate) const DAY: u64 = 24 * HOUR;
-/// Where simulated time begins: no multiple of any period.
+/// Start of simulated time: not a multiple of any period.
 pub(crate) const START: u64 = 1_700_000_000_123;
 
 /// Error that one encoding of values up to 1 adds.
@@ -26,7 +26,7 @@ pub(crate) fn bounds_after(bound: f32) -> TierBounds {
     TierBounds::new(Tier::ALL.map(|tier| bound + step_of(tier)))
 }
 
-/// A tensor at `tier` that nobody used yet.
+/// A tensor at `tier` without accesses.
 pub(crate) fn tensor(tier: Tier) -> Candidate {
     Candidate {
         usage: Usage::default(),

@@ -1,4 +1,4 @@
-//! What holds for every series of frames.
+//! Properties of every series of frames.
 
 use bitgrain_codec::{
     BitWidth, BlockLen, Drift, ScaleType, block_scale, bound, bound_of_scale, bound_with_drift, max_abs,

@@ -13,7 +13,7 @@ fn roles(frames: &[EncodedFrame], role: FrameRole) -> usize {
     frames.iter().filter(|frame| frame.head.role == role).count()
 }
 
-/// How many times smaller than plain blocks of the same width, and that no frame has a larger bound.
+/// Returns the compression ratio relative to plain blocks of the same width; checks that no frame has a larger bound.
 fn gain(width: BitWidth, series: &[Vec<f32>]) -> f64 {
     let format = BlockFormat::new(width);
     let frames = encoded(FrameConfig::new(width), series);

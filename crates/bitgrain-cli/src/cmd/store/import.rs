@@ -53,14 +53,14 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     let file_bytes = |file: &PathBuf| std::fs::metadata(file).map_or(0, |about| about.len());
     let bar = Bar::new(args.files.iter().map(file_bytes).sum(), "importing");
     let options = args.how.options();
-    let (mut tensors, mut f32_bytes, mut texts) = (0, 0_usize, 0);
+    let (mut tensors, mut f32_bytes, mut skipped) = (0, 0_usize, 0);
     for (source, file) in sources.iter().zip(&args.files) {
         let (mut batch, mut batch_bytes) = (store.batch(), 0);
         let count = source.names().len();
         let share = file_bytes(file) / (count as u64).max(1);
         for at in 0..count {
             let Some(tensor) = source.read(at)? else {
-                texts += 1;
+                skipped += 1;
                 continue;
             };
             bar.tensor(&tensor.name);
@@ -86,13 +86,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         let found = json!({
             "imported": tensors,
             "f32_bytes": f32_bytes,
-            "text_columns_left_out": texts,
+            "text_columns_left_out": skipped,
             "tensors": stats.tensors,
             "file_bytes": stats.file_bytes,
         });
         return Ok(writeln!(out, "{found:#}")?);
     }
-    let left_out = if texts == 0 { String::new() } else { format!(", skipped {texts} string columns") };
+    let left_out = if skipped == 0 { String::new() } else { format!(", skipped {skipped} string columns") };
     writeln!(
         out,
         "imported {} ({} as f32){left_out}; the store has {} in {}",
