@@ -94,7 +94,7 @@ def test_a_missing_id_is_a_key_error_and_get_has_a_default(store: TensorStore) -
 def test_the_end_of_a_with_block_closes_it_and_gives_up_the_lock(tmp_path: pathlib.Path) -> None:
     with TensorStore(tmp_path) as store:
         store["a"] = [1.0]
-        with pytest.raises(bitgrain.errors.LockedError, match="in use by process"):
+        with pytest.raises(bitgrain.errors.LockedError, match="locked by process"):
             TensorStore(tmp_path)
     assert store.closed
     with TensorStore(tmp_path, mode="r+") as again:

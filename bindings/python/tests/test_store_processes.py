@@ -33,7 +33,7 @@ def test_a_second_process_is_refused_and_told_who_has_the_store(tmp_path: pathli
         store.put("a", [1.0, 2.0], lossless=True)
         done = python(code, tmp_path)
         assert done.returncode == 0, done.stderr
-        assert f"True [Errno 11] the store is in use by process {os.getpid()}" in done.stdout
+        assert f"True [Errno 11] the store is locked by process {os.getpid()}" in done.stdout
         assert str(tmp_path) in done.stdout
         assert "[1.0, 2.0]" in done.stdout
 

@@ -394,7 +394,7 @@ def test_messages_are_in_the_words_of_this_package(tmp_path: pathlib.Path) -> No
         bitgrain.TensorStore("")
     file = tmp_path / "file"
     file.write_text("no folder")
-    with pytest.raises(OSError, match="this is a file, and a store is a folder"):
+    with pytest.raises(OSError, match="the path is a file; a store is a folder"):
         bitgrain.TensorStore(file)
     with pytest.raises(FileNotFoundError) as caught:
         bitgrain.load_model(tmp_path / "none")
