@@ -168,7 +168,7 @@ def test_append_says_what_is_wrong_and_keeps_a_largest_error(tmp_path: pathlib.P
             with pytest.raises(bitgrain.errors.InputError, match="put as one tensor"):
                 store.append("whole", frame)
         store.append("room", np.ones(4))
-        with pytest.raises(bitgrain.errors.InputError, match=r"shape \(3,\), those before have \(4,\)"):
+        with pytest.raises(bitgrain.errors.InputError, match=r"shape \(3,\), but earlier frames have \(4,\)"):
             store.append("room", np.ones(3))
         frame = np.random.default_rng(0).standard_normal(100)
         info = store.append("limited", frame, max_error=0.02)

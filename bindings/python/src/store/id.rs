@@ -1,4 +1,4 @@
-//! Names and numbers of tensors.
+//! Conversion of tensor ids.
 
 use bitgrain::store::TensorId;
 use pyo3::IntoPyObjectExt;
@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::error::Raised;
 
-/// An id: a text, or a whole number below 2^128.
+/// An id: a string, or an integer below 2^128.
 pub(super) struct Id(pub(super) TensorId);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Id {
@@ -16,17 +16,17 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Id {
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(name) = value.cast::<PyString>() {
             let name =
-                name.to_str().map_err(|_| Raised::input("an id is a text of Unicode, without lone surrogates"))?;
+                name.to_str().map_err(|_| Raised::input("an id must be valid Unicode, without lone surrogates"))?;
             return Ok(Self(TensorId::from(name)));
         }
         let kind = || -> PyResult<String> { Ok(value.get_type().name()?.to_string()) };
         if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
-            return Err(Raised::dtype(format_args!("an id is a str or an int, not {}", kind()?)).into());
+            return Err(Raised::dtype(format_args!("an id must be a str or an int, not {}", kind()?)).into());
         }
         match value.extract::<u128>() {
             Ok(number) => Ok(Self(TensorId::from(number))),
             Err(_) => {
-                Err(Raised::input(format_args!("{} is no id: numbers go from 0 to 2**128 - 1", value.str()?)).into())
+                Err(Raised::input(format_args!("id {} is out of range: it must be in 0..2**128", value.str()?)).into())
             }
         }
     }

@@ -1,7 +1,7 @@
-"""Tensors at rest, with bits where the reads are.
+"""Crash-safe store for tensors, with a precision that follows their use.
 
-A :class:`TensorStore` is a folder that keeps float32 arrays in 8, 7, 5 or 3 bits, as many as their use deserves.
-Every read can say how far its values can be from what was put, and what was acknowledged survives a crash.
+A :class:`TensorStore` is a folder of float32 arrays, quantized to 8, 7, 5 or 3 bits depending on how often they are
+used. Every read can return a bound on its error, and acknowledged writes survive a crash.
 
 >>> import tempfile
 >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Arrays, ids and whole numbers on their way to the native half."""
+"""Conversion of arrays, ids and integers for the native module."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ import numpy.typing as npt
 from bitgrain.detach import detached
 from bitgrain.errors import DTypeError, InputError
 
-#: What tensors are called: a text, or a whole number below 2**128. ``"7"`` is not ``7``.
+#: Id of a tensor: a string, or an integer below 2**128. ``"7"`` and ``7`` are different ids.
 TensorId: TypeAlias = str | int
 _LARGEST = float(np.finfo(np.float32).max)
-#: What comes back.
+#: Type of arrays that are read.
 Array: TypeAlias = npt.NDArray[np.float32]
 
 
 def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
-    """Values as a float32 array that lies in memory in C order; the array itself if it does already.
+    """Convert values to a contiguous float32 array in C order; return the array itself if it already is one.
 
     Parameters
     ----------
     values
-        Anything that NumPy makes an array of, and tensors of torch.
+        Anything that NumPy converts to an array, or a PyTorch tensor.
     exact
-        Refuse values that float32 does not have.
+        Reject values that float32 cannot represent exactly.
 
     Raises
     ------
     DTypeError
-        If these are no real numbers, or do not all fit and have to be ``exact``.
+        If the values are not real numbers, or ``exact`` is set and float32 cannot represent all of them.
     InputError
-        If some are masked, or rows are of different lengths.
+        If values are masked, or rows have different lengths.
 
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError("the array has masked values; say what they are with .filled(…)")
+        raise InputError("the array has masked values; replace them with .filled(…)")
     try:
         array = np.asarray(detached(values))
     except ValueError as error:
-        raise InputError(f"this is no array: {error}") from error
+        raise InputError(f"cannot convert to an array: {error}") from error
     if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float32):
-        raise DTypeError(f"an array of {array.dtype} has no real numbers; convert it with .astype(np.float32)")
+        raise DTypeError(f"unsupported dtype {array.dtype}: not real numbers; convert it with .astype(np.float32)")
     try:
-        # What has to be exact is compared below.
+        # Exactness is checked below.
         with np.errstate(over="ignore" if exact else "raise"):
             converted = np.require(array, np.float32, ["C", "ALIGNED"])
     except FloatingPointError as error:
@@ -63,20 +63,20 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
 
 
 def destination(out: object, shape: tuple[int, ...]) -> Array:
-    """``out`` if a tensor of ``shape`` can be read into it."""
+    """Return ``out`` if a tensor of ``shape`` can be read into it."""
     if not isinstance(out, np.ndarray):
         raise DTypeError(f"out is {type(out).__name__}, it must be a NumPy array of float32")
     if out.dtype != np.float32:
         raise DTypeError(f"out is an array of {out.dtype}, it must be one of float32")
     if out.shape != shape:
-        raise InputError(f"out has the shape {out.shape}, the tensor {shape}")
+        raise InputError(f"out has shape {out.shape}, but the tensor has shape {shape}")
     if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
-        raise InputError("out must be writeable and lie in memory in C order, such as what np.empty makes")
+        raise InputError("out must be writeable and contiguous in C order; create it with np.empty")
     return out
 
 
 def number(what: str, value: object) -> float:
-    """A real number that float32 has."""
+    """Check a real number that fits float32."""
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def number(what: str, value: object) -> float:
 
 
 def whole(what: str, value: object, limit: int = 1 << 64) -> int:
-    """A whole number from 0 to below ``limit``."""
+    """Check an integer in ``range(limit)``."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -1,4 +1,4 @@
-"""Several changes at once."""
+"""Atomic batches."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["StoreBatch"]
 
 
 class StoreBatch(Writing):
-    """Changes that are made together: all of them or none, for whoever reads and after a crash.
+    """A batch of changes that are applied atomically: readers and crash recovery see all of them or none.
 
-    See :meth:`TensorStore.batch`. As a context manager it makes the changes at the end, or none of them after an
-    exception. Values are encoded when they are put into the batch, so it takes the memory of what will be stored. Of
-    several :meth:`put` and :meth:`delete` of one id the last one counts.
+    Created by :meth:`TensorStore.batch`. As a context manager, it commits at the end of the block, or discards the
+    changes after an exception. Values are encoded when they are put into the batch, so a batch takes as much memory as
+    the data will take on disk. For each id, the last :meth:`put` or :meth:`delete` wins.
     """
 
     _native: native.StoreBatch
@@ -29,11 +29,11 @@ class StoreBatch(Writing):
         self._native = begun
 
     def append(self, id: TensorId, frame: npt.ArrayLike, *, time: int | None = None) -> None:
-        """As :meth:`TensorStore.append`. Whether the frame goes with those before is found at the end."""
+        """Append a frame, like :meth:`TensorStore.append`. Its shape is checked by :meth:`commit`."""
         self._native.append(id, float32(frame), frame_time(time))
 
     def delete(self, id: TensorId) -> None:
-        """Delete a tensor. Whether it is there is found at the end."""
+        """Delete a tensor. Its existence is checked by :meth:`commit`."""
         self._native.delete(id)
 
     def __delitem__(self, id: TensorId) -> None:
@@ -46,22 +46,22 @@ class StoreBatch(Writing):
         return True
 
     def commit(self) -> None:
-        """Make all changes, or none. Either way, the batch is over.
+        """Apply all changes, or none. The batch is closed in both cases.
 
         Raises
         ------
         NotFoundError
-            If a tensor that is to be deleted is not there.
+            If a tensor to delete does not exist.
         InputError
-            If frames do not go with those before, others need what is to be deleted, or a limit was set meanwhile.
+            If frames have the wrong shape, a tensor to delete has dependents, or a limit was set in the meantime.
         FileError
-            If the disk refused.
+            If an I/O error occurs.
 
         """
         self._native.commit()
 
     def discard(self) -> None:
-        """Make none of the changes. The batch is over."""
+        """Discard the changes and close the batch."""
         self._native.discard()
 
     def __enter__(self) -> Self:

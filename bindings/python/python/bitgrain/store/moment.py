@@ -1,4 +1,4 @@
-"""Times: milliseconds since 1970 in the store, datetimes for people."""
+"""Conversion between datetimes and milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from bitgrain.store.array import whole
 
 __all__ = ["SimulatedClock"]
 
-#: The last millisecond that a datetime has.
+#: Last millisecond that a datetime can represent.
 _LAST = int(datetime.max.replace(tzinfo=UTC).timestamp() * 1000) - 1
 
 
 def moment(milliseconds: int) -> datetime:
-    """As people read it, in UTC."""
+    """Convert to a datetime in UTC."""
     return datetime.fromtimestamp(min(milliseconds, _LAST) / 1000, UTC)
 
 
 def milliseconds(now: datetime | None, now_ms: int | None = None) -> int | None:
-    """As the store has it; ``None`` is the time of its clock."""
+    """Convert to milliseconds since 1970; ``None`` is the time of the store's clock."""
     if now is not None and now_ms is not None:
-        raise InputError("now and now_ms are both given; give one of them")
+        raise InputError("now and now_ms are both given; pass only one of them")
     if now_ms is not None:
         return whole("now_ms", now_ms)
     if now is None:
@@ -36,14 +36,14 @@ def milliseconds(now: datetime | None, now_ms: int | None = None) -> int | None:
 
 
 class SimulatedClock:
-    """A clock that stands still until it is set: for tests and simulations of a :class:`TensorStore`.
+    """A clock that stands still until it is set, for tests and simulations of a :class:`TensorStore`.
 
-    A store that is opened with such a clock takes any time for :meth:`TensorStore.tick`.
+    A store opened with such a clock accepts any time in :meth:`TensorStore.tick`.
 
     Parameters
     ----------
     now
-        The time that it shows. Without a time zone, it is local time.
+        Initial time. Without a time zone, it is local time.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class SimulatedClock:
 
     @property
     def now(self) -> datetime:
-        """The time that it shows, in UTC."""
+        """Current time of the clock, in UTC."""
         return moment(self._native.now())
 
     def set(self, now: datetime) -> None:
@@ -74,7 +74,7 @@ class SimulatedClock:
         self._native.set(_of_clock(now))
 
     def advance(self, by: timedelta) -> None:
-        """Move the clock on; back, if the difference is negative."""
+        """Advance the clock; a negative difference moves it back."""
         self.set(self.now + by)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How use becomes tiers."""
+"""Settings of the tier policy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["TierPolicy"]
 
 @dataclass(frozen=True, kw_only=True)
 class TierPolicy:
-    """Weights, thresholds and times by which :meth:`TensorStore.tick` chooses tiers.
+    """Weights, thresholds and durations of :meth:`TensorStore.tick`.
 
-    Every tensor has a score of its use, from 0 to 1024; the guide explains it. By default, only tensors with a
-    reconstruction policy may lose their data. ``absent="any"`` drops the data of every tensor that was not used for a
-    day, unless a pin or an error limit holds it.
+    Every tensor has a use score from 0 to 1024; the guide explains it. By default, only tensors with a reconstruction
+    are evicted. ``absent="any"`` evicts every tensor that was not used for a day, unless it has a pin or an error
+    limit.
 
     Examples
     --------
@@ -28,42 +28,42 @@ class TierPolicy:
     """
 
     period: timedelta = timedelta(minutes=10)
-    """Accesses within one period count once; 64 periods are remembered singly."""
+    """Accesses within one period count once; the last 64 periods are remembered individually."""
     ema_weight: float = 0.0625
-    """What a period adds to the average of periods with an access."""
+    """Weight of the current period in the moving average of periods with an access."""
     recency_half_life: timedelta = timedelta(hours=2)
-    """After this long without an access, recency is half."""
+    """Time without access after which the recency is halved."""
     weight_ema: float = 512.0
-    """Score of a tensor whose average is 1."""
+    """Score contribution of a moving average of 1."""
     weight_recency: float = 256.0
-    """Score of a tensor that was used right now."""
+    """Score contribution of an access right now."""
     weight_window: float = 256.0
-    """Score of a tensor that was used in each of the last 64 periods."""
+    """Score contribution of an access in each of the last 64 periods."""
     hot_min: float = 512.0
-    """Least score of a hot tensor."""
+    """Minimum score of a hot tensor."""
     warm_min: float = 64.0
-    """Least score of a warm tensor."""
+    """Minimum score of a warm tensor."""
     score_hysteresis: float = 0.2
-    """A tensor has to be this share below a threshold to fall, having been above it."""
+    """Share by which a score must fall below a threshold before the tensor leaves the tier."""
     residency: timedelta = timedelta(hours=2)
-    """A tensor stays in a tier for at least this long before it steps down."""
+    """Minimum time in a tier before the next step down."""
     absent_min_score: float = 1.0
-    """Only data with a score below this is evicted."""
+    """Score below which data may be evicted."""
     absent_age_threshold: timedelta = timedelta(hours=24)
-    """Only data that was not used for longer than this is evicted."""
+    """Minimum time without access before data may be evicted."""
     absent: Literal["never", "reconstructable", "any"] = "reconstructable"
-    """Tensors whose data may be evicted. With ``"any"``, data that nothing can reconstruct is lost."""
+    """Tensors whose data may be evicted. With ``"any"``, data without a reconstruction is lost."""
     first_tier: Tier | str = Tier.HOT
-    """Tier of tensors and frames that are written without a tier and a pin."""
+    """Tier of tensors and frames written without an explicit tier or pin."""
     warm_byte_cap: int = 64 << 20
-    """Bytes that tensors at 7 and 5 bits may have together before the least recently used go from 7 to 5."""
+    """Maximum total size in bytes of tensors at 7 and 5 bits; above it, the least recently used go from 7 to 5."""
     warm_hysteresis: float = 0.2
-    """7 bits are wanted again only where this share of the cap stays free."""
+    """Share of the cap that must be free before tensors return to 7 bits."""
     warm_downgrade_interval: timedelta = timedelta(minutes=1)
-    """Tensors go from 7 to 5 bits for the cap at most this often."""
+    """Minimum time between downgrades from 7 to 5 bits for the cap."""
 
     def __post_init__(self) -> None:
-        # Whether a number is in its range is for the store to say; here, only what it could not even be given.
+        # The store checks the ranges; only values that cannot be passed to it are rejected here.
         for field in fields(self):
             value, default = getattr(self, field.name), field.default
             wanted: type = next(kind for kind in (float, int, str, timedelta) if isinstance(default, kind))

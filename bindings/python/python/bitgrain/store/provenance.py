@@ -1,4 +1,4 @@
-"""Where values come from and how far they can be off."""
+"""Tier and error of values."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ Facts = tuple[int, int, str, Cost, int | None]
 
 
 class Provenance(NamedTuple):
-    """Where values come from and how far they can be from what was put, as float32."""
+    """Tier and error of values, relative to the float32 values that were put."""
 
     tier: Tier
     """Tier of the stored data."""
     bits: int
-    """Bits of a stored value."""
+    """Bits per stored value."""
     bound: float
-    """No value is further from what was put than this: the bounds of all encodings since then, added up. Infinite if
-    the data is gone."""
+    """Error bound: no value is further from what was put. The sum of the bounds of all encodings since the put;
+    infinite if the data was evicted."""
     measured: float
-    """Largest error measured while encoding, added up likewise: at most ``bound``."""
+    """Largest error measured while encoding, summed in the same way; at most ``bound``."""
     depth: int
-    """Reconstructions that were followed: 0 if the tensor's own data was read."""
+    """Number of reconstructions on the way to stored data: 0 if the tensor has data of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """What is known of a frame of a temporal tensor."""
+    """Metadata of a frame of a temporal tensor."""
 
     index: int
-    """Its place among the frames, from 0."""
+    """0-based index of the frame."""
     time: int
-    """The time it is of, as whoever appended it said."""
+    """Timestamp given to ``append``."""
     role: str
-    """What it shares with others: ``key``, ``shared``, ``difference-key`` or ``difference-shared``."""
+    """Data it shares with other frames: ``key``, ``shared``, ``difference-key`` or ``difference-shared``."""
     provenance: Provenance
-    """Where its values come from and how far they can be off."""
+    """Tier and error of its values."""
     nbytes: int | None
-    """Bytes of scales and codes when it was appended; ``None`` for one that was read."""
+    """Size of scales and codes in bytes, when appended; ``None`` when read."""
 
 
 def provenance(cost: Cost) -> Provenance:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     tier, bits, bound, measured, depth = cost
     return Provenance(Tier(tier), bits, bound, measured, depth)
 
 
 def frame_info(facts: Facts) -> FrameInfo:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     index, time, role, cost, nbytes = facts
     return FrameInfo(index, time, role, provenance(cost), nbytes)

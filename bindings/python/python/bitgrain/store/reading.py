@@ -1,4 +1,4 @@
-"""What can be read of a store, and of a snapshot of it."""
+"""Methods that a store and a snapshot have in common."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reading(Mapping[TensorId, Array]):
     def __iter__(self) -> Iterator[TensorId]:
         return iter(self._native.ids())
 
-    # Those of a mapping would read and compare every tensor.
+    # The methods of `Mapping` would read and compare every tensor.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -73,19 +73,19 @@ class Reading(Mapping[TensorId, Array]):
         rows: slice | range | None = None,
         with_provenance: bool = False,
     ) -> object:
-        """Read a tensor; the last frame of a temporal one.
+        """Read a tensor; for a temporal tensor, its last frame.
 
         Parameters
         ----------
         id
             Name or number.
         default
-            What to return where there is no such tensor, as with every mapping. With ``out``, ``rows`` or
-            ``with_provenance``, a missing tensor is an error.
+            Return value for unknown ids, as in every mapping. With ``out``, ``rows`` or ``with_provenance``, an unknown
+            id is an error.
         out
             A float32 array of the tensor's shape to fill and return, instead of a new one.
         rows
-            Rows to read, counted along the first axis: a slice or a range without gaps. Only the blocks they are in are
+            Rows to read along the first axis: a slice or a range with step 1. Only the blocks that contain them are
             read.
         with_provenance
             Return a tuple of the array and its :class:`Provenance`.
@@ -93,17 +93,17 @@ class Reading(Mapping[TensorId, Array]):
         Returns
         -------
         numpy.ndarray
-            Float32, of the shape that was put. It is yours.
+            Float32 array with the shape that was put. The caller owns it.
 
         Raises
         ------
         NotFoundError
-            If there is no such tensor and no ``default``; or if its data was evicted, unless the store was opened with
+            If the id is unknown and no ``default`` applies, or the data was evicted, unless the store was opened with
             ``absent_reads="zeros"``.
         DamagedError
-            If the bytes are no longer what was written; names the segment.
+            If the data is damaged; the message names the segment.
         InputError
-            If ``out`` or ``rows`` do not go with the tensor, or the store is closed.
+            If ``out`` or ``rows`` do not match the tensor, or the store is closed.
 
         Examples
         --------
@@ -123,10 +123,10 @@ class Reading(Mapping[TensorId, Array]):
                 return self._native.get(id)[0]
             except NotFoundError:
                 if id in self:
-                    raise  # evicted: a default in place of a tensor that is there would hide the loss
+                    raise  # evicted: a default for an existing tensor would hide the loss
                 return default
         if out is not None and rows is not None:
-            raise InputError("out is for whole tensors: give either out or rows")
+            raise InputError("out requires the complete tensor; pass either out or rows")
         if out is not None:
             array = destination(out, tuple(self._native.shape(id)))
             cost = self._native.get_into(id, array)
@@ -137,10 +137,10 @@ class Reading(Mapping[TensorId, Array]):
         return (array, provenance(cost)) if with_provenance else array
 
     def _rows(self, id: TensorId, rows: slice | range) -> tuple[int, int]:
-        """First row and the one after the last."""
+        """Return the first row and the end of the range."""
         shape = self._native.shape(id)
         if not shape:
-            raise InputError("the tensor is a single number and has no rows")
+            raise InputError("the tensor is a scalar and has no rows")
         if isinstance(rows, slice):
             start, stop, step = rows.indices(shape[0])
             stop = max(start, stop)
@@ -149,7 +149,7 @@ class Reading(Mapping[TensorId, Array]):
         else:
             raise DTypeError(f"rows is {rows!r}, it must be a slice or a range, such as slice(10, 20)")
         if step != 1:
-            raise InputError(f"rows has a step of {step}, only rows without gaps can be read")
+            raise InputError(f"rows has step {step}, but only step 1 is supported")
         return whole("the first row", start), whole("the end of the rows", stop)
 
     @overload
@@ -161,14 +161,14 @@ class Reading(Mapping[TensorId, Array]):
     def get_rows(
         self, id: TensorId, start: int, stop: int, *, with_provenance: bool = False
     ) -> Array | tuple[Array, Provenance]:
-        """Read rows of a tensor, counted along its first axis. Only the blocks they are in are read.
+        """Read a range of rows along the first axis. Only the blocks that contain them are read.
 
         Parameters
         ----------
         id
             Name or number.
         start, stop
-            First row, and the one after the last. They have to be there.
+            First row, and end of the range (exclusive). Both must be in range.
         with_provenance
             Return a tuple of the array and its :class:`Provenance`.
 
@@ -177,7 +177,7 @@ class Reading(Mapping[TensorId, Array]):
         NotFoundError
             If there is no such tensor.
         InputError
-            If it does not have these rows.
+            If the rows are out of range.
 
         """
         array, cost = self._native.get_rows(id, *self._rows(id, range(start, stop)))
@@ -201,21 +201,21 @@ class Reading(Mapping[TensorId, Array]):
         id
             Name or number.
         start, stop
-            First frame, and the one after the last; all up to the end if ``stop`` is ``None``.
+            First frame, and end of the range (exclusive); ``None`` reads to the end.
         with_provenance
             Return a tuple of the array and a list with the :class:`FrameInfo` of each frame.
 
         Returns
         -------
         numpy.ndarray
-            One axis more than a frame, the first: one entry for each frame.
+            The frames, stacked along a new first axis.
 
         Raises
         ------
         NotFoundError
             If there is no such tensor.
         InputError
-            If it has no frames, or not these.
+            If the tensor is not temporal, or the frames are out of range.
 
         """
         end = self._native.frame_count(id) if stop is None else whole("stop", stop)
@@ -223,7 +223,7 @@ class Reading(Mapping[TensorId, Array]):
         return (array, [frame_info(frame) for frame in facts]) if with_provenance else array
 
     def stat(self, id: TensorId) -> TensorInfo:
-        """What is known of a tensor. Not counted as a use of it.
+        """Return the metadata of a tensor. Does not count as a use.
 
         Raises
         ------
@@ -234,18 +234,18 @@ class Reading(Mapping[TensorId, Array]):
         return tensor_info(self._native.stat(id))
 
     def scan(self, prefix: str | None = None) -> Iterator[TensorInfo]:
-        """What is known of all tensors, one after another, in the order of their ids: names, then numbers.
+        """Iterate over the metadata of all tensors, sorted by id: names before numbers.
 
         Parameters
         ----------
         prefix
-            Only those with a name that begins so.
+            Only names that start with this prefix.
 
         """
         for id in self._ids(prefix):
             try:
                 yield self.stat(id)
-            except NotFoundError:  # deleted meanwhile
+            except NotFoundError:  # deleted in the meantime
                 continue
 
     def _ids(self, prefix: str | None) -> list[TensorId]:
@@ -254,11 +254,11 @@ class Reading(Mapping[TensorId, Array]):
 
     @property
     def closed(self) -> bool:
-        """True once it is closed."""
+        """Whether it is closed."""
         return self._native.closed
 
     def __reduce__(self) -> NoReturn:
         raise DTypeError(
-            f"a {type(self).__name__} is open files of this process and cannot be pickled or copied: "
+            f"a {type(self).__name__} holds open files and cannot be pickled or copied; "
             'hand over the path, and open it there with mode="r"'
         )

@@ -1,4 +1,4 @@
-"""How tensors without data come back."""
+"""Reconstruction of tensors without data."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Delta", "Factor"]
 
 @dataclass(frozen=True, eq=False)
 class Delta:
-    """The sum of a base and a delta that is kept in 8 bits.
+    """The sum of a base and a delta, which is stored with 8 bits.
 
     Parameters
     ----------
     base
-        A tensor with as many values.
+        Id of a tensor with the same number of values.
     wanted
-        The array that should come back; the delta to the base, as that is stored now, is kept.
+        Result of the reconstruction; the store computes the delta to the base as currently stored.
     delta
-        Instead of ``wanted``: what to add to the base.
+        Values to add to the base, instead of ``wanted``.
 
     Raises
     ------
     InputError
-        Unless one of ``wanted`` and ``delta`` is given.
+        Unless exactly one of ``wanted`` and ``delta`` is given.
 
     """
 
@@ -40,23 +40,23 @@ class Delta:
 
     def __post_init__(self) -> None:
         if (self.wanted is None) == (self.delta is None):
-            raise InputError("a Delta takes either wanted, the array that should come back, or delta, what is added")
+            raise InputError("a Delta takes either wanted (the result) or delta (the difference to the base)")
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A source with its rows in another order, multiplied by a matrix, scaled.
+    """A source with its rows permuted, projected by a matrix, and scaled.
 
     Parameters
     ----------
     source
-        The tensor. Its first axis are its rows.
+        Id of the source tensor. Its first axis gives the rows.
     scale
-        Multiplies every value.
+        Multiplier of every value.
     permutation
         Row ``i`` of the permuted source is its row ``permutation[i]``.
     projection
-        A matrix that multiplies the permuted source from the left: as many columns as the source has rows.
+        Matrix that multiplies the permuted source from the left; it has as many columns as the source has rows.
 
     """
 
@@ -67,7 +67,7 @@ class Factor:
 
 
 def recipe(of: Delta | Factor) -> tuple[Any, ...]:
-    """As the native half takes it."""
+    """Convert to the native representation."""
     if isinstance(of, Delta):
         values = of.wanted if of.wanted is not None else of.delta
         return of.base, float32(values), of.wanted is not None
@@ -78,5 +78,5 @@ def recipe(of: Delta | Factor) -> tuple[Any, ...]:
         rows = [whole("an entry of the permutation", row, 1 << 32) for row in of.permutation]
     projection = None if of.projection is None else float32(of.projection)
     if projection is not None and projection.ndim != 2:
-        raise InputError(f"a projection is a matrix, not an array of {projection.ndim} axes")
+        raise InputError(f"a projection must be a matrix, but it has {projection.ndim} axes")
     return of.source, float(of.scale), rows, projection

@@ -1,4 +1,4 @@
-"""What is known of tensors and of a store."""
+"""Metadata of tensors and statistics and reports of a store."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """A tensor without its values. Times are in UTC."""
+    """Metadata of a tensor. Times are in UTC."""
 
     id: TensorId
-    """Name or number."""
+    """Id of the tensor."""
     shape: tuple[int, ...]
-    """Lengths of the axes; of one frame if the tensor is temporal."""
+    """Length of each axis; of one frame if the tensor is temporal."""
     provenance: Provenance
-    """Tier, bits and errors of the stored data; the lowest tier and largest errors of all frames if it is temporal."""
+    """Tier, bits and errors of the stored data; if temporal, the lowest tier and largest errors of its frames."""
     wanted: Tier
-    """The pin, or else the tier that its use asked for at the last tick. The next write has at least these bits."""
+    """Pinned tier, or else the tier that its use asked for at the last tick; the minimum for the next write."""
     stored_bytes: int
-    """Bytes of its records."""
+    """Size of its records in bytes."""
     created: datetime
-    """When the id was first put."""
+    """Time of the first put of the id."""
     updated: datetime
-    """When its values were last put or appended."""
+    """Time of the last put or append."""
     accessed: datetime
-    """When it was last read or written."""
+    """Time of the last read or write."""
     accesses: int
-    """Reads and writes so far. Those since the last tick are forgotten in a crash."""
+    """Number of reads and writes. A crash loses the accesses since the last tick."""
     score: float
-    """Score of its use, from 0 to 1024."""
+    """Use score, from 0 to 1024."""
     pinned: Tier | None
-    """Tier it is held at."""
+    """Tier that the tensor is pinned to."""
     max_error: float | None
-    """Largest bound it may get."""
+    """Largest error bound allowed."""
     frames: int | None
-    """Frames, if it is temporal."""
+    """Number of frames, if the tensor is temporal."""
     reconstructable: bool
-    """True if it can be reconstructed when its data is gone."""
+    """Whether the tensor can be reconstructed when its data is evicted."""
     user: dict[str, str]
-    """What the user wrote down, in the order given."""
+    """User metadata, in the order given."""
 
     @property
     def tier(self) -> Tier:
@@ -72,7 +72,7 @@ class TensorInfo:
 
 
 def tensor_info(known: dict[str, Any]) -> TensorInfo:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     pinned = known["pinned"]
     known.update(
         shape=tuple(known["shape"]),
@@ -87,80 +87,80 @@ def tensor_info(known: dict[str, Any]) -> TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class TierStats:
-    """Tensors of one tier."""
+    """Statistics of one tier."""
 
     tensors: int
-    """How many."""
+    """Number of tensors."""
     bytes: int
-    """Bytes of their records."""
+    """Size of their records in bytes."""
     f32_bytes: int
-    """Bytes of the same values as float32."""
+    """Size in bytes of the same values as float32."""
     worst_bound: float
-    """Largest bound of one, or of a frame of one; infinite for those without data."""
+    """Largest error bound of a tensor or frame; infinite for tensors without data."""
 
     @property
     def compression(self) -> float:
-        """How many times smaller than float32; 0 if there are none."""
+        """Compression ratio relative to float32; 0 for an empty tier."""
         return self.f32_bytes / self.bytes if self.bytes else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """What is in a store."""
+    """Statistics of a store."""
 
     tensors: int
-    """Tensors."""
+    """Number of tensors."""
     temporal: int
-    """Temporal ones among them."""
+    """Number of temporal tensors."""
     frames: int
-    """Frames of these."""
+    """Total number of frames."""
     tiers: dict[Tier, TierStats]
-    """Of each tier, from most bits to fewest. Temporal tensors are in the one they began with."""
+    """Statistics per tier, from most to fewest bits. A temporal tensor counts for the lowest tier of its frames."""
     segments: int
-    """Segments."""
+    """Number of segments."""
     file_bytes: int
-    """Bytes of these."""
+    """Total size of the segments in bytes."""
     live_bytes: int
-    """Bytes of records that count."""
+    """Size of live records in bytes."""
     garbage_bytes: int
-    """Bytes of records that do not, until a compaction."""
+    """Size in bytes of records that the next compaction can drop."""
 
     @property
     def f32_bytes(self) -> int:
-        """Bytes of all values as float32."""
+        """Size in bytes of all values as float32."""
         return sum(tier.f32_bytes for tier in self.tiers.values())
 
     @property
     def compression(self) -> float:
-        """How many times smaller than float32 the tensors are; 0 if there are none."""
+        """Compression ratio relative to float32; 0 for an empty store."""
         stored = sum(tier.bytes for tier in self.tiers.values())
         return self.f32_bytes / stored if stored else 0.0
 
 
 def store_stats(counts: dict[str, Any]) -> StoreStats:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     tiers = {Tier(tier): TierStats(*rest) for tier, *rest in counts.pop("tiers")}
     return StoreStats(tiers=tiers, **counts)
 
 
 @dataclass(frozen=True, slots=True)
 class TierMove:
-    """A tensor that gets fewer bits."""
+    """A tensor that is re-encoded with fewer bits."""
 
     id: TensorId
-    """The tensor."""
+    """Id of the tensor."""
     before: Tier
-    """Tier of its data before."""
+    """Tier of its data before the move."""
     after: Tier
-    """And after."""
+    """Tier of its data after the move."""
     reason: str
-    """``use``: its score asks for fewer; ``warm-cap``: the warm tensors were too many bytes."""
+    """``use`` if its score fell, ``warm-cap`` if the warm tensors exceeded their cap."""
     bytes: int
-    """Bytes of its record before."""
+    """Size of its record in bytes before the move."""
 
 
 class _Kept:
-    """What the native half hands over, of a report that was pickled."""
+    """Replacement for the native list in a pickled report."""
 
     def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
@@ -177,7 +177,7 @@ class _Kept:
 
 
 class TierMoves(Sequence[TierMove]):
-    """Moves of a tick. Each becomes an object when it is looked at: a tick may move a million tensors."""
+    """Moves of a tick, converted to objects on access, because a tick may move a million tensors."""
 
     def __init__(self, made: native.StoreMoves | _Kept) -> None:
         self._native = made
@@ -213,7 +213,7 @@ class TierMoves(Sequence[TierMove]):
         return TierMoves, (_Kept(self._native.part(0, len(self))),)
 
     def totals(self) -> dict[tuple[Tier, Tier], int]:
-        """Count the moves from each tier to each other, without looking at them one by one."""
+        """Count the moves per pair of tiers, without converting them to objects."""
         return {(Tier(before), Tier(after)): count for before, after, count in self._native.totals()}
 
 
@@ -228,27 +228,27 @@ def _move(move: tuple[TensorId, str, str, str, int]) -> TierMove:
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
-    """What a tick did."""
+    """Result of a tick."""
 
     moves: TierMoves
-    """Tensors that got fewer bits: a sequence of :class:`TierMove`."""
+    """Tensors re-encoded with fewer bits: a sequence of :class:`TierMove`."""
     skipped: int
-    """Moves that were not made, as somebody used the tensor meanwhile or others need its data."""
+    """Number of moves skipped because the tensor was changed in the meantime or dependents need its data."""
     wishes: int
-    """Tensors whose use asks for another tier than before."""
+    """Number of tensors whose wanted tier changed."""
     bytes_before: int
-    """Bytes of the records that were moved."""
+    """Size in bytes of the moved records before the tick."""
     bytes_after: int
-    """And after."""
+    """Size in bytes of the moved records after the tick."""
 
 
 def tick_report(ticked: dict[str, Any]) -> TickReport:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     return TickReport(moves=TierMoves(ticked.pop("moves")), **ticked)
 
 
 class TierWishes(Mapping[TensorId, Tier]):
-    """Tensors with the tier of their next write. They become objects when one of them is looked at."""
+    """Mapping from ids to wanted tiers, converted to objects on first access."""
 
     def __init__(self, made: native.StoreWishes | _Kept) -> None:
         self._native = made
@@ -279,35 +279,35 @@ class TierWishes(Mapping[TensorId, Tier]):
 
 @dataclass(frozen=True, slots=True)
 class TickPlan:
-    """What a tick would do."""
+    """Preview of a tick."""
 
     moves: TierMoves
-    """Tensors that would get fewer bits: a sequence of :class:`TierMove`."""
+    """Tensors that would be re-encoded with fewer bits: a sequence of :class:`TierMove`."""
     wishes: TierWishes
-    """Tensors whose use asks for another tier than at the last tick: a mapping from ids to tiers."""
+    """Tensors whose wanted tier would change: a mapping from ids to tiers."""
     warm_bytes_before: int
-    """Bytes of warm tensors before."""
+    """Size of warm tensors in bytes before the tick."""
     warm_bytes_after: int
-    """And after, as estimated."""
+    """Estimated size of warm tensors in bytes after the tick."""
 
 
 def tick_plan(planned: dict[str, Any]) -> TickPlan:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     return TickPlan(moves=TierMoves(planned.pop("moves")), wishes=TierWishes(planned.pop("wishes")), **planned)
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A place where a store is not what was written."""
+    """Location and description of damage."""
 
     segment: str
-    """File, relative to the store."""
+    """File name, relative to the store."""
     offset: int
-    """Where in it."""
+    """Byte offset in the file."""
     id: TensorId | None
-    """The tensor, if it is known."""
+    """Affected tensor, if known."""
     what: str
-    """What is wrong."""
+    """Description of the damage."""
 
 
 def _damages(damages: list[tuple[str, int, TensorId | None, str]]) -> list[Damage]:
@@ -316,79 +316,79 @@ def _damages(damages: list[tuple[str, int, TensorId | None, str]]) -> list[Damag
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a look at every byte found."""
+    """Result of a verification."""
 
     segments: int
-    """Segments that were read."""
+    """Number of segments read."""
     records: int
-    """Records that were read, whether they count or not."""
+    """Number of records read, live or not."""
     bytes: int
-    """Bytes that were read."""
+    """Number of bytes read."""
     damages: list[Damage]
-    """Everything that is not as it was written."""
+    """All damage."""
 
     @property
     def is_clean(self) -> bool:
-        """True if all is as it was written."""
+        """Whether no damage was found."""
         return not self.damages
 
 
 def verify_report(verified: dict[str, Any]) -> VerifyReport:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     return VerifyReport(damages=_damages(verified.pop("damages")), **verified)
 
 
 @dataclass(frozen=True, slots=True)
 class CompactReport:
-    """What a compaction did."""
+    """Result of a compaction."""
 
     segments_removed: int
-    """Segments that went."""
+    """Number of segments deleted."""
     segments_written: int
-    """Segments that came."""
+    """Number of segments written."""
     records: int
-    """Records that were copied."""
+    """Number of records copied."""
     bytes_removed: int
-    """Bytes of the segments that went."""
+    """Size in bytes of the deleted segments."""
     bytes_written: int
-    """Bytes of the segments that came."""
+    """Size in bytes of the written segments."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryReport:
-    """What opening a store found and did."""
+    """Report of opening a store."""
 
     created: bool
-    """True if the store was made just now."""
+    """Whether the store was just created."""
     read_only: bool
-    """True if it was opened for reading only, so that nothing was repaired."""
+    """Whether it was opened read-only, so that nothing was repaired."""
     segments: int
-    """Segments that count."""
+    """Number of segments."""
     tensors: int
-    """Tensors that are there."""
+    """Number of tensors."""
     scanned: list[str]
-    """Segments that were read from end to end, as they have no index or a bad one."""
+    """Segments that were read completely because their index is missing or damaged."""
     bad_indexes: int
-    """Segments among these that were sealed, and so have a bad index."""
+    """Number of sealed segments among these, whose index is damaged."""
     torn_bytes: int
-    """Bytes of a write that a crash cut short; they were never acknowledged."""
+    """Bytes of an incomplete write, never acknowledged."""
     torn_records: int
-    """Whole records among them, such as those of a batch without its end."""
+    """Complete records among them, such as those of an incomplete batch."""
     leftovers: list[str]
-    """Files that did not count any more, or not yet when a crash came."""
+    """Files that no longer, or not yet, belonged to the store when it crashed."""
     damages: list[Damage]
-    """What was durable once and is not readable any more. Empty unless opened with ``on_damage="salvage"``."""
+    """Durable data that is no longer readable. Empty unless opened with ``on_damage="salvage"``."""
 
     @property
     def is_clean(self) -> bool:
-        """True if there was nothing to repair; for a reader, if everything that was acknowledged is readable.
+        """Whether nothing had to be repaired; for a read-only store, whether all acknowledged data is readable.
 
-        A reader cannot tell the log and the files of a writer at work from those that a crash left.
+        An open log and leftover files may belong to an active writer, so they are not faults for a reader.
         """
         unsettled = bool(self.scanned or self.torn_bytes or self.leftovers)
         return not (self.damages or self.bad_indexes or (unsettled and not self.read_only))
 
 
 def recovery_report(recovered: dict[str, Any]) -> RecoveryReport:
-    """From what the native half hands over."""
+    """Convert from the native representation."""
     return RecoveryReport(damages=_damages(recovered.pop("damages")), **recovered)

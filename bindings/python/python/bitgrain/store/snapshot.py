@@ -1,4 +1,4 @@
-"""A store as it was at one moment."""
+"""Snapshots: read-only views of a store at one moment."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["StoreSnapshot"]
 
 
 class StoreSnapshot(Reading):
-    """A store as it was at one moment, for reading: see :meth:`TensorStore.snapshot`.
+    """A read-only view of a store at one moment; created by :meth:`TensorStore.snapshot`.
 
-    It sees none of what is written later, and what it sees stays readable whatever is deleted or compacted, even when
-    the store is closed. Reading from it does not count as use. Compacted files stay on the disk until it is closed.
+    Later writes are not visible, and everything in the view stays readable when it is deleted or compacted, even after
+    the store is closed. Reads do not count as use. Compacted files stay on disk until the snapshot is closed.
     """
 
     _native: native.StoreSnapshot
@@ -24,7 +24,7 @@ class StoreSnapshot(Reading):
         self._native = opened
 
     def close(self) -> None:
-        """Let go of the files. Closing twice is fine."""
+        """Release the files. Closing twice is allowed."""
         self._native.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""A folder of tensors."""
+"""The tensor store."""
 
 from __future__ import annotations
 
@@ -42,53 +42,52 @@ __all__ = ["TensorStore"]
 
 
 class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
-    """A folder that keeps float32 arrays small: a context manager and a mapping from ids to arrays.
+    """A folder of quantized float32 arrays: a context manager and a mapping from ids to arrays.
 
-    May be shared by threads: no method holds the interpreter's lock while it works, readers do not wait for each
-    other or for writers, and writers only share the wait for the disk. One process writes at a time; others can open
-    the store with ``mode="r"`` and see it as it was then. What a method did is there after a crash, as ``sync`` says.
+    Can be shared between threads: methods release the GIL, readers do not block each other or writers, and concurrent
+    writers share one fsync. One process can write at a time; others can open the store with ``mode="r"`` and see the
+    state at that time. A change that returned survives a crash, within the limits of ``sync``.
 
     Parameters
     ----------
     path
-        The folder.
+        Folder of the store.
     mode
-        ``"a"`` to read and write, and make the store if it is not there; ``"r+"`` to read and write one that is;
-        ``"r"`` to read only, whether or not somebody writes.
+        ``"a"`` to read and write, creating the store if it does not exist; ``"r+"`` to read and write an existing
+        store; ``"r"`` to read only, even while another process writes.
     sync
-        What a write waits for. ``"always"``: until it would survive a loss of power. ``"on_seal"``: until it survives
-        the end of the process, however sudden; a loss of power may take what was written since the last
-        :meth:`flush`.
+        Durability that a write waits for. ``"always"``: it survives a power failure. ``"on_seal"``: it survives a crash
+        of the process; a power failure may lose writes since the last :meth:`flush`.
     segment_bytes
-        Bytes after which a file of the store is sealed and the next begun, at least 512.
+        Size in bytes at which a segment is sealed and the next one started; at least 512.
     block_len
-        Values that share a scale, in tensors put from now on: a multiple of 8.
+        Number of values that share a scale, for tensors put from now on: a multiple of 8.
     two_level
-        Whether 3-bit blocks may have a second scale for outliers when the policy sends a tensor there.
+        Use a second scale for outliers in 3-bit blocks when the policy moves a tensor to the cold tier.
     mapped
-        Whether files are read where the system has them in memory, which is fastest. If a disk fails or another program
-        cuts a file short while it is read, the process then ends; with ``False``, it gets an error.
+        Read files through memory maps, which is fastest. If a disk fails or another program truncates a file during a
+        read, the process is killed by SIGBUS; with ``False``, the read raises an error.
     on_damage
-        What to do with a file that was damaged after it was written: ``"refuse"`` to open and say where, or
-        ``"salvage"`` the rest and say in :attr:`recovery` what is lost.
+        Handling of damaged files: ``"refuse"`` raises an error with the location, ``"salvage"`` opens the rest and
+        lists the losses in :attr:`recovery`.
     absent_reads
         Result of reading a tensor whose data was evicted and that cannot be reconstructed: ``"refuse"`` raises a
         :class:`NotFoundError`, ``"zeros"`` returns zeros with an infinite bound.
     policy
-        How :meth:`tick` chooses tiers. None of the settings is kept in the store.
+        Settings of :meth:`tick`. Settings are not saved in the store.
     clock
-        A :class:`SimulatedClock` for tests and simulations; the machine's if nothing is given.
+        A :class:`SimulatedClock` for tests and simulations. Default: the system clock.
 
     Raises
     ------
     LockedError
-        If it is open for writing already, in this process or another.
+        If the store is already open for writing, in this process or another.
     DamagedError
-        If something that was durable is not readable.
+        If durable data is unreadable.
     FormatError
-        If it was written by a later version, or is not a store.
+        If the store has a newer format version, or the files are not a store.
     FileError
-        If there is no store, the folder of a new one has other files in it, or the system refuses.
+        If the store does not exist, the folder contains other files, or an I/O error occurs.
     InputError
         If a setting is out of range.
 
@@ -147,43 +146,43 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
             "clock": None if clock is None else clock._native,
         }
         if not os.fspath(path):
-            raise InputError("path is empty: name the folder, such as './store'")
+            raise InputError("path is empty; name a folder, such as './store'")
         self._path = pathlib.Path(path)
         self._mode = mode
         self._native = native.Store(self._path, str(mode), settings)
-        # Closes a store that was forgotten: when it is collected, or at the end of the interpreter.
+        # Closes a store that was not closed explicitly, when it is collected or the interpreter exits.
         self._closing = weakref.finalize(self, self._native.close)
 
     # ------------------------------------------------------------------------------------------------ open and close
 
     @property
     def path(self) -> pathlib.Path:
-        """The folder."""
+        """Folder of the store."""
         return self._path
 
     @property
     def mode(self) -> str:
-        """How it was opened."""
+        """Mode in which the store was opened."""
         return self._mode
 
     @property
     def recovery(self) -> RecoveryReport:
-        """What was found when the store was opened."""
+        """Report of opening the store."""
         return recovery_report(self._native.recovery())
 
     def flush(self) -> None:
-        """Make everything that was written durable, whatever ``sync`` says."""
+        """Make all writes so far durable, regardless of ``sync``."""
         self._native.flush()
 
     def close(self) -> None:
-        """Write down how tensors were used, make all of it durable and give up the lock.
+        """Write the usage of tensors, make everything durable and release the lock.
 
-        Waits for other threads that use the store. Closing twice is fine. The end of a ``with`` block does the same.
+        Waits for calls in other threads. Closing twice is allowed. Leaving a ``with`` block closes the store too.
 
         Raises
         ------
         FileError
-            If the disk refused. The lock is given up nevertheless.
+            If an I/O error occurs. The lock is released nevertheless.
 
         """
         self._closing.detach()
@@ -209,33 +208,33 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         self.delete(id)
 
     def delete(self, id: TensorId, *, dependents: Literal["refuse", "materialise"] = "refuse") -> None:
-        """Delete a tensor and all that is known about it.
+        """Delete a tensor and its metadata.
 
         Parameters
         ----------
         id
             Name or number.
         dependents
-            What to do about tensors that would be reconstructed from it: ``"refuse"`` to delete it, or
-            ``"materialise"`` them, which keeps them at 8 bits.
+            Handling of tensors that are reconstructed from it: ``"refuse"`` raises an error, ``"materialise"`` stores
+            them at 8 bits first.
 
         Raises
         ------
         NotFoundError
             If there is no such tensor.
         InputError
-            If others are reconstructed from it.
+            If other tensors are reconstructed from it.
 
         """
         self._native.delete(id, str(dependents))
 
     def clear(self) -> None:
-        """Delete all tensors, one after another."""
+        """Delete all tensors, one at a time."""
         for id in self:
             self.delete(id, dependents="materialise")
 
     def batch(self) -> StoreBatch:
-        """Begin a batch: changes that are made together or not at all.
+        """Start a batch of changes that are applied atomically.
 
         Examples
         --------
@@ -257,26 +256,26 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     def append(
         self, id: TensorId, frame: npt.ArrayLike, *, time: int | None = None, max_error: float | None = None
     ) -> FrameInfo:
-        """Append a frame to a temporal tensor, or make one with this frame.
+        """Append a frame to a temporal tensor, or create the tensor with this frame.
 
-        Frames share scales with the ones before, or are differences to them, where that is smaller and the bound not
-        larger.
+        The frame shares scales with earlier frames, or is stored as a difference, where that is smaller without a
+        larger error bound.
 
         Parameters
         ----------
         id
-            Name or number of a tensor with frames, or of none.
+            Id of a temporal tensor, or a new id.
         frame
-            Real, finite numbers, of the shape that the frames before have.
+            Real, finite numbers, with the shape of the earlier frames.
         time
-            Time of the frame: a whole number in whatever unit; milliseconds since 1970 if nothing is given.
+            Timestamp of the frame: an integer in any unit. Default: milliseconds since 1970.
         max_error
-            Largest error of this frame and all later ones. More bits are taken where the tier's are too few.
+            Largest error of this frame and all later ones. More bits are used if necessary.
 
         Raises
         ------
         InputError
-            If the id was put as a whole, the frames before have another shape, or the largest error cannot be kept.
+            If the id was put as one tensor, earlier frames have another shape, or the error limit cannot be met.
 
         """
         most = None if max_error is None else number("max_error", max_error)
@@ -286,11 +285,11 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         except InputError:
             before = self._frame_shape(id)
             if before is not None and before != values.shape:
-                raise InputError(f"the frame has the shape {values.shape}, those before have {before}") from None
+                raise InputError(f"the frame has shape {values.shape}, but earlier frames have {before}") from None
             raise
 
     def _frame_shape(self, id: TensorId) -> tuple[int, ...] | None:
-        """Shape of a tensor's frames; none if it has no frames."""
+        """Return the shape of a tensor's frames; ``None`` if it is not temporal."""
         if id not in self or self.stat(id).frames is None:
             return None
         return tuple(self._native.shape(id))
@@ -298,23 +297,23 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     # --------------------------------------------------------------------------------------------------- reconstruction
 
     def put_absent(self, id: TensorId, reconstruct: Delta | Factor, *, shape: Sequence[int] | None = None) -> None:
-        """Put a tensor without data: reads reconstruct it from another one.
+        """Put a tensor without data; reads reconstruct it from its base.
 
         Parameters
         ----------
         id
             Name or number.
         reconstruct
-            How: a :class:`Delta` to a base, or what a :class:`Factor` makes of a source.
+            A :class:`Delta` to a base, or a :class:`Factor` of a source.
         shape
-            Shape of the result, if it is not that of the array in the delta or what follows from the factor.
+            Shape of the result. Default: the shape of the array in the delta, or the one that follows from the factor.
 
         Raises
         ------
         NotFoundError
-            If the other one is not there.
+            If the base or source does not exist.
         InputError
-            If it does not go with the other one, would be reconstructed from itself, or is too many steps from data.
+            If it does not match the base or source, causes a cycle, or makes the chain too long.
 
         Examples
         --------
@@ -334,31 +333,31 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         self._native.put_absent(id, recipe(reconstruct), axes)
 
     def attach(self, id: TensorId, reconstruct: Delta | Factor | None) -> None:
-        """Say how a tensor comes back if the policy drops its data; ``None`` takes that away. A put does as well."""
+        """Set the reconstruction used when the policy evicts the data; ``None`` removes it, as does a put."""
         self._native.attach(id, None if reconstruct is None else recipe(reconstruct))
 
     # -------------------------------------------------------------------------------------------------- what is allowed
 
     def pin(self, id: TensorId, tier: Tier | str | None) -> None:
-        """Hold a tensor at a tier from now on: it is written at that one, and never gets fewer bits.
+        """Pin a tensor to a tier: it is written with at least that many bits and never re-encoded with fewer.
 
-        ``None`` lets go of it. Bits that are gone come with the next put only.
+        ``None`` removes the pin. Precision that is already lost returns only with the next put.
         """
         self._native.pin(id, None if tier is None else str(tier))
 
     def set_max_error(self, id: TensorId, max_error: float | None) -> None:
-        """Limit the error of a tensor from now on; ``None`` lifts the limit.
+        """Limit the error bound of a tensor from now on; ``None`` removes the limit.
 
         Raises
         ------
         InputError
-            If its bound is above the limit already.
+            If its bound already exceeds the limit.
 
         """
         self._native.set_max_error(id, None if max_error is None else number("max_error", max_error))
 
     def set_user(self, id: TensorId, user: Mapping[str, str]) -> None:
-        """Replace what is written down beside a tensor."""
+        """Replace the user metadata of a tensor."""
         self._native.set_user(id, user_pairs(user))
 
     # ---------------------------------------------------------------------------------------------------- upkeep
@@ -373,8 +372,8 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         Parameters
         ----------
         now
-            The time; that of the store's clock if nothing is given. At most a day from it, unless the store was opened
-            with a :class:`SimulatedClock`.
+            Time of the tick. Default: the store's clock. At most a day from it, unless the store was opened with a
+            :class:`SimulatedClock`.
         now_ms
             The same in milliseconds since 1970.
 
@@ -383,32 +382,32 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         InputError
             If the time is more than a day from the clock.
         FileError
-            If the disk refused; says how many tensors were moved before.
+            If an I/O error occurs; the message has the number of tensors already moved.
 
         """
         return tick_report(self._native.tick(milliseconds(now, now_ms)))
 
     def plan(self, now: datetime | None = None, *, now_ms: int | None = None) -> TickPlan:
-        """What :meth:`tick` would do, without doing it. The time may lie in the future."""
+        """Return the changes that :meth:`tick` would make. The time may be in the future."""
         return tick_plan(self._native.plan(milliseconds(now, now_ms)))
 
     def stats(self) -> StoreStats:
-        """Count what is there: tensors, bytes, compression and errors of each tier."""
+        """Compute statistics: tensors, bytes, compression and errors of each tier."""
         return store_stats(self._native.stats())
 
     def verify(self) -> VerifyReport:
-        """Read every byte of the store and compare every checksum. Damage is in the report, not an exception."""
+        """Read the whole store and verify every checksum. Damage is reported in the result, not as an exception."""
         return verify_report(self._native.verify())
 
     def compact(self, *, garbage: float = 0.25, all: bool = False) -> CompactReport:
-        """Get back the space of what no longer counts. Others may read and write meanwhile.
+        """Reclaim the space of replaced and deleted data. Reads and writes may continue.
 
         Parameters
         ----------
         garbage
-            Files with at least this share of bytes that do not count are worth it.
+            Minimum share of garbage for a file to be compacted.
         all
-            Compact everything, worth it or not.
+            Compact all files, regardless of their garbage.
 
         """
         share = number("garbage", garbage)
@@ -417,16 +416,16 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         return CompactReport(**self._native.compact(share, bool(all)))
 
     def snapshot(self) -> StoreSnapshot:
-        """The store as it is now, for reading while others go on writing."""
+        """Return a read-only view of the current state; later writes are not visible in it."""
         return StoreSnapshot(self._native.snapshot())
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy the store as it is now to a new folder, while others read and write. The copy is a store of its own.
+        """Copy the current state to a new folder; reads and writes may continue. The copy is an independent store.
 
         Raises
         ------
         FileError
-            If the folder has something in it, or the disk refused.
+            If the folder is not empty, or an I/O error occurs.
 
         """
         self._native.backup(pathlib.Path(path))

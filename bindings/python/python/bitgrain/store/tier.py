@@ -6,7 +6,7 @@ __all__ = ["Tier"]
 
 
 class Tier(StrEnum):
-    """How many bits a tensor's values get. Where one is asked for, its name will do.
+    """Precision of a tensor's values. Functions also accept the name of a tier.
 
     Examples
     --------
@@ -18,21 +18,21 @@ class Tier(StrEnum):
     """
 
     LOSSLESS = "lossless"
-    """32 bits: the values as they came."""
+    """32 bits: the original values."""
     HOT = "hot"
     """8 bits."""
     WARM = "warm"
     """7 bits."""
     WARM_AGGRESSIVE = "warm-aggressive"
-    """5 bits: a warm tensor when the warm ones are too many."""
+    """5 bits: replaces warm when warm tensors exceed their size limit."""
     COLD = "cold"
     """3 bits."""
     ABSENT = "absent"
-    """No data, only what is known about the tensor and perhaps how to reconstruct it."""
+    """No data, only metadata and optionally a reconstruction."""
 
     @property
     def bits(self) -> int:
-        """Bits of a value."""
+        """Bits per value."""
         return _BITS[self]
 
 

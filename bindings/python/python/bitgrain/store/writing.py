@@ -1,4 +1,4 @@
-"""What can be put into a store, and into a batch of changes to it."""
+"""Methods that a store and a batch have in common."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Writing", "frame_time", "user_pairs"]
 
 
 class Writing:
-    """What takes tensors."""
+    """Something that tensors can be put into."""
 
     _native: native.Store | native.StoreBatch
 
     def __setitem__(self, id: TensorId, array: npt.ArrayLike) -> None:
-        # Refuses to take the place of frames, as `put` does.
+        # Does not replace frames, like `put` without `replace`.
         self._native.put(id, float32(array))
 
     def put(
@@ -39,51 +39,51 @@ class Writing:
         two_level: bool = False,
         replace: bool = False,
     ) -> Provenance:
-        """Put a tensor, in place of what had the id.
+        """Put a tensor, replacing any tensor with this id.
 
-        A new tensor is encoded in 8 bits, one that was there with as many as its use asks for now. What was pinned,
-        allowed or written down for the id stays unless something else is said.
+        It is encoded at its pin, or else with 8 bits, and with more bits if the last tick wanted them. The id keeps its
+        pin, error limit and user metadata unless new ones are given.
 
         Parameters
         ----------
         id
-            A text of up to 65,536 bytes, or a whole number below 2**128.
+            A string of up to 65,536 bytes, or an integer below 2**128.
         array
-            Real numbers, of any shape. Float32 in C order is read where it is; other types are converted to float32,
-            and errors are counted from there.
+            Real numbers, of any shape. Float32 in C order is read without a copy; other types are converted to float32,
+            and errors refer to the float32 values.
         tier
-            Tier of this write; the pin if that has more bits. By default the pin, or else 8 bits.
+            Tier of this write; raised to the pin if that has more bits. Default: the pin, or else 8 bits.
         pin
-            Lowest tier from now on, this write included.
+            Minimum tier from now on, including this write.
         max_error
-            Largest error from now on. More bits are taken where the tier's are too few; if 8 are, that is an error.
+            Largest error from now on. More bits are used if necessary; an error if 8 bits do not suffice.
         lossless
-            Keep the values as they are, in 32 bits; so it goes with no tier or pin of fewer.
+            Store the values unchanged, with 32 bits. Cannot be combined with a lower tier or pin.
         user
-            Texts to write down beside the tensor.
+            User metadata: strings to store with the tensor.
         non_finite
-            What to do with NaN and infinities: ``"reject"`` the array, encode them as ``"zero"``, or ``"clamp"``
-            infinities to the largest finite magnitude nearby, and NaN to 0.
+            Handling of NaN and infinities: ``"reject"`` the array, replace them with ``"zero"``, or ``"clamp"``
+            infinities to the largest finite magnitude of their block and NaN to 0.
         two_level
-            Whether 3-bit blocks may have a second scale for outliers.
+            Use a second scale for outliers in 3-bit blocks.
         replace
-            Whether a tensor with frames may be replaced, which drops all of them.
+            Allow replacing a temporal tensor, which deletes its frames.
 
         Returns
         -------
         Provenance
-            What it cost.
+            Tier and error of the stored values.
 
         Raises
         ------
         DTypeError
-            If the array is of objects, complex numbers or text; or is to be lossless and has values that float32 does
-            not.
+            If the array contains objects, complex numbers or strings; or ``lossless`` is set and float32 cannot
+            represent all values.
         InputError
-            If values are not finite, the largest error cannot be kept, others are reconstructed from what is there, or
-            the id has frames and ``replace`` is false.
+            If values are not finite, the error limit cannot be met, other tensors are reconstructed from the one to
+            replace, or the id has frames and ``replace`` is false.
         FileError
-            If the store is open for reading only, or the disk refused.
+            If the store is open read-only, or an I/O error occurs.
 
         """
         settings = _put_settings(tier, pin, max_error, lossless, user, non_finite, two_level, replace)
@@ -100,10 +100,10 @@ def _put_settings(
     two_level: bool,
     replace: bool,
 ) -> dict[str, Any] | None:
-    """As the native half takes them; none if there is nothing to say."""
+    """Convert to the native representation; ``None`` if all are defaults."""
     for what, given in (("tier", tier), ("pin", pin)):
         if lossless and given is not None and str(given) != Tier.LOSSLESS:
-            raise InputError(f"lossless=True keeps 32 bits, {what}={str(given)!r} fewer: give one of them")
+            raise InputError(f"lossless=True keeps 32 bits, but {what}={str(given)!r} has fewer; pass only one of them")
     said = (tier, pin, max_error, user) != (None, None, None, None) or lossless or two_level or replace
     if not said and non_finite == "reject":
         return None
@@ -120,16 +120,16 @@ def _put_settings(
 
 
 def user_pairs(user: Mapping[str, str]) -> list[tuple[str, str]]:
-    """User metadata as the native half takes it."""
+    """Convert user metadata to the native representation."""
     if not isinstance(user, Mapping):
-        raise DTypeError(f"user is {user!r}, it must be a dict of texts")
+        raise DTypeError(f"user is {user!r}, it must be a dict of strings")
     pairs = list(user.items())
     for key, value in pairs:
         if not isinstance(key, str) or not isinstance(value, str):
-            raise DTypeError(f"user metadata is text: {key!r} is {value!r}; use str or json.dumps")
+            raise DTypeError(f"user metadata must be strings: {key!r} is {value!r}; use str or json.dumps")
     return pairs
 
 
 def frame_time(time: int | None) -> int | None:
-    """Time of a frame; ``None`` is that of the store's clock, in milliseconds since 1970."""
+    """Check the timestamp of a frame; ``None`` is the time of the store's clock, in milliseconds since 1970."""
     return None if time is None else whole("time", time)
