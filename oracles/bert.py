@@ -1,7 +1,7 @@
-"""BERT for sentences in NumPy at float64: the definition that the vectors of `bitgrain embed` are held against.
+"""Sentence BERT in NumPy at float64: the reference for the vectors of `bitgrain embed`.
 
-Its vectors for hostile texts were once compared with those of transformers 4.30.2 on PyTorch 1.13: the largest
-difference of a number was 3e-7, which is the rounding of float32.
+Its vectors for hostile inputs were compared with those of transformers 4.30.2 on PyTorch 1.13: the largest
+difference was 3e-7, which is the rounding of float32.
 """
 
 import math
@@ -14,7 +14,7 @@ erf = np.vectorize(math.erf)
 
 
 class Bert:
-    """The weights of a folder, one sentence at a time."""
+    """The weights of a model folder; embeds one sentence at a time."""
 
     def __init__(self, folder):
         self.weights = {name: w.astype(np.float64) for name, w in load_file(folder / "model.safetensors").items()}

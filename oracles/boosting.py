@@ -1,4 +1,4 @@
-"""What the oracles of boosted trees share: rows to train on, and rows that tell careless walks from careful ones."""
+"""Shared by the oracles of boosted trees: training rows, and rows that reveal careless tree evaluation."""
 
 import numpy as np
 
@@ -21,13 +21,13 @@ def numbers(random, missing=0.0):
 
 
 def signal(rows):
-    """What the rows say, with what is missing counting as one half."""
+    """Targets of the rows; missing values count as one half."""
     x = np.where(np.isnan(rows), 0.5, rows)
     return x[:, 0] - np.abs(x[:, 1]) + (x[:, 2] > 0) * x[:, 0] + 0.2 * np.log1p(x[:, 3])
 
 
 def hard(rows, thresholds):
-    """The rows, and in each column every threshold with its neighbours, zeros, NaN and what is far away."""
+    """The rows, and in each column every threshold with its neighbors, zeros, NaN and extreme values."""
     found = [rows]
     for column in range(rows.shape[1]):
         values = [0.0, -0.0, 1e-36, -1e-36, 1e-30, -1e-30, np.nan, 3e38, -3e38]
@@ -44,7 +44,7 @@ def columns(rows, names=NAMES):
 
 
 def categories(random):
-    """A column of numbers and two of codes, and targets that need the codes: few, and more than a word has bits."""
+    """A numeric column and two of codes, and targets that depend on the codes: few, and more than a word has bits."""
     few, many = random.integers(0, 5, ROWS), random.integers(0, 90, ROWS)
     x = random.standard_normal(ROWS)
     few_effect, many_effect = random.standard_normal(5), random.standard_normal(90)
@@ -54,7 +54,7 @@ def categories(random):
 
 
 def odd_categories(rows):
-    """The rows, and in the columns of codes what was never seen, what is missing, and what is no code."""
+    """The rows, and in the columns of codes unseen codes, missing values and invalid codes."""
     found = [rows]
     odd = np.array([-1.0, 5.0, 89.0, 90.0, 127.0, 128.0, 1e6, 1e9, 0.4, 1.5, 2.999, -0.5, -0.0, -7.3, np.nan])
     for column in [1, 2]:

@@ -1,4 +1,4 @@
-"""What the oracles share: the `bitgrain` command under test, reached as a user would."""
+"""Shared by the oracles: the `bitgrain` command under test, called as a user would."""
 
 import csv
 import os
@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 
 class Bitgrain:
-    """The command, with a folder of its own to write to."""
+    """The command, with a temporary folder for its output."""
 
     def __init__(self, folder):
         self.program = os.environ["BITGRAIN"]
@@ -21,18 +21,18 @@ class Bitgrain:
         self.written = 0
 
     def run(self, *arguments):
-        """What it printed. A failure is an assertion that shows what it said."""
+        """Runs the command and returns its output. A failure is an assertion that shows the output."""
         done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
         assert done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stderr}"
         return done.stdout
 
     def path(self, ending):
-        """A name that nothing has yet."""
+        """Returns an unused path."""
         self.written += 1
         return self.folder / f"{self.written}{ending}"
 
     def save(self, tensors):
-        """Tensors by name as an npz file."""
+        """Writes tensors by name to an npz file."""
         path = self.path(".npz")
         np.savez(path, **tensors)
         return path
@@ -44,21 +44,21 @@ class Bitgrain:
         return path
 
     def gguf(self, tensors, to, *options):
-        """Tensors quantized into a GGUF file, as llama.cpp's reader sees the bytes: rows by name."""
+        """Quantizes tensors into a GGUF file and reads it with llama.cpp's reader: rows of bytes by name."""
         return blocks(self.quantize(self.save(tensors), to, ".gguf", *options))
 
     def safetensors(self, tensors, to, *options):
-        """Tensors quantized into a safetensors file as flat arrays, float32 or bytes, and its path."""
+        """Quantizes tensors into a safetensors file; returns flat arrays, float32 or bytes, and its path."""
         path = self.quantize(self.save(tensors), to, ".safetensors", *options)
         arrays = stored.load(path).items()
         return {k: np.frombuffer(data, "<f4" if dtype == "F32" else "u1") for k, (dtype, _, data) in arrays}, path
 
     def values(self, path):
-        """A file of any kind as float32 arrays."""
+        """Reads a file of any kind as float32 arrays."""
         return load_file(self.quantize(path, "float32", ".safetensors"))
 
     def predict(self, model, columns, *options):
-        """What a model of trees says of rows, given as columns by name: a row of numbers per row."""
+        """Returns the predictions of a tree model for rows given as columns by name: a row of numbers per row."""
         table, found = self.path(".csv"), self.path(".csv")
         with table.open("w", newline="") as file:
             writer = csv.writer(file)
@@ -69,14 +69,14 @@ class Bitgrain:
 
 
 def cell(value):
-    """A value as a CSV file holds it: the shortest text that is the same number, nothing for what is missing."""
+    """A value as written to a CSV file: the shortest string that is the same number, empty if missing."""
     if isinstance(value, str):
         return value
     return "" if value is None or value != value else repr(float(value))
 
 
 def blocks(path):
-    """The tensors of a GGUF file: their types and raw bytes, a row of bytes per row of weights."""
+    """Returns the tensors of a GGUF file: their types and raw bytes, a row of bytes per row of weights."""
     return {t.name: (t.tensor_type, raw(t)) for t in gguf.GGUFReader(path).tensors}
 
 

@@ -1,4 +1,4 @@
-"""Codes out of packed bytes: least significant bits first, every row starting on a byte. Spec: `spec/weights.md`."""
+"""Unpacks codes: least significant bits first, every row starting on a byte boundary. Spec: `spec/weights.md`."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ BITS = {"int8": 8, "uint8": 8, "int4": 4, "uint4": 4, "fp4": 4, "int2": 2, "uint
 
 
 def unpack(stored, name, rows, cols):
-    """Codes as a matrix of integers; two's complement for the signed names."""
+    """Returns codes as a matrix of integers; two's complement for the signed names."""
     bits = BITS[name]
     packed = np.ascontiguousarray(stored).view(np.uint8).reshape(rows, -1)
     assert packed.shape[1] == -(-cols * bits // 8), f"{packed.shape[1]} bytes hold {cols} codes of {bits} bits"

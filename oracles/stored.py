@@ -5,7 +5,7 @@ import safetensors
 
 
 def save(path, tensors, metadata=None):
-    """Arrays by name as (safetensors dtype, array); the bytes of an array are taken as they are."""
+    """Writes arrays given by name as (safetensors dtype, array); the bytes of an array are written unchanged."""
     arrays = {name: (dtype, np.asarray(array, order="C")) for name, (dtype, array) in tensors.items()}
     specs = {
         name: safetensors.TensorSpec(dtype=dtype, shape=list(a.shape), data_ptr=a.ctypes.data, data_len=a.nbytes)
@@ -16,7 +16,7 @@ def save(path, tensors, metadata=None):
 
 
 def load(path):
-    """Each array as (dtype, shape, bytes)."""
+    """Returns each array as (dtype, shape, bytes)."""
     found = safetensors.deserialize(path.read_bytes())
     return {name: (a["dtype"], list(a["shape"]), bytes(a["data"])) for name, a in found}
 

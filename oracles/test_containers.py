@@ -1,4 +1,4 @@
-"""Files: what we write loads in the reference readers, what they write loads here, and nothing said is lost."""
+"""Files: the reference readers load our files, we load theirs, and no metadata is lost."""
 
 import json
 
@@ -34,13 +34,13 @@ def written(writer):
 
 
 def said(path):
-    """The keys of a GGUF file in their order, with types and values."""
+    """Returns the keys of a GGUF file in order, with types and values."""
     fields = GGUFReader(path).fields.items()
     return {key: (field.types, field.contents()) for key, field in fields if not key.startswith("GGUF.")}
 
 
 def full_gguf(bitgrain, random, endianess=GGUFEndian.LITTLE):
-    """A file with a key of every type, lists of every type, and tensors of several."""
+    """Writes a file with a key of every type, lists of every type, and tensors of several types."""
     path = bitgrain.path(".gguf")
     writer = GGUFWriter(path, "llama", endianess=endianess)
     writer.add_custom_alignment(64)
@@ -161,7 +161,7 @@ def test_bytes_are_the_same_in_either_container(bitgrain, random):
 
 
 def sharded(folder, random):
-    """A model in two files with an index, as `save_pretrained` leaves it."""
+    """A model in two files with an index, as written by `save_pretrained`."""
     tensors = {f"layers.{i}.weight": random.standard_normal((16, 64)).astype(np.float32) for i in range(4)}
     names = list(tensors)
     files = {"model-00001-of-00002.safetensors": names[:3], "model-00002-of-00002.safetensors": names[3:]}

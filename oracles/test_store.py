@@ -1,4 +1,4 @@
-"""The store's files out and in, as NumPy, safetensors and pyarrow see them."""
+"""Import and export of the store's files, compared with NumPy, safetensors and pyarrow."""
 
 import json
 

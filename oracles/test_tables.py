@@ -1,4 +1,4 @@
-"""Tables written by pandas and pyarrow, as `bitgrain inspect` understands them."""
+"""Tables written by pandas and pyarrow, as `bitgrain inspect` interprets them."""
 
 import datetime
 import decimal
@@ -13,13 +13,13 @@ import pytest
 
 
 def inspected(bitgrain, path):
-    """Columns by name, and the number of rows."""
+    """Returns columns by name, and the number of rows."""
     report = json.loads(bitgrain.run("inspect", path, "--json"))
     return {column["name"]: column for column in report["columns"]}, report
 
 
 def frame(random, rows=3000):
-    """A table with every kind of column that both formats hold, some values missing in each."""
+    """A table with every kind of column that both formats support, with missing values in each."""
     table = pd.DataFrame(
         {
             "short": random.standard_normal(rows).astype(np.float32),
@@ -129,7 +129,7 @@ def test_lists_are_refused_by_name(bitgrain):
 @pytest.mark.parametrize("options", [{}, {"sep": ";"}, {"sep": "\t"}, {"quoting": 1}, {"na_rep": "NA"}, {"lineterminator": "\r\n"}])
 def test_csv_of_pandas_is_understood(bitgrain, random, options):
     table, path = frame(random), bitgrain.path(".csv")
-    # float32 is written with the digits that tell it apart from other float32: as f64 those are other numbers.
+    # float32 is written with the shortest digits that identify it among float32; read as f64 they are other numbers.
     table["short"] = table["short"].round(3).mul(8).round().div(8).astype(np.float32)
     table.to_csv(path, index=False, **options)
     columns, report = inspected(bitgrain, path)

@@ -1,4 +1,4 @@
-"""Models that XGBoost trained and saved as JSON and UBJSON, used by the command: the same scores up to f32 sums."""
+"""Models trained by XGBoost and saved as JSON and UBJSON, used by the command: the same scores up to f32 sums."""
 
 import json
 
@@ -17,31 +17,31 @@ def train(parameters, rows, targets, rounds=12, names=NAMES, types=None, **optio
 
 
 def saved(booster):
-    """The part of a model's file that holds its trees."""
+    """Returns the part of a model file that holds its trees."""
     model = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
     return model.get("gbtree", model)["model"]
 
 
 def thresholds(booster):
-    """Some of the thresholds of a model, as its file holds them."""
+    """Returns some of the thresholds in a model file."""
     trees = saved(booster)["trees"]
     return sorted({float(np.float32(x)) for tree in trees for x in tree["split_conditions"]})[::7]
 
 
 def by_rounds(booster):
-    """The trees in the order that has one of each score in turn; files have parallel trees of a score side by side."""
+    """Returns the trees with one per score in turn; files store parallel trees of a score next to each other."""
     scores = saved(booster)["tree_info"]
     return sorted(range(len(scores)), key=lambda tree: (scores[:tree].count(scores[tree]), scores[tree]))
 
 
 def near(rows, thresholds):
-    """Rows that are hard in f32: neighbours of a threshold are those among f32 numbers, and those among f64 numbers."""
+    """Rows that are hard in f32: neighbors of thresholds among f32 numbers, and among f64 numbers."""
     around = [np.nextafter(np.float32(t), np.float32(side)) for t in thresholds for side in (-np.inf, np.inf)]
     return hard(rows, thresholds + [float(x) for x in around])
 
 
 def check(bitgrain, booster, rows, names=NAMES, types=None, link=True):
-    """Raw scores and predictions are XGBoost's, rows that share a leaf there share one here; from either file."""
+    """Checks that raw scores and predictions equal XGBoost's, and that rows share leaves, for both file formats."""
     data = xgb.DMatrix(rows, feature_names=names, feature_types=types, enable_categorical=bool(types))
     table = columns(rows, names)
     for ending in [".json", ".ubj"]:
@@ -120,7 +120,7 @@ def test_binary(bitgrain, random, objective, base_score):
 def test_classes(bitgrain, random, objective, parameters):
     rows = numbers(random, 0.1)
     booster = train({"objective": objective, "num_class": 3} | parameters, rows, np.digitize(signal(rows), [-0.5, 0.5]))
-    # `softmax` differs from `softprob` only in what XGBoost makes of the scores: the class instead of probabilities.
+    # `softmax` differs from `softprob` only in XGBoost's output: the class instead of probabilities.
     check(bitgrain, booster, near(rows, thresholds(booster)), link=objective == "multi:softprob")
 
 
@@ -155,7 +155,7 @@ def test_categories(bitgrain, random, method, one_hot):
 
 def test_texts_of_a_pandas_table(bitgrain, random):
     rows, targets = categories(random)
-    # No more than ASCII: XGBoost 3.2 writes characters where bytes belong, so its own file has "grün" cut.
+    # Only ASCII: XGBoost 3.2 stores character counts instead of byte counts, so that its own file truncates "grün".
     names = np.array(["red", "green, light", 'a "quoted" one', "blue", "black"])
     few = names[np.nan_to_num(rows[:, 1]).astype(int)]
     table = pd.DataFrame({"x": rows[:, 0], "few": pd.Categorical(few), "y": rows[:, 2]})

@@ -1,4 +1,4 @@
-//! Buffers fit to be timed: on a page boundary, every page already touched.
+//! Buffers for timing: aligned to a page, with every page already touched.
 
 use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
@@ -7,8 +7,8 @@ const PAGE: usize = 4096;
 
 /// A slice that starts on a page boundary.
 ///
-/// Where the allocator happens to put a buffer moves in-cache numbers by tens of percent (split cache lines, loads that
-/// alias stores 4 KiB away), so everyone gets the same place.
+/// The position chosen by the allocator changes in-cache numbers by tens of percent (split cache lines, loads that
+/// alias stores 4 KiB away), so all contenders get the same alignment.
 pub(crate) struct Buffer<T> {
     storage: Vec<T>,
     start: usize,
@@ -19,7 +19,7 @@ impl<T: Copy + Default> Buffer<T> {
     pub(crate) fn new(len: usize) -> Self {
         let spare = PAGE / size_of::<T>();
         let mut storage = vec![T::default(); len + spare];
-        // Zeroed memory comes as pages not there yet: write them, or the first contestant pays for the faults.
+        // Zeroed memory is mapped lazily: write to it, or the first contender pays for the page faults.
         storage.fill(black_box(T::default()));
         let start = storage.as_ptr().align_offset(PAGE).min(spare);
         Self { storage, start, len }

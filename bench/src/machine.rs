@@ -1,4 +1,4 @@
-//! What the numbers were measured on.
+//! Machine and source revision of a run.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) backends: Vec<&'static str>,
-    /// The checked-out commit, with `-dirty` if the tree differs from it; none outside a checkout.
+    /// The checked-out commit, with `-dirty` if the tree differs from it; `None` outside a checkout.
     pub(crate) commit: Option<String>,
 }
 

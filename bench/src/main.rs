@@ -1,6 +1,6 @@
-//! Benchmarks beside rivals, in one process: ratios and GB/s, from a default build.
+//! Benchmarks against other libraries, in one process: ratios and GB/s, from a default build.
 //!
-//! `cargo run --release -p bitgrain-bench -- codec` prints tables; a missed bar is a finding, not a failure, so the
+//! `cargo run --release -p bitgrain-bench -- codec` prints tables; a missed target is a result, not a failure, so the
 //! exit code is 0 either way. One module per suite.
 
 mod buffer;
@@ -25,18 +25,18 @@ use clap::{Parser, Subcommand, ValueEnum};
 use measure::Pace;
 use report::{Report, json, markdown, text};
 
-/// Bitgrain beside its rivals, measured in one run.
+/// Benchmarks of Bitgrain and other libraries in one run.
 #[derive(Parser)]
 #[command(name = "bitgrain-bench", version, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     role: Option<Role>,
-    /// What to measure; everything if left out.
+    /// Suite to run [default: all]
     suite: Option<Suite>,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
-    /// Smaller data and fewer rounds: a look, not a result to publish.
+    /// Smaller data and fewer rounds, for a quick look; not for publication.
     #[arg(long)]
     quick: bool,
     /// Also write the tables to FILE as a Markdown page.
@@ -48,16 +48,16 @@ struct Cli {
     gbdt: gbdt::Options,
 }
 
-/// What this program is besides a runner of suites.
+/// Hidden commands that run one contender in a separate process.
 #[derive(Subcommand)]
 enum Role {
-    /// A contender of the suite `gbdt`, in a process of its own.
+    /// A contender of the suite `gbdt`, in a separate process.
     #[command(hide = true)]
     Contend { job: String },
-    /// A contender of the suite `store` that opens what was put, in a process of its own.
+    /// A contender of the suite `store` that opens stored tensors, in a separate process.
     #[command(hide = true)]
     ContendOpen { keeper: String, folder: PathBuf },
-    /// All contenders of the suite `nn` on so many threads, in a process of their own.
+    /// All contenders of the suite `nn` on this many threads, in a separate process.
     #[command(hide = true)]
     ContendNn {
         threads: usize,
@@ -72,13 +72,13 @@ enum Role {
 enum Suite {
     /// Blocks of quantized f32, bit packing, reductions and float conversions.
     Codec,
-    /// Block formats of llama.cpp beside ggml and candle, conversion of files, opening them.
+    /// Block formats of llama.cpp compared with ggml and candle, file conversion, and opening of files.
     Weights,
-    /// Products with quantized matrices beside candle and ggml, and a model of sentences beside candle.
+    /// Products with quantized matrices compared with candle and ggml, and a sentence model compared with candle.
     Nn,
-    /// Gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn.
+    /// Gradient boosting compared with LightGBM, XGBoost, CatBoost and scikit-learn.
     Gbdt,
-    /// Tensors at rest beside databases and files: put, get, open, bytes on disk.
+    /// Stored tensors compared with databases and files: put, get, open, bytes on disk.
     Store,
 }
 
@@ -97,7 +97,7 @@ impl Suite {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if cfg!(debug_assertions) {
-        eprintln!("warning: not an optimised build, the numbers mean nothing; use --release");
+        eprintln!("warning: not an optimized build, so the numbers are meaningless; use --release");
     }
     match run(&cli, &mut io::stdout().lock()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -120,7 +120,7 @@ fn run(cli: &Cli, out: &mut impl Write) -> io::Result<()> {
     }
     let pace = if cli.quick { Pace::Quick } else { Pace::Full };
     if let Some(folder) = cli.markdown.as_ref().and_then(|path| path.parent()) {
-        // Now, not after minutes of measuring.
+        // Before measuring, so that an error does not appear after minutes.
         std::fs::create_dir_all(folder)?;
     }
     let suites = cli.suite.as_ref().map_or(Suite::value_variants(), std::slice::from_ref);

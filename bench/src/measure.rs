@@ -1,4 +1,4 @@
-//! The stopwatch: contestants of one comparison take turns, so that noise hits all of them alike.
+//! Timing: the contenders of a comparison run alternately, so that noise affects all of them equally.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Random, SEED};
 
-/// Shorter samples would measure the clock and the interrupts.
+/// Minimum duration of a sample; shorter samples would measure the clock and interrupts.
 const SHORTEST_SAMPLE: Duration = Duration::from_micros(200);
 
-/// Threads that spin for their next work have gone to sleep after this.
+/// Pause after which threads that spin for work have gone to sleep.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// How long a run may take.
+/// Time budget of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
     Full,
@@ -48,31 +48,31 @@ impl Pace {
     }
 }
 
-/// Rounds go on until there were enough of them and the budget is spent.
+/// Rounds continue until there are enough of them and the budget is spent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     rounds: usize,
     budget: Duration,
-    /// Whether contestants are kept apart.
+    /// Whether contenders are isolated from each other.
     apart: bool,
 }
 
 impl Effort {
-    /// For contestants with threads of their own: before a sample there is a pause, in which those of the one before stop
-    /// spinning, and a call that is not counted, which wakes one's own.
+    /// For contenders with their own threads: each sample starts with a pause, in which the threads of the previous
+    /// contender stop spinning, and an uncounted call, which wakes the contender's threads.
     pub(crate) const fn apart(self) -> Self {
         Self { apart: true, ..self }
     }
 }
 
-/// Something to time, on the buffers `C` that all contestants of the comparison share.
+/// Work to time, on the buffers `C` that all contenders of the comparison share.
 pub(crate) struct Contestant<'a, C> {
     name: &'static str,
     run: Box<dyn FnMut(&mut C) + 'a>,
 }
 
 impl<'a, C> Contestant<'a, C> {
-    /// What `run` returns counts as used, so that the work is not optimised away.
+    /// The result of `run` counts as used, so that the work is not optimized away.
     pub(crate) fn new<R>(name: &'static str, mut run: impl FnMut(&mut C) -> R + 'a) -> Self {
         let run = move |context: &mut C| {
             black_box(run(context));
@@ -80,13 +80,13 @@ impl<'a, C> Contestant<'a, C> {
         Self { name, run: Box::new(run) }
     }
 
-    /// One contestant for each backend of this CPU, slowest first.
+    /// Returns one contender per backend of this CPU, slowest first.
     pub(crate) fn backends<R>(run: impl Fn(Backend, &mut C) -> R + Copy + 'a) -> Vec<Self> {
         let on = |backend: Backend| Self::new(backend.name(), move |context: &mut C| run(backend, context));
         Backend::available().iter().copied().map(on).collect()
     }
 
-    /// One sample: seconds per call, over `calls` calls.
+    /// Takes one sample: seconds per call, averaged over `calls` calls.
     fn sample(&mut self, context: &mut C, calls: u32) -> f64 {
         let start = Instant::now();
         for _ in 0..calls {
@@ -95,7 +95,7 @@ impl<'a, C> Contestant<'a, C> {
         start.elapsed().as_secs_f64() / f64::from(calls)
     }
 
-    /// Calls per sample, found by doubling; also the warm-up.
+    /// Finds the calls per sample by doubling; also the warm-up.
     fn calls(&mut self, context: &mut C) -> u32 {
         let mut calls = 1;
         // The first call may still fault pages or build tables.
@@ -107,11 +107,11 @@ impl<'a, C> Contestant<'a, C> {
     }
 }
 
-/// What one contestant needed.
+/// Timings of one contender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Timing {
     pub(crate) contestant: Cow<'static, str>,
-    /// Bytes that one call is credited with.
+    /// Bytes credited to one call.
     pub(crate) bytes: usize,
     pub(crate) samples: usize,
     pub(crate) median_seconds: f64,
@@ -119,7 +119,7 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// From seconds of a call, one for each sample, at least one.
+    /// Creates timings from seconds per call, with at least one sample.
     pub(crate) fn new(contestant: &'static str, bytes: usize, mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         Self {
@@ -140,7 +140,7 @@ impl Timing {
     }
 }
 
-/// Times the contestants in turn; every call counts as `bytes`. Answers must have been checked before.
+/// Times the contenders alternately; every call counts as `bytes`. Results must have been checked before.
 pub(crate) fn race<C>(
     effort: Effort,
     context: &mut C,
@@ -154,7 +154,7 @@ pub(crate) fn race<C>(
     let mut round = 0;
     let start = Instant::now();
     while round < effort.rounds || start.elapsed() < effort.budget {
-        // A new order each round: nobody always inherits the caches of the same predecessor.
+        // A new random order each round, so that no contender always inherits the caches of the same predecessor.
         order.sort_by_cached_key(|_| random.next());
         for &at in &order {
             if effort.apart {

@@ -1,4 +1,4 @@
-//! A folder for files of a run, gone with everything in it when the run is over.
+//! A temporary folder for the files of a run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// In the folder that `TMPDIR` names, or in the one whose files live in memory, so that no disk decides the race.
+    /// Uses the folder named by `TMPDIR`, or one whose files are in memory, so that no disk affects the comparison.
     pub(crate) fn new(suite: &str) -> io::Result<Self> {
         let memory = Path::new("/dev/shm");
         let chosen = std::env::var_os("TMPDIR").is_some() || !memory.is_dir();

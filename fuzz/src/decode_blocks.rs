@@ -1,8 +1,8 @@
-//! Any bytes, read by every decoder on every backend: the same error or the same bits, and never a panic.
+//! Decodes any bytes with every decoder on every backend: all return the same error or the same bits, without a panic.
 //!
 //! Input: one byte each for the signed width, the unsigned width, the block length and a shift, two for the number of
-//! values; the rest is what is decoded. The number does not depend on how many bytes there are, so blocks come
-//! truncated, exact and with bytes left over. Spec: `spec/blocks.md`.
+//! values, then the bytes to decode. The number of values does not depend on the number of bytes, so blocks are
+//! truncated, exact or followed by further bytes. Spec: `spec/blocks.md`.
 
 use bitgrain::kernels::blocks::{blocks_len, decode_blocks, dot_blocks};
 use bitgrain::kernels::codes::{unpack_i8, unpack_u8, unpack_u16};
@@ -10,7 +10,7 @@ use bitgrain::kernels::{Backend, BitWidth, BlockLen, KernelError, UnsignedWidth}
 
 const MAX_COUNT: u16 = 4096;
 
-/// What the first bytes of an input ask for.
+/// Parameters in the first bytes of an input.
 struct Request {
     width: BitWidth,
     unsigned: UnsignedWidth,
@@ -19,14 +19,14 @@ struct Request {
 }
 
 impl Request {
-    /// None if the input is shorter than its header.
+    /// Returns `None` if the input is shorter than its header.
     fn split(input: &[u8]) -> Option<(Self, &[u8])> {
         let (&[width, unsigned, block, shift, count @ ..], bytes) = input.split_first_chunk::<6>()?;
         let request = Self {
             width: BitWidth::ALL[usize::from(width) % BitWidth::ALL.len()],
             unsigned: UnsignedWidth::new(1 + unsigned % 16).ok()?,
             block: BlockLen::new(8 * (1 + usize::from(block))).ok()?,
-            // Shifted, so that few values, which few bytes can hold, are as likely as many.
+            // Shifted, so that small counts, which few bytes can hold, are as likely as large ones.
             count: usize::from((u16::from_le_bytes(count) % (MAX_COUNT + 1)) >> (shift % 13)),
         };
         Some((request, bytes))
@@ -52,7 +52,7 @@ fn check_blocks(&Request { width, block, count, .. }: &Request, bytes: &[u8]) {
     let factors = factors(&bytes, count);
     let dot = same_everywhere(|backend| {
         let dot = dot_blocks(backend, width, block, &factors, &bytes)?;
-        // The payload of a NaN is the one thing backends may disagree on.
+        // Backends may differ only in the payload of a NaN.
         Ok(if dot.is_nan() { f32::NAN.to_bits() } else { dot.to_bits() })
     });
     assert_eq!(dot.map(drop), decoded.map(drop), "a dot product refuses what decoding refuses");
@@ -84,7 +84,7 @@ fn check_codes(&Request { width, unsigned, count, .. }: &Request, bytes: &[u8]) 
     }
 }
 
-/// Runs `read` on every backend and returns the answer they agree on.
+/// Runs `read` on every backend and returns the common result.
 fn same_everywhere<T: PartialEq + std::fmt::Debug>(
     read: impl Fn(Backend) -> Result<T, KernelError>,
 ) -> Result<T, KernelError> {
@@ -95,12 +95,12 @@ fn same_everywhere<T: PartialEq + std::fmt::Debug>(
     want
 }
 
-/// At most `required` bytes in an allocation of their own, so that the sanitizer sees a read past them.
+/// Copies at most `required` bytes to a separate allocation, so that the sanitizer detects reads past the end.
 fn exact(bytes: &[u8], required: usize) -> Box<[u8]> {
     bytes[..required.min(bytes.len())].into()
 }
 
-/// `count` factors of any kind, NaN and infinities included.
+/// Returns `count` factors of any kind, including NaN and infinities.
 fn factors(bytes: &[u8], count: usize) -> Vec<f32> {
     let words = bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word));
     words.chain([1.0, -0.5]).cycle().take(count).collect()

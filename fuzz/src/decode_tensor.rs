@@ -1,7 +1,8 @@
-//! Any bytes as a tensor of any format, read whole and in part: finite values or a typed error, and never a panic.
+//! Decodes any bytes as a tensor of any format, completely and in part: finite values or a typed error, without a
+//! panic.
 //!
 //! Input: one byte each for the format and the block length, two for the number of values, two for each end of a
-//! range; the rest is what is decoded. Spec: `spec/blocks.md`.
+//! range, then the bytes to decode. Spec: `spec/blocks.md`.
 
 use bitgrain::codec::{BitWidth, BlockFormat, BlockLen};
 

@@ -1,4 +1,4 @@
-//! `Folder`: files for parsers that take paths, in memory where the system has such a place.
+//! `Folder`: files for parsers that take paths, in memory where the system supports it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

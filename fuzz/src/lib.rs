@@ -1,6 +1,6 @@
-//! Fuzz targets as functions, one for each parser of foreign bytes. A panic is a finding.
+//! Fuzz targets as functions, one per parser of untrusted bytes. A panic is a finding.
 //!
-//! `fuzz_targets/` hands each of them to libFuzzer; the test below runs each over its committed seeds in every test run.
+//! `fuzz_targets/` passes each of them to libFuzzer; the test below runs each on its committed seeds in every test run.
 
 pub mod decode_blocks;
 pub mod decode_tensor;

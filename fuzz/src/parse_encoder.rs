@@ -1,7 +1,8 @@
-//! Any bytes as the files of a sentence encoder and as its text: a typed error, or a tokenizer and a network that run.
+//! Any bytes as the files of a sentence encoder and as its input: a typed error, or a tokenizer and a network that run.
 //!
-//! Input: a text, then the files of the folder in the order of `FILES`, each part but the last ended by the byte 0xff,
-//! which no UTF-8 text has. A vocabulary that begins with a brace is a `tokenizer.json`. An empty file is left out.
+//! Input: a string, then the files of the folder in the order of `FILES`. All parts but the last end with the byte
+//! 0xff, which UTF-8 never contains. A vocabulary that starts with a brace is a `tokenizer.json`. Empty files are
+//! omitted.
 
 use std::fs;
 
@@ -18,7 +19,7 @@ const FILES: [&str; 6] = [
     "model.safetensors",
 ];
 
-/// Tokens of a text at most.
+/// Maximum number of tokens.
 const LONGEST: usize = 16;
 
 /// Runs the target on one input; a panic is a finding.

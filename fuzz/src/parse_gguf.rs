@@ -5,7 +5,7 @@
 use bitgrain::formats::WriteError;
 use bitgrain::formats::gguf::{GgufError, Header, TensorSpec, Writer};
 
-/// Alignments that a round trip is tried with; larger ones only write more zeros.
+/// Alignments for which the round trip is tested; larger ones only write more zeros.
 const MAX_ALIGNMENT: u32 = 4096;
 
 /// Runs the target on one input; a panic is a finding.
@@ -35,7 +35,7 @@ fn round_trip(input: &[u8], header: &Header) {
     }
     let file = writer.finish().expect("every tensor is complete");
     let again = Header::parse(&file).expect("our own file");
-    // Compared as text, because a NaN is not equal to itself.
+    // Compared as debug output, because NaN is not equal to itself.
     assert_eq!(format!("{:?}", again.metadata), format!("{:?}", header.metadata));
     assert_eq!(again.data_start, header.data_start);
     for (new, old) in again.tensors.iter().zip(&header.tensors) {

@@ -1,7 +1,7 @@
-//! Any bytes as a model file with importances, in every container: a typed error, or numbers that weigh something.
+//! Any bytes as a model file with importances, in every container: a typed error, or valid importances.
 //!
-//! Input: a GGUF, safetensors, npy or npz file; or, if it begins with a brace, the index of a sharded model, the byte
-//! 0xff, and the only shard. Spec: `spec/weights.md`.
+//! Input: a GGUF, safetensors, npy or npz file; or, if it starts with a brace, the index of a sharded model, the byte
+//! 0xff, and its only shard. Spec: `spec/weights.md`.
 
 use bitgrain::nn::{ImportanceMatrix, ModelFile};
 

@@ -1,4 +1,4 @@
-//! Any bytes as the text of a LightGBM model: a typed error, or a model that walks and that our own file can hold.
+//! Any bytes as a LightGBM text model: a typed error, or a model that predicts and can be saved in our format.
 //!
 //! Input: the file. Spec: `spec/model.md#lightgbm`.
 

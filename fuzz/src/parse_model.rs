@@ -1,7 +1,7 @@
-//! Any bytes as a model's file: a typed error, or a model that walks and is written as it was.
+//! Any bytes as a model file: a typed error, or a model that predicts and is written back unchanged.
 //!
-//! Input: the file without its length and checksum, which are put right, so that what lies behind them is reached. Spec:
-//! `spec/model.md`.
+//! Input: the file without its length and checksum, which are filled in, so that the code after these checks is
+//! reached. Spec: `spec/model.md`.
 
 use bitgrain::formats::crc32c;
 use bitgrain::gbdt::model::Model;

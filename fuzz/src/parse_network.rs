@@ -1,7 +1,7 @@
-//! Any bytes, read as the file of a network: an error, or a network that is written and read again as the same.
+//! Any bytes as a network file: an error, or a network that survives a round trip.
 //!
-//! Input: a JSON or safetensors file. The checksum in a safetensors file is put right, so that what lies behind it is
-//! reached. Spec: `spec/network.md`.
+//! Input: a JSON or safetensors file. The checksum in a safetensors file is corrected, so that the code after the check
+//! is reached. Spec: `spec/network.md`.
 
 use bitgrain::formats::crc32c;
 use bitgrain::formats::safetensors::{Header, TensorInfo, TensorSpec, Writer};
@@ -13,7 +13,7 @@ use bitgrain::nn::network::save::{Contents, NetworkFileError};
 const NETWORK: &str = "bitgrain.network";
 const CHECKSUM: &str = "bitgrain.network.crc32c";
 
-/// Networks whose input has more numbers than this are not run.
+/// Networks with a larger input are not run.
 const MAX_INPUT: usize = 1 << 12;
 
 /// Runs the target on one input; a panic is a finding.
@@ -34,13 +34,13 @@ fn check(
 ) {
     let Ok(network) = found else { return };
     run_once(&network);
-    // A version that is not in the file may be one that the weights do not allow.
+    // A version that is missing in the file may be one that the weights do not allow.
     let Ok(file) = write(&network) else { return };
     let again = read(&file).expect("just written");
     assert_eq!(write(&again).expect("written before"), file);
 }
 
-/// One sample of zeros, two places long where any length is accepted.
+/// One sample of zeros, of length two where any length is accepted.
 fn run_once(network: &Network) {
     let dims: Vec<usize> = network.input().dims().iter().map(|dim| dim.unwrap_or(2)).collect();
     let len = dims.iter().try_fold(1_usize, |all, dim| all.checked_mul(*dim));
@@ -50,7 +50,7 @@ fn run_once(network: &Network) {
     }
 }
 
-/// The same file with the right checksum; `None` if it is not a safetensors file with the text of a network.
+/// Returns the same file with a correct checksum; `None` if it is not a safetensors file with a network.
 fn repaired(input: &[u8]) -> Option<Vec<u8>> {
     let header = Header::parse(input).ok()?;
     let data = input.get(usize::try_from(header.data_start).ok()?..)?;

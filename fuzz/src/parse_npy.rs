@@ -1,11 +1,11 @@
-//! Any bytes as an npy file and as an npz archive of them: a typed error or ranges that lie in the input.
+//! Any bytes as an npy file and as an npz archive: a typed error, or ranges within the input.
 //!
 //! Input: the file, or the archive. Spec: `spec/containers.md#npy`.
 
 use bitgrain::formats::npy::Header;
 use bitgrain::formats::npz::Archive;
 
-/// What a member may inflate to.
+/// Maximum inflated size of a member in bytes.
 const LIMIT: u64 = 1 << 16;
 
 /// Runs the target on one input; a panic is a finding.

@@ -1,6 +1,6 @@
-//! Any bytes as a plan of formats and as a list of layers: a typed error, or what is written and read as the same.
+//! Any bytes as a precision plan and as a list of layers: a typed error, or a value that survives a round trip.
 //!
-//! Input: the JSON text of either.
+//! Input: the JSON of either.
 
 use bitgrain::nn::model::plan::PrecisionPlan;
 use bitgrain::nn::network::save::{layers_from_json, layers_to_json};

@@ -1,4 +1,4 @@
-//! Any bytes as a safetensors file or index: a typed error, or what can be written and read again unchanged.
+//! Any bytes as a safetensors file or index: a typed error, or a value that survives a round trip.
 //!
 //! Input: the file, or the index. Spec: `spec/containers.md#safetensors`.
 

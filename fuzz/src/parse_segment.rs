@@ -1,7 +1,8 @@
-//! Any bytes as a segment, an index, a list of uses or a manifest: a typed error, or what is written as it was.
+//! Any bytes as a segment, an index, a usage list or a manifest: a typed error, or a value that is written back
+//! unchanged.
 //!
-//! Input: a byte that says what it is, then a segment whose checksums are put right, so that what lies behind them is reached.
-//! Spec: `spec/segment.md`.
+//! Input: a byte for the kind of file, then a segment whose checksums are corrected, so that the code after the checks
+//! is reached. Spec: `spec/segment.md`.
 
 use bitgrain::formats::segment::*;
 
@@ -54,7 +55,7 @@ fn manifest(input: &[u8]) {
     }
 }
 
-/// Puts the checksum of the header right.
+/// Corrects the checksum of the header.
 fn with_header(input: &[u8], work: impl FnOnce(&SegmentHeader, u32, &[u8])) {
     let Some((header, rest)) = input.split_first_chunk::<{ SegmentHeader::LEN }>() else { return };
     let mut bytes = *header;

@@ -1,7 +1,7 @@
-//! Any bytes as the files of a store: opening refuses or recovers them, and what was recovered works.
+//! Any bytes as the files of a store: opening rejects or recovers them, and a recovered store works.
 //!
-//! Input: a byte of [`SALVAGE`] and [`REPAIR`], then files: a byte for the name ([`MANIFEST`] and a number), two for the
-//! length, content. The last file may be shorter than it says. Spec: `spec/segment.md`.
+//! Input: a byte of [`SALVAGE`] and [`REPAIR`], then files: a byte for the name ([`MANIFEST`] and a number), two for
+//! the length, then the content. The last file may be shorter than stated. Spec: `spec/segment.md`.
 
 mod memory;
 
@@ -12,14 +12,14 @@ use bitgrain::store::{CompactOptions, OnDamage, StoreConfig, SyncMode, TensorSto
 use self::memory::Memory;
 use crate::sums;
 
-/// Opens what is left of a damaged store.
+/// Opens a damaged store in salvage mode.
 const SALVAGE: u8 = 1;
-/// Puts checksums right, so that the code behind them is reached.
+/// Corrects checksums, so that the code after the checks is reached.
 const REPAIR: u8 = 2;
-/// The file is a manifest, else a segment.
+/// The file is a manifest, otherwise a segment.
 const MANIFEST: u8 = 0x80;
 
-/// Larger tensors are not decoded: a tensor without data is read as zeros, and takes few bytes in a file.
+/// Larger tensors are not decoded: a tensor without data reads as zeros and takes few bytes in a file.
 const MAX_ZEROS: usize = 1 << 20;
 
 /// Runs the target on one input; a panic is a finding.

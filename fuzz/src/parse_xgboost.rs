@@ -1,4 +1,5 @@
-//! Any bytes as an XGBoost model in JSON or UBJSON: a typed error, or a model that walks and that our own file can hold.
+//! Any bytes as an XGBoost model in JSON or UBJSON: a typed error, or a model that predicts and can be saved in our
+//! format.
 //!
 //! Input: the file. Spec: `spec/model.md#xgboost`.
 

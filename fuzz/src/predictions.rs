@@ -1,9 +1,9 @@
-//! A model that was read, compiled for prediction: the compiled trees give the scores of the walked ones.
+//! Compiles a parsed model for prediction and compares the scores with direct evaluation of the trees.
 
 use bitgrain::gbdt::model::Model;
 use bitgrain::gbdt::predict::Predictor;
 
-/// Rows of models with more features than this are not made up.
+/// Models with more features are not evaluated.
 const MAX_FEATURES: usize = 1 << 12;
 
 /// Values that the features of a row take in turn.

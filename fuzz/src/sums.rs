@@ -1,29 +1,29 @@
-//! Checksums put right, so that the code behind them is reached. Layouts: `spec/segment.md`.
+//! Corrects checksums, so that the code after the checks is reached. Layouts: `spec/segment.md`.
 
 use bitgrain::formats::crc32c;
 use bitgrain::formats::segment::{CHUNK, RecordView, SegmentHeader, Trailer};
 use bitgrain::kernels::{self, Backend};
 
-/// Where the checksum of a header is.
+/// Offset of the checksum of a header.
 const CRC: usize = 60;
 
-/// Where a trailer has the index's checksum, then its own.
+/// Offset of the index's checksum in a trailer, followed by the trailer's own.
 const TRAILER_CRCS: [usize; 3] = [16, 20, 24];
 
-/// Puts the checksum of a manifest right: its last four bytes.
+/// Corrects the checksum of a manifest: its last four bytes.
 pub(crate) fn manifest(bytes: &mut [u8]) {
     let Some((body, sum)) = bytes.split_last_chunk_mut::<4>() else { return };
     *sum = crc32c(body).to_le_bytes();
 }
 
-/// Puts the checksum of a header right and returns it: it salts the checksums of the records.
+/// Corrects the checksum of a header and returns it: it salts the checksums of the records.
 pub(crate) fn header(bytes: &mut [u8; SegmentHeader::LEN]) -> u32 {
     let salt = crc32c(&bytes[..CRC]);
     bytes[CRC..].copy_from_slice(&salt.to_le_bytes());
     salt
 }
 
-/// Puts the checksums of the record at the start of `bytes` right and returns its length; `None` if it is not whole.
+/// Corrects the checksums of the record at the start of `bytes` and returns its length; `None` if it is incomplete.
 pub(crate) fn record(bytes: &mut [u8], salt: u32) -> Option<usize> {
     let needed = RecordView::needed(bytes).ok()?;
     let (head, total) = usize::try_from(needed.head).ok().zip(usize::try_from(needed.total).ok())?;
@@ -37,7 +37,7 @@ pub(crate) fn record(bytes: &mut [u8], salt: u32) -> Option<usize> {
     Some(total)
 }
 
-/// Puts the checksums of the header, of all records up to the first that is not whole, and of the index right.
+/// Corrects the checksums of the header, of all records before the first incomplete one, and of the index.
 pub(crate) fn segment(bytes: &mut [u8]) {
     let Some((head, rest)) = bytes.split_first_chunk_mut() else { return };
     let salt = header(head);
@@ -59,7 +59,7 @@ fn repair_records(mut bytes: &mut [u8], salt: u32) {
     }
 }
 
-/// Splits what follows a header into records, index and trailer; `None` if it does not end in a trailer.
+/// Splits the bytes after a header into records, index and trailer; `None` without a trailer at the end.
 fn index(bytes: &mut [u8]) -> Option<(&mut [u8], &[u8], &mut [u8; Trailer::LEN])> {
     let trailer = bytes.last_chunk::<{ Trailer::LEN }>()?;
     let start = u64::from_le_bytes(*trailer.first_chunk()?).checked_sub(SegmentHeader::LEN as u64)?;

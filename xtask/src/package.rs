@@ -5,7 +5,7 @@ use std::fs;
 use crate::error::TaskError;
 use crate::oracles::Oracles;
 
-/// Where it is.
+/// Path of the package.
 const FOLDER: &str = "bindings/python";
 
 /// Builds the wheel with a Cargo profile, installs it, and runs its tests, its types and its style.

@@ -1,4 +1,4 @@
-//! Encoding to blocks and decoding them, at every width, beside `memcpy` and ruvector.
+//! Encoding to blocks and decoding them, at every width, compared with `memcpy` and ruvector.
 
 use bitgrain::kernels::BitWidth;
 
@@ -8,7 +8,7 @@ use crate::measure::{Contestant, Effort, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::ruvector::Ruvector;
 
-/// Where the data is, and the bars that go with it.
+/// Location of the data, with the targets for it.
 pub(super) struct Place {
     titles: [&'static str; 2],
     encode_to_memcpy: Option<f64>,

@@ -1,4 +1,4 @@
-//! Largest magnitude: of a large slice beside the read bandwidth, of short blocks beside a plain loop.
+//! Largest magnitude: of a large slice compared with the read bandwidth, of short blocks compared with a simple loop.
 
 use std::hint::black_box;
 
@@ -62,7 +62,7 @@ fn each_block(values: &[f32], max: impl Fn(&[f32]) -> f32) {
     }
 }
 
-/// What one would write first.
+/// The obvious implementation.
 #[inline(never)]
 fn plain_loop(values: &[f32]) -> f32 {
     let mut max = 0.0;
@@ -75,7 +75,7 @@ fn plain_loop(values: &[f32]) -> f32 {
     max
 }
 
-/// Reads everything and does next to nothing with it. Independent lanes let the compiler use vectors.
+/// Reads all values with minimal work. Independent lanes let the compiler use vectors.
 fn xor_of(values: &[f32]) -> u32 {
     let mut lanes = [0; 32];
     for chunk in values.as_chunks::<32>().0 {

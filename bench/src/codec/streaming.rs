@@ -1,4 +1,4 @@
-//! Where writing past the caches pays: decoding at 8 bits to ever larger outputs, beside `memcpy` of the same size.
+//! Benefit of non-temporal stores: decoding at 8 bits to outputs of increasing size, compared with `memcpy`.
 
 use bitgrain::kernels::BitWidth;
 use bitgrain::kernels::blocks::decode_blocks;

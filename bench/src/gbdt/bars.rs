@@ -1,4 +1,4 @@
-//! The bars: what ours must reach beside the rivals of the same contest.
+//! Targets of our contenders relative to the others in the same contest.
 
 use super::contender::{SYMMETRIC_RIVAL, Side, YARDSTICK};
 use super::contest::{Contest, Entry};
@@ -34,8 +34,8 @@ const fn bar(of: &'static str, to: &'static str, at_least: f64) -> Figure {
     Figure::ratio(of, to).at_least(at_least)
 }
 
-/// How many times as fast the fastest of ours trains as the fastest rival, both of equal quality. 0 if none of ours
-/// predicts as well as the yardstick: speed does not count then.
+/// Returns the speedup of our fastest training over the fastest other library, both of equal quality. 0 if none of ours
+/// reaches the quality of the reference: speed does not count then.
 fn training(contest: &Contest, side: Side) -> Option<f64> {
     let rival = contest.fastest_rival()?.train.wall;
     contest.entries.iter().find(|entry| entry.contender.side == side)?;
@@ -46,7 +46,7 @@ fn is_by_leaf(side: Side) -> bool {
     matches!(side, Side::Full | Side::Small)
 }
 
-/// How many times as much a rival needs as that of ours which needs most.
+/// Returns the ratio of another library's cost to the highest cost of our contenders.
 fn worst(
     contest: &Contest,
     rival: &str,

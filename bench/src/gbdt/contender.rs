@@ -1,4 +1,4 @@
-//! Who takes part, and how one run of it is started.
+//! Contenders and the start of their runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,7 +54,7 @@ pub(super) const CONTENDERS: [Contender; 10] = [
     rival("scikit-learn", "scikit-learn"),
 ];
 
-/// How processes are started.
+/// Commands that start processes.
 pub(super) struct Starter {
     /// This program, which is also our contender.
     program: PathBuf,

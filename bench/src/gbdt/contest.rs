@@ -1,4 +1,4 @@
-//! One table on one number of threads: the contenders take turns, each run in a process of its own.
+//! One table on one number of threads: the contenders run alternately, each run in a separate process.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const FAR_BEHIND: f64 = 1.5;
 /// As good as the yardstick: not worse by more than this share of its figure.
 const AS_GOOD: f64 = 0.001;
 
-/// How often contenders run.
+/// Number of runs per contender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
     pub(super) repetitions: usize,
@@ -25,7 +25,7 @@ pub(super) struct Effort {
     pub(super) budget: Duration,
 }
 
-/// What came of a contest.
+/// Result of a contest.
 pub(super) struct Contest {
     /// `binary, 1 thread`.
     pub(super) title: String,
@@ -34,7 +34,7 @@ pub(super) struct Contest {
     /// Whether prediction is of the many rows that the bar speaks of.
     pub(super) predicts_many: bool,
     pub(super) entries: Vec<Entry>,
-    /// Who failed, and why.
+    /// Failed contenders with the reason.
     pub(super) failures: Vec<(Contender, String)>,
 }
 
@@ -81,7 +81,7 @@ impl Contest {
         self.entries.iter().find(|entry| entry.contender.key == key)
     }
 
-    /// How much better than the yardstick an entry predicts, as a share of its figure; negative if worse.
+    /// Returns the relative quality advantage of an entry over the reference; negative if worse.
     pub(super) fn gain(&self, entry: &Entry) -> Option<f64> {
         let (found, wanted) = (entry.quality, self.entry(YARDSTICK)?.quality);
         let better = if self.objective == Objective::Binary { found - wanted } else { wanted - found };
@@ -115,7 +115,7 @@ pub(super) fn run(starter: &Starter, job: &Job, targets: &[f32], effort: Effort,
         if repetition > 0 && start.elapsed() > effort.budget {
             break;
         }
-        // A new order each time: nobody always follows the same predecessor.
+        // A new order each time, so that no contender always follows the same predecessor.
         order.sort_by_cached_key(|_| random.next());
         for &contender in &order {
             if contest.failures.iter().any(|(failed, _)| *failed == contender) || is_far_behind(contest, contender) {
@@ -153,7 +153,7 @@ fn is_far_behind(contest: &Contest, contender: Contender) -> bool {
     !needed && own.zip(fastest).is_some_and(|(own, fastest)| own > fastest * FAR_BEHIND)
 }
 
-/// How good the scores are that a run left behind: the same code for all.
+/// Measures the quality of the scores of a run, with the same code for all contenders.
 fn measure(job: &Job, targets: &[f32]) -> Result<f64, String> {
     let predictions = array::read_wide(&job.scores).map_err(|e| e.to_string())?;
     let _ = std::fs::remove_file(&job.scores);
@@ -183,7 +183,7 @@ pub(super) mod tests {
             bin: Some(took(bin)),
             train: took(train),
             predict: took(predict),
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small whole numbers")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small integers")]
             peak_bytes: Some(peak as u64 * 1_000_000),
             quality,
         }

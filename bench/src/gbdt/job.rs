@@ -1,4 +1,4 @@
-//! What a process of one contender is told to do, and the line it answers with.
+//! Task of a contender's process, and the line it prints.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
 }
 
-/// What is predicted, and how good predictions are.
+/// Task of the model and its quality metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Objective {
@@ -44,7 +44,7 @@ pub(crate) struct Job {
     pub(crate) predict_training_rows: bool,
     /// Calls go on for so long, and the mean of them is taken.
     pub(crate) predict_seconds: f64,
-    /// Where the raw scores of the rows held back go, as `.npy`.
+    /// Output file of the raw scores of the validation rows, as `.npy`.
     pub(crate) scores: PathBuf,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Seconds {
     pub(crate) cpu: f64,
 }
 
-/// What one run took.
+/// Costs of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) version: String,

@@ -1,4 +1,5 @@
-//! Suite `gbdt`: gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn, each run in a process of its own.
+//! Suite `gbdt`: gradient boosting beside LightGBM, XGBoost, CatBoost and scikit-learn, each run in a process of its
+//! own.
 
 mod array;
 mod bars;
@@ -28,14 +29,14 @@ pub(crate) use ours::run as contend;
 /// Numbers of threads that everything is measured on; a quick run takes the first.
 const THREADS: [usize; 2] = [1, 2];
 
-/// What only this suite takes.
+/// Options of this suite.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite gbdt")]
 pub(crate) struct Options {
     /// Also measure the real tables of FOLDER.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Runs of each contender at most; rivals far behind the fastest, and all on real tables, run once.
+    /// Maximum number of runs per contender; slow contenders, and all on real tables, run once.
     #[arg(long, value_name = "N", default_value_t = 3)]
     repetitions: usize,
     /// Begin no further runs of a table and number of threads after so many seconds; each contender runs once anyway.

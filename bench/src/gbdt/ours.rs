@@ -74,7 +74,7 @@ fn params(job: &Job) -> Result<Params, Box<dyn Error + Send + Sync>> {
     })
 }
 
-/// What some work gives, and the seconds it took.
+/// Returns the result of some work and the seconds it took.
 fn watched<R>(work: impl FnOnce() -> R) -> (R, Seconds) {
     let (start, before) = (Instant::now(), cpu_seconds());
     let result = work();

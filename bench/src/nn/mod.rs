@@ -13,7 +13,7 @@ use crate::rival::ggml::{Cpu, Ggml, VERSION};
 
 pub(crate) use process::contend;
 
-/// What only this suite takes.
+/// Options of this suite.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Suite nn")]
 pub(crate) struct Options {

@@ -19,7 +19,7 @@ const BATCH: usize = 32;
 /// Bytes that a thread reads before it looks for others.
 const READ: usize = 256 << 10;
 
-/// What is measured, with what the rivals have that comes nearest.
+/// Measured format, with the closest equivalents of the other libraries.
 struct Kind {
     format: WeightFormat,
     rivals: Option<GgmlBlock>,
@@ -62,7 +62,7 @@ pub(super) fn rows(pace: Pace, cpu: Option<&Cpu<'_>>, threads: usize) -> Rows {
     [vectors, batches, own, every]
 }
 
-/// What was found, with the bars.
+/// Collects the results with their targets.
 pub(super) fn tables([vectors, batches, own, every]: Rows) -> Vec<Table> {
     let mut figures = vec![Figure::ratio("bitgrain", "candle").at_least(1.5)];
     figures.extend(Layout::ALL.map(|layout| Figure::ratio("bitgrain", layout.name()).at_least(1.0)));

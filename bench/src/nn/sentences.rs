@@ -11,7 +11,7 @@ use crate::measure::{Contestant, Pace, Timing, race};
 use crate::report::{Figure, Row, Table, Unit};
 use crate::rival::Encoder;
 
-/// What is embedded together: sentences as people write them, short and long.
+/// Sentences that are embedded together: natural sentences, short and long.
 const SENTENCES: [&str; 32] = [
     "A woman is slicing an onion.",
     "Two boys run across a field with a dog.",
@@ -75,7 +75,7 @@ pub(super) fn rows(pace: Pace, folder: &Path, threads: usize) -> io::Result<Vec<
     Ok(batches.map(row).into())
 }
 
-/// What was found, with the bars.
+/// Collects the results with their targets.
 pub(super) fn table(rows: Vec<Row>) -> Table {
     let figures = vec![
         Figure::ratio("q8_0", "candle").at_least(1.0),

@@ -33,7 +33,7 @@ pub(crate) fn page(report: &Report) -> String {
     page
 }
 
-/// The bars with what was found; nothing if there are none.
+/// Writes the targets with their results; nothing without targets.
 fn bars(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Findings: tables of timings with the ratios and bars asked of them. Rendered as text, Markdown or JSON.
+//! Results: tables of timings with their ratios and targets. Rendered as text, Markdown or JSON.
 
 mod grid;
 pub(crate) mod json;
@@ -21,13 +21,13 @@ pub(crate) struct Report {
     pub(crate) title: &'static str,
     pub(crate) intro: String,
     pub(crate) pace: Pace,
-    /// What the command was given besides the pace.
+    /// Arguments of the command besides the pace.
     pub(crate) options: Vec<&'static str>,
     pub(crate) machine: Machine,
-    /// More about the run than the machine says: a word and what is to be said.
+    /// Further facts about the run: a name and a value.
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) tables: Vec<Table>,
-    /// Tables of other things than timings of calls.
+    /// Tables of figures other than timings.
     pub(crate) sheets: Vec<Sheet>,
     /// Bars held against sheets.
     pub(crate) judged: Vec<Verdict>,
@@ -67,13 +67,13 @@ pub(crate) struct Table {
     pub(crate) title: &'static str,
     pub(crate) note: String,
     pub(crate) unit: Unit,
-    /// What tells the rows apart: `bits`, `output`.
+    /// Header of the first column: `bits`, `output`.
     pub(crate) axis: &'static str,
     pub(crate) figures: Vec<Figure>,
     pub(crate) rows: Vec<Row>,
 }
 
-/// What the numbers of a table are.
+/// Unit of the numbers of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     /// Speeds, and what a gigabyte is a gigabyte of.
@@ -117,7 +117,7 @@ impl Row {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Figure {
     pub(crate) of: &'static str,
-    /// None: the figure is a speed in GB/s.
+    /// `None` if the figure is a speed in GB/s.
     pub(crate) to: Option<&'static str>,
     /// The bar, if there is one.
     pub(crate) at_least: Option<f64>,
@@ -176,7 +176,7 @@ pub(crate) struct Verdict {
 pub(crate) struct Finding {
     row: String,
     value: f64,
-    /// What the best sample would give, for speeds: far above the median, it tells of a noisy machine.
+    /// The figure from the best sample, for speeds: far above the median, it indicates a noisy machine.
     best: Option<f64>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn page(report: &Report) -> String {
     page
 }
 
-/// What was measured on what, and how to do it again.
+/// Writes the machine, the source and the command to repeat the run.
 fn head(report: &Report) -> String {
     let commit = report.machine.commit.as_deref().unwrap_or("unknown");
     let (cpu, backends, command) = (&report.machine.cpu, report.machine.backends.join(", "), report.command());

@@ -1,4 +1,4 @@
-//! `fastlanes`: 1024 bytes at a time in its own transposed layout, vectorised by the compiler for the build's target.
+//! `fastlanes`: 1024 bytes at a time in its own transposed layout, vectorized by the compiler for the build's target.
 
 use ::fastlanes::BitPacking;
 

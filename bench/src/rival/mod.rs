@@ -21,7 +21,7 @@ pub(crate) trait Blocks {
 /// A rival's matrix and a batch of activations, ready to be multiplied.
 pub(crate) trait Product {
     fn run(&mut self);
-    /// What the last run gave: a row for each of the batch.
+    /// Returns the result of the last run: one row per row of the batch.
     fn result(&self) -> Vec<f32>;
 }
 
@@ -31,7 +31,7 @@ pub(crate) trait Encoder: Sync {
     fn embed(&self, tokens: &[Vec<u32>]) -> Vec<Vec<f32>>;
 }
 
-/// Where rivals that are not crates are kept: a folder beside those of cargo's profiles.
+/// Returns the folder of libraries that are not crates, next to cargo's profile folders.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let profile = program.parent().ok_or(io::ErrorKind::NotFound)?;

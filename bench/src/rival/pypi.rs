@@ -1,11 +1,11 @@
-//! Where rivals in Python come from: a virtual environment in cargo's target folder, from pinned requirements.
+//! Python libraries for comparison: a virtual environment in cargo's target folder, from pinned requirements.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What a suite wants installed, by exact versions.
+/// Requirements of a suite, with exact versions.
 pub(crate) struct Requirements {
     /// The folder of its environment.
     folder: &'static str,
@@ -37,8 +37,8 @@ pub(crate) enum EnvironmentError {
 }
 
 impl Requirements {
-    /// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment, unless
-    /// the one there was made from the same requirements.
+    /// A Python that the rivals can be imported in, but those that could not be installed. Makes its environment,
+    /// unless the one there was made from the same requirements.
     ///
     /// # Errors
     /// [`EnvironmentError`] if there is no Python, or it cannot make an environment.

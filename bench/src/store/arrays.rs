@@ -15,7 +15,7 @@ use crate::scratch::Scratch;
 /// Their names, in the script as in tables.
 const LIBRARIES: [&str; 2] = ["tensorstore", "zarr"];
 
-/// What one library needed for tensors of one shape: samples of seconds of a call.
+/// Timings of one library for tensors of one shape: samples in seconds per call.
 pub(super) struct Arrays {
     pub(super) name: &'static str,
     pub(super) version: String,

@@ -17,7 +17,7 @@ use crate::report::{Figure, Finding, Sheet, Verdict};
 use crate::rival::store::Plan;
 use crate::scratch::Scratch;
 
-/// How one of them keeps tensors of one shape.
+/// Disk usage of one contender for tensors of one shape.
 struct Entry {
     keeper: String,
     tensor: String,

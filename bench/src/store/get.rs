@@ -17,7 +17,7 @@ const PARTS: [usize; 3] = [1, 10, 100];
 /// A getter within 1.3 times of the floor.
 const NEAR_THE_FLOOR: f64 = 0.77;
 
-/// Which tensor is next, and room for it.
+/// Index of the next tensor, and a buffer for it.
 struct Draw {
     random: Random,
     count: usize,

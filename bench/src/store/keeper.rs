@@ -1,4 +1,4 @@
-//! Who keeps tensors, and whether what comes back is what was put.
+//! Contenders that store tensors, and the check that tensors come back unchanged.
 
 use std::fs;
 use std::path::Path;

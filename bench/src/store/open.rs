@@ -25,7 +25,7 @@ const BATCH: usize = 10_000;
 /// Malloc gives large pieces back to the system at once: what is resident is then what is in use.
 const GIVE_BACK: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TRIM_THRESHOLD_", "65536")];
 
-/// What a process of its own saw.
+/// Measurements of a separate process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Seen {
     /// Until it was open.
@@ -100,7 +100,7 @@ fn child(keeper: &Keeper, folder: &Path) -> io::Result<Seen> {
     serde_json::from_slice(&done.stdout).map_err(io::Error::other)
 }
 
-/// Bytes of this process that are in memory; none where nobody says.
+/// Returns the resident memory of this process in bytes; `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?;

@@ -5,7 +5,7 @@ use crate::data;
 
 /// Floats between the first and the last window.
 const SPREAD: usize = 1 << 20;
-/// Floats between windows of neighbouring numbers; odd, so that blocks begin at other values.
+/// Offset in floats between windows of neighboring numbers; odd, so that blocks start at different values.
 const STEP: usize = 1009;
 
 /// Tensors of one shape, by number.

@@ -26,7 +26,7 @@ pub(super) const SEARCHED: Kind = Kind {
     dequantize_bar: 1.0,
 };
 
-/// Where the data is.
+/// Location of the data.
 pub(super) struct Place {
     /// Of the tables for rounded and for searched formats.
     rounded: [&'static str; 2],

@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 /// Rows and columns of each matrix.
 const SIDE: u64 = 1024;
 
-/// What the model becomes: a format and the kind of file that holds it.
+/// Target of the conversion: a format and a container.
 const TARGETS: [(&str, &str); 4] = [("q4_0", "gguf"), ("q8_0", "gguf"), ("q4_k", "gguf"), ("int8", "safetensors")];
 
 /// A model of f32 matrices in one safetensors file.

@@ -47,7 +47,7 @@ pub(super) fn table(pace: Pace, scratch: &Scratch, source: &Source) -> io::Resul
     Ok(Table { title: "Open and inspect", note, unit: Unit::Milliseconds, axis: "file", figures: vec![], rows })
 }
 
-/// What `bitgrain inspect` looks at.
+/// Reads the same fields as `bitgrain inspect`.
 fn inspect(path: &Path) -> u64 {
     let model = ModelFile::open(path).expect("a model");
     model.tensors().iter().map(|tensor| tensor.name.len() as u64 + tensor.elements() + tensor.bytes()).sum()

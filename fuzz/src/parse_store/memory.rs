@@ -15,7 +15,7 @@ pub(super) struct Memory(Mutex<BTreeMap<String, Arc<Content>>>);
 struct Content(Mutex<Vec<u8>>);
 
 impl Memory {
-    /// Puts a file there; the last of several with a name stays.
+    /// Adds a file, replacing an existing one of the same name.
     pub(super) fn insert(&self, name: &str, bytes: Vec<u8>) {
         locked(&self.0).insert(name.to_owned(), Arc::new(Content(Mutex::new(bytes))));
     }

@@ -7,17 +7,17 @@ use super::{Bars, Panel};
 pub(super) struct Bar {
     pub(super) label: String,
     pub(super) value: f64,
-    /// The figure as the table has it, without unit.
+    /// The figure as in the table, without unit.
     pub(super) text: String,
     pub(super) ours: bool,
-    /// The table says that the result is less accurate than that of the others, so the figure does not compare alone.
+    /// Whether the table marks the result as less accurate than the others, so that the figure is not comparable.
     pub(super) is_worse: bool,
 }
 
 /// Header of the column that says whether a result is as accurate as the reference.
 const QUALITY: &str = "equal quality";
 
-/// The bars of a panel; none if the page lacks the table, the row or the column.
+/// Returns the bars of a panel; `None` if the page lacks the table, the row or the column.
 pub(super) fn bars(page: &str, panel: &Panel) -> Option<Vec<Bar>> {
     let rows = table(page, panel.section)?;
     let (header, rows) = rows.split_first()?;
@@ -44,7 +44,7 @@ pub(super) fn bars(page: &str, panel: &Panel) -> Option<Vec<Bar>> {
     (!bars.is_empty()).then_some(bars)
 }
 
-/// None for a cell without a number, such as a dash.
+/// Returns `None` for a cell without a number, such as a dash.
 fn bar(label: &str, cell: &str) -> Option<Bar> {
     let text = cell.split([' ', '×']).next()?.to_owned();
     let value = text.parse().ok()?;
@@ -53,7 +53,7 @@ fn bar(label: &str, cell: &str) -> Option<Bar> {
     Some(Bar { label: label.replace("**", "").replace(" (≥", " ("), value, text, ours, is_worse: false })
 }
 
-/// Rows of the first table below a heading, the header first and without the line of dashes.
+/// Returns the rows of the first table below a heading, starting with the header, without the line of dashes.
 fn table(page: &str, section: &str) -> Option<Vec<Vec<String>>> {
     let heading = format!("## {section}");
     let mut lines = page.lines().skip_while(|line| *line != heading).skip(1);

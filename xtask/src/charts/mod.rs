@@ -1,4 +1,4 @@
-//! Charts of the benchmark pages, drawn from the tables of these pages: one SVG file per page, beside it.
+//! Charts of the benchmark pages, drawn from their tables: one SVG file per page, in the same folder.
 
 mod figures;
 mod svg;
@@ -28,23 +28,23 @@ struct Panel {
     bars: Bars,
     /// Unit after each figure.
     unit: &'static str,
-    /// Which end of the scale is good.
+    /// Direction of better values.
     better: Better,
 }
 
-/// Which cells of a table become bars.
+/// Cells of a table that become bars.
 enum Bars {
-    /// One bar per row: the column with this header, rows whose second cell is `of` if given.
+    /// One bar per row: the column with this header, only rows whose second cell is `of` if given.
     Column { header: &'static str, of: Option<&'static str> },
-    /// One bar per contestant: the row with this label, columns up to the first ratio, without this one. Left out are
-    /// measurements of the hardware that do not do the same work.
+    /// One bar per contender: the row with this label, columns up to the first ratio, excluding this one. Measurements
+    /// of the hardware that do not do the same work are excluded.
     Row { label: &'static str, without: &'static str },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Better {
     Lower,
-    /// Times as fast as a rival: a line marks 1.
+    /// Speed relative to another library: a line marks 1.
     Ratio,
 }
 
@@ -186,15 +186,15 @@ const CHARTS: [Chart; 5] = [
     },
 ];
 
-/// Draws the chart of every page, and shows it on the page.
+/// Draws the chart of every page and inserts it into the page.
 ///
 /// # Errors
-/// [`TaskError::Unreadable`] for a page, [`TaskError::Record`] if a page lacks a table that a chart needs.
+/// Returns [`TaskError::Unreadable`] for a page, or [`TaskError::Record`] if a page lacks a table that a chart needs.
 pub(crate) fn draw_all() -> Result<(), TaskError> {
     CHARTS.iter().try_for_each(draw)
 }
 
-/// As [`draw_all`], for the page at `path`; nothing if no chart belongs to it.
+/// Draws the chart of the page at `path` like [`draw_all`]; does nothing if the page has no chart.
 pub(crate) fn draw_of(path: &Path) -> Result<(), TaskError> {
     let name = path.file_stem().unwrap_or_default();
     let belongs = path.parent().is_some_and(|folder| folder.ends_with(FOLDER));
@@ -220,7 +220,7 @@ fn render(chart: &Chart, page: &str) -> Result<String, TaskError> {
     Ok(svg::document(chart, &panels.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// The page with an image of its chart after the list of facts about the run.
+/// Returns the page with an image of its chart after the list of facts about the run.
 fn shown(chart: &Chart, page: &str) -> String {
     let image = format!("![{}]({}.svg)\n", chart.title, chart.page);
     if page.contains(&image) {

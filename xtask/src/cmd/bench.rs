@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks, rivals included, in release mode.
+//! `cargo xtask bench`: the benchmarks, including other libraries, in release mode.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,16 +7,16 @@ use crate::charts;
 use crate::error::TaskError;
 use crate::step::Step;
 
-/// Run the benchmarks beside their rivals
+/// Run the benchmarks against other libraries
 ///
-/// The first run builds the rivals, which takes a while; the suites `weights` and `nn` also fetch llama.cpp's prebuilt
-/// library with npm, and the suites `gbdt` (LightGBM, XGBoost, CatBoost, scikit-learn) and `store` (tensorstore, zarr)
-/// install theirs with pip into environments of their own; all go on without what they cannot get. Measure on an idle
-/// machine, and quote ratios. What the benchmark
-/// program takes: `cargo xtask bench codec -- --help`.
+/// The first run builds the other libraries, which takes a while; the suites `weights` and `nn` also download
+/// llama.cpp's prebuilt library with npm, and the suites `gbdt` (LightGBM, XGBoost, CatBoost, scikit-learn) and `store`
+/// (tensorstore, zarr) install theirs with pip into separate environments. Libraries that cannot be installed are
+/// skipped. Measure on an idle machine, and quote ratios. For the options of the benchmark program, run `cargo xtask
+/// bench codec -- --help`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Suite to run; all of them if left out
+    /// Suite to run [default: all]
     suite: Option<String>,
     /// Arguments for the benchmark program, after `--`
     #[arg(last = true)]
@@ -28,14 +28,14 @@ pub(crate) fn run(args: &Args) -> Result<(), TaskError> {
     written(args).map_or(Ok(()), |page| charts::draw_of(Path::new(page)))
 }
 
-/// The page that the benchmark program writes, if it was told to.
+/// Returns the page that the benchmark program writes, if requested.
 fn written(args: &Args) -> Option<&OsString> {
     let at = args.extra.iter().position(|argument| argument == "--markdown")?;
     args.extra.get(at + 1)
 }
 
 fn step(args: &Args) -> Step {
-    // Some rivals take minutes to build: only where they are measured.
+    // Some libraries take minutes to build, so they are enabled only for the suites that need them.
     let wanted = |suite: &str| args.suite.as_deref().is_none_or(|asked| asked == suite);
     Step::cargo()
         .args(["run", "--release", "--locked", "-p", "bitgrain-bench"])

@@ -1,22 +1,22 @@
-//! `cargo xtask crash`: the store's crash tests, for as long as one likes.
+//! `cargo xtask crash`: crash tests of the store, of any length.
 
 use crate::error::TaskError;
 use crate::step::Step;
 
-/// Crash the store many times and compare what is left with what was acknowledged
+/// Crash the store many times and compare the recovered data with the acknowledged writes
 ///
-/// Cuts the power of a simulated disk after every operation of random scripts, lets operations fail, then kills real
-/// processes in the middle of their writes. Prints a table of the crashes by kind. If something acknowledged is lost
-/// the exit code is 1, and the output names the seed: `--points 1 --kills 0 --seed S` crashes that script again.
+/// Simulates a power failure after every operation of random scripts, injects failing operations, and kills real
+/// processes during their writes. Prints a table of the crashes by kind. If acknowledged data is lost, the exit code is
+/// 1 and the output names the seed: `--points 1 --kills 0 --seed S` repeats that script.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Crashes to simulate, at least
+    /// Minimum number of simulated crashes
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     points: u64,
-    /// Processes to kill
+    /// Number of processes to kill
     #[arg(long, default_value_t = 50, value_name = "N")]
     kills: u64,
-    /// First seed; each script takes the next
+    /// First seed; each script uses the next one
     #[arg(long, default_value_t = 1, value_name = "S")]
     seed: u64,
 }

@@ -4,7 +4,7 @@ use super::{Objective, Rows, Table};
 use crate::data::{Random, SEED};
 use crate::measure::Pace;
 
-/// How a table is generated.
+/// Parameters of a generated table.
 pub(crate) struct Recipe {
     name: &'static str,
     about: &'static str,

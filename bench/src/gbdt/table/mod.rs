@@ -10,7 +10,7 @@ use super::array;
 use super::job::Objective;
 use crate::measure::Pace;
 
-/// Where a table comes from.
+/// Source of a table.
 pub(super) enum Source<'a> {
     Generated(&'static generated::Recipe),
     Real(&'static real::Files, &'a Path),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::rival::Encoder;
 
-/// What `config.json` says about its shape.
+/// Model dimensions from `config.json`.
 #[derive(Deserialize)]
 struct Config {
     vocab_size: usize,

@@ -1,4 +1,4 @@
-//! candle: llama.cpp's formats in Rust. It picks vector code when it is compiled, so a default build has none.
+//! candle: llama.cpp's formats in Rust. It selects vector code at compile time, so that a default build is scalar.
 
 mod bert;
 
@@ -58,7 +58,7 @@ pub(crate) fn safetensors_values(path: &Path, tensor: &str) -> Result<Vec<f32>> 
     tensor.to_dtype(candle_core::DType::F32)?.flatten_all()?.to_vec1()
 }
 
-/// How many tensors a GGUF file has, from its header.
+/// Returns the number of tensors of a GGUF file, from its header.
 pub(crate) fn gguf_tensors(path: &Path) -> Result<usize> {
     let mut reader = BufReader::new(File::open(path)?);
     Ok(Content::read(&mut reader)?.tensor_infos.len())

@@ -32,14 +32,14 @@ impl Params {
 struct PoolParams([u8; 1024]);
 
 impl PoolParams {
-    /// Where it says how long workers spin before they wait.
+    /// Offset of the setting for how long workers spin before they wait.
     const POLL: Range<usize> = 520..524;
 }
 
 /// `GGML_BACKEND_BUFFER_USAGE_WEIGHTS`.
 const WEIGHTS: c_int = 1;
 
-/// Where weights lie.
+/// Layout of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// As in the file.
@@ -90,7 +90,7 @@ impl<'a> Cpu<'a> {
     /// Loads the build with the highest score.
     ///
     /// # Errors
-    /// A [`FetchError`] if there is none.
+    /// Returns a [`FetchError`] if no build can be loaded.
     pub(crate) fn load(ggml: &'a Ggml) -> Result<Self, FetchError> {
         let mut best: Option<(c_int, Self)> = None;
         for path in fetch::cpu_libraries(&ggml.path)? {

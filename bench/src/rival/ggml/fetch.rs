@@ -1,4 +1,4 @@
-//! Where the prebuilt library comes from: a package of npm, unpacked once into cargo's target folder.
+//! Download of the prebuilt library: an npm package, unpacked once into cargo's target folder.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -31,7 +31,7 @@ impl Ggml {
     /// A [`FetchError`] that says what is missing.
     pub(crate) fn load() -> Result<Self, FetchError> {
         let path = fetch::library()?;
-        // SAFETY: the release this module names; its initialisers set up C++ statics and nothing of ours.
+        // SAFETY: the release this module names; its initializers set up C++ statics and nothing of ours.
         let library = unsafe { Library::new(&path) }?;
         // SAFETY: the symbol has this signature in the release's `ggml.h`.
         let quantize_chunk = *unsafe { library.get::<QuantizeChunk>(c"ggml_quantize_chunk") }?;
@@ -50,7 +50,7 @@ impl Ggml {
         assert_eq!(Some(written), needed, "{block:?}: ggml has blocks of another size");
     }
 
-    /// What turns blocks of a format into values.
+    /// Returns the function that decodes blocks of a format.
     pub(crate) fn dequantizer(&self, block: GgmlBlock) -> Dequantizer<'_> {
         let name = format!("dequantize_row_{}\0", symbol(block));
         // SAFETY: all of these symbols have this signature in the release's `ggml-quants.h`.

@@ -26,7 +26,7 @@ impl Lmdb {
             // SAFETY: without waits for the disk a loss of power may cost the database, which is gone after the run.
             unsafe { options.flags(EnvFlags::NO_SYNC) };
         }
-        // SAFETY: the folder was made for this run, and nobody else writes to it.
+        // SAFETY: the folder was created for this run, and no other process writes to it.
         let env = unsafe { options.open(plan.folder) }.expect("LMDB opens");
         let begun = env.write_txn().expect("LMDB begins");
         let create = env.create_databases_and_commit(begun, |opener, txn| {

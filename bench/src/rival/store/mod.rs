@@ -36,7 +36,7 @@ pub(crate) trait Reads: Sync {
     fn read(&self, id: u128, out: &mut [f32]);
 }
 
-/// Where tensors are to be kept, and how.
+/// Location and options of stored tensors.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
     /// A folder that is there.

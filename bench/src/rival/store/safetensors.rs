@@ -62,7 +62,7 @@ impl Shelf for Files {
 
     fn rows(&mut self, id: u128, rows: Range<usize>) -> Option<Vec<f32>> {
         let mut file = File::open(self.path(id)).expect("a file");
-        // The one tensor begins behind the header, whose length comes first; a map of the file would touch no more.
+        // The only tensor starts after the header, whose length comes first; a map of the file would touch no more.
         let mut len = [0; 8];
         file.read_exact(&mut len).expect("the length of the header");
         let range = bytes_of(&rows, self.shape[1]);
