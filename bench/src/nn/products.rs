@@ -94,14 +94,13 @@ pub(super) fn tables([vectors, batches, own, every]: Rows) -> Vec<Table> {
 
 /// All that a matrix can be, but f32 itself.
 fn every_format(pace: Pace, weights: &[f32], floats: &PackedMatrix) -> Vec<Row> {
-    let dtypes = DType::ALL.into_iter().filter(|dtype| *dtype != DType::Float32).map(WeightFormat::from);
-    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::from);
+    let formats = WeightFormat::all().filter(|format| *format != DType::Float32.into());
     let row = |format: WeightFormat| {
         progress(&format!("products: {format}"));
         let matrix = packed(format, weights);
         Row { judged: false, ..Row::judged(format.to_string(), against_floats(pace, &matrix, floats)) }
     };
-    dtypes.chain([WeightFormat::Q4F32]).chain(blocks).map(row).collect()
+    formats.map(row).collect()
 }
 
 fn packed(format: WeightFormat, weights: &[f32]) -> PackedMatrix {

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain::codec::weight::{DType, WeightFormat};
 use bitgrain::nn::model::convert::FormatChoice;
 use bitgrain::nn::network::embed::{EmbedError, SentenceEncoder, cosine};
 
@@ -99,9 +99,8 @@ fn measure(encoder: &SentenceEncoder, format: WeightFormat, pairs: &[Pair]) -> R
 
 /// Blocks of llama.cpp, then the dtypes; f32 is what they are compared with.
 fn every_format() -> Vec<WeightFormat> {
-    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml);
-    let scaled = DType::ALL.into_iter().filter(|dtype| *dtype != DType::Float32).map(WeightFormat::from);
-    blocks.chain([WeightFormat::Q4F32]).chain(scaled).collect()
+    let (blocks, dtypes): (Vec<_>, Vec<_>) = WeightFormat::all().partition(|format| format.block() > 1);
+    blocks.into_iter().chain(dtypes.into_iter().filter(|format| *format != DType::Float32.into())).collect()
 }
 
 struct Pair {

@@ -1,6 +1,6 @@
 //! Weight formats by name.
 
-use bitgrain::codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain::codec::weight::{DType, WeightFormat};
 use bitgrain::codec::{CodecErr, NonFinite};
 use bitgrain::nn::model::convert::{FormatChoice, FormatOptions, FormatOptionsError, Granularity};
 use pyo3::prelude::*;
@@ -10,19 +10,22 @@ use crate::error::{Raised, Result};
 /// Every format: its name, its kind, bits per weight without scales beside it, and weights of a block.
 #[pyfunction]
 pub(crate) fn weight_formats() -> Vec<(&'static str, &'static str, f64, usize)> {
-    let dtypes = DType::ALL.into_iter().map(|dtype| {
-        let kind = match dtype {
-            _ if dtype.is_plain() => "float",
-            _ if dtype.is_affine() => "affine",
-            _ => "scaled",
+    let row = |format: WeightFormat| {
+        let (kind, bits) = match format {
+            WeightFormat::Scaled(scaled) => (kind(scaled.dtype), f64::from(scaled.dtype.bits())),
+            _ => ("block", format.bits_per_weight(1, format.block()).unwrap_or(f64::NAN)),
         };
-        (dtype.name(), kind, f64::from(dtype.bits()), 1)
-    });
-    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml).chain([WeightFormat::Q4F32]).map(|format| {
-        let bits = format.bits_per_weight(1, format.block()).unwrap_or(f64::NAN);
-        (format.name(), "block", bits, format.block())
-    });
-    dtypes.chain(blocks).collect()
+        (format.name(), kind, bits, format.block())
+    };
+    WeightFormat::all().map(row).collect()
+}
+
+fn kind(dtype: DType) -> &'static str {
+    match dtype {
+        _ if dtype.is_plain() => "float",
+        _ if dtype.is_affine() => "affine",
+        _ => "scaled",
+    }
 }
 
 /// The full name of a format with these settings, as every other function here takes it: `int4/32@mse`.

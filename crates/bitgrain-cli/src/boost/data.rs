@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bitgrain::gbdt::metric::{self, Metric};
+use bitgrain::gbdt::objective::{self, NameEntry};
 use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Numbers, ReadOptions, TableError, TrainingTable};
 use bitgrain::gbdt::{Model, Objective, Table};
 
@@ -19,13 +20,9 @@ pub(crate) struct Source {
     /// The column to learn; `label` in libsvm files.
     #[arg(long, value_name = "COL")]
     target: Option<String>,
-    /// What to minimise: squared, absolute, huber, quantile[:alpha], poisson, gamma, tweedie, binary, multiclass, or
-    /// LightGBM's and XGBoost's names for them. Found out from the target if not given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = objective_help())]
     objective: Option<String>,
-    /// What to measure: rmse, mae, r2, logloss, auc, error, multi_logloss and others, or several with commas between.
-    /// What suits the objective if not given.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help = metric_help())]
     metric: Vec<String>,
     /// The column with the weights of the rows.
     #[arg(long, value_name = "COL")]
@@ -42,6 +39,28 @@ pub(crate) struct Source {
     /// The first line of a CSV file holds values, not names: columns are f0, f1 and so on.
     #[arg(long)]
     no_header: bool,
+}
+
+/// Help for `--objective`, with the names from the engine's list, so that a new objective appears without an edit.
+fn objective_help() -> String {
+    format!(
+        "Loss to minimize: {}; LightGBM's and XGBoost's names work too. A parameter follows a colon: quantile:0.9 \
+         [default: inferred from the target]",
+        names(objective::NAMES)
+    )
+}
+
+/// Help for `--metric`.
+fn metric_help() -> String {
+    format!(
+        "Metrics to report, separated by commas: {}. A parameter follows a colon: pinball:0.9 [default: the metric \
+         of the objective]",
+        names(metric::NAMES)
+    )
+}
+
+fn names(entries: &[NameEntry]) -> String {
+    entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
 /// How classes count.

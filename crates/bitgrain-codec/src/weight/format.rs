@@ -32,6 +32,17 @@ pub enum WeightFormat {
 }
 
 impl WeightFormat {
+    /// Returns every format with its default scaling: the dtypes, llama.cpp's blocks, then this project's own block.
+    ///
+    /// ```
+    /// use bitgrain_codec::weight::WeightFormat;
+    /// assert!(WeightFormat::all().any(|format| format.name() == "q4_k"));
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        let dtypes = DType::ALL.into_iter().map(Self::from);
+        dtypes.chain(GgmlBlock::ALL.into_iter().map(Self::Ggml)).chain([Self::Q4F32])
+    }
+
     /// Returns the block length, of which the row length must be a multiple; 1 for the scaled dtypes.
     #[must_use]
     pub const fn block(self) -> usize {
@@ -227,12 +238,7 @@ impl FromStr for WeightFormat {
     fn from_str(name: &str) -> Result<Self, CodecErr> {
         let name = name.to_ascii_lowercase();
         let name = name.as_str();
-        if let Some(block) = GgmlBlock::ALL.into_iter().find(|block| block.name() == name) {
-            return Ok(Self::Ggml(block));
-        }
-        if name == "q4f32" {
-            return Ok(Self::Q4F32);
-        }
-        ScaledFormat::from_str(name).map(Self::Scaled)
+        let block = Self::all().find(|format| format.name() == name && !matches!(format, Self::Scaled(_)));
+        block.map_or_else(|| ScaledFormat::from_str(name).map(Self::Scaled), Ok)
     }
 }

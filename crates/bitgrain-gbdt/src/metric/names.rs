@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn every_objective_has_a_metric() {
         let default = |name: &str| super::super::default_for(&*objective::by_name(name).expect("ours")).name();
-        for (name, metric) in [
+        let cases = [
             ("squared", "rmse"),
             ("absolute", "mae"),
             ("huber:2", "huber:2"),
@@ -135,8 +135,13 @@ mod tests {
             ("tweedie:1.2", "tweedie_deviance:1.2"),
             ("binary", "logloss"),
             ("multiclass:3", "multi_logloss"),
-        ] {
+        ];
+        for (name, metric) in cases {
             assert_eq!(default(name), metric);
+        }
+        for named in objective::NAMES {
+            let covered = cases.iter().any(|(name, _)| name.split(':').next() == Some(named.name));
+            assert!(covered, "objective `{}` has no entry here", named.name);
         }
     }
 }

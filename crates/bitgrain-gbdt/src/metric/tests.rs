@@ -28,12 +28,15 @@ fn value(name: &str, targets: &[f32], predictions: &[f64], weights: Option<&[f32
 
 #[test]
 fn values_are_scikit_learns() {
-    let close = |name: &str, (targets, predictions, weights): (&[f32], &[f64], &[f32]), plain: f64, weighted: f64| {
-        for (weights, want) in [(None, plain), (Some(weights), weighted)] {
-            let got = value(name, targets, predictions, weights).expect("defined");
-            assert!((got - want).abs() <= 1e-13 * want.abs().max(1.0), "{name} {weights:?}: {got} {want}");
-        }
-    };
+    let mut compared = Vec::new();
+    let mut close =
+        |name: &'static str, (targets, predictions, weights): (&[f32], &[f64], &[f32]), plain: f64, weighted: f64| {
+            compared.extend(name.split(':').next());
+            for (weights, want) in [(None, plain), (Some(weights), weighted)] {
+                let got = value(name, targets, predictions, weights).expect("defined");
+                assert!((got - want).abs() <= 1e-13 * want.abs().max(1.0), "{name} {weights:?}: {got} {want}");
+            }
+        };
     let real: (&[f32], &[f64], &[f32]) = (&REAL.0, &REAL.1, &REAL.2);
     close("mse", real, 0.302_083_333_333_333_3, 0.515_625); // mean_squared_error(y, p, sample_weight=w)
     close("rmse", real, 0.549_621_081_594_704_9, 0.718_070_330_817_253_6); // root_mean_squared_error
@@ -57,6 +60,9 @@ fn values_are_scikit_learns() {
     let multi: (&[f32], &[f64], &[f32]) = (&MULTI.0, &MULTI.1, &MULTI.2);
     close("multi_logloss", multi, 0.780_810_967_155_793_8, 0.658_329_083_785_193); // log_loss
     close("multi_error", multi, 0.4, 0.25); // zero_one_loss(y, p.argmax(1))
+    for named in NAMES {
+        assert!(compared.contains(&named.name), "`{}` is not compared with a reference value", named.name);
+    }
 }
 
 /// A metric's name, targets and predictions it takes, and predictions per row.

@@ -97,6 +97,14 @@ fn grid(case: &Case, outputs: usize) -> (Vec<f32>, Vec<Vec<f32>>) {
 }
 
 #[test]
+fn every_objective_has_a_case() {
+    for named in NAMES {
+        let covered = CASES.iter().any(|case| case.name.split(':').next() == Some(named.name));
+        assert!(covered, "`{}` has no entry in CASES", named.name);
+    }
+}
+
+#[test]
 fn gradients_are_the_slopes_of_their_losses() {
     for case in &CASES {
         let objective = by_name(case.name).expect("a name");

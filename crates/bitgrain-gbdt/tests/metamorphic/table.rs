@@ -186,3 +186,11 @@ fn target(signal: f64, objective: &str) -> f32 {
         _ => signal as f32,
     }
 }
+
+#[test]
+fn every_objective_is_listed() {
+    for named in bitgrain_gbdt::objective::NAMES {
+        let listed = OBJECTIVES.iter().any(|name| name.split(':').next() == Some(named.name));
+        assert!(listed, "`{}` is missing from OBJECTIVES", named.name);
+    }
+}

@@ -3,7 +3,7 @@
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::{Child, Rule, Tree};
-use bitgrain_gbdt::objective::by_name;
+use bitgrain_gbdt::objective::{NAMES, by_name};
 use bitgrain_gbdt::train::{Bagging, Dataset, Goss, Growth, Params, Trainer};
 
 use crate::data::{CATEGORY, FEATURES, Made};
@@ -197,5 +197,10 @@ fn every_objective_learns() {
         let (first, last) = (value(0), value(49));
         assert!(if higher { last > first } else { last < first * 0.8 }, "{name}: from {first} to {last}");
         assert!(predictions(&training, &made.features()).iter().all(|p| p.is_finite()), "{name}");
+    }
+    // The other tests train with `squared`.
+    for named in NAMES.iter().filter(|named| named.name != "squared") {
+        let covered = cases.iter().any(|(name, _)| name.split(':').next() == Some(named.name));
+        assert!(covered, "`{}` has no entry in `cases`", named.name);
     }
 }

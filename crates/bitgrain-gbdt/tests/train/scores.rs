@@ -3,7 +3,7 @@
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::metric::{self, MetricInput};
-use bitgrain_gbdt::objective::by_name;
+use bitgrain_gbdt::objective::{NAMES, by_name};
 use bitgrain_gbdt::predict::Predictor;
 use bitgrain_gbdt::train::{Bagging, Dataset, EvalSet, Goss, Growth, Params, Targets, Trainer, Training};
 
@@ -26,6 +26,14 @@ fn targets(made: &Made, objective: &str) -> Vec<f32> {
 fn root_mean_square(training: &Training, features: &Features<'_>, targets: &[f64]) -> f64 {
     let squares: f64 = predictions(training, features).iter().zip(targets).map(|(p, t)| (p - t).powi(2)).sum();
     (squares / targets.len() as f64).sqrt()
+}
+
+#[test]
+fn every_objective_is_listed() {
+    for named in NAMES {
+        let listed = OBJECTIVES.iter().any(|name| name.split(':').next() == Some(named.name));
+        assert!(listed, "`{}` is missing from OBJECTIVES", named.name);
+    }
 }
 
 #[test]

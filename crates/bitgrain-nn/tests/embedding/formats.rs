@@ -1,6 +1,6 @@
 //! The same model in every weight format.
 
-use bitgrain_codec::weight::{DType, GgmlBlock, WeightFormat};
+use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::network::embed::{EmbedError, SentenceEncoder, cosine, most_alike, save_npy};
 
 use crate::tiny::{HIDDEN, TEXTS, Tiny};
@@ -16,8 +16,7 @@ fn every_format_gives_vectors_near_those_at_f32() {
     let mut encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
     let full = encoder.embed(&TEXTS).expect("vectors");
     let all = encoder.bytes().expect("bytes");
-    let blocks = GgmlBlock::ALL.into_iter().map(WeightFormat::Ggml);
-    for format in blocks.chain([WeightFormat::Q4F32]).chain(DType::ALL.map(WeightFormat::from)) {
+    for format in WeightFormat::all() {
         encoder.morph(format).expect("it can be quantized");
         let cosine = least_cosine(&encoder, &full);
         let name = format.to_string();

@@ -1,6 +1,6 @@
 //! Conversions: every format into every container that holds it.
 
-use bitgrain_codec::weight::{DType, GgmlBlock, QuantizedTensor, WeightFormat};
+use bitgrain_codec::weight::{GgmlBlock, QuantizedTensor, WeightFormat};
 use bitgrain_formats::gguf;
 use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
 use bitgrain_nn::{Container, ModelFile, ModelFileError, TensorEncoding};
@@ -12,12 +12,12 @@ fn to(name: &str) -> Recipe {
 }
 
 fn every_format() -> Vec<WeightFormat> {
-    let dtypes = DType::ALL.iter().flat_map(|d| {
-        let ends = if d.is_plain() { &[""][..] } else { &["", "/none", "/tensor", "/channel", "/32"][..] };
-        ends.iter().map(move |end| format!("{d}{end}"))
+    let names = WeightFormat::all().flat_map(|format| {
+        let has_scales = matches!(format, WeightFormat::Scaled(scaled) if !scaled.dtype.is_plain());
+        let ends = if has_scales { &["", "/none", "/tensor", "/channel", "/32"][..] } else { &[""][..] };
+        ends.iter().map(move |end| format!("{}{end}", format.name()))
     });
-    let blocks = GgmlBlock::ALL.iter().map(|block| block.name().to_owned());
-    dtypes.chain(blocks).chain(["q4f32".to_owned()]).map(|name| name.parse().expect("a format")).collect()
+    names.map(|name| name.parse().expect("a format")).collect()
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Files of networks: what is saved runs identically when it is loaded, and what is damaged is refused.
 
+use std::collections::BTreeSet;
+
 use bitgrain_codec::weight::{Calibration, DType, ScaledFormat, WeightFormat};
 use bitgrain_nn::ModelFile;
 use bitgrain_nn::model::convert::{FormatChoice, Recipe};
@@ -74,9 +76,29 @@ fn every_version_and_the_importances_come_back() {
     }
 }
 
+/// Adds the kinds of layers, and of the layers inside them.
+fn note_kinds(layers: &[Layer], kinds: &mut BTreeSet<&'static str>) {
+    for layer in layers {
+        kinds.insert(layer.kind());
+        if let Layer::Residual { layers } | Layer::Sequential { layers } = layer {
+            note_kinds(layers, kinds);
+        }
+        let tag = serde_json::to_value(layer).expect("plain settings")["kind"].clone();
+        assert_eq!(tag, layer.kind(), "the tag in files");
+    }
+}
+
+/// The list is separate from the enum, because files are refused by kind before their settings are parsed.
+#[test]
+fn the_list_of_kinds_has_every_variant() {
+    let error = serde_json::from_str::<Layer>(r#"{"kind": "none"}"#).expect_err("not a kind").to_string();
+    let variants: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+    assert_eq!(variants, Layer::KINDS, "{error}");
+}
+
 #[test]
 fn every_kind_of_layer_comes_back() {
-    let image = [Layer::conv2d(4, 3), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
+    let image = [Layer::conv2d(4, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(8), Layer::Softmax {}];
     let signal = [
         Layer::Conv1d(Conv::new(3, [2]).strided([2])),
         Layer::rnn(4, SequenceOutput::Sequence),
@@ -93,7 +115,9 @@ fn every_kind_of_layer_comes_back() {
     ];
     let cases: [(&[usize], Vec<Layer>); 4] =
         [(&[1, 4, 4], image.into()), (&[2, 8], signal.into()), (&[1, 3, 3, 3], volume.into()), (&[5], tokens.into())];
+    let mut saved = BTreeSet::new();
     for (dims, layers) in cases {
+        note_kinds(&layers, &mut saved);
         let network = network(dims, layers.clone());
         let x = if dims.len() == 1 {
             InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], dims).expect("whole")
@@ -106,6 +130,7 @@ fn every_kind_of_layer_comes_back() {
             assert_eq!(loaded.forward(&x).expect("it fits"), network.forward(&x).expect("it fits"));
         }
     }
+    assert_eq!(saved, Layer::KINDS.into(), "every kind is saved and loaded");
     let free = Network::new(Shape::sequence(&[4]), vec![Layer::attention(2)], 1).expect("it fits");
     assert_eq!(
         Network::from_json(free.to_json(Contents::All).expect("finite").as_bytes()).expect("just written").input(),

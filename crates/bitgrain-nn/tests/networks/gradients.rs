@@ -60,6 +60,21 @@ fn check_layers(input: &[usize], layers: impl Into<Vec<Layer>>) {
     check(&network(input, layers), &batch(input, 3, 9), true);
 }
 
+/// Reads this file, because each kind has tests of its own: a new kind must be written somewhere below.
+#[test]
+fn every_kind_of_layer_is_checked_here() {
+    let source = include_str!("gradients.rs");
+    for kind in Layer::KINDS {
+        let variant: String = kind.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        // An activation is written by its curve.
+        let made_by = if kind == "activation" { "curve" } else { kind };
+        let checked =
+            [format!("Layer::{made_by}("), format!("Layer::{variant}(")].iter().any(|text| source.contains(text))
+                || source.contains(&format!("Layer::{variant} {{"));
+        assert!(checked, "no test here checks the gradients of `{kind}`");
+    }
+}
+
 #[test]
 fn dense() {
     check_layers(&[5], [Layer::dense(4)]);

@@ -3,7 +3,7 @@
 mod dense;
 mod packed;
 
-use bitgrain_codec::weight::{BlockLen, DType, GgmlBlock, QuantizedTensor, ScaledFormat, Scaling, WeightFormat};
+use bitgrain_codec::weight::{BlockLen, DType, QuantizedTensor, ScaledFormat, Scaling, WeightFormat};
 
 /// A reproducible stream of roughly normal values.
 struct Normals(u64);
@@ -25,15 +25,13 @@ impl Normals {
 
 /// Every dtype, with every way to share scales for those of 4 and 8 bits, every block format.
 fn formats() -> Vec<WeightFormat> {
-    let mut list: Vec<WeightFormat> = DType::ALL.into_iter().map(|dtype| ScaledFormat::new(dtype).into()).collect();
+    let mut list: Vec<WeightFormat> = WeightFormat::all().collect();
     for dtype in [DType::Int8, DType::Int4, DType::Fp4, DType::Uint8] {
         let groups = [8, 32, 40, 96].map(|len| Scaling::Group(BlockLen::new(len).expect("a multiple of eight")));
         for scaling in [Scaling::None, Scaling::Tensor, Scaling::Channel].into_iter().chain(groups) {
             list.push(ScaledFormat { scaling, ..ScaledFormat::new(dtype) }.into());
         }
     }
-    list.extend(GgmlBlock::ALL.map(WeightFormat::from));
-    list.push(WeightFormat::Q4F32);
     list
 }
 

@@ -322,27 +322,7 @@ class Sequential(_Nested):
 
 
 _KINDS: dict[str, type[Layer]] = {
-    layer.kind: layer
-    for layer in (
-        Dense,
-        Conv1d,
-        Conv2d,
-        Conv3d,
-        Rnn,
-        Lstm,
-        Embedding,
-        Positions,
-        Attention,
-        LayerNorm,
-        RmsNorm,
-        SwiGlu,
-        Activation,
-        Softmax,
-        Flatten,
-        Pool,
-        Residual,
-        Sequential,
-    )
+    layer.kind: layer for name in __all__ if (layer := globals()[name]) is not Layer
 }
 
 

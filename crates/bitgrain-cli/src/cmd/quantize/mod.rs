@@ -24,9 +24,9 @@ use crate::threads::on_threads;
 /// safetensors out.
 ///
 /// Weight matrices are quantized; integers are kept, and so are vectors unless --keep names them. Formats: the block formats of
-/// llama.cpp, byte for byte (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, and 21
-/// dtypes (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64..int2 uint64..uint2 ternary binary), which
-/// take scales and go into .safetensors.
+/// llama.cpp, byte for byte (q4_0 q4_1 q5_0 q5_1 q8_0 q2_k q3_k q4_k q5_k q6_k iq4_nl tq1_0 tq2_0 mxfp4), q4f32, and
+/// dtypes (float64 float32 float16 bfloat16 fp8_e4m3 fp8_e5m2 fp4 int64 int32 int16 int8 int4 int2 uint64 uint32 uint16
+/// uint8 uint4 uint2 ternary binary), which take scales and go into .safetensors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   bitgrain quantize model.safetensors model-q4.gguf --to q4_k
