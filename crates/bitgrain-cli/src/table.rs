@@ -22,9 +22,28 @@ impl Table {
         self.table.add_row(cells);
     }
 
+    /// Whether a column holds numbers.
+    pub(crate) fn is_number(&self, column: usize) -> bool {
+        column >= self.left
+    }
+
+    /// The cells of the header.
+    pub(crate) fn header(&self) -> Vec<String> {
+        self.table.header().map_or_else(Vec::new, contents)
+    }
+
+    /// The cells of every row below the header.
+    pub(crate) fn rows(&self) -> Vec<Vec<String>> {
+        self.table.row_iter().map(contents).collect()
+    }
+
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.table.add_row(cells);
     }
+}
+
+fn contents(row: &comfy_table::Row) -> Vec<String> {
+    row.cell_iter().map(comfy_table::Cell::content).collect()
 }
 
 impl std::fmt::Display for Table {

@@ -116,6 +116,22 @@ fn the_tour_prints_a_table_for_people() {
 }
 
 #[test]
+fn the_tour_writes_a_page_that_needs_no_other_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("tour.html");
+    let output = bitgrain(&["tour", "codec", "--report", path.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = std::fs::read_to_string(&path).expect("written");
+    let rows = page.matches("<tr>").count();
+    assert_eq!(rows, 1 + 7, "a header and seven formats");
+    assert!(page.contains("3 bit two-level") && page.matches("class=\"bar\"").count() == 14, "two charts");
+    assert!(!page.contains("http") && !page.contains("src="), "loads nothing");
+    assert!(text(&output.stdout).contains("3 bit two-level"), "the text is printed as well");
+    let refused = bitgrain(&["tour", "codec", "--report", "no-such-folder/tour.html"]);
+    assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "before the work");
+}
+
+#[test]
 fn the_tour_lists_its_chapters() {
     let output = bitgrain(&["tour", "--list"]);
     assert!(text(&output.stdout).starts_with("codec "));

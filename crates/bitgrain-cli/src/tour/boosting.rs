@@ -1,6 +1,6 @@
 //! Chapter "boosting": trees on a small table at each precision of gradients, saved, loaded and asked.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::Instant;
 
 use bitgrain::gbdt::feature::Quantizer;
@@ -14,6 +14,7 @@ use bitgrain::gbdt::train::{Dataset, Params, Trainer, Training};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::block::Block;
 use super::{Chapter, Report};
 use crate::boost::outcome::precision;
 use crate::error::CliError;
@@ -141,13 +142,7 @@ fn saved_and_loaded(model: &Model) -> Result<(Model, u64), CliError> {
 }
 
 impl Report for Boosting {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{} made-up rows of {} features, one of them texts, {} values missing; a quarter is held back.",
-            self.rows, self.features, self.missing
-        )?;
-        writeln!(out, "A row takes {} bytes as f32, and {} binned.\n", self.f32_bytes_per_row, self.bytes_per_row)?;
+    fn blocks(&self) -> Vec<Block> {
         let mut table = Table::new(&["gradients", "bytes per row", "AUC", "log loss", "seconds"], 1);
         for row in &self.precisions {
             table.row([
@@ -158,16 +153,28 @@ impl Report for Boosting {
                 format!("{:.2}", row.seconds),
             ]);
         }
-        writeln!(out, "{table}\n")?;
-        writeln!(out, "AUC, log loss  on the rows that were held back; AUC is 1 at best, log loss 0")?;
-        writeln!(out, "seconds        for {} trees of 31 leaves, and for measuring them\n", self.trees)?;
         let same = if self.same_after_loading { "the same bits" } else { "other numbers" };
-        writeln!(
-            out,
-            "Saved in {} bytes and loaded, it predicts {same}, {:.0} rows a second.",
-            self.model_bytes, self.predictions_per_second
-        )?;
-        writeln!(out, "\nOn your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain")
+        vec![
+            Block::text(format!(
+                "{} made-up rows of {} features, one of them texts, {} values missing; a quarter is held back.\n\
+                 A row takes {} bytes as f32, and {} binned.",
+                self.rows, self.features, self.missing, self.f32_bytes_per_row, self.bytes_per_row
+            )),
+            Block::Table(table),
+            Block::chart("AUC", &self.precisions, |row| (row.precision.to_owned(), row.auc, format!("{:.4}", row.auc))),
+            Block::chart("Training time", &self.precisions, |row| {
+                (row.precision.to_owned(), row.seconds, format!("{:.2} s", row.seconds))
+            }),
+            Block::Terms(vec![
+                ("AUC, log loss", "on the rows that were held back; AUC is 1 at best, log loss 0".to_owned()),
+                ("seconds", format!("for {} trees of 31 leaves, and for measuring them", self.trees)),
+            ]),
+            Block::text(format!(
+                "Saved in {} bytes and loaded, it predicts {same}, {:.0} rows a second.",
+                self.model_bytes, self.predictions_per_second
+            )),
+            Block::text("On your own table: bitgrain train data.csv --target COLUMN --model out.bitgrain"),
+        ]
     }
 
     fn to_json(&self) -> Result<Value, serde_json::Error> {

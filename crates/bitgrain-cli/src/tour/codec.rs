@@ -1,17 +1,17 @@
 //! Chapter "codec": one tensor at 8 to 3 bits, what it costs and how fast it goes.
 
 use std::hint::black_box;
-use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use bitgrain::codec::{BitWidth, BlockFormat, EncodeOptions, Fidelity};
 use bitgrain::kernels::Backend;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::block::Block;
 use super::{Chapter, Report};
 use crate::error::CliError;
+use crate::table::Table;
 
 pub(crate) const CHAPTER: Chapter =
     Chapter { name: "codec", title: "Codec: one tensor at 8 to 3 bits, in blocks of 64 values", run };
@@ -104,27 +104,12 @@ fn best_of_five<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<Duration
 }
 
 impl Report for Codec {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{} values like an embedding table's, {} bytes as f32; one thread, {} kernels.\n",
-            self.values, self.f32_bytes, self.backend
-        )?;
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header([
-            "format",
-            "bytes",
-            "smaller",
-            "bound",
-            "max error",
-            "RMS error",
-            "cosine",
-            "encode GB/s",
-            "decode GB/s",
-        ]);
+    fn blocks(&self) -> Vec<Block> {
+        let header =
+            ["format", "bytes", "smaller", "bound", "max error", "RMS error", "cosine", "encode GB/s", "decode GB/s"];
+        let mut table = Table::new(&header, 1);
         for row in &self.formats {
-            table.add_row([
+            table.row([
                 row.format.to_owned(),
                 row.bytes.to_string(),
                 format!("{:.2}x", row.compression),
@@ -136,14 +121,24 @@ impl Report for Codec {
                 format!("{:.1}", row.decode_gb_s),
             ]);
         }
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        writeln!(out, "{table}\n")?;
-        writeln!(out, "bound      what the bytes guarantee: half a step of the largest scale")?;
-        writeln!(out, "max error  what this tensor really lost, never above the bound")?;
-        writeln!(out, "GB/s       of f32 going in (encode) or coming out (decode), best of five\n")?;
-        writeln!(out, "Plain 4 bit is smaller than two-level 3 bit and closer to the original: prefer it.")
+        let bar = |row: &Row, value: f64, text: String| (row.format.to_owned(), value, text);
+        vec![
+            Block::text(format!(
+                "{} values like an embedding table's, {} bytes as f32; one thread, {} kernels.",
+                self.values, self.f32_bytes, self.backend
+            )),
+            Block::Table(table),
+            Block::chart("RMS error", &self.formats, |row| bar(row, row.rms_error, format!("{:.5}", row.rms_error))),
+            Block::chart("Decoding speed", &self.formats, |row| {
+                bar(row, row.decode_gb_s, format!("{:.1} GB/s", row.decode_gb_s))
+            }),
+            Block::terms([
+                ("bound", "what the bytes guarantee: half a step of the largest scale"),
+                ("max error", "what this tensor really lost, never above the bound"),
+                ("GB/s", "of f32 going in (encode) or coming out (decode), best of five"),
+            ]),
+            Block::text("Plain 4 bit is smaller than two-level 3 bit and closer to the original: prefer it."),
+        ]
     }
 
     fn to_json(&self) -> Result<Value, serde_json::Error> {

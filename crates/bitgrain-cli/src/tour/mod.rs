@@ -1,14 +1,16 @@
 //! The tour: one module per chapter, each with a `CHAPTER` in the list below.
 
+pub(crate) mod block;
 mod boosting;
 mod codec;
 mod networks;
+pub(crate) mod page;
 mod store;
 mod weights;
 
-use std::io::{self, Write};
-
 use serde_json::Value;
+
+use block::Block;
 
 use crate::error::CliError;
 
@@ -26,10 +28,10 @@ pub(crate) struct Chapter {
     pub(crate) run: fn() -> Result<Box<dyn Report>, CliError>,
 }
 
-/// What a chapter found, for people and for machines.
+/// Results of a chapter.
 pub(crate) trait Report {
-    /// Tables and the sentences that explain them.
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
-    /// The same numbers.
+    /// Sentences, tables and charts, in the order in which they are shown.
+    fn blocks(&self) -> Vec<Block>;
+    /// The same figures for programs.
     fn to_json(&self) -> Result<Value, serde_json::Error>;
 }

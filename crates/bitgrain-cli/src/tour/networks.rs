@@ -1,6 +1,5 @@
 //! Chapter "networks": a classifier of handwritten digits, trained at f32, then saved, loaded and run in every dtype.
 
-use std::io::{self, Write};
 use std::time::Instant;
 
 use bitgrain::codec::weight::{Calibration, DType, GgmlBlock, ScaledFormat, WeightFormat};
@@ -12,6 +11,7 @@ use bitgrain::nn::network::trial::{Gain, Trial, gain, trial};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::block::Block;
 use super::{Chapter, Report};
 use crate::error::CliError;
 use crate::number::digits;
@@ -76,21 +76,11 @@ fn formats() -> impl Iterator<Item = WeightFormat> {
 }
 
 impl Report for Networks {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{} weights learned {} images in {} epochs and {:.1} s; {} of {} images by other hands are told apart.\n",
-            self.weights,
-            self.learned,
-            self.epochs,
-            self.seconds,
-            percent(self.accuracy),
-            self.unknown
-        )?;
+    fn blocks(&self) -> Vec<Block> {
         let header = ["format", "bytes", "accuracy", "outputs", "weights", "optimum", "µs", "µs alone"];
-        let mut table = Table::new(&header, 1);
+        let mut formats = Table::new(&header, 1);
         for row in &self.formats {
-            table.row([
+            formats.row([
                 row.format.clone(),
                 row.bytes.to_string(),
                 percent(row.accuracy),
@@ -101,22 +91,9 @@ impl Report for Networks {
                 format!("{:.1}", 1e6 * row.seconds_alone),
             ]);
         }
-        writeln!(out, "{table}\n")?;
-        writeln!(out, "outputs    cosine to what comes out at f32")?;
-        writeln!(out, "weights    cosine to the weights at f32")?;
-        writeln!(
-            out,
-            "optimum    that of the best quantizer with as many levels and one scale, on normally distributed"
-        )?;
-        writeln!(out, "           weights; scales for groups of weights can pass it")?;
-        writeln!(out, "µs         for an image, all of them at once, and one after another; best of five")?;
-        let same = self.formats.iter().all(|row| row.same_after_loading);
-        let loaded = if same { "gave the same bits as before" } else { "did not all give the same bits" };
-        writeln!(out, "\nEvery network was saved and loaded before it ran, and {loaded}.")?;
-        writeln!(out, "\nHow far outputs are off, without and with what a calibration pass saw:\n")?;
-        let mut table = Table::new(&["format", "as it comes", "importances", "feedback", "accuracy", "feedback"], 1);
+        let mut gains = Table::new(&["format", "as it comes", "importances", "feedback", "accuracy", "feedback"], 1);
         for row in &self.calibration {
-            table.row([
+            gains.row([
                 row.format.clone(),
                 digits(row.plain.error),
                 digits(row.importance.error),
@@ -125,8 +102,40 @@ impl Report for Networks {
                 percent(row.feedback.accuracy),
             ]);
         }
-        writeln!(out, "{table}\n")?;
-        writeln!(out, "In your own program: docs/guide/run-a-network.md")
+        let same = self.formats.iter().all(|row| row.same_after_loading);
+        let loaded = if same { "gave the same bits as before" } else { "did not all give the same bits" };
+        vec![
+            Block::text(format!(
+                "{} weights learned {} images in {} epochs and {:.1} s; {} of {} images by other hands are told apart.",
+                self.weights,
+                self.learned,
+                self.epochs,
+                self.seconds,
+                percent(self.accuracy),
+                self.unknown
+            )),
+            Block::Table(formats),
+            Block::chart("Accuracy", &self.formats, |row| {
+                (row.format.clone(), row.accuracy.unwrap_or(f64::NAN), percent(row.accuracy))
+            }),
+            Block::chart("Time per image, all at once", &self.formats, |row| {
+                (row.format.clone(), row.seconds, format!("{:.1} µs", 1e6 * row.seconds))
+            }),
+            Block::terms([
+                ("outputs", "cosine to what comes out at f32"),
+                ("weights", "cosine to the weights at f32"),
+                (
+                    "optimum",
+                    "that of the best quantizer with as many levels and one scale, on normally distributed\n\
+                     weights; scales for groups of weights can pass it",
+                ),
+                ("µs", "for an image, all of them at once, and one after another; best of five"),
+            ]),
+            Block::text(format!("Every network was saved and loaded before it ran, and {loaded}.")),
+            Block::text("How far outputs are off, without and with what a calibration pass saw:"),
+            Block::Table(gains),
+            Block::text("In your own program: docs/guide/run-a-network.md"),
+        ]
     }
 
     fn to_json(&self) -> Result<Value, serde_json::Error> {

@@ -1,15 +1,15 @@
 //! Chapter "store": a week of reads, most of them of few tensors, and where the bits went.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use bitgrain::store::policy::{AbsentRule, PolicyConfig};
-use bitgrain::store::{Clock, StoreConfig, StoreStats, SyncMode, TensorStore};
+use bitgrain::store::{Clock, StoreConfig, StoreStats, SyncMode, TensorStore, TierStats};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::block::Block;
 use super::{Chapter, Report};
 use crate::cmd::store::chart;
 use crate::error::CliError;
@@ -170,28 +170,38 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Report for Store {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{} reads in a simulated week, a tick every ten minutes; {} times a tensor got fewer bits; {:.1} s in all.\n",
-            self.reads, self.moves, self.seconds
-        )?;
-        chart::write(&self.stats, out)?;
+    fn blocks(&self) -> Vec<Block> {
         let mut table = Table::new(&["embeddings", "tensors", "reads", "bits", "cosine to the original"], 1);
         for group in &self.groups {
             let [bits, cosine] = [group.mean_bits, group.mean_cosine].map(digits);
             table.row([group.name.to_owned(), group.tensors.to_string(), group.reads.to_string(), bits, cosine]);
         }
-        writeln!(out, "\n{table}\n")?;
-        writeln!(
-            out,
-            "{} of f32 were {} when they were put and are {} now. Opened again, {} tensors were further from the original than \
-             their bound says.",
-            Size(self.f32_bytes),
-            Size(self.bytes_at_first),
-            Size(self.bytes_after),
-            if self.beyond_their_bound == 0 { "no".to_owned() } else { self.beyond_their_bound.to_string() },
-        )
+        let mut tiers = Vec::new();
+        // A vector takes every byte that is written to it.
+        let _ = chart::write(&self.stats, &mut tiers);
+        let used: Vec<&TierStats> = self.stats.tiers.iter().filter(|tier| tier.tensors > 0).collect();
+        #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
+        let bytes = |tier: &&TierStats| (tier.tier.name().to_owned(), tier.bytes as f64, Size(tier.bytes).to_string());
+        vec![
+            Block::text(format!(
+                "{} reads in a simulated week, a tick every ten minutes; {} times a tensor got fewer bits; {:.1} s in all.",
+                self.reads, self.moves, self.seconds
+            )),
+            Block::Terminal(String::from_utf8_lossy(&tiers).into_owned()),
+            Block::chart("Bytes per tier", &used, bytes),
+            Block::chart("Mean bits per value", &self.groups, |group| {
+                (group.name.to_owned(), group.mean_bits, digits(group.mean_bits))
+            }),
+            Block::Table(table),
+            Block::text(format!(
+                "{} of f32 were {} when they were put and are {} now. Opened again, {} tensors were further from the \
+                 original than their bound says.",
+                Size(self.f32_bytes),
+                Size(self.bytes_at_first),
+                Size(self.bytes_after),
+                if self.beyond_their_bound == 0 { "no".to_owned() } else { self.beyond_their_bound.to_string() },
+            )),
+        ]
     }
 
     fn to_json(&self) -> Result<Value, serde_json::Error> {

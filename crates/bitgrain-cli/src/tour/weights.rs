@@ -1,6 +1,5 @@
 //! Chapter "weights": a small model to GGUF and safetensors and back, at many formats and by a plan.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,6 +12,7 @@ use bitgrain::nn::model::plan::{Goal, candidates, plan};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::block::Block;
 use super::{Chapter, Report};
 use crate::error::CliError;
 use crate::number::{Size, digits};
@@ -142,8 +142,7 @@ fn planned(model: &ModelFile) -> Result<Planned, CliError> {
 }
 
 impl Report for Weights {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{} weights, {} as f32, written and read back:\n", self.weights, Size(self.f32_bytes))?;
+    fn blocks(&self) -> Vec<Block> {
         let header = ["format", "file", "bytes", "smaller", "rel. RMSE", "cosine", "SNR dB", "optimum dB", "GB/s"];
         let mut table = Table::new(&header, 2);
         for row in &self.formats {
@@ -161,24 +160,33 @@ impl Report for Weights {
                 format!("{:.2}", row.convert_gb_s),
             ]);
         }
-        writeln!(out, "{table}\n")?;
-        writeln!(
-            out,
-            "optimum    the best quantizer with as many levels and one scale, on normally distributed weights;"
-        )?;
-        writeln!(out, "           blocks with scales of their own can pass it, because they follow each row")?;
-        writeln!(out, "GB/s       of f32 converted, measured and written to disk, on every core\n")?;
-        writeln!(
-            out,
+        let chosen = self.plan.formats.iter().map(|(tensor, format)| format!("  {tensor:<14} {format}"));
+        let plan = format!(
             "A plan for {}, between q3_k and q4_k: {} with a relative RMSE of {}, by choosing per tensor",
             Size(self.plan.budget),
             Size(self.plan.bytes),
             digits(self.plan.relative_rmse)
-        )?;
-        for (tensor, format) in &self.plan.formats {
-            writeln!(out, "  {tensor:<14} {format}")?;
-        }
-        writeln!(out, "\nOn your own model: bitgrain quantize model.safetensors out.gguf --to q4_k")
+        );
+        #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
+        let bytes = |row: &Row| (row.format.to_owned(), row.bytes as f64, Size(row.bytes).to_string());
+        vec![
+            Block::text(format!("{} weights, {} as f32, written and read back:", self.weights, Size(self.f32_bytes))),
+            Block::Table(table),
+            Block::chart("Relative RMSE", &self.formats, |row| {
+                (row.format.to_owned(), row.relative_rmse, digits(row.relative_rmse))
+            }),
+            Block::chart("File size", &self.formats, bytes),
+            Block::terms([
+                (
+                    "optimum",
+                    "the best quantizer with as many levels and one scale, on normally distributed weights;\n\
+                     blocks with scales of their own can pass it, because they follow each row",
+                ),
+                ("GB/s", "of f32 converted, measured and written to disk, on every core"),
+            ]),
+            Block::text([plan].into_iter().chain(chosen).collect::<Vec<_>>().join("\n")),
+            Block::text("On your own model: bitgrain quantize model.safetensors out.gguf --to q4_k"),
+        ]
     }
 
     fn to_json(&self) -> Result<Value, serde_json::Error> {

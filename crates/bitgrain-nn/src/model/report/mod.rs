@@ -47,6 +47,9 @@ pub enum TradeOff<'a> {
     Missing(&'a str),
 }
 
+/// The style sheet of the page, for other pages that look like it.
+pub const STYLE: &str = include_str!("page.css");
+
 /// Histograms that are open when the page is.
 const WORST: usize = 8;
 
@@ -64,7 +67,7 @@ pub fn html(report: &Report<'_>) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (clean(report.first)) " and " (clean(report.second)) }
-                style { (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(STYLE)) }
             }
             body {
                 main {

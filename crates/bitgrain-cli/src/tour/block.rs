@@ -1,0 +1,98 @@
+//! `Block`: a piece of a chapter's report. Terminals get text, pages get HTML, both from the same blocks.
+
+use std::io::{self, Write};
+
+use crate::table::Table;
+
+/// A piece of a report.
+#[derive(Debug)]
+pub(crate) enum Block {
+    /// One or more sentences; line breaks are kept in terminals.
+    Text(String),
+    /// Terms of a table with their explanations; line breaks are kept in terminals.
+    Terms(Vec<(&'static str, String)>),
+    /// Figures.
+    Table(Table),
+    /// Bars, for pages only: tables carry the same figures.
+    Chart(Chart),
+    /// Preformatted lines for terminals only, where a page has a chart.
+    Terminal(String),
+}
+
+/// Bars of one figure, scaled to the largest.
+#[derive(Debug)]
+pub(crate) struct Chart {
+    pub(crate) title: &'static str,
+    pub(crate) bars: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    /// The figure with its unit.
+    pub(crate) text: String,
+}
+
+impl Block {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn terms<const N: usize>(terms: [(&'static str, &str); N]) -> Self {
+        Self::Terms(terms.map(|(term, text)| (term, text.to_owned())).into())
+    }
+
+    /// A chart with a bar for each row: its label, its value, and the value as text.
+    pub(crate) fn chart<T>(title: &'static str, rows: &[T], bar: impl Fn(&T) -> (String, f64, String)) -> Self {
+        let bars = rows.iter().map(bar).map(|(label, value, text)| Bar { label, value, text }).collect();
+        Self::Chart(Chart { title, bars })
+    }
+}
+
+/// Writes blocks for a terminal, with an empty line between two.
+pub(crate) fn write_text(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+    let shown = blocks.iter().filter(|block| !matches!(block, Block::Chart(_)));
+    for (i, block) in shown.enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        match block {
+            Block::Text(text) => writeln!(out, "{text}")?,
+            Block::Terms(terms) => write_terms(terms, out)?,
+            Block::Table(table) => writeln!(out, "{table}")?,
+            Block::Terminal(lines) => write!(out, "{lines}")?,
+            Block::Chart(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_terms(terms: &[(&str, String)], out: &mut dyn Write) -> io::Result<()> {
+    let width = terms.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0) + 2;
+    for (term, text) in terms {
+        for (i, line) in text.lines().enumerate() {
+            writeln!(out, "{:<width$}{line}", if i == 0 { term } else { "" })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_get_everything_but_charts_and_terms_are_aligned() {
+        let blocks = [
+            Block::text("Two rows."),
+            Block::chart("A chart", &[1.0], |value| ("x".to_owned(), *value, "1".to_owned())),
+            Block::terms([("bound", "guaranteed"), ("GB/s", "of f32,\nbest of five")]),
+        ];
+        let mut out = Vec::new();
+        write_text(&blocks, &mut out).expect("in memory");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert_eq!(text, "Two rows.\n\nbound  guaranteed\nGB/s   of f32,\n       best of five\n");
+    }
+}
