@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `charts` and `docs`, from any directory of the checkout.
+//! The project's own commands: `cargo xtask test`, `lint`, `bench`, `fuzz`, `crash`, `testing`, `parameters`, `charts` and `docs`, from any directory of the checkout.
 //!
 //! Exit code 0: done; 1: a command that ran said no; 2: the task itself could not be carried out.
 
@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod oracles;
 mod package;
+mod parameters;
 mod python;
 mod site;
 mod step;
@@ -30,6 +31,7 @@ enum Cli {
     Fuzz(cmd::fuzz::Args),
     Crash(cmd::crash::Args),
     Testing(cmd::testing::Args),
+    Parameters(cmd::parameters::Args),
     Charts(cmd::charts::Args),
     Docs(cmd::docs::Args),
 }
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Cli::Fuzz(args) => cmd::fuzz::run(&args),
         Cli::Crash(args) => cmd::crash::run(&args),
         Cli::Testing(args) => cmd::testing::run(&args),
+        Cli::Parameters(args) => cmd::parameters::run(&args),
         Cli::Charts(args) => cmd::charts::run(&args),
         Cli::Docs(args) => cmd::docs::run(&args, out),
     };

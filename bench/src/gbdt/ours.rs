@@ -62,13 +62,13 @@ fn params(job: &Job) -> Result<Params, Box<dyn Error + Send + Sync>> {
     let settings = job.settings;
     let symmetric = job.contender == "symmetric";
     Ok(Params {
-        rounds: settings.rounds,
+        n_estimators: settings.rounds,
         learning_rate: settings.learning_rate,
         num_leaves: if symmetric { 1 << settings.depth } else { settings.leaves },
         max_depth: symmetric.then_some(settings.depth),
         growth: if symmetric { Growth::Symmetric } else { Growth::LeafWise },
         min_child_samples: settings.min_child_samples,
-        precision: if symmetric { GradientPrecision::Pair8 } else { job.contender.parse()? },
+        gradient_precision: if symmetric { GradientPrecision::Pair8 } else { job.contender.parse()? },
         seed: settings.seed,
         ..Params::default()
     })

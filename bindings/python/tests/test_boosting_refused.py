@@ -160,25 +160,29 @@ def test_weights_that_are_none(weight, message):
 @pytest.mark.parametrize(
     ("setting", "kind", "message"),
     [
-        ({"n_estimators": 0}, ValueError, "n_estimators = 0: it must be a whole number from 1 on"),
-        ({"n_estimators": 2.5}, TypeError, "n_estimators = 2.5: it must be a whole number"),
-        ({"learning_rate": 0}, ValueError, "learning_rate = 0.0: it must be a number above 0"),
-        ({"learning_rate": "fast"}, TypeError, "learning_rate = 'fast': it must be a number"),
-        ({"num_leaves": 1}, ValueError, "num_leaves = 1"),
-        ({"subsample": 1.5}, ValueError, "subsample = 1.5: it must be a share above 0 and at most 1"),
-        ({"growth": "up"}, ValueError, "growth = 'up': it must be 'leaf', 'depth' or 'symmetric'"),
-        ({"gradient_precision": "pair2"}, ValueError, "gradient_precision = 'pair2'"),
+        ({"n_estimators": 0}, ValueError, "invalid n_estimators: `0`; use an integer of at least 1"),
+        ({"n_estimators": 2.5}, TypeError, "invalid n_estimators: `2.5`; use an integer"),
+        ({"learning_rate": 0}, ValueError, "invalid learning_rate: `0`; use a number above 0"),
+        ({"learning_rate": "fast"}, TypeError, "invalid learning_rate: `fast`; use a number above 0"),
+        ({"num_leaves": 1}, ValueError, "invalid num_leaves: `1`; use an integer from 2 to 131072"),
+        ({"subsample": 1.5}, ValueError, "invalid subsample: `1.5`; use a number above 0 and at most 1"),
+        ({"growth": "up"}, ValueError, "invalid growth: `up`; use `leaf`, `depth` or `symmetric`"),
+        ({"gradient_precision": "pair2"}, ValueError, "invalid gradient_precision: `pair2`"),
         ({"objective": "lambdarank"}, ValueError, "no objective lambdarank; there are: squared"),
         ({"objective": "binary"}, ValueError, "use BitgrainClassifier"),
-        ({"max_bin": 1}, ValueError, "max_bin = 1"),
+        ({"max_bin": 1}, ValueError, "invalid max_bin: `1`"),
         ({"n_jobs": 0}, ValueError, "n_jobs = 0"),
         ({"early_stopping_rounds": 5}, ValueError, "early_stopping_rounds needs validation data.*eval_set"),
         ({"categorical_features": [7]}, ValueError, "no column 7 to be categorical"),
         ({"categorical_features": ["a"]}, ValueError, "columns have no names"),
         ({"categorical_features": [0]}, ValueError, "is no category: codes are whole numbers"),
         ({"categorical_features": [True]}, ValueError, "1 flags, X has 3 features"),
-        ({"reg_lambda": -1}, ValueError, "reg_lambda = -1.0"),
-        ({"data_sample_strategy": "goss", "top_rate": 0.8, "other_rate": 0.8}, ValueError, "together at most 1"),
+        ({"reg_lambda": -1}, ValueError, "invalid reg_lambda: `-1`"),
+        (
+            {"data_sample_strategy": "goss", "top_rate": 0.8, "other_rate": 0.8},
+            ValueError,
+            "`other_rate = 0.8`; their sum must be",
+        ),
     ],
 )
 def test_settings_out_of_range(setting, kind, message):
@@ -204,7 +208,7 @@ def test_evaluation_that_does_not_fit():
         fit(X, Y, callbacks=[5])
     with pytest.raises(ValueError, match="init_model must be a Model"):
         fit(X, Y, init_model=5)
-    with pytest.raises(ValueError, match=r"no setting 'leaves'; there are: .*num_leaves"):
+    with pytest.raises(ValueError, match=r"unknown parameter: `leaves`; did you mean `num_leaves`\?"):
         bitgrain.train(bitgrain.Dataset(X, Y), leaves=5)
     with pytest.raises(ValueError, match=r"binned otherwise than the training data: make it by data\.like"):
         bitgrain.train(bitgrain.Dataset(X, Y), valid=bitgrain.Dataset(X[:30], Y[:30]))
@@ -240,13 +244,13 @@ def test_files_that_are_no_models(tmp_path):
         ({"class_weight": 5}, TypeError, "class_weight = 5"),
         ({"class_weight": ["x", "y"]}, TypeError, "class_weight has 'x'"),
         ({"init_model": "x"}, ValueError, "init_model must be a Model or a fitted estimator"),
-        ({"sample_rows": -1}, ValueError, "sample_rows = -1"),
-        ({"seed": -1}, ValueError, "seed = -1"),
-        ({"seed": 2**64}, ValueError, f"seed = {2**64}"),
+        ({"sample_rows": -1}, ValueError, "invalid sample_rows: `-1`"),
+        ({"seed": -1}, ValueError, "invalid seed: `-1`"),
+        ({"seed": 2**64}, ValueError, f"invalid seed: `{2**64}`"),
         ({"n_jobs": 10**30}, ValueError, f"n_jobs = {10**30}"),
         ({"n_jobs": "two"}, TypeError, "n_jobs = 'two'"),
-        ({"max_bin": "256"}, TypeError, "max_bin = '256'"),
-        ({"max_bin": 1}, ValueError, "max_bin = 1"),
+        ({"max_bin": "256"}, TypeError, "invalid max_bin: `256`"),
+        ({"max_bin": 1}, ValueError, "invalid max_bin: `1`"),
         ({"categorical": [None]}, TypeError, "column None cannot be categorical"),
         ({"categorical": [0.5]}, TypeError, "column 0.5 cannot be categorical"),
         ({"categorical": 0}, TypeError, "categorical = 0"),
@@ -263,7 +267,7 @@ def test_the_functions_say_what_they_take():
     for arguments, keywords, kind, message in (
         ((X,), {}, TypeError, "data must be a Dataset, not ndarray"),
         ((data, 5), {}, TypeError, "params must be Params or a dict"),
-        ((data, {"leaves": 3}), {}, ValueError, "no setting 'leaves'"),
+        ((data, {"leaves": 3}), {}, ValueError, "unknown parameter: `leaves`"),
         ((data,), {"objective": 5}, TypeError, "objective = 5"),
         ((data,), {"objective": lambda t, s: (s, s), "outputs": 10**12}, ValueError, "outputs = 10"),
         ((data,), {"callbacks": print}, TypeError, "callbacks = "),

@@ -84,6 +84,9 @@ pub(crate) enum CliError {
     /// Nothing could be trained.
     #[error("{0}")]
     Train(#[from] bitgrain::gbdt::train::TrainError),
+    /// A hyper-parameter cannot be used.
+    #[error(transparent)]
+    Parameter(#[from] bitgrain::gbdt::parameter::ParameterError),
     /// An objective that is none, or does not fit the targets.
     #[error("{0}")]
     Objective(#[from] bitgrain::gbdt::objective::ObjectiveError),
@@ -112,7 +115,7 @@ pub(crate) enum CliError {
         fraction: f64,
     },
     /// Early stopping without anything to watch.
-    #[error("--early-stopping needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
+    #[error("--early-stopping-rounds needs rows to measure on: give --valid FILE or --valid-fraction 0.2")]
     NothingToWatch,
     /// Weights of classes where there are none.
     #[error("--class-weight needs classes, and {objective} predicts numbers: leave it out")]

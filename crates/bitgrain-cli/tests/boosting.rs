@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use bitgrain::gbdt::parameter::{PARAMETERS, ParameterKind, ParameterStage, ParameterValue};
 use serde_json::Value;
 
 fn bitgrain(folder: &Path, arguments: &str) -> Output {
@@ -242,9 +243,12 @@ fn mistakes_say_what_to_do() {
     says("train train.csv --target sold --model m.bitgrain --objective squared", "column sold holds texts");
     says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "0.2 holds back a fifth");
     says("train train.csv --target price --model m.bitgrain --early-stopping 5", "--valid FILE or --valid-fraction");
-    says("train train.csv --target price --model m.bitgrain --rounds 0", "rounds = 0 is out of range");
+    says(
+        "train train.csv --target price --model m.bitgrain --rounds 0",
+        "invalid rounds: `0`; use an integer of at least 1",
+    );
     says("train train.csv --target price --model train.csv", "train.csv is read here");
-    says("cv train.csv --target price --folds 1", "folds = 1 is out of range");
+    says("cv train.csv --target price --folds 1", "invalid folds: `1`; use an integer from 2 to");
     assert!(std::fs::read_to_string(folder.join("train.csv")).expect("still there").starts_with("id,"));
     printed(folder, "train train.csv --target price --ignore id,sold,kind,weight --rounds 2 --model p.bitgrain");
     assert!(error(folder, "predict p.bitgrain test.csv -o out.xls").contains("ends in .csv, .tsv or .parquet"));
@@ -362,7 +366,9 @@ fn log_loss_goes_by_the_number_of_classes() {
     let report = |target| {
         json(
             folder,
-            &format!("train train.csv --target {target} --objective log_loss --rounds 2 --model m.bitgrain --json"),
+            &format!(
+                "train train.csv --target {target} --objective log_loss --n-estimators 2 --model m.bitgrain --json"
+            ),
         )
     };
     assert_eq!(
@@ -371,4 +377,89 @@ fn log_loss_goes_by_the_number_of_classes() {
     );
     let said = error(folder, "train train.csv --target kind --objective binary --model m.bitgrain");
     assert!(said.contains("`binary` predicts 2 classes, the target has 3; use `multiclass`"), "{said}");
+}
+
+#[test]
+fn every_alias_is_an_option_and_gives_the_same_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    houses(folder, "a.csv", 1, 300);
+    let model = |option: &str, value: &str| {
+        printed(folder, &format!("train a.csv --target price --model m.bitgrain --valid a.csv {option} {value}"));
+        std::fs::read(folder.join("m.bitgrain")).expect("written")
+    };
+    let plain = model("--num-leaves", "31");
+    for parameter in PARAMETERS.iter().filter(|parameter| parameter.stage != ParameterStage::Run) {
+        let value = match parameter.kind {
+            ParameterKind::Integer | ParameterKind::OptionalInteger => "5",
+            ParameterKind::Number => "0.25",
+            ParameterKind::Flag => "false",
+            ParameterKind::Choice(choices) => {
+                let default = (parameter.default)();
+                choices
+                    .iter()
+                    .map(|choice| choice.name)
+                    .find(|name| ParameterValue::from(*name) != default)
+                    .expect("two")
+            }
+            _ => panic!("{}: not an option", parameter.name),
+        };
+        let by = |name: &str| model(&format!("--{name}"), value);
+        let own = by(&parameter.name.replace('_', "-"));
+        assert_eq!(own, by(parameter.name), "{}", parameter.name);
+        for alias in parameter.aliases {
+            assert_eq!(own, by(alias), "{alias}");
+            assert_eq!(own, by(&alias.replace('_', "-")), "{alias}");
+        }
+        // What makes no difference to these rows: rounding of f32, rates of GOSS, and more rows than there are.
+        let idle =
+            ["stochastic_rounding", "top_rate", "other_rate", "subsample_freq", "max_cat_to_onehot", "sample_rows"];
+        let also = [
+            "early_stopping_rounds",
+            "max_cat_threshold",
+            "cat_l2",
+            "cat_smooth",
+            "min_split_gain",
+            "min_child_weight",
+        ];
+        assert!(own != plain || idle.contains(&parameter.name) || also.contains(&parameter.name), "{}", parameter.name);
+    }
+    for option in ["--objective", "--loss", "--objective_type"] {
+        assert_eq!(model(option, "mae"), model("--application", "absolute"));
+    }
+    for option in ["--n-jobs", "--num_threads", "--nthread", "--threads"] {
+        assert_eq!(model(option, "1"), plain);
+    }
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    houses(folder, "a.csv", 1, 100);
+    let says = |options: &str, expected: &str| {
+        let said = error(folder, &format!("train a.csv --target price --model m.bitgrain {options}"));
+        assert!(said.contains(expected), "{options}: {said}");
+        assert!(!folder.join("m.bitgrain").exists(), "{options}");
+    };
+    says("--lambda-l2 1 --reg-lambda 2", "`lambda_l2 = 1` and `reg_lambda = 2`; both names mean reg_lambda");
+    says("--goss --subsample 0.5", "`data_sample_strategy = goss` and `subsample = 0.5`");
+    says("--goss --data-sample-strategy bagging", "data_sample_strategy");
+    says("--alpha 0.9 --objective quantile", "`alpha = 0.9` and `objective = quantile");
+    says("--learning-rate fast", "invalid learning_rate: `fast`; use a number above 0");
+    says("--max-depth -2", "invalid max_depth: `-2`; use an integer from 1 to 131072, or -1 for none");
+    says("--num-leafs 3", "a similar argument exists");
+    printed(folder, "train a.csv --target price --model m.bitgrain --max-depth -1 --lambda-l2 1 --lambda 1.0");
+}
+
+#[test]
+fn help_and_completions_show_each_parameter_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in ["train --help", "cv --help", "completions bash", "completions zsh"] {
+        let shown = printed(folder.path(), arguments);
+        assert!(shown.contains("--reg-lambda") && shown.contains("--goss"), "{arguments}");
+        assert!(!shown.contains("--lambda-l2") && !shown.contains("--reg_lambda"), "{arguments}");
+    }
+    let help = printed(folder.path(), "train --help");
+    assert!(help.contains("[default: 31]") && help.contains("possible values: leaf, depth, symmetric"), "{help}");
 }

@@ -7,6 +7,7 @@
 //! | [`gradient`] | gradients in f32, or as pairs of 8 or 4 bits |
 //! | [`objective`] | what is minimised |
 //! | [`metric`] | how good predictions are |
+//! | [`parameter`] | hyper-parameters: names, aliases, ranges, defaults |
 //! | [`train`] | growing trees |
 //! | [`model`] | what was grown: trees, their file, models of other libraries |
 //! | [`predict`] | from rows to predictions |
@@ -31,6 +32,7 @@ pub mod metric;
 pub mod model;
 mod narrow;
 pub mod objective;
+pub mod parameter;
 pub mod predict;
 mod random;
 #[cfg(feature = "table")]

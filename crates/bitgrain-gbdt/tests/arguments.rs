@@ -27,10 +27,11 @@ fn names_are_as_many_as_features_and_each_is_one() {
 #[test]
 fn settings_outside_their_range_are_refused() {
     for max_bin in [0, 1, Quantizer::MAX_BIN + 1, u32::MAX] {
-        let refused = Err(FeatureError::InvalidMaxBin { max_bin });
-        assert_eq!(Quantizer::default().with_max_bin(max_bin), refused);
+        let refused = Quantizer::default().with_max_bin(max_bin).expect_err("out of range").to_string();
+        assert_eq!(refused, format!("invalid max_bin: `{max_bin}`; use an integer from 2 to 16777216"));
     }
-    assert_eq!(Quantizer::default().with_sample_rows(0), Err(FeatureError::EmptySample));
+    let refused = Quantizer::default().with_sample_rows(0).expect_err("out of range").to_string();
+    assert_eq!(refused, "invalid sample_rows: `0`; use an integer of at least 1");
 }
 
 #[test]

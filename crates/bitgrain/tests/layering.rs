@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("bitgrain-wasm", &[FACADE]),
     ("bitgrain-bench", &[FACADE]),
     ("bitgrain-fuzz", &[FACADE]),
-    ("xtask", &[]),
+    ("xtask", &[GBDT]),
 ];
 
 /// Lines a `lib.rs` stays under: it is a map, not a place for code.

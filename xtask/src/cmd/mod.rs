@@ -6,5 +6,6 @@ pub(crate) mod crash;
 pub(crate) mod docs;
 pub(crate) mod fuzz;
 pub(crate) mod lint;
+pub(crate) mod parameters;
 pub(crate) mod test;
 pub(crate) mod testing;

@@ -48,9 +48,7 @@ class BinnedData:
         categories: list[list[str] | None] | None = None,
         classes: list[str] | None = None,
         class_weights: str | Sequence[float] | None = None,
-        max_bin: int = 256,
-        sample_rows: int = 200_000,
-        seed: int = 0,
+        settings: dict[str, Any] | None = None,
         like: BinnedData | None = None,
         base: Booster | None = None,
         n_jobs: int | None = None,
@@ -117,6 +115,9 @@ class Booster:
 def match_columns(names: list[str], columns: list[str], named: bool) -> list[int]: ...
 def infer_objective(name: str | None, classes: int) -> tuple[str, int]: ...
 def objective_kind(name: str) -> str: ...
+def parameters() -> list[dict[str, Any]]: ...
+def resolve_parameters(given: dict[str, Any], objective: str | None = None) -> dict[str, Any]: ...
+def check_parameters(settings: dict[str, Any]) -> None: ...
 def train(
     data: BinnedData,
     settings: dict[str, Any],

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use super::booster::Booster;
 use super::columns::Categories;
 use super::pool::{self, Jobs};
+use super::settings::Settings;
 use super::source::Source;
 use crate::error::{Raised, Result};
 
@@ -30,8 +31,8 @@ pub(crate) struct BinnedData {
 impl BinnedData {
     #[new]
     #[pyo3(signature = (
-        features, targets, weights=None, *, names=None, categories=None, classes=None, class_weights=None, max_bin=256,
-        sample_rows=200_000, seed=0, like=None, base=None, n_jobs=None,
+        features, targets, weights=None, *, names=None, categories=None, classes=None, class_weights=None, settings=None,
+        like=None, base=None, n_jobs=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn new(
@@ -43,9 +44,7 @@ impl BinnedData {
         categories: Option<Categories>,
         classes: Option<Vec<String>>,
         class_weights: Option<OfClasses>,
-        max_bin: u32,
-        sample_rows: usize,
-        seed: u64,
+        settings: Option<Settings>,
         like: Option<&Bound<'_, Self>>,
         base: Option<&Bound<'_, Booster>>,
         n_jobs: Option<Jobs>,
@@ -59,7 +58,7 @@ impl BinnedData {
             class_weights.map_or(Ok(weights.clone()), |of_classes| of_classes.weigh(&targets.rounded(), weights))?;
         let base =
             base.map(|base| Arc::clone(&base.get().model)).or_else(|| like.and_then(|like| like.get().base.clone()));
-        let quantizer = Quantizer::default().with_max_bin(max_bin)?.with_sample_rows(sample_rows)?.with_seed(seed);
+        let quantizer = settings.map_or_else(|| Ok(Quantizer::default()), |settings| settings.quantizer())?;
         let schema = match like {
             Some(like) => Arc::clone(&like.get().schema),
             None => Arc::new(schema(names, categories, raw.n_features())?),

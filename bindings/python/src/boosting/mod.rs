@@ -6,7 +6,7 @@
 //! | `columns` | tables of other libraries, through Arrow's capsules |
 //! | `text` | columns of text on their way to codes |
 //! | `binned` | binned features with their targets |
-//! | `settings` | how trees are grown |
+//! | `settings` | hyper-parameters |
 //! | `objective`, `metric` | Python's own losses and measures |
 //! | `training` | growing trees, and the folds of a cross-validation |
 //! | `booster` | models: prediction, files |
@@ -35,6 +35,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(columns::match_columns, module)?)?;
     module.add_function(wrap_pyfunction!(objective::infer_objective, module)?)?;
     module.add_function(wrap_pyfunction!(objective::objective_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::resolve_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::check_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     module.add_function(wrap_pyfunction!(training::cross_validate, module)?)
 }

@@ -1,75 +1,136 @@
-//! How trees are grown, as Python says it.
+//! Hyper-parameters as Python gives them: converted here, checked by the engine's table.
 
-use bitgrain::gbdt::gradient::GradientPrecision;
-use bitgrain::gbdt::train::{Bagging, Goss, Growth, Params};
+use bitgrain::gbdt::feature::Quantizer;
+use bitgrain::gbdt::parameter::{
+    HyperParameter, PARAMETERS, ParameterError, ParameterKind, ParameterSet, ParameterStage, ParameterValue, find,
+};
+use bitgrain::gbdt::train::Params;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
 
 use crate::error::{Raised, Result};
 
-/// A dictionary that has all of these.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(super) struct Settings {
-    rounds: usize,
-    learning_rate: f64,
-    growth: String,
-    num_leaves: usize,
-    max_depth: Option<usize>,
-    min_child_samples: usize,
-    min_child_weight: f64,
-    lambda_l1: f64,
-    lambda_l2: f64,
-    min_split_gain: f64,
-    feature_fraction: f64,
-    feature_fraction_by_node: f64,
-    /// A share of the rows, anew every so many rounds.
-    bagging: Option<(f64, usize)>,
-    /// The share with the largest gradients, and that of the others.
-    goss: Option<(f64, f64)>,
-    precision: String,
-    stochastic_rounding: bool,
-    early_stopping: Option<usize>,
-    max_cat_to_onehot: usize,
-    cat_l2: f64,
-    cat_smooth: f64,
-    max_cat_threshold: usize,
-    seed: u64,
-}
+/// A dictionary of parameters by name or alias.
+pub(super) struct Settings(ParameterSet);
 
 impl Settings {
     pub(super) fn params(&self) -> Result<Params> {
-        let growth = match self.growth.as_str() {
-            "leaf" => Growth::LeafWise,
-            "depth" => Growth::DepthWise,
-            "symmetric" => Growth::Symmetric,
-            other => {
-                return Err(Raised::input(format!("growth = '{other}': it must be 'leaf', 'depth' or 'symmetric'")));
-            }
-        };
-        let precision: GradientPrecision = self.precision.parse().map_err(Raised::input)?;
-        Ok(Params {
-            rounds: self.rounds,
-            learning_rate: self.learning_rate,
-            growth,
-            num_leaves: self.num_leaves,
-            max_depth: self.max_depth,
-            min_child_samples: self.min_child_samples,
-            min_child_weight: self.min_child_weight,
-            lambda_l1: self.lambda_l1,
-            lambda_l2: self.lambda_l2,
-            min_split_gain: self.min_split_gain,
-            feature_fraction: self.feature_fraction,
-            feature_fraction_by_node: self.feature_fraction_by_node,
-            bagging: self.bagging.map(|(fraction, every)| Bagging { fraction, every }),
-            goss: self.goss.map(|(top_rate, other_rate)| Goss { top_rate, other_rate }),
-            precision,
-            stochastic_rounding: self.stochastic_rounding,
-            early_stopping: self.early_stopping,
-            max_cat_to_onehot: self.max_cat_to_onehot,
-            cat_l2: self.cat_l2,
-            cat_smooth: self.cat_smooth,
-            max_cat_threshold: self.max_cat_threshold,
-            seed: self.seed,
-        })
+        self.0.only(ParameterStage::Training)?;
+        Ok(self.0.params()?)
     }
+
+    pub(super) fn quantizer(&self) -> Result<Quantizer> {
+        Ok(self.0.quantizer()?)
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Settings {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let mut given = ParameterSet::default();
+        for (name, object) in object.cast::<PyDict>()?.iter() {
+            let name: String = name.extract()?;
+            let value = value(&object)?;
+            // Whether Python's type is the parameter's is known here only: for the engine, "5" is a number to parse.
+            let parameter = find(&name).map_err(Raised::from)?;
+            if let (
+                ParameterValue::Text(_),
+                ParameterKind::Integer | ParameterKind::OptionalInteger | ParameterKind::Flag,
+            ) = (&value, parameter.kind)
+            {
+                return Err(Raised::from(parameter.invalid(&name, &value, true)).into());
+            }
+            given.insert(&name, value).map_err(Raised::from)?;
+        }
+        Ok(Self(given))
+    }
+}
+
+impl From<ParameterError> for Raised {
+    fn from(error: ParameterError) -> Self {
+        match error {
+            ParameterError::Invalid { wrong_type: true, .. } => Self::dtype(error),
+            error => Self::input(error),
+        }
+    }
+}
+
+/// An object as a value. What is neither a number nor a string is shown as Python shows it.
+fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
+    if object.is_none() {
+        return Ok(ParameterValue::Unset);
+    }
+    if let Ok(flag) = object.extract::<bool>() {
+        return Ok(ParameterValue::Flag(flag));
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(ParameterValue::Text(text.to_string_lossy().into_owned()));
+    }
+    // Through `__index__` and `__float__`, so that NumPy's numbers are numbers.
+    if let Ok(integer) = object.extract::<i128>() {
+        return Ok(ParameterValue::Integer(integer));
+    }
+    if let Ok(number) = object.extract::<f64>() {
+        return Ok(ParameterValue::Number(number));
+    }
+    Ok(ParameterValue::Text(object.repr()?.to_string_lossy().into_owned()))
+}
+
+/// The parameters of a dictionary by their own names, each with the object that was given. Two names of one parameter
+/// must agree; ranges are not checked. `objective` is the one given elsewhere, if any.
+#[pyfunction]
+#[pyo3(signature = (given, objective=None))]
+pub(crate) fn resolve_parameters<'py>(
+    given: &Bound<'py, PyDict>,
+    objective: Option<&str>,
+) -> Result<Bound<'py, PyDict>> {
+    let mut names = ParameterSet::default();
+    let resolved = PyDict::new(given.py());
+    for (name, object) in given.iter() {
+        let parameter = names.insert(&name.extract::<String>()?, value(&object)?)?;
+        if !resolved.contains(parameter.name)? {
+            resolved.set_item(parameter.name, object)?;
+        }
+    }
+    let own = names.get("objective").map(ToString::to_string);
+    if let Some(objective) = objective.map(str::to_owned).or(own) {
+        names.check_objective(&objective)?;
+    }
+    Ok(resolved)
+}
+
+/// Checks types, ranges and conflicts of a training's parameters.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a dictionary in Python")]
+pub(crate) fn check_parameters(settings: Settings) -> Result<()> {
+    settings.params().map(drop)
+}
+
+/// The table of parameters: name, aliases, stage, default, accepted values and help of each.
+#[pyfunction]
+pub(crate) fn parameters(py: Python<'_>) -> Result<Vec<Bound<'_, PyDict>>> {
+    PARAMETERS.iter().map(|parameter| described(py, parameter)).collect()
+}
+
+fn described<'py>(py: Python<'py>, parameter: &HyperParameter) -> Result<Bound<'py, PyDict>> {
+    let stage = match parameter.stage {
+        ParameterStage::Training => "training",
+        ParameterStage::Binning => "binning",
+        ParameterStage::Run => "run",
+    };
+    let entry = PyDict::new(py);
+    entry.set_item("name", parameter.name)?;
+    entry.set_item("aliases", parameter.aliases)?;
+    entry.set_item("stage", stage)?;
+    match (parameter.default)() {
+        ParameterValue::Flag(flag) => entry.set_item("default", flag)?,
+        ParameterValue::Integer(integer) => entry.set_item("default", integer)?,
+        ParameterValue::Number(number) => entry.set_item("default", number)?,
+        ParameterValue::Text(text) => entry.set_item("default", text)?,
+        _ => entry.set_item("default", py.None())?,
+    }
+    entry.set_item("takes", parameter.takes())?;
+    entry.set_item("help", parameter.help)?;
+    Ok(entry)
 }

@@ -51,7 +51,6 @@ pub(crate) fn train(
 ) -> Result<Trained> {
     let raised = FirstRaised::default();
     let params = settings.params()?;
-    params.check()?;
     let objective = self::objective(objective, &raised)?;
     let (valid, watches) = (valid.unwrap_or_default(), watch_train.is_some());
     let metrics: Vec<Box<dyn Metric>> = match metrics {

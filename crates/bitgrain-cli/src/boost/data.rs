@@ -8,6 +8,7 @@ use bitgrain::gbdt::objective::{self, NameEntry};
 use bitgrain::gbdt::table::{Column, ColumnData, ColumnRoles, Numbers, ReadOptions, TableError, TrainingTable};
 use bitgrain::gbdt::{Model, Objective, Table};
 
+use super::settings::spellings;
 use crate::error::CliError;
 use crate::printable::printable;
 
@@ -20,9 +21,9 @@ pub(crate) struct Source {
     /// The column to learn; `label` in libsvm files.
     #[arg(long, value_name = "COL")]
     target: Option<String>,
-    #[arg(long, value_name = "NAME", help = objective_help())]
+    #[arg(long, value_name = "NAME", aliases = spellings("objective", "objective"), help = objective_help())]
     objective: Option<String>,
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help = metric_help())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', aliases = spellings("metric", "metric"), help = metric_help())]
     metric: Vec<String>,
     /// The column with the weights of the rows.
     #[arg(long, value_name = "COL")]

@@ -1,119 +1,138 @@
-//! How trees are grown, as options.
+//! Hyper-parameters as options, made from the engine's table.
+//!
+//! Every alias is an option of its own, hidden from the help, so that an error names the option that was used.
 
 use bitgrain::gbdt::feature::Quantizer;
-use bitgrain::gbdt::gradient::GradientPrecision;
-use bitgrain::gbdt::train::{Bagging, Goss, Growth, Params};
+use bitgrain::gbdt::parameter::{
+    HyperParameter, PARAMETERS, ParameterError, ParameterKind, ParameterSet, ParameterStage, ParameterValue,
+};
+use bitgrain::gbdt::train::Params;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
-use crate::error::CliError;
+/// The option that stands for `--data-sample-strategy goss`.
+const GOSS: &str = "goss";
 
-/// How trees are grown.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "How trees are grown")]
+/// Hyper-parameters that were given as options.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// Rounds: trees, or trees per class.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    rounds: usize,
-    /// How far each tree goes.
-    #[arg(long, value_name = "X", default_value_t = 0.1)]
-    learning_rate: f64,
-    /// Leaves of a tree at most.
-    #[arg(long, value_name = "N", default_value_t = 31)]
-    num_leaves: usize,
-    /// Splits from the root to a leaf at most; no bound but that of the leaves if not given.
-    #[arg(long, value_name = "N")]
-    max_depth: Option<usize>,
-    /// The order nodes are split in.
-    #[arg(long, value_enum, default_value = "leaf")]
-    growth: Order,
-    /// Rows of a leaf at least.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    min_child_samples: usize,
-    /// Shrinks leaves by a constant.
-    #[arg(long, value_name = "X", default_value_t = 0.0)]
-    lambda_l1: f64,
-    /// Shrinks leaves in proportion.
-    #[arg(long, value_name = "X", default_value_t = 0.0)]
-    lambda_l2: f64,
-    /// Share of the rows for each tree, drawn at random.
-    #[arg(long, value_name = "F", conflicts_with = "goss")]
-    bagging: Option<f64>,
-    /// Share of the features for each tree, drawn at random.
-    #[arg(long, value_name = "F", default_value_t = 1.0)]
-    feature_fraction: f64,
-    /// Keep the rows with large gradients and a sample of the others.
-    #[arg(long)]
-    goss: bool,
-    /// How gradients are kept: f32, pairs of 8 or 4 bits, or by the size of the data.
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: Precision,
-    /// Maximum number of bins per numeric feature, including the bin of missing values.
-    #[arg(long, value_name = "N", default_value_t = 256)]
-    max_bin: u32,
-    /// Stop after so many rounds without improvement on the validation rows.
-    #[arg(long, value_name = "N")]
-    early_stopping: Option<usize>,
-    /// Chooses samples, roundings, and rows that are held back.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-}
-
-/// The order nodes are split in.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Order {
-    /// The leaf that gains most, next.
-    Leaf,
-    /// All nodes of a level, then those of the next.
-    Depth,
-    /// All nodes of a level by one question: the fastest to predict with.
-    Symmetric,
-}
-
-/// How gradients are kept.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Precision {
-    F32,
-    /// A byte for the gradient and one for the hessian.
-    Pair8,
-    /// Four bits for each.
-    Pair4,
-    Auto,
+    given: Vec<(String, String)>,
 }
 
 impl Settings {
-    pub(crate) fn stops_early(&self) -> bool {
-        self.early_stopping.is_some()
-    }
-
-    pub(crate) fn params(&self) -> Params {
-        Params {
-            rounds: self.rounds,
-            learning_rate: self.learning_rate,
-            num_leaves: self.num_leaves,
-            max_depth: self.max_depth,
-            growth: match self.growth {
-                Order::Leaf => Growth::LeafWise,
-                Order::Depth => Growth::DepthWise,
-                Order::Symmetric => Growth::Symmetric,
-            },
-            min_child_samples: self.min_child_samples,
-            lambda_l1: self.lambda_l1,
-            lambda_l2: self.lambda_l2,
-            bagging: self.bagging.map(|fraction| Bagging { fraction, every: 1 }),
-            feature_fraction: self.feature_fraction,
-            goss: self.goss.then_some(Goss { top_rate: 0.2, other_rate: 0.1 }),
-            precision: match self.precision {
-                Precision::F32 => GradientPrecision::F32,
-                Precision::Pair8 => GradientPrecision::Pair8,
-                Precision::Pair4 => GradientPrecision::Pair4,
-                Precision::Auto => GradientPrecision::Auto,
-            },
-            early_stopping: self.early_stopping,
-            seed: self.seed,
-            ..Params::default()
+    /// Parameters by name, and the objective, whose meaning of `alpha` may differ.
+    fn given(&self, objective: Option<&str>) -> Result<ParameterSet, ParameterError> {
+        let mut given = ParameterSet::default();
+        for (name, value) in &self.given {
+            given.insert(name, value.as_str())?;
         }
+        if let Some(objective) = objective {
+            given.check_objective(objective)?;
+        }
+        Ok(given)
     }
 
-    pub(crate) fn quantizer(&self) -> Result<Quantizer, CliError> {
-        Ok(Quantizer::default().with_max_bin(self.max_bin)?.with_seed(self.seed))
+    pub(crate) fn params(&self, objective: Option<&str>) -> Result<Params, ParameterError> {
+        self.given(objective)?.params()
     }
+
+    pub(crate) fn quantizer(&self) -> Result<Quantizer, ParameterError> {
+        self.given(None)?.quantizer()
+    }
+}
+
+impl clap::Args for Settings {
+    fn augment_args(command: Command) -> Command {
+        let own = PARAMETERS.iter().filter(|parameter| parameter.stage != ParameterStage::Run);
+        let goss = Arg::new(GOSS)
+            .long(GOSS)
+            .action(ArgAction::SetTrue)
+            .help("Short for --data-sample-strategy goss")
+            .help_heading(HEADING);
+        command.args(own.flat_map(options)).arg(goss)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Settings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut settings = Self::default();
+        settings.update_from_arg_matches(matches)?;
+        Ok(settings)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let own = PARAMETERS.iter().filter(|parameter| parameter.stage != ParameterStage::Run);
+        for name in own.flat_map(|parameter| parameter.aliases.iter().chain([&parameter.name])) {
+            // A default is the engine's to fill in: a value that was not given contradicts nothing.
+            if matches.value_source(name) == Some(ValueSource::CommandLine) {
+                let value = matches.get_one::<String>(name).cloned().unwrap_or_default();
+                self.given.push(((*name).to_owned(), value));
+            }
+        }
+        if matches.get_flag(GOSS) {
+            self.given.push(("data_sample_strategy".to_owned(), GOSS.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+const HEADING: &str = "Training parameters";
+
+/// The options of a parameter: one of its name, and a hidden one of each alias.
+fn options(parameter: &'static HyperParameter) -> impl Iterator<Item = Arg> {
+    let aliases = parameter.aliases.iter().map(move |alias| option(parameter, alias).hide(true));
+    let mut own = option(parameter, parameter.name);
+    match (parameter.default)() {
+        ParameterValue::Unset => {}
+        default => own = own.default_value(default.to_string()),
+    }
+    [own].into_iter().chain(aliases)
+}
+
+fn option(parameter: &'static HyperParameter, name: &'static str) -> Arg {
+    let value_name = match parameter.kind {
+        ParameterKind::Integer | ParameterKind::OptionalInteger => "N",
+        ParameterKind::Number => "X",
+        ParameterKind::Flag => "BOOL",
+        _ => "NAME",
+    };
+    let arg = Arg::new(name)
+        .long(hyphenated(name))
+        .value_name(value_name)
+        .help(described(parameter))
+        .help_heading(HEADING)
+        .allow_negative_numbers(true);
+    // `--learning_rate`, as in files of LightGBM.
+    if name.contains('_') { arg.alias(name) } else { arg }
+}
+
+/// The help text, with the words of a choice.
+fn described(parameter: &HyperParameter) -> String {
+    match parameter.kind {
+        ParameterKind::Choice(choices) => {
+            let words: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
+            format!("{} [possible values: {}]", parameter.help, words.join(", "))
+        }
+        _ => parameter.help.to_owned(),
+    }
+}
+
+/// Further spellings of an option that a command declares itself, such as `--objective`: the parameter's aliases and its
+/// own name, with hyphens and with underscores.
+pub(crate) fn spellings(name: &str, except: &str) -> Vec<String> {
+    let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.name == name) else { return Vec::new() };
+    let names = parameter.aliases.iter().chain([&parameter.name]);
+    let mut all: Vec<String> = names.flat_map(|name| [hyphenated(name), (*name).to_owned()]).collect();
+    all.sort();
+    all.dedup();
+    all.retain(|name| name != except);
+    all
+}
+
+fn hyphenated(name: &str) -> String {
+    name.replace('_', "-")
 }

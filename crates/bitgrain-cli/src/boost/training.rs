@@ -41,7 +41,10 @@ pub(crate) fn train(
     let metrics = source.metrics(&*objective)?;
     let bar = RoundBar::new("training");
     interrupt::ask_first();
-    let mut trainer = Trainer::new(settings.params(), objective);
+    let params = settings.params(Some(learned.table.objective_name()))?;
+    let rounds_wanted = params.n_estimators;
+    let stops_early = params.early_stopping_rounds.is_some();
+    let mut trainer = Trainer::new(params, objective);
     for metric in metrics {
         trainer = trainer.metric(metric);
     }
@@ -55,9 +58,9 @@ pub(crate) fn train(
     bar.finish();
     if interrupt::asked() {
         let rounds = training.history.len();
-        eprintln!("stopped by Ctrl-C after {rounds} of {} rounds; the model so far is kept", settings.params().rounds);
+        eprintln!("stopped by Ctrl-C after {rounds} of {rounds_wanted} rounds; the model so far is kept");
     }
-    let stopped = training.best_round.filter(|_| settings.stops_early());
+    let stopped = training.best_round.filter(|_| stops_early);
     let last = stopped.unwrap_or(training.history.len().saturating_sub(1));
     Ok(TrainingRun {
         last,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::error::CliError;
@@ -21,6 +21,20 @@ pub(crate) struct Args {
 pub(crate) fn run<Cli: CommandFactory>(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
     // Through a buffer: the generator panics on a closed pipe.
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "bitgrain", &mut script);
+    generate(args.shell, &mut visible(&Cli::command()), "bitgrain", &mut script);
     Ok(out.write_all(&script)?)
+}
+
+/// The command without hidden options, which the generators would offer: every alias of a hyper-parameter is one.
+fn visible(command: &Command) -> Command {
+    let mut shown = Command::new(command.get_name().to_owned())
+        .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))
+        .subcommands(command.get_subcommands().map(visible));
+    if let Some(about) = command.get_about() {
+        shown = shown.about(about.clone());
+    }
+    if let Some(version) = command.get_version() {
+        shown = shown.version(version.to_owned());
+    }
+    shown
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::boost::data::Source;
 use crate::boost::outcome::seconds;
-use crate::boost::settings::Settings;
+use crate::boost::settings::{Settings, spellings};
 use crate::boost::training::show;
 use crate::error::CliError;
 use crate::number::digits;
@@ -27,7 +27,7 @@ use crate::threads::on_threads;
 #[command(after_help = "Examples:
   bitgrain cv houses.csv --target price
   bitgrain cv clicks.parquet --target clicked --folds 10 --metric auc,logloss
-  bitgrain cv a.csv --target y --rounds 1000 --early-stopping 20 --json")]
+  bitgrain cv a.csv --target y --n-estimators 1000 --early-stopping-rounds 20 --json")]
 pub(crate) struct Args {
     #[command(flatten)]
     source: Source,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: Settings,
     /// Threads to use; all cores if not given. The result is the same.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", aliases = spellings("n_jobs", "threads"))]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
     #[arg(long)]
@@ -84,7 +84,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
 }
 
 fn measured(args: &Args) -> Result<Report, CliError> {
+    // Before the table is read: a mistake in an option need not wait for it.
+    args.settings.params(None)?;
     let all = args.source.read(None)?;
+    let params = args.settings.params(Some(all.table.objective_name()))?;
     all.say_why();
     let start = Instant::now();
     let data = all.table.dataset(&args.settings.quantizer()?, None)?;
@@ -94,15 +97,14 @@ fn measured(args: &Args) -> Result<Report, CliError> {
         .map(|fold| {
             let objective = all.table.objective()?;
             let metrics = args.source.metrics(&*objective)?;
-            let trainer = metrics.into_iter().fold(Trainer::new(args.settings.params(), objective), Trainer::metric);
+            let trainer = metrics.into_iter().fold(Trainer::new(params.clone(), objective), Trainer::metric);
             let (bar, name) = (Arc::clone(&bar), format!("fold {} of {}", fold + 1, args.folds));
             Ok(trainer.on_round(move |round| show(bar.named(&name), round)))
         })
         .collect();
     let trainers = RefCell::new(trainers?.into_iter());
     let next = |_| trainers.borrow_mut().next().expect("one for each fold");
-    let dealt =
-        CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: args.settings.seed };
+    let dealt = CrossValidation { folds: args.folds, stratified: all.table.strata().is_some(), seed: params.seed };
     let done = dealt.run(&data, next)?;
     let rounds = |training: &Training| training.model.trees.len() / training.model.output.base_scores.len().max(1);
     let spread = |m: MetricSpread| Spread { name: m.name, folds: m.values, mean: m.mean, sd: m.deviation };

@@ -10,7 +10,7 @@ use bitgrain::gbdt::table::Fold;
 
 use crate::boost::data::{Source, TableFile};
 use crate::boost::outcome::Outcome;
-use crate::boost::settings::Settings;
+use crate::boost::settings::{Settings, spellings};
 use crate::boost::training::train;
 use crate::error::CliError;
 use crate::threads::on_threads;
@@ -23,8 +23,8 @@ use crate::threads::on_threads;
 #[command(
     after_help = "Examples:
   bitgrain train houses.csv --target price --model houses.bitgrain
-  bitgrain train clicks.parquet --target clicked --model clicks.bitgrain --valid-fraction 0.2 --early-stopping 20
-  bitgrain train train.csv --target y --valid valid.csv --model m.bitgrain --rounds 500 --learning-rate 0.05
+  bitgrain train clicks.parquet --target clicked --model clicks.bitgrain --valid-fraction 0.2 --early-stopping-rounds 20
+  bitgrain train train.csv --target y --valid valid.csv --model m.bitgrain --n-estimators 500 --learning-rate 0.05
   bitgrain train a.csv --target y --model m.bitgrain --growth symmetric     fastest to predict with, often less exact
   bitgrain train new.csv --target y --continue m.bitgrain --model m2.bitgrain                 more trees",
     allow_negative_numbers = true
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     settings: Settings,
     /// Threads to use; all cores if not given. The model is the same.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", aliases = spellings("n_jobs", "threads"))]
     threads: Option<NonZeroUsize>,
     /// Print JSON.
     #[arg(long)]
@@ -77,7 +77,8 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     if let Some(fraction) = args.valid_fraction.filter(|fraction| !(*fraction > 0.0 && *fraction < 1.0)) {
         return Err(CliError::ValidFraction { fraction });
     }
-    if args.settings.stops_early() && args.valid.is_none() && args.valid_fraction.is_none() {
+    let params = args.settings.params(None)?;
+    if params.early_stopping_rounds.is_some() && args.valid.is_none() && args.valid_fraction.is_none() {
         return Err(CliError::NothingToWatch);
     }
     refuse_over_input(args)?;
@@ -85,7 +86,7 @@ fn trained(args: &Args) -> Result<Report, CliError> {
     let base = args.base.as_ref().map(Model::load).transpose()?;
     let all = args.source.read(base.as_ref())?;
     all.say_why();
-    let (learned, valid) = held_back(args, all)?;
+    let (learned, valid) = held_back(args, all, params.seed)?;
     let trained = train(&args.source, &args.settings, &learned, valid.as_ref(), base.as_ref())?;
     save(&trained.training.model, &args.model)?;
     let file_bytes = fs::metadata(&args.model).map_or(0, |file| file.len());
@@ -97,13 +98,13 @@ fn trained(args: &Args) -> Result<Report, CliError> {
 }
 
 /// The rows to learn from, and those to measure on.
-fn held_back(args: &Args, all: TableFile) -> Result<(TableFile, Option<TableFile>), CliError> {
+fn held_back(args: &Args, all: TableFile, seed: u64) -> Result<(TableFile, Option<TableFile>), CliError> {
     if let Some(path) = &args.valid {
         let valid = args.source.read_like(path, &all)?;
         return Ok((all, Some(valid)));
     }
     let Some(fraction) = args.valid_fraction else { return Ok((all, None)) };
-    let fold = Fold::hold_out(all.table.matrix().n_rows(), all.table.strata(), fraction, args.settings.seed);
+    let fold = Fold::hold_out(all.table.matrix().n_rows(), all.table.strata(), fraction, seed);
     Ok((all.select(&fold.train), Some(all.select(&fold.valid))))
 }
 

@@ -128,7 +128,7 @@ fn made_up() -> Result<(Data, usize), CliError> {
 }
 
 fn train(data: &mut Dataset, valid: &Dataset, precision: GradientPrecision) -> Result<Training, CliError> {
-    let params = Params { precision, ..Params::default() };
+    let params = Params { gradient_precision: precision, ..Params::default() };
     let trainer = Trainer::new(params, objective::by_name("binary")?);
     let trainer = trainer.metric(metric::by_name("auc")?).metric(metric::by_name("logloss")?).valid(valid);
     Ok(trainer.train(data)?)

@@ -36,15 +36,6 @@ pub enum FeatureError {
         /// The name.
         name: String,
     },
-    /// A number of bins per feature outside its range.
-    #[error("{max_bin} bins per feature are not from 2 to {}", crate::feature::Quantizer::MAX_BIN)]
-    InvalidMaxBin {
-        /// The number that was asked for.
-        max_bin: u32,
-    },
-    /// A sample of no rows.
-    #[error("a sample of no rows has no quantiles")]
-    EmptySample,
     /// More bins in all than an index of 32 bits counts.
     #[error("{bins} bins in all are more than {} can be counted", u32::MAX - 1)]
     TooManyBins {

@@ -12,6 +12,7 @@ use super::sample::Sample;
 use super::seen::Seen;
 use super::weights::Weights;
 use super::{BinCuts, FeatureError, FeatureKind, Features};
+use crate::parameter::{self, ParameterError, ParameterValue};
 
 /// How cuts are found.
 ///
@@ -32,7 +33,7 @@ use super::{BinCuts, FeatureError, FeatureKind, Features};
 /// let features = Features::column_major(&values[..], 100, 1)?;
 /// let cuts = Quantizer::default().with_max_bin(4)?.compute_cuts(&features, None)?;
 /// assert_eq!(cuts.cuts(0), [24.5, 49.5, 74.5]); // 25 values in each bin
-/// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantizer {
@@ -59,26 +60,33 @@ impl Quantizer {
     /// features may have 256 in any case.
     ///
     /// # Errors
-    /// [`FeatureError::InvalidMaxBin`] unless it is from 2 to [`Quantizer::MAX_BIN`].
-    pub fn with_max_bin(self, max_bin: u32) -> Result<Self, FeatureError> {
-        match max_bin {
-            2..=Self::MAX_BIN => Ok(Self { max_bin, ..self }),
-            _ => Err(FeatureError::InvalidMaxBin { max_bin }),
-        }
+    /// [`ParameterError::Invalid`] unless it is from 2 to [`Quantizer::MAX_BIN`].
+    pub fn with_max_bin(self, max_bin: u32) -> Result<Self, ParameterError> {
+        checked("max_bin", max_bin)?;
+        Ok(Self { max_bin, ..self })
     }
 
     /// Quantiles are taken from this many rows if there are more.
     ///
     /// # Errors
-    /// [`FeatureError::EmptySample`] for 0.
-    pub fn with_sample_rows(self, sample_rows: usize) -> Result<Self, FeatureError> {
-        if sample_rows == 0 { Err(FeatureError::EmptySample) } else { Ok(Self { sample_rows, ..self }) }
+    /// [`ParameterError::Invalid`] for 0.
+    pub fn with_sample_rows(self, sample_rows: usize) -> Result<Self, ParameterError> {
+        checked("sample_rows", sample_rows)?;
+        Ok(Self { sample_rows, ..self })
     }
 
     /// Chooses the rows of the sample.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    pub(crate) fn max_bin(&self) -> u32 {
+        self.max_bin
+    }
+
+    pub(crate) fn sample_rows(&self) -> usize {
+        self.sample_rows
     }
 
     /// The cuts of every feature, or its categories. A row counts as its weight says, or as 1; the values of a row of
@@ -137,6 +145,11 @@ impl Quantizer {
     fn value_bins(&self, missing: bool) -> usize {
         (self.max_bin - u32::from(missing)) as usize
     }
+}
+
+/// Refuses a value outside the range that the table of parameters states.
+fn checked(name: &str, value: impl Into<ParameterValue>) -> Result<(), ParameterError> {
+    parameter::find(name)?.check(name, &value.into()).map(drop)
 }
 
 /// A bin for each of some ascending values.

@@ -48,15 +48,14 @@ impl CrossValidation {
     /// Trains once for each fold; `trainer` makes each training, with the metrics it is to be measured by.
     ///
     /// # Errors
-    /// [`TrainError::Param`] unless there are from 2 folds to one for each row, and whatever a training can meet.
+    /// [`TrainError::Folds`] unless there are from 2 folds to one for each row, and whatever a training can meet.
     pub fn run(
         &self,
         data: &Dataset,
         trainer: impl Fn(usize) -> Trainer<'static>,
     ) -> Result<CrossValidationResult, TrainError> {
         if !(2..=data.n_rows()).contains(&self.folds) {
-            let (name, range) = ("folds", "from 2 to the number of rows");
-            return Err(TrainError::Param { name, value: self.folds.to_string(), range });
+            return Err(TrainError::Folds { folds: self.folds, rows: data.n_rows() });
         }
         let fold_of = self.deal(&data.targets());
         let mut trainings = Vec::with_capacity(self.folds);
@@ -65,7 +64,7 @@ impl CrossValidation {
             let (held, kept): (Vec<usize>, Vec<usize>) = (0..data.n_rows()).partition(|&row| fold_of[row] == fold);
             let valid = data.rows(&held);
             let training: Trainer<'_> = trainer(fold);
-            let stops_early = training.params.early_stopping.is_some();
+            let stops_early = training.params.early_stopping_rounds.is_some();
             let training = training.valid(&valid).train(&mut data.rows(&kept))?;
             // The best round if training ended there, else the last.
             let best = training.best_round.filter(|_| stops_early);

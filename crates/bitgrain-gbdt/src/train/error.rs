@@ -3,6 +3,7 @@
 use crate::feature::FeatureError;
 use crate::metric::MetricError;
 use crate::objective::ObjectiveError;
+use crate::parameter::ParameterError;
 
 /// Why nothing was trained.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -25,15 +26,16 @@ pub enum TrainError {
         /// Rows there are.
         rows: usize,
     },
-    /// A setting outside its range.
-    #[error("{name} = {value} is out of range: it must be {range}")]
-    Param {
-        /// The setting.
-        name: &'static str,
-        /// What it was set to.
-        value: String,
-        /// What it can be.
-        range: &'static str,
+    /// A parameter cannot be used.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A number of folds that the rows cannot be dealt to.
+    #[error("invalid folds: `{folds}`; use an integer from 2 to the number of rows, {rows}")]
+    Folds {
+        /// The number that was given.
+        folds: usize,
+        /// Rows there are.
+        rows: usize,
     },
     /// An objective gave a gradient or a hessian that is not finite, or a negative hessian.
     #[error(

@@ -66,7 +66,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         let earlier = trainer.init.map_or(Comparison::F32, |model| model.comparison);
         let comparison = if data.cuts.any_precise() { Comparison::F64 } else { earlier };
         let n_rows = data.n_rows();
-        let moves = outputs == 1 && trainer.params.goss.is_none() && !trainer.objective.whole();
+        let moves = outputs == 1 && trainer.params.goss().is_none() && !trainer.objective.whole();
         Ok(Self {
             order: (0..narrow(n_rows)).collect(),
             gradients: N::Rows::zeros(n_rows),
@@ -95,7 +95,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     /// Every round; the best is known if any was measured.
     fn grow(&mut self) -> Result<Option<usize>, TrainError> {
-        let rounds = self.trainer.params.rounds;
+        let rounds = self.trainer.params.n_estimators;
         let mut best: Option<(usize, f64)> = None;
         for round in 0..rounds {
             self.round(round)?;
@@ -110,7 +110,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             }
             self.history.push(metrics);
             let late = |patience: usize| best.is_some_and(|(best, _)| round - best >= patience);
-            if stop || self.trainer.params.early_stopping.is_some_and(late) {
+            if stop || self.trainer.params.early_stopping_rounds.is_some_and(late) {
                 break;
             }
         }
@@ -194,7 +194,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         // Those of one bin say nothing, and would only take the places of others.
         let map = self.data.cuts.map();
         let all: Vec<usize> = (0..self.data.n_features()).filter(|&feature| map.n_bins(feature) > 1).collect();
-        let share = self.trainer.params.feature_fraction;
+        let share = self.trainer.params.colsample_bytree;
         if share >= 1.0 { all } else { sampling::some_of(&all, share, seed) }
     }
 
@@ -203,9 +203,9 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     fn sample(&mut self, round: usize, largest: &mut [Largest]) -> usize {
         let params = &self.trainer.params;
         let n_rows = self.data.n_rows();
-        let chosen = if let Some(goss) = params.goss {
+        let chosen = if let Some(goss) = params.goss() {
             sampling::goss(goss, params, round, n_rows, &mut self.exact)
-        } else if let Some(bagging) = params.bagging {
+        } else if let Some(bagging) = params.bagging() {
             sampling::bag(bagging, params.seed, round, n_rows)
         } else {
             None
@@ -415,7 +415,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     fn finish(self, best_round: Option<usize>) -> Training {
         let Self { trainer, data, mut trees, history, base_scores, comparison, .. } = self;
         let outputs = base_scores.len();
-        if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping) {
+        if let (Some(best), Some(_)) = (best_round, trainer.params.early_stopping_rounds) {
             let before = trainer.init.map_or(0, |model| model.trees.len());
             trees.truncate(before + (best + 1) * outputs);
         }

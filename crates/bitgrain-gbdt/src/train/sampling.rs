@@ -2,8 +2,48 @@
 
 use bitgrain_kernels::histograms::PairF32;
 
-use super::{Bagging, Goss, Params};
+use super::Params;
 use crate::random::{mixed, share};
+
+/// The way in which the rows of a tree are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SampleStrategy {
+    /// A uniform sample: `subsample` of the rows, drawn again after `subsample_freq` rounds.
+    #[default]
+    Bagging,
+    /// Gradient-based one-side sampling: `top_rate` of the rows with the largest gradients are kept, and `other_rate` are
+    /// drawn from the others and weighted up.
+    Goss,
+}
+
+/// A random part of the rows for each tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bagging {
+    fraction: f64,
+    /// Rounds that share one draw.
+    every: usize,
+}
+
+/// Rows with large gradients are kept, some of the others stand for the rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Goss {
+    top_rate: f64,
+    other_rate: f64,
+}
+
+impl Params {
+    /// The uniform sample, if these settings ask for one.
+    pub(crate) fn bagging(&self) -> Option<Bagging> {
+        let samples = self.data_sample_strategy == SampleStrategy::Bagging && self.subsample_freq > 0;
+        (samples && self.subsample < 1.0).then_some(Bagging { fraction: self.subsample, every: self.subsample_freq })
+    }
+
+    /// The gradient-based sample, if these settings ask for one.
+    pub(crate) fn goss(&self) -> Option<Goss> {
+        let Self { top_rate, other_rate, .. } = *self;
+        (self.data_sample_strategy == SampleStrategy::Goss).then_some(Goss { top_rate, other_rate })
+    }
+}
 
 /// A share of some items, at least one if there are any, in their order.
 #[expect(

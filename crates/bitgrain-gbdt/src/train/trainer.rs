@@ -93,7 +93,7 @@ impl<'a> Trainer<'a> {
     pub fn train(mut self, data: &mut Dataset) -> Result<Training, TrainError> {
         self.params.check()?;
         self.check(data)?;
-        let precision = self.params.precision.of(data.n_rows());
+        let precision = self.params.gradient_precision.of(data.n_rows());
         // From here on in the pool: handing over every small piece of work from outside would cost more than the work.
         rayon::scope(|_| match precision {
             GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),
@@ -109,13 +109,13 @@ impl<'a> Trainer<'a> {
 
     /// What a model's file says of its training.
     pub(super) fn metadata(&self, best_round: Option<usize>) -> BTreeMap<String, String> {
-        let Params { rounds, learning_rate, num_leaves, growth, precision, seed, .. } = &self.params;
+        let Params { n_estimators, learning_rate, num_leaves, growth, gradient_precision, seed, .. } = &self.params;
         let mut said = vec![
-            ("rounds", rounds.to_string()),
+            ("rounds", n_estimators.to_string()),
             ("learning_rate", learning_rate.to_string()),
             ("num_leaves", num_leaves.to_string()),
             ("growth", format!("{growth:?}").to_lowercase()),
-            ("precision", precision.to_string()),
+            ("precision", gradient_precision.to_string()),
             ("seed", seed.to_string()),
         ];
         said.extend(best_round.map(|round| ("best_round", round.to_string())));
@@ -135,7 +135,7 @@ impl<'a> Trainer<'a> {
                 return Err(TrainError::OtherCuts);
             }
         }
-        if self.params.early_stopping.is_some() && (self.valid.is_empty() || self.metrics.is_empty()) {
+        if self.params.early_stopping_rounds.is_some() && (self.valid.is_empty() || self.metrics.is_empty()) {
             return Err(TrainError::NothingToWatch);
         }
         let Some(model) = self.init else {

@@ -52,7 +52,7 @@ fn reorder_columns(seed: u64) -> Result<(), TestCaseError> {
     let mut params = Params { growth, ..params(&mut random) };
     // Leaves of single rows at full rate fit them exactly: residuals of the next round are rounding errors, which tie.
     if params.learning_rate == 1.0 {
-        params.rounds = 1;
+        params.n_estimators = 1;
     }
     let mut order: Vec<usize> = (0..table.columns.len()).collect();
     (1..order.len()).rev().for_each(|last| order.swap(last, random.below(last + 1)));

@@ -28,7 +28,7 @@ proptest! {
             for row in 0..n_rows / 2 {
                 table.targets[n_rows - 1 - row] = 8.0 - table.targets[row];
             }
-            params = Params { rounds: 1, ..params };
+            params = Params { n_estimators: 1, ..params };
         }
         let mut order: Vec<usize> = (0..table.n_rows()).collect();
         (1..order.len()).rev().for_each(|last| order.swap(last, random.below(last + 1)));

@@ -140,14 +140,14 @@ impl Table {
 /// Any settings without samples; rows are not counted by estimates.
 pub(crate) fn params(random: &mut Random) -> Params {
     Params {
-        rounds: 1 + random.below(6),
+        n_estimators: 1 + random.below(6),
         learning_rate: [0.1, 0.5, 1.0][random.below(3)],
         growth: [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric][random.below(3)],
         num_leaves: [2, 4, 31][random.below(3)],
         max_depth: [None, Some(2)][random.below(2)],
         min_child_samples: 0,
         min_child_weight: [0.0, 1e-3, 2.0][random.below(3)],
-        lambda_l2: [0.0, 1.0][random.below(2)],
+        reg_lambda: [0.0, 1.0][random.below(2)],
         ..Params::default()
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn params(random: &mut Random) -> Params {
 /// The same for any precision, whose rounding goes by the places of rows.
 pub(crate) fn any_precision(random: &mut Random) -> Params {
     let precision = [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4][random.below(3)];
-    Params { precision, ..params(random) }
+    Params { gradient_precision: precision, ..params(random) }
 }
 
 fn column(random: &mut Random, kind: usize, n_rows: usize) -> Vec<f32> {

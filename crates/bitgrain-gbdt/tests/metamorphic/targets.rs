@@ -42,7 +42,7 @@ proptest! {
         let mut random = Random::new(seed);
         let factor = 2.0_f32.powi(power);
         let table = Table::new(&mut random, "squared");
-        let params = Params { lambda_l2: 0.0, ..params(&mut random) };
+        let params = Params { reg_lambda: 0.0, ..params(&mut random) };
         let mut scaled = table.clone();
         scaled.targets.iter_mut().for_each(|target| *target *= factor);
         let name = |delta: f64| if which == 3 { format!("huber@{delta}") } else { OF_RESIDUALS[which].to_owned() };

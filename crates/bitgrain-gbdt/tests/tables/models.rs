@@ -10,7 +10,7 @@ use bitgrain_gbdt::train::{Dataset, Params, Trainer};
 use super::from_text;
 
 fn trained(data: &mut Dataset, objective: &str) -> Model {
-    let params = Params { rounds: 5, min_child_samples: 1, ..Params::default() };
+    let params = Params { n_estimators: 5, min_child_samples: 1, ..Params::default() };
     Trainer::new(params, objective::by_name(objective).expect("an objective")).train(data).expect("trained").model
 }
 
@@ -63,7 +63,7 @@ fn labels_survive_validation_sets_rows_and_more_training() {
     let bare = bare.expect("two features");
     let again = Dataset::new(&bare, targets, None, &Quantizer::default()).expect("data");
     let mut again = again.start_from(&base, &bare).expect("fits");
-    let params = Params { rounds: 1, min_child_samples: 1, ..Params::default() };
+    let params = Params { n_estimators: 1, min_child_samples: 1, ..Params::default() };
     let trainer = Trainer::new(params, objective::by_name("binary").expect("binary")).continue_from(&base);
     let more = trainer.train(&mut again).expect("trained").model;
     assert_eq!((more.output.classes, &more.inputs[0].kind), (classes(), &base.inputs[0].kind));

@@ -45,7 +45,7 @@ fn constant_targets_stay_what_they_are() {
 fn more_bins_than_rows_and_infinite_values() {
     let values = [f32::NEG_INFINITY, -1.0, 0.0, 1.0, f32::INFINITY, f32::NAN];
     let targets = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-    let params = Params { rounds: 300, min_child_samples: 1, learning_rate: 0.3, ..small() };
+    let params = Params { n_estimators: 300, min_child_samples: 1, learning_rate: 0.3, ..small() };
     let training = trained(params, "squared", &column(&values), &targets).expect("six rows");
     let got = predictions(&training, &column(&values));
     assert!(got.iter().zip(targets).all(|(p, t)| (p - f64::from(t)).abs() < 1e-2), "{got:?}");
@@ -92,7 +92,7 @@ fn wide_features_take_two_bytes_as_long_as_these_tell_their_bins_apart() {
         let quantizer = Quantizer::default().with_max_bin(100_000).expect("in range");
         let mut data = Dataset::new(&column(&values), targets.clone(), None, &quantizer).expect("good data");
         assert_eq!(data.bytes_per_row(), bytes, "{rows} bins");
-        let params = Params { rounds: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
+        let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
         let training = Trainer::new(params, by_name("squared").expect("ours")).train(&mut data).expect("good data");
         let got = predictions(&training, &column(&values));
         assert!(got.iter().zip(&targets).all(|(p, t)| (p - f64::from(*t)).abs() < 1e-5), "{rows} bins");

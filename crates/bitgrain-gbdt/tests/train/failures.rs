@@ -54,7 +54,7 @@ fn the_first_row_without_a_gradient_is_named_whatever_the_threads() {
     let want = good().train(&mut data).expect("good data");
     for precision in PRECISIONS {
         for _ in 0..5 {
-            let params = Params { precision, ..small() };
+            let params = Params { gradient_precision: precision, ..small() };
             let error = on_threads(4, || Trainer::new(params, Box::new(Own)).train(&mut data));
             assert!(matches!(error, Err(TrainError::Gradient { row: 0, round: 1, .. })), "{precision}: {error:?}");
         }

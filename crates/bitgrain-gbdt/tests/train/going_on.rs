@@ -50,7 +50,7 @@ fn going_on_keeps_what_the_trees_knew_of_categories() {
     let fewer =
         Features::row_major(&values[..], targets.len(), 6).and_then(|f| f.with_categorical(&[2])).expect("rows");
     let mut data = dataset(&fewer, &targets).start_from(&first, &fewer).expect("the same features");
-    let trainer = Trainer::new(Params { rounds: 1, ..small() }, by_name("squared").expect("ours"));
+    let trainer = Trainer::new(Params { n_estimators: 1, ..small() }, by_name("squared").expect("ours"));
     let more = trainer.continue_from(&first).train(&mut data).expect("good data").model;
     let raw = |model| Predictor::new(model).and_then(|predictor| predictor.predict(&features)).expect("our own");
     assert_eq!(raw(&more.truncated(20)), raw(&first));
@@ -72,7 +72,7 @@ fn folds_that_go_on_from_a_model_are_measured_after_their_last_round() {
     let data = dataset(&features, &made.targets).start_from(model, &features).expect("the same features");
     for early_stopping in [None, Some(2)] {
         let trainer = |_| {
-            let params = Params { rounds: 5, early_stopping, ..small() };
+            let params = Params { n_estimators: 5, early_stopping_rounds: early_stopping, ..small() };
             Trainer::new(params, by_name("squared").expect("ours"))
                 .metric(metric::by_name("rmse").expect("ours"))
                 .continue_from(model)

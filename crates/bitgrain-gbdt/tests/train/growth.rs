@@ -4,7 +4,7 @@ use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::{Child, Rule, Tree};
 use bitgrain_gbdt::objective::{NAMES, by_name};
-use bitgrain_gbdt::train::{Bagging, Dataset, Goss, Growth, Params, Trainer};
+use bitgrain_gbdt::train::{Dataset, Growth, Params, SampleStrategy, Trainer};
 
 use crate::data::{CATEGORY, FEATURES, Made};
 use crate::{dataset, predictions, rmse, small, trained};
@@ -29,7 +29,7 @@ fn every_way_of_growing_learns_at_every_precision() {
     for growth in [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric] {
         let mut errors = Vec::new();
         for precision in [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4] {
-            let params = Params { rounds: 60, num_leaves: 31, growth, precision, ..small() };
+            let params = Params { n_estimators: 60, num_leaves: 31, growth, gradient_precision: precision, ..small() };
             let training = trained(params, "squared", &made.categorical(), &made.targets).expect("good data");
             assert_eq!(training.precision, precision);
             errors.push(rmse(&predictions(&training, &other.categorical()), &other.targets));
@@ -117,7 +117,7 @@ fn missing_values_go_where_they_lower_the_loss() {
     let values: Vec<f32> = (0..1000).map(|i| if i % 4 == 0 { f32::NAN } else { (i % 100) as f32 }).collect();
     let targets: Vec<f32> = values.iter().map(|value| f32::from(value.is_nan() || *value < 30.0)).collect();
     let features = Features::row_major(&values[..], 1000, 1).expect("whole rows");
-    let params = Params { rounds: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
+    let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
     for growth in [Growth::LeafWise, Growth::Symmetric] {
         let params = Params { growth, ..params.clone() };
         let training = trained(params, "squared", &features, &targets).expect("good data");
@@ -134,7 +134,7 @@ fn missing_values_go_where_they_lower_the_loss() {
 #[test]
 fn categories_are_split_into_sets() {
     let (made, other) = (Made::new(10_000, 7), Made::new(3000, 8));
-    let params = || Params { rounds: 3, num_leaves: 4, learning_rate: 1.0, ..small() };
+    let params = || Params { n_estimators: 3, num_leaves: 4, learning_rate: 1.0, ..small() };
     let numbers = trained(params(), "squared", &made.features(), &made.targets).expect("good data");
     let sets = trained(params(), "squared", &made.categorical(), &made.targets).expect("good data");
     let is_set = |rule: &Rule| matches!(rule, Rule::In(_));
@@ -163,10 +163,10 @@ fn samples_of_rows_learn_as_well() {
         let training = trained(params, "squared", &made.features(), &made.targets).expect("good data");
         rmse(&predictions(&training, &other.features()), &other.targets)
     };
-    let base = || Params { rounds: 60, ..small() };
+    let base = || Params { n_estimators: 60, ..small() };
     let all = error(base());
-    let bagged = error(Params { bagging: Some(Bagging { fraction: 0.6, every: 1 }), ..base() });
-    let goss = error(Params { goss: Some(Goss { top_rate: 0.2, other_rate: 0.2 }), ..base() });
+    let bagged = error(Params { subsample: 0.6, ..base() });
+    let goss = error(Params { data_sample_strategy: SampleStrategy::Goss, top_rate: 0.2, other_rate: 0.2, ..base() });
     assert!(bagged < all * 1.1 && goss < all * 1.15, "all {all}, bagged {bagged}, goss {goss}");
 }
 
@@ -189,7 +189,7 @@ fn every_objective_learns() {
         let metric = objective.metric();
         let higher = metric.higher_is_better();
         let mut data = dataset(&made.features(), targets);
-        let training = Trainer::new(Params { rounds: 50, ..small() }, objective)
+        let training = Trainer::new(Params { n_estimators: 50, ..small() }, objective)
             .metric(metric)
             .train(&mut data)
             .expect("good data");

@@ -4,7 +4,7 @@ use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::Model;
 use bitgrain_gbdt::objective::by_name;
-use bitgrain_gbdt::train::{Bagging, Dataset, Goss, Growth, Params, Trainer};
+use bitgrain_gbdt::train::{Dataset, Growth, Params, SampleStrategy, Trainer};
 
 use crate::data::Made;
 use crate::{dataset, on_threads, predictions, small, trained};
@@ -22,7 +22,7 @@ fn any_number_of_threads_grows_the_same_trees() {
     };
     for precision in PRECISIONS {
         for growth in [Growth::LeafWise, Growth::DepthWise, Growth::Symmetric] {
-            let params = Params { rounds: 3, num_leaves: 31, precision, growth, ..small() };
+            let params = Params { n_estimators: 3, num_leaves: 31, gradient_precision: precision, growth, ..small() };
             let one = with(&params, 1);
             for threads in [2, 5] {
                 assert!(with(&params, threads) == one, "{precision}, {growth:?}, {threads} threads");
@@ -34,15 +34,17 @@ fn any_number_of_threads_grows_the_same_trees() {
 #[test]
 fn samples_do_not_depend_on_threads_either() {
     let made = Made::new(50_000, 4);
-    let bagging = Params { bagging: Some(Bagging { fraction: 0.5, every: 2 }), feature_fraction: 0.7, ..small() };
+    let bagging = Params { subsample: 0.5, subsample_freq: 2, colsample_bytree: 0.7, ..small() };
     let goss = Params {
-        goss: Some(Goss { top_rate: 0.2, other_rate: 0.2 }),
+        data_sample_strategy: SampleStrategy::Goss,
+        top_rate: 0.2,
+        other_rate: 0.2,
         learning_rate: 0.5,
-        feature_fraction_by_node: 0.5,
+        colsample_bynode: 0.5,
         ..small()
     };
     for params in [bagging, goss] {
-        let params = Params { rounds: 6, ..params };
+        let params = Params { n_estimators: 6, ..params };
         let with = |threads: usize| {
             on_threads(threads, || trained(params.clone(), "squared", &made.features(), &made.targets))
                 .expect("good data")

@@ -21,7 +21,7 @@ use bitgrain_gbdt::train::{Dataset, Params, TrainError, Trainer, Training};
 
 /// Settings for small data.
 fn small() -> Params {
-    Params { rounds: 20, num_leaves: 15, min_child_samples: 5, ..Params::default() }
+    Params { n_estimators: 20, num_leaves: 15, min_child_samples: 5, ..Params::default() }
 }
 
 fn dataset(features: &Features<'_>, targets: &[f32]) -> Dataset {

@@ -18,7 +18,7 @@ fn a_missing_value_that_training_never_saw_goes_to_the_larger_child() {
     for growth in GROWTHS {
         for step in [20.0, 80.0] {
             let targets: Vec<f32> = values.iter().map(|&value| f32::from(value >= step)).collect();
-            let params = Params { rounds: 1, num_leaves: 2, learning_rate: 1.0, growth, ..small() };
+            let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, growth, ..small() };
             let training = trained(params, "squared", &features, &targets).expect("good data");
             let missing = Features::column_major(&[f32::NAN][..], 1, 1).expect("a column");
             let want = if step < 50.0 { 1.0 } else { 0.0 };
@@ -79,7 +79,7 @@ fn categories_that_training_never_saw_go_with_those_outside_the_set() {
     let values: Vec<f32> = (0..100).map(|row| (row % 2) as f32).collect();
     let features =
         Features::column_major(&values[..], 100, 1).and_then(|f| f.with_categorical(&[0])).expect("a column");
-    let params = Params { rounds: 1, num_leaves: 2, learning_rate: 1.0, min_child_samples: 1, ..small() };
+    let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, min_child_samples: 1, ..small() };
     let training = trained(params, "squared", &features, &values).expect("good data");
     assert!(!training.model.trees[0].splits[0].missing_left);
     let predictor = Predictor::new(&training.model).expect("our own model");

@@ -5,7 +5,7 @@ use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::metric;
 use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{Dataset, Growth, Params, TrainError, Trainer};
+use bitgrain_gbdt::train::{Dataset, Growth, Params, SampleStrategy, TrainError, Trainer};
 
 use crate::data::{Made, Random};
 use crate::{dataset, predictions, rmse, small, trained};
@@ -40,7 +40,7 @@ fn leaves_without_rows_say_nothing() {
     let values: Vec<f32> = values.chunks(4).flat_map(|r| [r[0], r[0] + r[3] * 1e-3, r[1], r[2]]).collect();
     let features = Features::row_major(&values[..], 3000, 4).expect("whole rows");
     for precision in PRECISIONS {
-        let params = Params { growth: Growth::Symmetric, max_depth: Some(7), precision, ..small() };
+        let params = Params { growth: Growth::Symmetric, max_depth: Some(7), gradient_precision: precision, ..small() };
         let model = trained(params, "binary", &features, &targets).expect("good data").model;
         let empty = || model.trees.iter().flat_map(|tree| &tree.leaves).filter(|leaf| leaf.count == 0);
         assert!(empty().count() > 10);
@@ -59,7 +59,8 @@ fn the_value_of_a_leaf_is_that_of_its_rows() {
     targets[4321] = 3e7;
     let features = Features::row_major(&values[..], 20_000, 2).expect("whole rows");
     for growth in GROWTHS {
-        let params = Params { rounds: 1, num_leaves: 31, learning_rate: 1.0, min_child_samples: 1, growth, ..small() };
+        let params =
+            Params { n_estimators: 1, num_leaves: 31, learning_rate: 1.0, min_child_samples: 1, growth, ..small() };
         let training = trained(params, "squared", &features, &targets).expect("good data");
         let leaves = Predictor::new(&training.model).and_then(|p| p.leaves(&features)).expect("our own model");
         let base = training.model.output.base_scores[0];
@@ -84,7 +85,7 @@ fn models_of_huge_targets_can_be_kept() {
         let targets: Vec<f32> = made.targets.iter().map(|target| target * factor).collect();
         for growth in GROWTHS {
             for precision in PRECISIONS {
-                let params = Params { growth, precision, ..small() };
+                let params = Params { growth, gradient_precision: precision, ..small() };
                 let model = trained(params, "squared", &made.features(), &targets).expect("finite").model;
                 assert_eq!(model.check(), Ok(()), "{growth:?}, {precision}, {factor}");
             }
@@ -98,7 +99,7 @@ fn splits_that_lose_more_than_f32_can_say_are_kept_finite() {
     let targets: Vec<f32> = made.targets.iter().map(|target| target * 1e24).collect();
     // Every node of a level is split, whether it gains or not.
     let growth = Growth::Symmetric;
-    let params = Params { growth, max_depth: Some(6), lambda_l2: 5.0, min_child_samples: 0, ..small() };
+    let params = Params { growth, max_depth: Some(6), reg_lambda: 5.0, min_child_samples: 0, ..small() };
     let model = trained(params, "squared", &made.features(), &targets).expect("finite").model;
     let gains = model.trees.iter().flat_map(|tree| &tree.splits).map(|split| split.gain);
     assert!(gains.fold(0.0, f32::min) == f32::MIN, "some lose by far");
@@ -111,7 +112,7 @@ fn any_learning_rate_gives_a_model_or_an_error() {
     for learning_rate in [1e-300, 1e9, 1e300, f64::MAX] {
         for objective in ["squared", "binary", "multiclass:3", "absolute"] {
             let targets = if objective == "binary" { made.classes() } else { made.three_classes() };
-            let params = Params { rounds: 1, learning_rate, ..small() };
+            let params = Params { n_estimators: 1, learning_rate, ..small() };
             match trained(params, objective, &made.features(), &targets) {
                 Ok(training) => assert_eq!(training.model.check(), Ok(()), "{objective}, {learning_rate}"),
                 Err(error) => assert!(matches!(error, TrainError::Gradient { .. }), "{error}"),
@@ -140,13 +141,13 @@ fn without_bounds_trees_grow_until_all_is_learned() {
         for precision in PRECISIONS {
             let free = |min_child_samples| {
                 let params = Params {
-                    rounds: 5,
+                    n_estimators: 5,
                     num_leaves: 4000,
                     learning_rate: 0.5,
                     min_child_samples,
                     min_child_weight: 0.0,
                     growth,
-                    precision,
+                    gradient_precision: precision,
                     ..small()
                 };
                 let training = trained(params, "binary", &features, &targets).expect("good data");
@@ -171,7 +172,7 @@ fn empty_categories_do_not_crowd_out_others() {
     let values: Vec<f32> = rows.iter().flat_map(|&(high, code)| [high, code as f32]).collect();
     let targets: Vec<f32> = rows.iter().map(|&(high, code)| high * 100.0 + f32::from(code % 8 < 2)).collect();
     let features = Features::row_major(&values[..], 8000, 2).and_then(|f| f.with_categorical(&[1])).expect("rows");
-    let params = Params { rounds: 1, num_leaves: 4, learning_rate: 1.0, cat_smooth: 0.0, cat_l2: 0.0, ..small() };
+    let params = Params { n_estimators: 1, num_leaves: 4, learning_rate: 1.0, cat_smooth: 0.0, cat_l2: 0.0, ..small() };
     let training = trained(params, "squared", &features, &targets).expect("good data");
     let error = rmse(&predictions(&training, &features), &targets);
     assert!(error < 0.05, "{error}");
@@ -184,12 +185,12 @@ fn features_that_say_nothing_are_not_drawn() {
         made.values.chunks(6).flat_map(|row| row.iter().copied().chain((0..constants).map(|_| 1.0))).collect();
     let features = Features::row_major(&values[..], 1000, 6 + constants).expect("whole rows");
     for growth in GROWTHS {
-        let params = Params { feature_fraction: 0.05, growth, ..small() };
+        let params = Params { colsample_bytree: 0.05, growth, ..small() };
         let model = trained(params, "squared", &features, &made.targets).expect("good data").model;
         let split = model.trees.iter().filter(|tree| !tree.splits.is_empty()).count();
         assert!(split > 15, "{growth:?}: {split} of 20 trees");
         let nothing = Features::row_major(&[1.0_f32; 3000][..], 1000, 3).expect("whole rows");
-        let params = Params { feature_fraction: 0.05, feature_fraction_by_node: 0.5, growth, ..small() };
+        let params = Params { colsample_bytree: 0.05, colsample_bynode: 0.5, growth, ..small() };
         let model = trained(params, "squared", &nothing, &made.targets).expect("good data").model;
         assert!(model.trees.iter().all(|tree| tree.splits.is_empty()));
     }
@@ -200,21 +201,23 @@ fn odd_settings_do_no_harm() {
     let made = Made::new(300, 13);
     let features = made.categorical();
     let quantizer = Quantizer::default().with_max_bin(70_000).expect("in range");
-    let base = || Params { rounds: 3, min_child_samples: 0, min_child_weight: 0.0, ..small() };
-    let bag = |fraction| Some(bitgrain_gbdt::train::Bagging { fraction, every: 1 });
-    let goss = |top_rate, other_rate| Some(bitgrain_gbdt::train::Goss { top_rate, other_rate });
+    let base = || Params { n_estimators: 3, min_child_samples: 0, min_child_weight: 0.0, ..small() };
+    let goss = |top_rate, other_rate| {
+        let data_sample_strategy = SampleStrategy::Goss;
+        Params { data_sample_strategy, top_rate, other_rate, learning_rate: 1.0, ..base() }
+    };
     let settings = [
         Params { num_leaves: 2, ..base() },
         Params { max_depth: Some(1), ..base() },
-        Params { bagging: bag(1e-9), ..base() },
-        Params { bagging: bag(1.0 - 1e-9), ..base() },
-        Params { goss: goss(1e-9, 1e-9), learning_rate: 1.0, ..base() },
-        Params { goss: goss(0.5, 0.4), learning_rate: 1.0, ..base() },
-        Params { lambda_l1: 1e300, ..base() },
-        Params { lambda_l2: 1e308, ..base() },
+        Params { subsample: 1e-9, ..base() },
+        Params { subsample: 1.0 - 1e-9, ..base() },
+        goss(1e-9, 1e-9),
+        goss(0.5, 0.4),
+        Params { reg_alpha: 1e300, ..base() },
+        Params { reg_lambda: 1e308, ..base() },
         Params { cat_smooth: 0.0, cat_l2: 0.0, max_cat_to_onehot: 0, ..base() },
         Params { max_cat_threshold: 0, ..base() },
-        Params { feature_fraction: 1e-9, feature_fraction_by_node: 1e-9, ..base() },
+        Params { colsample_bytree: 1e-9, colsample_bynode: 1e-9, ..base() },
     ];
     let weights: Vec<f32> = made.values.chunks(6).map(|row| f32::from(row[0] > 0.5)).collect();
     for params in settings {
@@ -227,7 +230,7 @@ fn odd_settings_do_no_harm() {
             ] {
                 for weights in [None, Some(weights.clone())] {
                     let mut data = Dataset::new(&features, targets.clone(), weights, &quantizer).expect("good data");
-                    let params = Params { growth, precision, ..params.clone() };
+                    let params = Params { growth, gradient_precision: precision, ..params.clone() };
                     let trainer = Trainer::new(params.clone(), by_name(objective).expect("ours"));
                     let training = trainer.train(&mut data).expect("legal");
                     assert_eq!(training.model.check(), Ok(()), "{objective} {params:?}");
@@ -241,7 +244,7 @@ fn odd_settings_do_no_harm() {
 #[test]
 fn trees_without_splits_do_not_add_up_what_rounding_left() {
     let made = Made::new(500, 4);
-    let params = Params { min_child_samples: 1000, rounds: 100, ..small() };
+    let params = Params { min_child_samples: 1000, n_estimators: 100, ..small() };
     let model = trained(params, "multiclass:3", &made.features(), &made.three_classes()).expect("good data").model;
     // The base scores fit best already, to the last digit that scores of training have.
     assert!(model.trees.iter().all(|tree| tree.leaves.len() == 1 && tree.leaves[0].value == 0.0));

@@ -68,7 +68,7 @@ fn train(values: &[f64], targets: &[f64], params: Params) -> (Model, f64) {
 #[test]
 fn raw_values_predict_as_their_bins_did() {
     let (values, targets) = table();
-    let (model, measured) = train(&values, &targets, Params { rounds: 80, ..small() });
+    let (model, measured) = train(&values, &targets, Params { n_estimators: 80, ..small() });
     assert_eq!((model.comparison, model.check()), (Comparison::F64, Ok(())));
     assert!(measured < 0.25, "{measured}: the steps of all columns are learned");
     let kept = Model::from_bytes(&model.to_bytes().expect("a model")).expect("its own file");

@@ -5,7 +5,7 @@ use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::metric::{self, MetricInput};
 use bitgrain_gbdt::objective::{NAMES, by_name};
 use bitgrain_gbdt::predict::Predictor;
-use bitgrain_gbdt::train::{Bagging, Dataset, EvalSet, Goss, Growth, Params, Targets, Trainer, Training};
+use bitgrain_gbdt::train::{Dataset, EvalSet, Growth, Params, SampleStrategy, Targets, Trainer, Training};
 
 use crate::data::Made;
 use crate::{predictions, small};
@@ -40,13 +40,19 @@ fn every_objective_is_listed() {
 fn histories_are_the_metrics_of_predictions() {
     let (made, held) = (Made::new(3000, 1), Made::new(700, 2));
     let weights: Vec<f32> = (0..3000).map(|row| (row % 4) as f32 * 0.7).collect();
-    let plain = || Params { rounds: 12, ..small() };
-    let goss = Some(Goss { top_rate: 0.3, other_rate: 0.2 });
+    let plain = || Params { n_estimators: 12, ..small() };
     let settings = [
         plain(),
-        Params { growth: Growth::Symmetric, precision: GradientPrecision::Pair8, ..plain() },
-        Params { bagging: Some(Bagging { fraction: 0.6, every: 1 }), ..plain() },
-        Params { goss, learning_rate: 0.5, precision: GradientPrecision::Pair4, ..plain() },
+        Params { growth: Growth::Symmetric, gradient_precision: GradientPrecision::Pair8, ..plain() },
+        Params { subsample: 0.6, ..plain() },
+        Params {
+            data_sample_strategy: SampleStrategy::Goss,
+            top_rate: 0.3,
+            other_rate: 0.2,
+            learning_rate: 0.5,
+            gradient_precision: GradientPrecision::Pair4,
+            ..plain()
+        },
     ];
     for objective in OBJECTIVES {
         for params in &settings {
@@ -89,7 +95,8 @@ fn a_large_mean_costs_nothing() {
     let error = |objective: &str, offset: f64| {
         let targets: Vec<f64> = near.iter().map(|target| target + offset).collect();
         let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("good data");
-        let trainer = Trainer::new(Params { rounds: 300, ..Params::default() }, by_name(objective).expect("ours"));
+        let trainer =
+            Trainer::new(Params { n_estimators: 300, ..Params::default() }, by_name(objective).expect("ours"));
         let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
         let error = root_mean_square(&training, &features, &targets);
         let last = training.history.last().expect("rounds")[0].value;
@@ -119,7 +126,7 @@ fn scores_stay_finite_at_any_learning_rate() {
     for objective in OBJECTIVES {
         for learning_rate in [2.0, 100.0, 1e6] {
             for growth in [Growth::LeafWise, Growth::Symmetric] {
-                let params = Params { rounds: 60, learning_rate, min_child_weight: 0.0, growth, ..small() };
+                let params = Params { n_estimators: 60, learning_rate, min_child_weight: 0.0, growth, ..small() };
                 let mut data = crate::dataset(&made.features(), &targets(&made, objective));
                 let trainer = Trainer::new(params, by_name(objective).expect("ours"));
                 let metric = by_name(objective).expect("ours").metric();

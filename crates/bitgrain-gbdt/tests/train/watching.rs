@@ -43,7 +43,7 @@ fn several_validation_data_are_measured_and_the_first_decides() {
     let mut data = dataset(&made.features(), &made.targets);
     let like = |other: &Made| data.like(&other.features(), other.targets.clone(), None).expect("the same features");
     let valid = [like(&first), like(&second)];
-    let params = Params { rounds: 1000, learning_rate: 0.5, early_stopping: Some(5), ..small() };
+    let params = Params { n_estimators: 1000, learning_rate: 0.5, early_stopping_rounds: Some(5), ..small() };
     let mut fit = |order: &[usize]| {
         let trainer = Trainer::new(params.clone(), squared()).metric(metric::by_name("rmse").expect("ours"));
         order.iter().fold(trainer, |trainer, &at| trainer.valid(&valid[at])).train(&mut data).expect("good data")
@@ -68,7 +68,7 @@ fn training_stops_when_nothing_improves_and_keeps_the_best() {
     let (made, other) = (Made::new(500, 3), Made::new(500, 4));
     let mut data = dataset(&made.features(), &made.targets);
     let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
-    let params = Params { rounds: 1000, learning_rate: 0.5, early_stopping: Some(5), ..small() };
+    let params = Params { n_estimators: 1000, learning_rate: 0.5, early_stopping_rounds: Some(5), ..small() };
     let training = Trainer::new(params, squared())
         .metric(metric::by_name("rmse").expect("ours"))
         .valid(&valid)
@@ -100,9 +100,9 @@ fn a_callback_sees_every_round_and_may_end_it() {
 fn going_on_is_like_never_having_stopped() {
     let made = Made::new(3000, 6);
     let features = made.features();
-    let half = trained(Params { rounds: 10, ..small() }, "squared", &features, &made.targets).expect("good data");
+    let half = trained(Params { n_estimators: 10, ..small() }, "squared", &features, &made.targets).expect("good data");
     let mut data = dataset(&features, &made.targets).start_from(&half.model, &features).expect("the same features");
-    let more = Trainer::new(Params { rounds: 10, ..small() }, squared())
+    let more = Trainer::new(Params { n_estimators: 10, ..small() }, squared())
         .continue_from(&half.model)
         .train(&mut data)
         .expect("good data");
@@ -149,7 +149,8 @@ fn an_objective_of_ones_own() {
     }
     let made = Made::new(2000, 8);
     let mut data = dataset(&made.features(), &made.targets);
-    let training = Trainer::new(Params { rounds: 60, ..small() }, Box::new(Own)).train(&mut data).expect("good data");
+    let training =
+        Trainer::new(Params { n_estimators: 60, ..small() }, Box::new(Own)).train(&mut data).expect("good data");
     assert_eq!(training.model.output.objective, "own");
     assert!(rmse(&predictions(&training, &made.features()), &made.targets) < 0.5);
     let mut targets = made.targets.clone();
@@ -176,15 +177,16 @@ fn every_fold_is_held_back_once() {
     assert_eq!(folds.run(&data, trainer).expect("good data"), result);
     for folds in [0, 1, 3001] {
         let error = CrossValidation { folds, ..CrossValidation::default() }.run(&data, trainer);
-        assert!(matches!(error, Err(TrainError::Param { name: "folds", .. })), "{folds}");
+        assert!(matches!(error, Err(TrainError::Folds { rows: 3000, .. })), "{folds}");
     }
 }
 
 #[test]
 fn importance_finds_what_the_target_depends_on() {
     let (made, other) = (Made::new(4000, 10), Made::new(2000, 11));
-    let model =
-        trained(Params { rounds: 60, ..small() }, "squared", &made.features(), &made.targets).expect("good data").model;
+    let model = trained(Params { n_estimators: 60, ..small() }, "squared", &made.features(), &made.targets)
+        .expect("good data")
+        .model;
     let metric = metric::by_name("r2").expect("ours");
     let features = other.features();
     let targets: Vec<f64> = other.targets.iter().map(|&target| f64::from(target)).collect();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::Link;
 use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, by_name};
-use bitgrain_gbdt::train::{Bagging, Params, Trainer};
+use bitgrain_gbdt::train::{Params, Trainer};
 
 use crate::data::Made;
 use crate::{dataset, predictions, small, trained};
@@ -50,15 +50,15 @@ fn a_whole_objective_sees_all_rows_in_their_order_once_a_round() {
     let made = Made::new(9000, 21); // more than fit a batch of the others
     let features = made.features();
     for precision in [GradientPrecision::F32, GradientPrecision::Pair8] {
-        for bagging in [None, Some(Bagging { fraction: 0.7, every: 1 })] {
-            let params = Params { precision, bagging, ..small() };
+        for subsample in [1.0, 0.7] {
+            let params = Params { gradient_precision: precision, subsample, ..small() };
             let calls = Arc::new(AtomicUsize::new(0));
             let objective = InOrder { targets: made.targets.clone(), calls: Arc::clone(&calls) };
             let mut data = dataset(&features, &made.targets);
             let training = Trainer::new(params.clone(), Box::new(objective)).train(&mut data).expect("good data");
-            assert_eq!(calls.load(Ordering::Relaxed), params.rounds);
+            assert_eq!(calls.load(Ordering::Relaxed), params.n_estimators);
             assert_eq!(data.targets(), made.targets, "the data is as it was");
-            if precision == GradientPrecision::F32 && bagging.is_none() {
+            if precision == GradientPrecision::F32 && subsample == 1.0 {
                 let moving = trained(params, "squared", &features, &made.targets).expect("good data");
                 let of = [&training, &moving].map(|training| predictions(training, &features));
                 let far = of[0].iter().zip(&of[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

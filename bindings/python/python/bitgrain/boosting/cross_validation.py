@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bitgrain import _native
 from bitgrain.boosting.callables import Metric, Objective, measures
 from bitgrain.boosting.dataset import Dataset
-from bitgrain.boosting.params import Params, whole
-from bitgrain.boosting.training import chosen_params, prepared
+from bitgrain.boosting.integer import integer
+from bitgrain.boosting.params import Params, chosen
+from bitgrain.boosting.training import prepared
 from bitgrain.errors import InputError
 
 __all__ = ["CrossValidationResult", "cross_validate"]
@@ -61,7 +62,7 @@ def cross_validate(
     data : Dataset
         What is learned from.
     params : Params or dict, optional
-        How trees are grown; `seed` also deals the rows.
+        Hyper-parameters as for :func:`train`; `seed` also assigns the rows to folds.
     objective, metric, link, outputs, n_jobs
         As for :func:`train`.
     folds : int
@@ -69,7 +70,7 @@ def cross_validate(
     stratified : bool, optional
         Whether each fold gets its share of every class; by default if there are classes.
     **settings
-        Settings of :class:`Params`, which come before those of `params`.
+        Hyper-parameters, which take precedence over those of `params`.
 
     Returns
     -------
@@ -91,18 +92,18 @@ def cross_validate(
     (3,)
 
     """
-    own = chosen_params(params, settings)
-    chosen, scores = prepared(data, objective, link, outputs)
-    if whole("folds", folds, 0) < 2:
+    given = chosen(params, settings, objective)
+    loss, scores = prepared(data, given.own("objective", objective), link, outputs)
+    if integer("folds", folds, 0) < 2:
         raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
     metrics, rounds = _native.cross_validate(
         data._native,
-        own.native(),
-        chosen,
-        measures(metric, scores),
+        given.params.native(),
+        loss,
+        measures(given.own("metric", metric), scores),
         folds=folds,
         stratified=data.classes is not None if stratified is None else stratified,
-        seed=own.seed,
-        n_jobs=n_jobs,
+        seed=given.params.seed,
+        n_jobs=given.own("n_jobs", n_jobs),
     )
     return CrossValidationResult({name: np.array(values) for name, values in metrics}, rounds)

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitgrain import _native
+from bitgrain.boosting.aliases import accepts_aliases
 from bitgrain.boosting.frame import read, read_like
+from bitgrain.boosting.integer import integer
 from bitgrain.boosting.model import Model, unwrapped
-from bitgrain.boosting.params import whole
 from bitgrain.boosting.target import Target, class_weights, encoded, encoded_like, weights
 from bitgrain.errors import DTypeError, NotFoundError
 
 __all__ = ["Dataset"]
 
 
+@accepts_aliases
 class Dataset:
     """Binned features with their targets: quantized once, trained on many times.
 
@@ -101,9 +103,7 @@ class Dataset:
             categories=categories,
             classes=None if target.classes is None else [str(each) for each in target.classes],
             class_weights=class_weights(class_weight, _classes(target)),
-            max_bin=whole("max_bin", max_bin, 2, 2**24),
-            sample_rows=whole("sample_rows", sample_rows, 1),
-            seed=whole("seed", seed, 0, 2**64 - 1),
+            settings={"max_bin": max_bin, "sample_rows": sample_rows, "seed": seed},
             base=None if base is None else base._native,
             n_jobs=n_jobs,
         )
@@ -200,7 +200,7 @@ class Dataset:
             if feature not in names:
                 raise NotFoundError(f"there is no feature {feature!r}; there are: {', '.join(names[:20])}")
             feature = names.index(feature)
-        return self._native.cuts(whole("feature", feature, 0))
+        return self._native.cuts(integer("feature", feature, 0))
 
     def __reduce__(self) -> NoReturn:
         raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or make one in each process")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bitgrain import _native
 from bitgrain.boosting.frame import is_sparse, read_like
+from bitgrain.boosting.integer import integer
 from bitgrain.boosting.pandas import label
-from bitgrain.boosting.params import whole
 from bitgrain.errors import InputError
 
 __all__ = ["Model", "load_model", "unwrapped"]
@@ -124,7 +124,7 @@ class Model:
     def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
         if rounds is not None:
-            rounds = whole("rounds", rounds, 0)
+            rounds = integer("rounds", rounds, 0)
         if native.wide and is_sparse(X):
             # Sparse rows are f32, and these thresholds are not.
             csr = X.tocsr()
@@ -153,7 +153,7 @@ class Model:
 
     def truncated(self, rounds: int) -> Model:
         """Give the model after its first rounds."""
-        return Model(self._native.truncated(whole("rounds", rounds, 0)))
+        return Model(self._native.truncated(integer("rounds", rounds, 0)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model's file, whole or not at all.

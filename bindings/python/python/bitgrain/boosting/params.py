@@ -1,84 +1,99 @@
-"""How trees are grown."""
+"""Hyper-parameters of a training."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-import operator
-from typing import Any, SupportsFloat
+from collections.abc import Mapping
+from typing import Any
 
-from bitgrain.errors import DTypeError, InputError
+from bitgrain import _native
+from bitgrain.boosting.aliases import accepts_aliases, resolved
+from bitgrain.errors import DTypeError
 
-__all__ = ["Params", "whole"]
+__all__ = ["Chosen", "Params", "chosen"]
 
 
+@accepts_aliases
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Params:
-    """How trees are grown. Names and defaults are LightGBM's where it has them, but for `subsample_freq`.
+    """Hyper-parameters of a training.
+
+    Names and defaults are those of LightGBM's scikit-learn interface, except for `subsample_freq`. Names of LightGBM
+    and XGBoost are accepted, too: ``Params(lambda_l2=1.0).reg_lambda`` is 1.0. Values are checked when they are used.
 
     Parameters
     ----------
-    n_estimators : int
-        Rounds: trees, or trees per class.
-    learning_rate : float
-        How far each tree goes.
-    num_leaves : int
-        Leaves of a tree at most.
-    max_depth : int
-        Splits from the root to a leaf at most; -1 or None is no bound.
-    growth : {"leaf", "depth", "symmetric"}
-        The order nodes are split in: the leaf that gains most, level by level, or all nodes of a level by one question.
-    min_child_samples : int
-        Rows of a leaf at least.
-    min_child_weight : float
-        Sum of the hessians of a leaf at least.
-    reg_alpha, reg_lambda : float
-        Shrink leaves by a constant, and in proportion.
-    min_split_gain : float
-        What a split must gain at least.
-    subsample : float
-        Share of the rows for each tree.
-    subsample_freq : int
-        A new share every so many rounds; 0, which is LightGBM's default, takes all rows whatever `subsample` says.
-    data_sample_strategy : {"bagging", "goss"}
-        ``"goss"`` keeps the rows with large gradients, `top_rate` of all, and draws `other_rate` from the others.
-    top_rate, other_rate : float
-        See `data_sample_strategy`.
-    colsample_bytree, colsample_bynode : float
-        Share of the features for each tree, and for each node.
-    gradient_precision : {"auto", "f32", "pair8", "pair4"}
-        How gradients are kept: as they are, a byte or four bits for each of gradient and hessian, or by the number of
-        rows: ``"auto"`` is ``"f32"`` up to a million, ``"pair8"`` up to ten million, ``"pair4"`` beyond.
-    stochastic_rounding : bool
-        Whether quantized gradients are rounded up or down by chance.
+    n_estimators : int, default 100
+        Number of boosting rounds: trees, or trees per class.
+    learning_rate : float, default 0.1
+        Learning rate: factor of each tree's predictions.
+    num_leaves : int, default 31
+        Maximum number of leaves per tree; symmetric trees round it up to a power of two.
+    max_depth : int, optional
+        Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels.
+    growth : {"leaf", "depth", "symmetric"}, default "leaf"
+        Order in which nodes are split: the leaf with the largest gain, level by level, or one split per level.
+    min_child_samples : int, default 20
+        Minimum number of rows per leaf, estimated from the hessians.
+    min_child_weight : float, default 0.001
+        Minimum sum of hessians per leaf.
+    reg_alpha : float, default 0.0
+        L1 penalty on leaf values.
+    reg_lambda : float, default 0.0
+        L2 penalty on leaf values.
+    min_split_gain : float, default 0.0
+        Minimum gain of a split.
+    subsample : float, default 1.0
+        Fraction of the rows drawn for each tree.
+    subsample_freq : int, default 1
+        Number of rounds that share one draw of rows; 0 uses all rows.
+    data_sample_strategy : {"bagging", "goss"}, default "bagging"
+        Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate.
+    top_rate : float, default 0.2
+        Fraction of the rows with the largest gradients that GOSS keeps.
+    other_rate : float, default 0.1
+        Fraction of the rows that GOSS draws from the others.
+    colsample_bytree : float, default 1.0
+        Fraction of the features drawn for each tree.
+    colsample_bynode : float, default 1.0
+        Fraction of the features drawn for each node.
+    gradient_precision : {"f32", "pair8", "pair4", "auto"}, default "f32"
+        Storage of gradients: f32, pairs of 8 or 4 bits, or auto (f32 up to 1 million rows, pair8 up to 10 million).
+    stochastic_rounding : bool, default True
+        Stochastic rounding of quantized gradients; pair4 always uses it.
     early_stopping_rounds : int, optional
-        Rounds without improvement on the validation data before training ends.
-    max_cat_to_onehot : int
-        Categories of a feature at most for splits of one category against the rest.
-    cat_l2, cat_smooth : float
-        Regularize splits by categories.
-    max_cat_threshold : int
-        Categories on the smaller side of a split at most.
-    seed : int
-        Chooses samples and roundings. A seed gives the same model on any number of threads.
+        Number of rounds without improvement on the validation data after which training stops; off by default.
+    max_cat_to_onehot : int, default 4
+        Maximum number of categories for which a split separates a single category.
+    cat_l2 : float, default 10.0
+        Additional L2 penalty of categorical splits.
+    cat_smooth : float, default 10.0
+        Smoothing of the statistics by which categories are ordered.
+    max_cat_threshold : int, default 32
+        Maximum number of categories on the smaller side of a split.
+    seed : int, default 0
+        Seed of samples and stochastic rounding.
 
     Examples
     --------
     >>> Params(num_leaves=63).num_leaves
     63
+    >>> Params(eta=0.05).learning_rate
+    0.05
     >>> Params(learning_rate=-1.0).check()
     Traceback (most recent call last):
-    bitgrain.errors.InputError: learning_rate = -1.0: it must be a number above 0
+    bitgrain.errors.InputError: invalid learning_rate: `-1.0`; use a number above 0
 
     """
 
+    # Fields: written by `cargo xtask parameters`.
     n_estimators: int = 100
     learning_rate: float = 0.1
     num_leaves: int = 31
-    max_depth: int | None = -1
+    max_depth: int | None = None
     growth: str = "leaf"
     min_child_samples: int = 20
-    min_child_weight: float = 1e-3
+    min_child_weight: float = 0.001
     reg_alpha: float = 0.0
     reg_lambda: float = 0.0
     min_split_gain: float = 0.0
@@ -97,104 +112,69 @@ class Params:
     cat_smooth: float = 10.0
     max_cat_threshold: int = 32
     seed: int = 0
+    # End of the fields.
 
     def replace(self, **settings: Any) -> Params:
-        """Give the same with other settings.
+        """Return the same parameters with others set.
 
         Raises
         ------
         InputError
-            If one of them is not known.
+            If a name is unknown, or one parameter is given twice with different values.
 
         """
-        known = {field.name for field in dataclasses.fields(self)}
-        unknown = sorted(set(settings) - known)
-        if unknown:
-            raise InputError(f"there is no setting {unknown[0]!r}; there are: {', '.join(sorted(known))}")
-        return dataclasses.replace(self, **settings)
+        return dataclasses.replace(self, **_fields(resolved(settings)))
 
     def check(self) -> None:
-        """Check every setting.
+        """Check every parameter.
 
         Raises
         ------
         InputError
-            If one is out of its range.
+            If a value is out of range.
         DTypeError
-            If one is not a number at all.
+            If a value is of the wrong type.
 
         """
-        self.native()
+        _native.check_parameters(self.native())
 
     def native(self) -> dict[str, Any]:
-        """Give the settings as the native half takes them, checked."""
-        depth = -1 if self.max_depth is None else whole("max_depth", self.max_depth, -1)
-        one_of("growth", self.growth, ("leaf", "depth", "symmetric"))
-        one_of("gradient_precision", self.gradient_precision, ("auto", "f32", "pair8", "pair4"))
-        one_of("data_sample_strategy", self.data_sample_strategy, ("bagging", "goss"))
-        share = _share("subsample", self.subsample)
-        every = whole("subsample_freq", self.subsample_freq, 0)
-        goss = self.data_sample_strategy == "goss"
-        if goss and self.top_rate + self.other_rate > 1.0:
-            raise InputError(f"top_rate = {self.top_rate} and other_rate = {self.other_rate}: together at most 1")
-        stopping = self.early_stopping_rounds
-        return {
-            "rounds": whole("n_estimators", self.n_estimators, 1),
-            "learning_rate": _number("learning_rate", self.learning_rate, above=True),
-            "growth": self.growth,
-            "num_leaves": whole("num_leaves", self.num_leaves, 2, 131_072),
-            "max_depth": None if depth <= 0 else min(depth, 64),
-            "min_child_samples": whole("min_child_samples", self.min_child_samples, 0),
-            "min_child_weight": _number("min_child_weight", self.min_child_weight),
-            "lambda_l1": _number("reg_alpha", self.reg_alpha),
-            "lambda_l2": _number("reg_lambda", self.reg_lambda),
-            "min_split_gain": _number("min_split_gain", self.min_split_gain),
-            "feature_fraction": _share("colsample_bytree", self.colsample_bytree),
-            "feature_fraction_by_node": _share("colsample_bynode", self.colsample_bynode),
-            "bagging": (share, every) if share < 1.0 and every > 0 and not goss else None,
-            "goss": (_share("top_rate", self.top_rate), _share("other_rate", self.other_rate)) if goss else None,
-            "precision": self.gradient_precision,
-            "stochastic_rounding": bool(self.stochastic_rounding),
-            "early_stopping": None if stopping is None else whole("early_stopping_rounds", stopping, 1),
-            "max_cat_to_onehot": whole("max_cat_to_onehot", self.max_cat_to_onehot, 0),
-            "cat_l2": _number("cat_l2", self.cat_l2),
-            "cat_smooth": _number("cat_smooth", self.cat_smooth),
-            "max_cat_threshold": whole("max_cat_threshold", self.max_cat_threshold, 0),
-            "seed": whole("seed", self.seed, 0, 2**64 - 1),
-        }
+        """Return the parameters as the native half takes and checks them."""
+        return dict(vars(self))
 
 
-def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    """Refuse what is none of the known words."""
-    if value not in known:
-        words = ", ".join(map(repr, known[:-1]))
-        raise InputError(f"{name} = {value!r}: it must be {words} or {known[-1]!r}")
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chosen:
+    """Parameters of a training and of the call that runs it."""
+
+    params: Params
+    run: dict[str, Any]
+    """Objective, metric, threads and messages, as far as they were given as parameters."""
+
+    def own(self, name: str, keyword: Any, default: Any = None) -> Any:
+        """Return a keyword, or the parameter of that name if the keyword has its default."""
+        return self.run.get(name, keyword) if keyword is default else keyword
 
 
-def whole(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
-    """Give a whole number within bounds."""
-    try:
-        whole = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise DTypeError(f"{name} = {value!r}: it must be a whole number") from None
-    if not least <= whole <= most:
-        between = f"from {least} on" if most == 2**63 - 1 else f"from {least} to {most}"
-        raise InputError(f"{name} = {whole}: it must be a whole number {between}")
-    return whole
+def chosen(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any], objective: object = None) -> Chosen:
+    """Merge parameters and keywords, which win, and check them."""
+    if params is not None and not isinstance(params, Params | Mapping):
+        raise DTypeError(f"params must be Params or a dict of settings, not {type(params).__name__}")
+    base = params if isinstance(params, Params) else Params()
+    given = params if isinstance(params, Mapping) else {}
+    objective = objective or resolved(settings).get("objective") or resolved(given).get("objective")
+    merged = {**resolved(given, objective), **resolved(settings, objective)}
+    run: dict[str, Any] = {
+        name: merged.pop(name) for name in ("objective", "metric", "n_jobs", "verbose") if name in merged
+    }
+    own = dataclasses.replace(base, **_fields(merged))
+    own.check()
+    return Chosen(own, run)
 
 
-def _number(name: str, value: SupportsFloat, *, above: bool = False) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} = {value!r}: it must be a number") from None
-    if not math.isfinite(number) or number < 0.0 or (above and number == 0.0):
-        raise InputError(f"{name} = {number}: it must be a number {'above 0' if above else 'from 0 on'}")
-    return number
-
-
-def _share(name: str, value: SupportsFloat) -> float:
-    share = _number(name, value)
-    if not 0.0 < share <= 1.0:
-        raise InputError(f"{name} = {share}: it must be a share above 0 and at most 1")
-    return share
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Refuse parameters that are not fields, such as `max_bin` of a dataset."""
+    others = {name: value for name, value in given.items() if name not in Params.__dataclass_fields__}
+    if others:
+        _native.check_parameters(others)
+    return given

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bitgrain.boosting.integer import integer
 from bitgrain.boosting.model import Model, unwrapped
-from bitgrain.boosting.params import whole
 from bitgrain.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, a
 
     """
     found = unwrapped(model, "model")
-    max_features = whole("max_features", max_features, 1)
+    max_features = integer("max_features", max_features, 1)
     values = found.feature_importance(kind)
     order = [at for at in np.argsort(values, kind="stable") if values[at] > 0][-max_features:]
     axes = _axes(ax, 7.0, 1.0 + 0.28 * max(len(order), 1))

@@ -9,14 +9,15 @@ from typing import Any
 from bitgrain import _native
 from bitgrain.boosting.callables import Loss, Metric, Objective, measures
 from bitgrain.boosting.dataset import Dataset
+from bitgrain.boosting.integer import integer
 from bitgrain.boosting.model import Model
-from bitgrain.boosting.params import Params, whole
+from bitgrain.boosting.params import Params, chosen
 from bitgrain.boosting.rounds import Callback, on_round
 from bitgrain.boosting.valid import Valid, named
 from bitgrain.errors import DTypeError, InputError, TrainingInterrupted
 from bitgrain.progress import Progress
 
-__all__ = ["chosen_params", "grow", "prepared", "train"]
+__all__ = ["grow", "prepared", "train"]
 
 
 def train(
@@ -44,7 +45,8 @@ def train(
     data : Dataset
         What is learned from. It can be used again: the training works on a copy of its bins.
     params : Params or dict, optional
-        How trees are grown; a dict has settings of :class:`Params`.
+        Hyper-parameters: those of :class:`Params` by any of their names, and ``objective``, ``metric``, ``n_jobs`` and
+        ``verbose``.
     objective : str or callable, optional
         What is minimised: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
         ``"tweedie:1.5"``, ``"binary"``, ``"multiclass"``, or LightGBM's and XGBoost's names for them. By default what
@@ -73,7 +75,7 @@ def train(
     n_jobs : int, optional
         Threads; all by default. The model does not depend on it.
     **settings
-        Settings of :class:`Params`, which come before those of `params`.
+        Hyper-parameters, which take precedence over those of `params`.
 
     Returns
     -------
@@ -99,17 +101,18 @@ def train(
     True
 
     """
-    chosen, own = prepared(data, objective, link, outputs)
+    given = chosen(params, settings, objective)
+    loss, own = prepared(data, given.own("objective", objective), link, outputs)
     return grow(
         data,
-        chosen_params(params, settings),
-        chosen,
+        given.params,
+        loss,
         valid=named(valid),
-        metrics=measures(metric, own),
+        metrics=measures(given.own("metric", metric), own),
         watch_train="train" if watch_train else None,
         callbacks=callbacks,
-        verbose=verbose,
-        n_jobs=n_jobs,
+        verbose=given.own("verbose", verbose, False),
+        n_jobs=given.own("n_jobs", n_jobs),
     )
 
 
@@ -120,18 +123,9 @@ def prepared(data: Dataset, objective: Objective | None, link: str, outputs: int
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     if callable(objective):
-        outputs = whole("outputs", outputs, 1, 2**16)
+        outputs = integer("outputs", outputs, 1, 2**16)
         return Loss(objective, outputs, link), outputs
     return data._native.objective(objective)
-
-
-def chosen_params(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any]) -> Params:
-    """Give settings of both kinds; those given by keyword come first."""
-    if isinstance(params, Mapping):
-        return Params().replace(**{**params, **settings})
-    if params is not None and not isinstance(params, Params):
-        raise DTypeError(f"params must be Params or a dict of settings, not {type(params).__name__}")
-    return (params or Params()).replace(**settings)
 
 
 def grow(
@@ -153,14 +147,13 @@ def grow(
 
     Validation data has names; `watch_train` is that of the training data, if it is measured, too.
     """
-    settings = params.native()
     if not isinstance(callbacks, Iterable):
         raise DTypeError(f"callbacks = {callbacks!r}: it must be a list of callables")
     callbacks = list(callbacks)
     for callback in callbacks:
         if not callable(callback):
             raise InputError(f"callback {callback!r} cannot be called")
-    if params.early_stopping_rounds is not None and not valid:
+    if (params.early_stopping_rounds or 0) > 0 and not valid:
         raise InputError("early_stopping_rounds needs validation data to watch: give valid, or eval_set to fit")
     quiet = verbose is not None and not verbose > 0
     progress = None if quiet else Progress(params.n_estimators, "training", show=verbose)
@@ -168,7 +161,7 @@ def grow(
     try:
         native, history, best, _, interrupted = _native.train(
             data._native,
-            settings,
+            params.native(),
             objective,
             metrics,
             valid=[(name, each._native) for name, each in valid],

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from bitgrain import _native
+from bitgrain.boosting.aliases import accepts_aliases
 from bitgrain.boosting.callables import Loss, Objective
 from bitgrain.boosting.target import Target, check_classes, class_weights
 from bitgrain.errors import DTypeError, InputError
@@ -24,6 +25,7 @@ __all__ = ["BitgrainClassifier"]
 
 
 @documented(BitgrainEstimator)
+@accepts_aliases
 class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[misc]
     """Gradient-boosted trees that predict classes and their probabilities.
 
@@ -62,13 +64,14 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         *,
         objective: Objective | None = None,
         class_weight: str | Mapping[Any, float] | Sequence[float] | None = None,
+        # Signature: written by `cargo xtask parameters`.
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         num_leaves: int = 31,
-        max_depth: int | None = -1,
+        max_depth: int | None = None,
         growth: str = "leaf",
         min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
+        min_child_weight: float = 0.001,
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         min_split_gain: float = 0.0,
@@ -79,19 +82,20 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         other_rate: float = 0.1,
         colsample_bytree: float = 1.0,
         colsample_bynode: float = 1.0,
-        max_bin: int = 256,
         gradient_precision: str = "f32",
-        categorical_features: Sequence[int] | Sequence[str] | None = None,
-        early_stopping_rounds: int | None = None,
-        importance_type: str = "gain",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int | None = False,
         stochastic_rounding: bool = True,
+        early_stopping_rounds: int | None = None,
         max_cat_to_onehot: int = 4,
         cat_l2: float = 10.0,
         cat_smooth: float = 10.0,
         max_cat_threshold: int = 32,
+        max_bin: int = 256,
+        # End of the signature.
+        categorical_features: Sequence[int] | Sequence[str] | None = None,
+        importance_type: str = "gain",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool | int | None = False,
     ) -> None:
         given = locals()
         # scikit-learn reads settings off the signature, so it has to be all there; the rest need not be said again.

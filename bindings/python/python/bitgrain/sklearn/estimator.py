@@ -32,14 +32,56 @@ class BitgrainEstimator(Settings):
 
     Parameters
     ----------
-    n_estimators, learning_rate, num_leaves, max_depth, growth, min_child_samples, min_child_weight, reg_alpha, \
-reg_lambda, min_split_gain, subsample, subsample_freq, data_sample_strategy, top_rate, other_rate, colsample_bytree, \
-colsample_bynode, gradient_precision, early_stopping_rounds, stochastic_rounding, max_cat_to_onehot, cat_l2, \
-cat_smooth, max_cat_threshold
-        How trees are grown: see :class:`bitgrain.boosting.Params`.
-    max_bin : int
-        Maximum number of bins per feature, including the bin of missing values. Categorical features may have 256
-        in any case.
+    n_estimators : int, default 100
+        Number of boosting rounds: trees, or trees per class.
+    learning_rate : float, default 0.1
+        Learning rate: factor of each tree's predictions.
+    num_leaves : int, default 31
+        Maximum number of leaves per tree; symmetric trees round it up to a power of two.
+    max_depth : int, optional
+        Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels.
+    growth : {"leaf", "depth", "symmetric"}, default "leaf"
+        Order in which nodes are split: the leaf with the largest gain, level by level, or one split per level.
+    min_child_samples : int, default 20
+        Minimum number of rows per leaf, estimated from the hessians.
+    min_child_weight : float, default 0.001
+        Minimum sum of hessians per leaf.
+    reg_alpha : float, default 0.0
+        L1 penalty on leaf values.
+    reg_lambda : float, default 0.0
+        L2 penalty on leaf values.
+    min_split_gain : float, default 0.0
+        Minimum gain of a split.
+    subsample : float, default 1.0
+        Fraction of the rows drawn for each tree.
+    subsample_freq : int, default 1
+        Number of rounds that share one draw of rows; 0 uses all rows.
+    data_sample_strategy : {"bagging", "goss"}, default "bagging"
+        Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate.
+    top_rate : float, default 0.2
+        Fraction of the rows with the largest gradients that GOSS keeps.
+    other_rate : float, default 0.1
+        Fraction of the rows that GOSS draws from the others.
+    colsample_bytree : float, default 1.0
+        Fraction of the features drawn for each tree.
+    colsample_bynode : float, default 1.0
+        Fraction of the features drawn for each node.
+    gradient_precision : {"f32", "pair8", "pair4", "auto"}, default "f32"
+        Storage of gradients: f32, pairs of 8 or 4 bits, or auto (f32 up to 1 million rows, pair8 up to 10 million).
+    stochastic_rounding : bool, default True
+        Stochastic rounding of quantized gradients; pair4 always uses it.
+    early_stopping_rounds : int, optional
+        Number of rounds without improvement on the validation data after which training stops; off by default.
+    max_cat_to_onehot : int, default 4
+        Maximum number of categories for which a split separates a single category.
+    cat_l2 : float, default 10.0
+        Additional L2 penalty of categorical splits.
+    cat_smooth : float, default 10.0
+        Smoothing of the statistics by which categories are ordered.
+    max_cat_threshold : int, default 32
+        Maximum number of categories on the smaller side of a split.
+    max_bin : int, default 256
+        Maximum number of bins per numeric feature, including the bin of missing values.
     categorical_features : list of int or str, or flags, optional
         Further columns whose numbers are codes of categories. Columns of a category type always are.
     importance_type : {"gain", "split"}

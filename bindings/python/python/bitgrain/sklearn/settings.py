@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from bitgrain.boosting.aliases import accepts_aliases, renamed
 from bitgrain.boosting.callables import Objective
 from bitgrain.boosting.params import Params
 from bitgrain.errors import InputError
@@ -16,48 +18,22 @@ from bitgrain.errors import InputError
 __all__ = ["Settings"]
 
 
+@accepts_aliases
 class Settings(BaseEstimator):  # type: ignore[misc]
-    """Settings that all estimators have; :class:`BitgrainEstimator` says what they are."""
-
-    #: Settings that are those of :class:`Params`, by the same name.
-    _PARAMS: ClassVar[tuple[str, ...]] = (
-        "n_estimators",
-        "learning_rate",
-        "num_leaves",
-        "max_depth",
-        "growth",
-        "min_child_samples",
-        "min_child_weight",
-        "reg_alpha",
-        "reg_lambda",
-        "min_split_gain",
-        "subsample",
-        "subsample_freq",
-        "data_sample_strategy",
-        "top_rate",
-        "other_rate",
-        "colsample_bytree",
-        "colsample_bynode",
-        "gradient_precision",
-        "early_stopping_rounds",
-        "stochastic_rounding",
-        "max_cat_to_onehot",
-        "cat_l2",
-        "cat_smooth",
-        "max_cat_threshold",
-    )
+    """Settings that all estimators have; :class:`BitgrainEstimator` documents them."""
 
     def __init__(
         self,
         *,
         objective: Objective | None = None,
+        # Signature: written by `cargo xtask parameters`.
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         num_leaves: int = 31,
-        max_depth: int | None = -1,
+        max_depth: int | None = None,
         growth: str = "leaf",
         min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
+        min_child_weight: float = 0.001,
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         min_split_gain: float = 0.0,
@@ -68,21 +44,23 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         other_rate: float = 0.1,
         colsample_bytree: float = 1.0,
         colsample_bynode: float = 1.0,
-        max_bin: int = 256,
         gradient_precision: str = "f32",
-        categorical_features: Sequence[int] | Sequence[str] | None = None,
-        early_stopping_rounds: int | None = None,
-        importance_type: str = "gain",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool | int | None = False,
         stochastic_rounding: bool = True,
+        early_stopping_rounds: int | None = None,
         max_cat_to_onehot: int = 4,
         cat_l2: float = 10.0,
         cat_smooth: float = 10.0,
         max_cat_threshold: int = 32,
+        max_bin: int = 256,
+        # End of the signature.
+        categorical_features: Sequence[int] | Sequence[str] | None = None,
+        importance_type: str = "gain",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool | int | None = False,
     ) -> None:
         self.objective = objective
+        # Attributes: written by `cargo xtask parameters`.
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
@@ -100,23 +78,38 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         self.other_rate = other_rate
         self.colsample_bytree = colsample_bytree
         self.colsample_bynode = colsample_bynode
-        self.max_bin = max_bin
         self.gradient_precision = gradient_precision
-        self.categorical_features = categorical_features
-        self.early_stopping_rounds = early_stopping_rounds
-        self.importance_type = importance_type
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
         self.stochastic_rounding = stochastic_rounding
+        self.early_stopping_rounds = early_stopping_rounds
         self.max_cat_to_onehot = max_cat_to_onehot
         self.cat_l2 = cat_l2
         self.cat_smooth = cat_smooth
         self.max_cat_threshold = max_cat_threshold
+        self.max_bin = max_bin
+        # End of the attributes.
+        self.categorical_features = categorical_features
+        self.importance_type = importance_type
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by their own names or by those of LightGBM and XGBoost.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or one parameter is given twice with different values.
+
+        """
+        own = type(self)._get_param_names()
+        changed: Self = super().set_params(**(params if params.keys() <= set(own) else renamed(params, own)))
+        return changed
 
     def _params(self) -> Params:
-        """Give how trees are grown, checked."""
-        params = Params(seed=self._seed(), **{name: getattr(self, name) for name in self._PARAMS})
+        """Return the parameters of the training, checked."""
+        names = [field.name for field in dataclasses.fields(Params) if field.name != "seed"]
+        params = Params(seed=self._seed(), **{name: getattr(self, name) for name in names})
         params.check()
         return params
 

@@ -93,7 +93,7 @@ impl Grower<'_> {
 
     /// The features that a node may use, whose way from the root this is.
     fn features_of(&self, way: u64) -> Vec<usize> {
-        let share = self.params.feature_fraction_by_node;
+        let share = self.params.colsample_bynode;
         if share >= 1.0 {
             return self.features.to_vec();
         }

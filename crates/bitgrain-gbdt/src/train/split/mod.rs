@@ -32,8 +32,8 @@ impl Rules {
         Self {
             grad_step,
             hess_step,
-            lambda_l1: params.lambda_l1,
-            lambda_l2: params.lambda_l2,
+            lambda_l1: params.reg_alpha,
+            lambda_l2: params.reg_lambda,
             min_child_samples: params.min_child_samples as f64,
             min_child_weight: params.min_child_weight,
             min_split_gain: params.min_split_gain,

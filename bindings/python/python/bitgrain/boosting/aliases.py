@@ -1,0 +1,70 @@
+"""Parameter names of LightGBM, XGBoost and scikit-learn, wherever ours are accepted."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+from bitgrain import _native
+
+__all__ = ["accepts_aliases", "renamed", "resolved"]
+
+T = TypeVar("T", bound=type)
+
+#: Each parameter of the table with all names it has, its own first.
+_TABLE: list[list[str]] = [[entry["name"], *entry["aliases"]] for entry in _native.parameters()]
+
+_KNOWN = frozenset(name for names in _TABLE for name in names)
+
+
+def resolved(given: Mapping[str, Any], objective: object = None) -> dict[str, Any]:
+    """Return parameters by their own names; `objective` is the one given elsewhere.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or one parameter is given twice with different values.
+
+    """
+    return _native.resolve_parameters(dict(given), objective if isinstance(objective, str) else None)
+
+
+def renamed(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return keywords by the names that a function has, such as ``random_state`` for ``seed``.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or one parameter is given twice with different values.
+
+    """
+    own = {name: value for name, value in given.items() if name in names and name not in _KNOWN}
+    others = resolved({name: value for name, value in given.items() if name not in own})
+    spelled = {known[0]: name for known in _TABLE for name in known if name in names}
+    return {**own, **{spelled.get(name, name): value for name, value in others.items()}}
+
+
+def accepts_aliases(decorated: T) -> T:
+    """Let the constructor of a class take every alias of its keywords.
+
+    The signature stays as it is written: scikit-learn and editors read it.
+    """
+    plain = decorated.__init__  # type: ignore[misc]
+    names = frozenset(inspect.signature(plain).parameters) - {"self"}
+
+    @functools.wraps(plain)
+    def accept(self: Any, *arguments: Any, **given: Any) -> None:
+        if not given.keys() <= names:
+            try:
+                given = renamed(given, names)
+            except ValueError as error:
+                # An unexpected keyword is a TypeError in Python; contradictory values are not.
+                if given.keys() <= names | _KNOWN:
+                    raise
+                raise TypeError(str(error)) from None
+        plain(self, *arguments, **given)
+
+    decorated.__init__ = accept  # type: ignore[misc]
+    return decorated

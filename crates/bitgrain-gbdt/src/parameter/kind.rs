@@ -1,0 +1,99 @@
+//! Types and ranges of parameters, and the words that describe them.
+
+use std::fmt::Write;
+
+/// The type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterKind {
+    /// An integer.
+    Integer,
+    /// An integer, or unset: 0, -1, `none` and Python's `None` all mean no limit or switched off.
+    OptionalInteger,
+    /// A finite floating-point number.
+    Number,
+    /// A boolean; `0` and `1` are accepted.
+    Flag,
+    /// One of several words.
+    Choice(&'static [ParameterChoice]),
+    /// Any value: the front end that takes it checks it.
+    Any,
+}
+
+/// A word that a parameter can be set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParameterChoice {
+    /// The word.
+    pub name: &'static str,
+    /// Words of other libraries for the same.
+    pub aliases: &'static [&'static str],
+}
+
+/// The values that a parameter can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterRange {
+    /// Every value of its type.
+    Any,
+    /// Integers between two bounds, both included.
+    Integers(u64, u64),
+    /// Numbers above 0.
+    Positive,
+    /// Numbers of at least 0.
+    NonNegative,
+    /// Numbers above 0 and at most 1.
+    Fraction,
+}
+
+impl ParameterRange {
+    /// Integers without an upper bound but that of the field's type.
+    #[must_use]
+    pub const fn at_least(least: u64) -> Self {
+        Self::Integers(least, u64::MAX)
+    }
+
+    pub(super) fn has_integer(self, integer: i128) -> bool {
+        match self {
+            Self::Integers(least, most) => (i128::from(least)..=i128::from(most)).contains(&integer),
+            _ => true,
+        }
+    }
+
+    pub(super) fn has_number(self, number: f64) -> bool {
+        number.is_finite()
+            && match self {
+                Self::Positive => number > 0.0,
+                Self::NonNegative => number >= 0.0,
+                Self::Fraction => number > 0.0 && number <= 1.0,
+                Self::Any | Self::Integers(..) => true,
+            }
+    }
+}
+
+/// The values of a type within a range, in words: `an integer of at least 1`.
+pub(super) fn described(kind: ParameterKind, range: ParameterRange) -> String {
+    let mut text = match kind {
+        ParameterKind::Integer | ParameterKind::OptionalInteger => "an integer".to_owned(),
+        ParameterKind::Number => "a number".to_owned(),
+        ParameterKind::Flag => "true or false".to_owned(),
+        ParameterKind::Choice(choices) => {
+            let words: Vec<String> = choices.iter().map(|choice| format!("`{}`", choice.name)).collect();
+            let (last, first) = words.split_last().map_or(("", &words[..]), |(last, first)| (last.as_str(), first));
+            if first.is_empty() { last.to_owned() } else { format!("{} or {last}", first.join(", ")) }
+        }
+        ParameterKind::Any => "another value".to_owned(),
+    };
+    let written = match range {
+        ParameterRange::Any => Ok(()),
+        ParameterRange::Integers(least, u64::MAX) => write!(text, " of at least {least}"),
+        ParameterRange::Integers(least, most) => write!(text, " from {least} to {most}"),
+        ParameterRange::Positive => write!(text, " above 0"),
+        ParameterRange::NonNegative => write!(text, " of at least 0"),
+        ParameterRange::Fraction => write!(text, " above 0 and at most 1"),
+    };
+    debug_assert!(written.is_ok(), "a string takes every character");
+    if kind == ParameterKind::OptionalInteger {
+        text.push_str(", or -1 for none");
+    }
+    text
+}

@@ -1,0 +1,195 @@
+//! The table: every hyper-parameter is declared here and nowhere else.
+//!
+//! A declaration of the first block is `help, name: type = default, range, aliases` and makes a field of [`Params`]; the
+//! entries of the second block belong to the binning or to a front end.
+
+use super::field::{Field, choices};
+use super::{HyperParameter, ParameterKind, ParameterRange as Range, ParameterStage, ParameterValue};
+use crate::feature::Quantizer;
+use crate::gradient::GradientPrecision;
+use crate::train::{Growth, SampleStrategy};
+
+macro_rules! parameters {
+    (
+        training { $( $(#[doc = $help:literal])+ $name:ident: $type:ty = $default:expr, $range:expr, [$($alias:literal),* $(,)?]; )* }
+        others { $($other:expr;)* }
+    ) => {
+        /// Settings of a training. Names and defaults are those of LightGBM's scikit-learn interface, except that
+        /// `subsample_freq` is 1, so that `subsample` alone has an effect.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Params {
+            $( $(#[doc = $help])+ pub $name: $type, )*
+        }
+
+        impl Default for Params {
+            fn default() -> Self {
+                Self { $($name: $default),* }
+            }
+        }
+
+        impl Params {
+            /// The value of a field by its name; `None` for a name that is not a field.
+            #[must_use]
+            pub fn get(&self, name: &str) -> Option<ParameterValue> {
+                match name {
+                    $( stringify!($name) => Some(Field::value(&self.$name)), )*
+                    _ => None,
+                }
+            }
+
+            /// Sets a field to a value that was checked; whether it fits the field's type.
+            pub(super) fn assign(&mut self, name: &str, value: &ParameterValue) -> bool {
+                match name {
+                    $( stringify!($name) => Field::read(value).map(|read| self.$name = read).is_some(), )*
+                    _ => false,
+                }
+            }
+        }
+
+        /// Every hyper-parameter, in the order of the help.
+        pub const PARAMETERS: &[HyperParameter] = &[
+            $( HyperParameter {
+                name: stringify!($name),
+                aliases: &[$($alias),*],
+                stage: ParameterStage::Training,
+                kind: <$type as Field>::KIND,
+                range: $range,
+                default: || Field::value(&Params::default().$name),
+                help: concat!($($help),+).trim_ascii_start(),
+            }, )*
+            $( $other, )*
+        ];
+    };
+}
+
+parameters! {
+    training {
+        /// Number of boosting rounds: trees, or trees per class
+        n_estimators: usize = 100, Range::at_least(1), [
+            "rounds", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds",
+            "nrounds", "num_boost_round", "max_iter",
+        ];
+        /// Learning rate: factor of each tree's predictions
+        learning_rate: f64 = 0.1, Range::Positive, ["shrinkage_rate", "eta"];
+        /// Maximum number of leaves per tree; symmetric trees round it up to a power of two
+        num_leaves: usize = 31, Range::Integers(2, 1 << 17), ["num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"];
+        /// Maximum tree depth, unlimited by default; symmetric trees have at most 16 levels
+        max_depth: Option<usize> = None, Range::Integers(1, 1 << 17), [];
+        /// Order in which nodes are split: the leaf with the largest gain, level by level, or one split per level
+        growth: Growth = Growth::LeafWise, Range::Any, ["grow_policy"];
+        /// Minimum number of rows per leaf, estimated from the hessians
+        min_child_samples: usize = 20, Range::at_least(0), [
+            "min_data_in_leaf", "min_data_per_leaf", "min_data", "min_samples_leaf",
+        ];
+        /// Minimum sum of hessians per leaf
+        min_child_weight: f64 = 1e-3, Range::NonNegative, [
+            "min_sum_hessian_in_leaf", "min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian",
+        ];
+        /// L1 penalty on leaf values
+        reg_alpha: f64 = 0.0, Range::NonNegative, ["lambda_l1", "alpha", "l1_regularization"];
+        /// L2 penalty on leaf values
+        reg_lambda: f64 = 0.0, Range::NonNegative, ["lambda_l2", "lambda", "l2_regularization"];
+        /// Minimum gain of a split
+        min_split_gain: f64 = 0.0, Range::NonNegative, ["min_gain_to_split", "gamma", "min_split_loss"];
+        /// Fraction of the rows drawn for each tree
+        subsample: f64 = 1.0, Range::Fraction, ["bagging_fraction", "bagging", "sub_row"];
+        /// Number of rounds that share one draw of rows; 0 uses all rows
+        subsample_freq: usize = 1, Range::at_least(0), ["bagging_freq"];
+        /// Row sampling: uniform, or gradient-based (GOSS) by top_rate and other_rate
+        data_sample_strategy: SampleStrategy = SampleStrategy::Bagging, Range::Any, [];
+        /// Fraction of the rows with the largest gradients that GOSS keeps
+        top_rate: f64 = 0.2, Range::Fraction, [];
+        /// Fraction of the rows that GOSS draws from the others
+        other_rate: f64 = 0.1, Range::Fraction, [];
+        /// Fraction of the features drawn for each tree
+        colsample_bytree: f64 = 1.0, Range::Fraction, ["feature_fraction", "sub_feature"];
+        /// Fraction of the features drawn for each node
+        colsample_bynode: f64 = 1.0, Range::Fraction, [
+            "feature_fraction_bynode", "feature_fraction_by_node", "sub_feature_bynode", "max_features",
+        ];
+        /// Storage of gradients: f32, pairs of 8 or 4 bits, or auto (f32 up to 1 million rows, pair8 up to 10 million)
+        gradient_precision: GradientPrecision = GradientPrecision::F32, Range::Any, ["precision"];
+        /// Stochastic rounding of quantized gradients; pair4 always uses it
+        stochastic_rounding: bool = true, Range::Any, [];
+        /// Number of rounds without improvement on the validation data after which training stops; off by default
+        early_stopping_rounds: Option<usize> = None, Range::at_least(1), [
+            "early_stopping_round", "early_stopping", "n_iter_no_change",
+        ];
+        /// Maximum number of categories for which a split separates a single category
+        max_cat_to_onehot: usize = 4, Range::at_least(0), [];
+        /// Additional L2 penalty of categorical splits
+        cat_l2: f64 = 10.0, Range::NonNegative, [];
+        /// Smoothing of the statistics by which categories are ordered
+        cat_smooth: f64 = 10.0, Range::NonNegative, [];
+        /// Maximum number of categories on the smaller side of a split
+        max_cat_threshold: usize = 32, Range::at_least(0), [];
+        /// Seed of samples and stochastic rounding
+        seed: u64 = 0, Range::at_least(0), ["random_state", "random_seed"];
+    }
+    others {
+        HyperParameter {
+            name: "max_bin",
+            aliases: &["max_bins"],
+            stage: ParameterStage::Binning,
+            kind: ParameterKind::Integer,
+            range: Range::Integers(2, Quantizer::MAX_BIN as u64),
+            default: || ParameterValue::from(Quantizer::default().max_bin()),
+            help: "Maximum number of bins per numeric feature, including the bin of missing values",
+        };
+        HyperParameter {
+            name: "sample_rows",
+            aliases: &["bin_construct_sample_cnt", "subsample_for_bin"],
+            stage: ParameterStage::Binning,
+            kind: ParameterKind::Integer,
+            range: Range::at_least(1),
+            default: || ParameterValue::from(Quantizer::default().sample_rows()),
+            help: "Maximum number of rows from which quantiles are taken",
+        };
+        HyperParameter {
+            name: "objective",
+            aliases: &["objective_type", "app", "application", "loss"],
+            stage: ParameterStage::Run,
+            kind: ParameterKind::Any,
+            range: Range::Any,
+            default: || ParameterValue::Unset,
+            help: "Loss function, inferred from the target by default",
+        };
+        HyperParameter {
+            name: "metric",
+            aliases: &["metrics", "metric_types", "eval_metric"],
+            stage: ParameterStage::Run,
+            kind: ParameterKind::Any,
+            range: Range::Any,
+            default: || ParameterValue::Unset,
+            help: "Evaluation metric, by default the one of the objective; early stopping watches the first",
+        };
+        HyperParameter {
+            name: "n_jobs",
+            aliases: &["threads", "num_threads", "num_thread", "nthread", "nthreads"],
+            stage: ParameterStage::Run,
+            kind: ParameterKind::Any,
+            range: Range::Any,
+            default: || ParameterValue::Unset,
+            help: "Number of threads, all cores by default; the model does not depend on it",
+        };
+        HyperParameter {
+            name: "verbose",
+            aliases: &["verbosity"],
+            stage: ParameterStage::Run,
+            kind: ParameterKind::Any,
+            range: Range::Any,
+            default: || ParameterValue::Unset,
+            help: "Progress bar: shown if above 0",
+        };
+    }
+}
+
+choices!(Growth {
+    LeafWise = "leaf" | "leafwise" | "lossguide",
+    DepthWise = "depth" | "depthwise" | "level",
+    Symmetric = "symmetric" | "symmetrictree" | "oblivious",
+});
+
+choices!(SampleStrategy { Bagging = "bagging", Goss = "goss" });
+
+choices!(GradientPrecision { F32 = "f32", Pair8 = "pair8", Pair4 = "pair4", Auto = "auto" });
