@@ -35,6 +35,7 @@ pub mod objective;
 pub mod parameter;
 pub mod predict;
 mod random;
+mod samples;
 #[cfg(feature = "table")]
 pub mod table;
 pub mod train;
@@ -44,6 +45,7 @@ pub use metric::Metric;
 pub use model::Model;
 pub use objective::Objective;
 pub use predict::Predictor;
+pub use samples::SampleError;
 #[cfg(feature = "table")]
 pub use table::{ColumnRoles, Table, TrainingTable};
 pub use train::{Dataset, Params, TrainError, Trainer, Training};

@@ -1,5 +1,6 @@
 //! What is wrong is a typed error that says what, where and how much.
 
+use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::feature::{BinCuts, BinLayout, FeatureError, Features, Quantizer};
 
 #[test]
@@ -38,13 +39,16 @@ fn settings_outside_their_range_are_refused() {
 fn weights_that_weigh_nothing_sensible_are_refused() {
     let features = Features::row_major(&[0.0_f32, 1.0, 2.0][..], 3, 1).expect("a matrix");
     let refused = |weights: &[f32]| Quantizer::default().compute_cuts(&features, Some(weights)).err();
-    assert_eq!(refused(&[1.0; 2]), Some(FeatureError::WeightCount { weights: 2, rows: 3 }));
-    assert_eq!(refused(&[0.0; 3]), Some(FeatureError::NoWeight));
-    assert_eq!(refused(&[1.0, -1.0, 1.0]), Some(FeatureError::InvalidWeight { row: 1, weight: -1.0 }));
+    assert_eq!(refused(&[1.0; 2]), Some(SampleError::WeightCount { weights: 2, rows: 3 }.into()));
+    assert_eq!(refused(&[0.0; 3]), Some(SampleError::NoWeight.into()));
+    assert_eq!(refused(&[1.0, -1.0, 1.0]), Some(SampleError::InvalidWeight { row: 1, weight: -1.0 }.into()));
     for odd in [f32::NAN, f32::INFINITY] {
-        assert!(matches!(refused(&[1.0, 1.0, odd]), Some(FeatureError::InvalidWeight { row: 2, .. })));
+        assert!(matches!(
+            refused(&[1.0, 1.0, odd]),
+            Some(FeatureError::Sample(SampleError::InvalidWeight { row: 2, .. }))
+        ));
     }
-    let message = "weight -1 of row 1 is not a finite number from 0 on";
+    let message = "sample weight -1 of row 1 (0-based) is invalid; weights must be finite and at least 0";
     assert_eq!(refused(&[1.0, -1.0, 1.0]).map(|error| error.to_string()).as_deref(), Some(message));
 }
 

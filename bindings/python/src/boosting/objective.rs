@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bitgrain::gbdt::model::Link;
 use bitgrain::gbdt::objective::{
-    Batch, GradientBatch, Objective, ObjectiveError, ObjectiveKind, TargetKind, by_name, infer, kind_of,
+    Batch, GradientBatch, Objective, ObjectiveError, ObjectiveKind, TargetKind, by_name, check_finite, infer, kind_of,
 };
 use numpy::{IntoPyArray, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -134,13 +134,7 @@ impl Objective for PythonLoss {
     }
 
     fn check(&self, targets: &[f32]) -> std::result::Result<(), ObjectiveError> {
-        match targets.iter().position(|target| !target.is_finite()) {
-            Some(row) => {
-                let (target, objective) = (targets[row], self.name.clone());
-                Err(ObjectiveError::Target { row, target, objective, takes: "finite numbers" })
-            }
-            None => Ok(()),
-        }
+        check_finite(targets, || self.name.clone())
     }
 
     fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {

@@ -1,5 +1,7 @@
 //! What can be wrong with features, weights or settings; every number a caller needs is in a field.
 
+use crate::SampleError;
+
 /// Why features could not be quantized.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -42,25 +44,9 @@ pub enum FeatureError {
         /// Bins of all features.
         bins: u64,
     },
-    /// Not one weight per row.
-    #[error("{weights} weights for {rows} rows")]
-    WeightCount {
-        /// Weights there are.
-        weights: usize,
-        /// Rows there are.
-        rows: usize,
-    },
-    /// A weight that is negative, infinite or NaN.
-    #[error("weight {weight} of row {row} is not a finite number from 0 on")]
-    InvalidWeight {
-        /// The first such row.
-        row: usize,
-        /// Its weight.
-        weight: f32,
-    },
-    /// Every weight is 0.
-    #[error("no row has a weight above 0")]
-    NoWeight,
+    /// Weights that cannot be used.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     /// Cuts of a feature that do not ascend, a NaN among them.
     #[error("the cuts of feature {feature} do not ascend")]
     UnsortedCuts {

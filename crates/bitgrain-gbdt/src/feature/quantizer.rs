@@ -93,7 +93,7 @@ impl Quantizer {
     /// weight 0 do not count at all, but a feature that misses one there has a bin for missing values.
     ///
     /// # Errors
-    /// [`FeatureError::WeightCount`], [`FeatureError::InvalidWeight`], [`FeatureError::NoWeight`],
+    /// [`FeatureError::Sample`] for weights that cannot be used,
     /// [`FeatureError::InvalidCategory`], or [`FeatureError::TooManyBins`] of all features together.
     pub fn compute_cuts(&self, features: &Features<'_>, weights: Option<&[f32]>) -> Result<BinCuts, FeatureError> {
         let weights = Weights::new(weights, features.n_rows())?;

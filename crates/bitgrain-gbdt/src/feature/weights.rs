@@ -1,6 +1,8 @@
 //! How much each row counts.
 
 use super::FeatureError;
+use crate::SampleError;
+use crate::samples::check_weights;
 
 /// A weight per row, or 1 for all.
 #[derive(Debug, Clone, Copy)]
@@ -17,13 +19,11 @@ impl<'a> Weights<'a> {
     /// Refuses weights that are not one per row, not finite or negative, or all 0.
     pub(super) fn new(weights: Option<&'a [f32]>, rows: usize) -> Result<Self, FeatureError> {
         let Some(weights) = weights else { return Ok(Self(None)) };
-        if weights.len() != rows {
-            return Err(FeatureError::WeightCount { weights: weights.len(), rows });
+        check_weights(weights, rows)?;
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return Err(SampleError::NoWeight.into());
         }
-        if let Some(row) = weights.iter().position(|weight| !weight.is_finite() || *weight < 0.0) {
-            return Err(FeatureError::InvalidWeight { row, weight: weights[row] });
-        }
-        if weights.iter().all(|weight| *weight == 0.0) { Err(FeatureError::NoWeight) } else { Ok(Self(Some(weights))) }
+        Ok(Self(Some(weights)))
     }
 
     pub(super) fn are_equal(self) -> bool {

@@ -1,5 +1,7 @@
 //! Why a metric has no value; every number a caller needs is in a field.
 
+use crate::SampleError;
+
 /// Why a metric cannot be made or has no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -56,25 +58,9 @@ pub enum MetricError {
         /// Predictions there should be for each row.
         outputs: usize,
     },
-    /// Not one weight per row.
-    #[error("{weights} weights for {rows} rows")]
-    WeightCount {
-        /// Weights there are.
-        weights: usize,
-        /// Rows there are.
-        rows: usize,
-    },
-    /// A weight that is negative, infinite or NaN.
-    #[error("weight {weight} of row {row} is not a finite number from 0 on")]
-    InvalidWeight {
-        /// The first such row.
-        row: usize,
-        /// Its weight.
-        weight: f32,
-    },
-    /// Every weight is 0.
-    #[error("no row has a weight above 0")]
-    NoWeight,
+    /// Targets or weights that cannot be used.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     /// A row the metric is not defined for.
     #[error("target {target} and prediction {prediction} of row {row}: {metric} takes {takes}")]
     Row {

@@ -1,6 +1,8 @@
 //! Predictions beside the truth.
 
 use super::MetricError;
+use crate::SampleError;
+use crate::samples::{check_weights, is_weight};
 
 /// Predictions beside the truth.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +19,7 @@ impl MetricInput<'_> {
     /// Whether there are rows, so many predictions for each, and one weight for each if any.
     ///
     /// # Errors
-    /// [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::WeightCount`].
+    /// [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::Sample`].
     pub fn check(&self, outputs: usize) -> Result<(), MetricError> {
         let rows = self.targets.len();
         if rows == 0 {
@@ -27,7 +29,9 @@ impl MetricInput<'_> {
             return Err(MetricError::PredictionCount { predictions: self.predictions.len(), rows, outputs });
         }
         match self.weights {
-            Some(weights) if weights.len() != rows => Err(MetricError::WeightCount { weights: weights.len(), rows }),
+            Some(weights) if weights.len() != rows => {
+                Err(SampleError::WeightCount { weights: weights.len(), rows }.into())
+            }
             _ => Ok(()),
         }
     }
@@ -36,7 +40,7 @@ impl MetricInput<'_> {
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| {
             let weight = weights[row];
-            if (0.0..=f32::MAX).contains(&weight) { f64::from(weight) } else { f64::NAN }
+            if is_weight(weight) { f64::from(weight) } else { f64::NAN }
         })
     }
 
@@ -45,9 +49,9 @@ impl MetricInput<'_> {
         if total > 0.0 {
             return Ok(());
         }
-        match (0..self.targets.len()).find(|&row| self.weight(row).is_nan()) {
-            Some(row) => Err(MetricError::InvalidWeight { row, weight: self.weights.map_or(1.0, |w| w[row]) }),
-            None => Err(MetricError::NoWeight),
+        if let Some(weights) = self.weights {
+            check_weights(weights, self.targets.len())?;
         }
+        Err(SampleError::NoWeight.into())
     }
 }

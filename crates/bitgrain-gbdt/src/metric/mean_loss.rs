@@ -1,6 +1,7 @@
 //! Weighted means of what each row costs.
 
 use super::{MetricError, MetricInput, sums};
+use crate::samples::refused_target;
 
 /// The weighted mean of `loss(target, prediction)`, which is NaN where it is not defined: that row is refused, with what
 /// the metric takes.
@@ -13,7 +14,7 @@ pub(super) fn mean_loss(
     data.check(1)?;
     mean_of_rows(data, |row| loss(data.targets[row], data.predictions[row]))?.map_err(|row| {
         let (target, prediction) = (data.targets[row], data.predictions[row]);
-        MetricError::Row { row, target, prediction, metric: metric(), takes }
+        refused_target(row, target, || MetricError::Row { row, target, prediction, metric: metric(), takes })
     })
 }
 

@@ -4,6 +4,7 @@ use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
 use super::{Metric, MetricError, MetricInput};
 use crate::objective::class_of;
+use crate::samples::refused_target;
 
 /// Minus the mean logarithm of the probability of the target's class. Probabilities are first kept 1e-15 away from 0.
 /// Name: `multi_logloss`.
@@ -74,7 +75,7 @@ fn mean_by_class(
     mean_of_rows(data, |row| class(row).map_or(f64::NAN, |class| cost(row, class, classes)))?.map_err(|row| {
         let label = data.targets[row];
         match class(row) {
-            None => MetricError::Label { row, label, classes },
+            None => refused_target(row, label, || MetricError::Label { row, label, classes }),
             Some(class) => MetricError::Row {
                 row,
                 target: label,

@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::{MetricError, MetricInput};
+use crate::SampleError;
+use crate::samples::refused_target;
 
 /// Weights of rows with one and the same prediction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -97,8 +99,9 @@ fn split<R: Row>(data: &MetricInput<'_>, metric: impl Fn() -> String) -> Result<
 }
 
 fn refused(data: &MetricInput<'_>, row: usize, metric: String) -> MetricError {
+    let (target, prediction) = (data.targets[row], data.predictions[row]);
     let takes = "targets 0 and 1 and predictions that are numbers";
-    MetricError::Row { row, target: data.targets[row], prediction: data.predictions[row], metric, takes }
+    refused_target(row, target, || MetricError::Row { row, target, prediction, metric, takes })
 }
 
 /// Bits that are ordered as the numbers are; both zeros have the same.
@@ -121,7 +124,7 @@ fn walk<R: Row>(classes: &Classes<R>, mut visit: impl FnMut(Tied)) -> Result<Tie
         total.negative += tied.negative;
         visit(tied);
     }
-    if total == Tied::default() { Err(MetricError::NoWeight) } else { Ok(total) }
+    if total == Tied::default() { Err(SampleError::NoWeight.into()) } else { Ok(total) }
 }
 
 /// The weight of the last rows that have a key, which are taken off.

@@ -1,6 +1,7 @@
 //! Metrics beside scikit-learn's numbers, and what must hold for any data.
 
 use super::*;
+use crate::SampleError;
 
 /// Targets, predictions and weights of regressions; of the last two rows one has no weight.
 const REAL: ([f32; 6], [f64; 6], [f32; 6]) =
@@ -122,13 +123,20 @@ fn bad_rows_and_weights_are_refused_by_every_metric() {
         assert!(matches!(&error, MetricError::Row { row: 3, .. }), "{name}: {error}");
         assert!(error.to_string().contains(&format!(": {name}")), "{error}");
         let refused = |weights: &[f32]| value(name, &targets, &predictions, Some(weights)).expect_err("bad weights");
-        assert_eq!(refused(&vec![0.0; rows]), MetricError::NoWeight, "{name}");
-        assert_eq!(refused(&[1.0]), MetricError::WeightCount { weights: 1, rows }, "{name}");
+        assert_eq!(refused(&vec![0.0; rows]), SampleError::NoWeight.into(), "{name}");
+        assert_eq!(refused(&[1.0]), SampleError::WeightCount { weights: 1, rows }.into(), "{name}");
         for bad in [-1.0, f32::INFINITY, f32::NAN] {
             let mut weights = vec![1.0; rows];
             weights[2] = bad;
-            assert!(matches!(refused(&weights), MetricError::InvalidWeight { row: 2, .. }), "{name} {bad}");
+            assert!(
+                matches!(refused(&weights), MetricError::Sample(SampleError::InvalidWeight { row: 2, .. })),
+                "{name} {bad}"
+            );
         }
+        let mut missing = targets.clone();
+        missing[1] = f32::NAN;
+        let error = value(name, &missing, &predictions, None).expect_err("a missing target");
+        assert_eq!(error, SampleError::MissingTarget { row: 1 }.into(), "{name}");
         assert_eq!(value(name, &[], &[], None), Err(MetricError::Empty), "{name}");
         let short = value(name, &targets, &predictions[1..], None).expect_err("one is missing");
         assert!(matches!(short, MetricError::PredictionCount { .. }), "{name} {outputs}: {short}");

@@ -2,6 +2,7 @@
 
 use super::ObjectiveError;
 use super::targets::{MAX_CLASSES, class_of};
+use crate::samples::{is_weight, refused_target};
 
 /// How much the rows of each class count.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,13 +43,13 @@ pub fn class_weights(targets: &[f32], weights: &ClassWeights) -> Result<Vec<f32>
 }
 
 fn given(targets: &[f32], weights: &[f32]) -> Result<Vec<f32>, ObjectiveError> {
-    if let Some(class) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+    if let Some(class) = weights.iter().position(|&weight| !is_weight(weight)) {
         return Err(ObjectiveError::ClassWeight { class, weight: weights[class] });
     }
     let classes = weights.len();
     let weight_of = |(row, &label): (usize, &f32)| match class_of(label, classes) {
         Some(class) => Ok(weights[class]),
-        None => Err(ObjectiveError::Label { row, label, classes }),
+        None => Err(refused_target(row, label.into(), || ObjectiveError::Label { row, label, classes })),
     };
     targets.iter().enumerate().map(weight_of).collect()
 }
@@ -57,7 +58,9 @@ fn balanced(targets: &[f32]) -> Result<Vec<f32>, ObjectiveError> {
     let mut counts = Vec::new();
     for (row, &label) in targets.iter().enumerate() {
         let class = class_of(label, MAX_CLASSES);
-        let class = class.ok_or(ObjectiveError::Label { row, label, classes: MAX_CLASSES })?;
+        let class = class.ok_or_else(|| {
+            refused_target(row, label.into(), || ObjectiveError::Label { row, label, classes: MAX_CLASSES })
+        })?;
         if class >= counts.len() {
             counts.resize(class + 1, 0_usize);
         }

@@ -1,5 +1,7 @@
 //! What can be wrong with objectives and targets; every number a caller needs is in a field.
 
+use crate::SampleError;
+
 /// Why an objective cannot be made, or targets cannot be learned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -30,6 +32,9 @@ pub enum ObjectiveError {
         /// A name with a parameter.
         example: &'static str,
     },
+    /// Missing targets.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     /// A target outside what the objective takes.
     #[error("target {target} of row {row}: {objective} takes {takes}")]
     Target {

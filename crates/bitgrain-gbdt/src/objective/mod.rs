@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use bitgrain_gbdt::model::Link;
-//! use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError};
+//! use bitgrain_gbdt::objective::{Batch, GradientBatch, Objective, ObjectiveError, check_finite};
 //!
 //! struct LogCosh;
 //!
@@ -36,15 +36,7 @@
 //!     }
 //!
 //!     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
-//!         match targets.iter().position(|target| !target.is_finite()) {
-//!             Some(row) => Err(ObjectiveError::Target {
-//!                 row,
-//!                 target: targets[row],
-//!                 objective: self.name(),
-//!                 takes: "finite numbers",
-//!             }),
-//!             None => Ok(()),
-//!         }
+//!         check_finite(targets, || self.name())
 //!     }
 //!
 //!     fn base_scores(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Vec<f64> {
@@ -103,6 +95,7 @@ pub use names::{NAMES, NameEntry, by_name};
 pub use poisson::Poisson;
 pub use quantile::Quantile;
 pub use squared::Squared;
+pub use targets::check_finite;
 pub use tweedie::Tweedie;
 
 pub(crate) use names::found;

@@ -1,6 +1,7 @@
 //! Which targets can be learned.
 
 use super::ObjectiveError;
+use crate::samples::refused_target;
 
 /// Classes at most: labels are small whole numbers, and one tree per class and round is grown.
 pub(super) const MAX_CLASSES: usize = 65_536;
@@ -13,7 +14,12 @@ pub(super) fn check(
     good: impl Fn(f32) -> bool,
 ) -> Result<(), ObjectiveError> {
     match targets.iter().position(|&target| !good(target)) {
-        Some(row) => Err(ObjectiveError::Target { row, target: targets[row], objective: objective(), takes }),
+        Some(row) => Err(refused_target(row, targets[row].into(), || ObjectiveError::Target {
+            row,
+            target: targets[row],
+            objective: objective(),
+            takes,
+        })),
         None => Ok(()),
     }
 }
@@ -29,8 +35,12 @@ pub(super) fn check_some(
     if some { Ok(()) } else { Err(ObjectiveError::AllZero { objective: objective() }) }
 }
 
-/// Refuses NaN and infinities.
-pub(super) fn check_finite(targets: &[f32], objective: impl FnOnce() -> String) -> Result<(), ObjectiveError> {
+/// Checks that every target is a finite number. Custom objectives may call it from their
+/// [`check`](super::Objective::check).
+///
+/// # Errors
+/// [`ObjectiveError::Sample`] for a missing target, [`ObjectiveError::Target`] for an infinite one.
+pub fn check_finite(targets: &[f32], objective: impl FnOnce() -> String) -> Result<(), ObjectiveError> {
     check(targets, objective, "finite numbers", f32::is_finite)
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bitgrain_formats::csv::CsvError;
 use bitgrain_formats::libsvm::LibsvmError;
 
+use crate::SampleError;
 use crate::objective::ObjectiveError;
 
 /// Why a table could not be read, used or written.
@@ -122,17 +123,38 @@ pub enum TableError {
         /// One of them.
         example: String,
     },
-    /// A value that must not be missing, or not be what it is.
-    #[error("column {column}, row {row}: {value} is no {what}; rows are counted from 0")]
-    BadValue {
+    /// A target or weight that is missing or invalid.
+    #[error("column `{column}`: {source}")]
+    Sample {
         /// The column.
         column: String,
-        /// The first such row.
+        /// The row, and what is wrong with it.
+        source: SampleError,
+    },
+    /// A target that is not finite as f32.
+    #[error(
+        "column `{column}`: target {value:?} of row {row} (0-based) is not a finite f32; drop or rescale such rows"
+    )]
+    TargetRange {
+        /// The column.
+        column: String,
+        /// Index of the first such row.
         row: usize,
-        /// What it holds; `nothing` if it is missing.
-        value: String,
-        /// What it should be.
-        what: &'static str,
+        /// Target of that row.
+        value: f64,
+    },
+    /// A value of a categorical column that is not a category code.
+    #[error(
+        "column `{column}`: value {value:?} of row {row} (0-based) is not a category code; codes are integers \
+         from 0 to 16777215"
+    )]
+    Category {
+        /// The column.
+        column: String,
+        /// Index of the first such row.
+        row: usize,
+        /// Value of that row.
+        value: f64,
     },
     /// A class that training did not know.
     #[error("column {column}, row {row}: {value} is none of the {classes} classes of the training data")]

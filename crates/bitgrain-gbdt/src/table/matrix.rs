@@ -26,7 +26,7 @@ impl Table {
     /// The columns as features: texts are categories, and so are the columns of numbers that `categorical` names.
     ///
     /// # Errors
-    /// [`TableError::MissingColumns`] for names that are none, [`TableError::BadValue`] for a category that is no code.
+    /// [`TableError::MissingColumns`] for names that are none, [`TableError::Category`].
     pub fn into_matrix(self, categorical: &[String]) -> Result<Matrix, TableError> {
         let missing = |name: &&String| self.sparse.is_some() || self.column(name).is_none();
         let missing: Vec<String> = categorical.iter().filter(missing).cloned().collect();
@@ -163,8 +163,5 @@ const MOST_CODES: f64 = 16_777_216.0;
 fn check_codes(column: &super::Column) -> Result<(), TableError> {
     let is_code = |value: f64| value.is_nan() || value < 0.0 || value.fract() == 0.0 && value < MOST_CODES;
     let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));
-    first.map_or(Ok(()), |(row, value)| {
-        let what = "category: numbers of categories are whole, from 0 to 16777215";
-        Err(TableError::BadValue { column: column.name.clone(), row, value: super::write::number(value), what })
-    })
+    first.map_or(Ok(()), |(row, value)| Err(TableError::Category { column: column.name.clone(), row, value }))
 }

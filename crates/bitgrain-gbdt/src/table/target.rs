@@ -3,6 +3,8 @@
 use super::piece::rounded;
 use super::write::number;
 use super::{Column, ColumnData, TableError};
+use crate::SampleError;
+use crate::samples::check_weights;
 
 /// What is to be learned, a number for each row.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,16 +19,24 @@ impl Target {
     /// The numbers of a column.
     ///
     /// # Errors
-    /// [`TableError::NotNumeric`], or [`TableError::BadValue`] for the first that is missing or infinite.
+    /// [`TableError::NotNumeric`], [`TableError::Sample`] for the first missing target, [`TableError::TargetRange`] for
+    /// the first that is not finite as f32.
     pub fn numbers(column: &Column) -> Result<Self, TableError> {
-        let values = finite(column, "target: leave such rows out", |_| true)?;
-        Ok(Self { values, labels: Vec::new() })
+        let values = numeric(column)?.enumerate().map(|(row, value)| {
+            if value.is_nan() {
+                return Err(sample(column)(SampleError::MissingTarget { row }));
+            }
+            let target = rounded(value);
+            let out_of_range = || TableError::TargetRange { column: column.name.clone(), row, value };
+            if target.is_finite() { Ok(target) } else { Err(out_of_range()) }
+        });
+        Ok(Self { values: values.collect::<Result<_, _>>()?, labels: Vec::new() })
     }
 
     /// The classes of a column, numbered in the order of their texts or numbers.
     ///
     /// # Errors
-    /// [`TableError::BadValue`] for the first that is missing, [`TableError::OneClass`].
+    /// [`TableError::Sample`] for the first that is missing, [`TableError::OneClass`].
     pub fn classes(column: &Column) -> Result<Self, TableError> {
         let labels = match &column.data {
             ColumnData::Text(text) => text.labels.clone(),
@@ -48,7 +58,7 @@ impl Target {
     /// The classes of a column by the numbers that training gave them.
     ///
     /// # Errors
-    /// [`TableError::BadValue`] for the first that is missing, [`TableError::UnknownClass`] for the first that is none of
+    /// [`TableError::Sample`] for the first that is missing, [`TableError::UnknownClass`] for the first that is none of
     /// `labels`.
     pub fn classes_like(column: &Column, labels: &[String]) -> Result<Self, TableError> {
         let codes = label_codes(&column.data, labels);
@@ -58,16 +68,10 @@ impl Target {
             ColumnData::F64(values) => Some(values[row]).filter(|value| !value.is_nan()).map(number),
         };
         if let Some(row) = codes.iter().position(|code| code.is_nan()) {
-            let column = column.name.clone();
-            return Err(match text(row) {
-                Some(value) => TableError::UnknownClass { column, row, value, classes: labels.len() },
-                None => TableError::BadValue {
-                    column,
-                    row,
-                    value: "nothing".to_owned(),
-                    what: "class: leave such rows out",
-                },
-            });
+            let unknown =
+                |value| TableError::UnknownClass { column: column.name.clone(), row, value, classes: labels.len() };
+            let missing = || sample(column)(SampleError::MissingTarget { row });
+            return Err(text(row).map_or_else(missing, unknown));
         }
         Ok(Self { values: codes, labels: labels.to_vec() })
     }
@@ -76,27 +80,27 @@ impl Target {
 /// The weights of a column.
 ///
 /// # Errors
-/// [`TableError::NotNumeric`], or [`TableError::BadValue`] for the first that is missing, negative or infinite.
+/// [`TableError::NotNumeric`], or [`TableError::Sample`] for the first that is missing, negative or infinite.
 pub fn weights(column: &Column) -> Result<Vec<f32>, TableError> {
-    finite(column, "weight: they are finite numbers from 0 on", |value| value >= 0.0)
+    // A negative number too small for f32 rounds to -0.0, which would pass as a weight.
+    let weight = |value: f64| if value < 0.0 { rounded(value).min(-f32::MIN_POSITIVE) } else { rounded(value) };
+    let weights: Vec<f32> = numeric(column)?.map(weight).collect();
+    check_weights(&weights, weights.len()).map_err(sample(column))?;
+    Ok(weights)
 }
 
-fn finite(column: &Column, what: &'static str, ok: impl Fn(f64) -> bool) -> Result<Vec<f32>, TableError> {
-    let numbers = match &column.data {
+fn numeric(column: &Column) -> Result<impl Iterator<Item = f64> + '_, TableError> {
+    match &column.data {
         ColumnData::Text(text) => {
             let example = text.labels.first().cloned().unwrap_or_default();
-            return Err(TableError::NotNumeric { column: column.name.clone(), example });
+            Err(TableError::NotNumeric { column: column.name.clone(), example })
         }
-        data => data.numbers().into_iter().flatten(),
-    };
-    let checked = numbers.enumerate().map(|(row, value)| {
-        if value.is_finite() && rounded(value).is_finite() && ok(value) {
-            return Ok(rounded(value));
-        }
-        let value = if value.is_nan() { "nothing".to_owned() } else { number(value) };
-        Err(TableError::BadValue { column: column.name.clone(), row, value, what })
-    });
-    checked.collect()
+        data => Ok(data.numbers().into_iter().flatten()),
+    }
+}
+
+fn sample(column: &Column) -> impl Fn(SampleError) -> TableError + '_ {
+    |source| TableError::Sample { column: column.name.clone(), source }
 }
 
 /// For each row the place of its text in `labels`, which may be in any order; NaN if it is none of them, or missing.

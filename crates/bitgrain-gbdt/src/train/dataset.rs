@@ -9,6 +9,7 @@ use super::{Targets, TrainError, scores};
 use crate::feature::{BinCuts, FeatureError, FeatureKind, Features, QuantizedMatrix, Quantizer, Schema};
 use crate::model::{CategorySet, InputKind, Model};
 use crate::objective::{self, Objective, ObjectiveError, TargetKind};
+use crate::samples::check_weights;
 
 /// Binned features with their targets, and the weights of the rows if they differ.
 ///
@@ -243,12 +244,7 @@ fn check_rows(rows: usize, targets: usize, weights: Option<&[f32]>) -> Result<()
         return Err(TrainError::TargetCount { targets, rows });
     }
     if let Some(weights) = weights {
-        if weights.len() != rows {
-            return Err(FeatureError::WeightCount { weights: weights.len(), rows }.into());
-        }
-        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return Err(FeatureError::InvalidWeight { row, weight: weights[row] }.into());
-        }
+        check_weights(weights, rows).map_err(FeatureError::from)?;
     }
     if u32::try_from(rows).is_err() { Err(TrainError::TooManyRows { rows }) } else { Ok(()) }
 }

@@ -70,17 +70,16 @@ fn classes_are_numbered_in_order_and_keep_their_names() {
 fn targets_and_weights_that_cannot_be_used_name_their_row() {
     let missing = column(ColumnData::F32(vec![1.0, 0.0, f32::NAN]));
     for result in [Target::classes(&missing), Target::numbers(&missing)] {
-        assert!(message(result).starts_with("column y, row 2: nothing is no "));
+        assert!(message(result).starts_with("column `y`: target NaN of row 2 (0-based) is missing"));
     }
     let large = column(ColumnData::F64(vec![0.0, 1e300]));
-    assert!(message(Target::numbers(&large)).starts_with("column y, row 1: 1e300 is no target"));
+    assert!(message(Target::numbers(&large)).starts_with("column `y`: target 1e300 of row 1 (0-based)"));
     let texts = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
     assert_eq!(message(Target::numbers(&texts)), "column y holds texts (such as `a`), numbers are needed");
     let one = column(ColumnData::F32(vec![3.0, 3.0]));
     assert!(message(Target::classes(&one)).contains("only one class, 3"));
-    assert!(
-        message(weights(&column(ColumnData::F32(vec![1.0, -1.0])))).starts_with("column y, row 1: -1 is no weight")
-    );
+    let negative = message(weights(&column(ColumnData::F32(vec![1.0, -1.0]))));
+    assert!(negative.starts_with("column `y`: sample weight -1 of row 1 (0-based) is invalid"), "{negative}");
 }
 
 #[test]
@@ -103,7 +102,7 @@ fn texts_and_named_numbers_become_categories() {
 fn categories_that_are_no_codes_and_columns_that_are_not_there_are_refused() {
     let table = from_text("n,k\n1,-1\n2,1.5\n").expect("a table");
     let said = message(table.clone().into_matrix(&["k".to_owned()]));
-    assert!(said.starts_with("column k, row 1: 1.5 is no category"), "{said}");
+    assert!(said.starts_with("column `k`: value 1.5 of row 1 (0-based) is not a category code"), "{said}");
     let said = message(table.clone().into_matrix(&["x".to_owned()]));
     assert_eq!(said, "the table has no column `x`; it has `n`, `k`");
     assert_eq!(message(table.clone().take("z")), "the table has no column `z`; it has `n`, `k`");

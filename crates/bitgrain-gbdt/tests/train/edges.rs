@@ -1,5 +1,6 @@
 //! Data at the edges.
 
+use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::feature::{FeatureError, Features, Quantizer};
 use bitgrain_gbdt::objective::{ObjectiveError, by_name};
 use bitgrain_gbdt::train::{Dataset, Growth, Params, TrainError, Trainer};
@@ -58,7 +59,11 @@ fn targets_that_cannot_be_learned_are_refused_by_row() {
         Err(TrainError::Objective(ObjectiveError::Target { row, .. } | ObjectiveError::Label { row, .. })) => row,
         other => panic!("{objective} took {targets:?}: {other:?}"),
     };
-    assert_eq!(refused("squared", &[1.0, f32::NAN, 2.0]), 1);
+    assert_eq!(refused("squared", &[1.0, f32::INFINITY, 2.0]), 1);
+    for objective in ["squared", "binary", "multiclass:3", "poisson"] {
+        let error = trained(small(), objective, &column(&values), &[1.0, f32::NAN, 0.0]).expect_err("a missing target");
+        assert_eq!(error, ObjectiveError::from(SampleError::MissingTarget { row: 1 }).into(), "{objective}");
+    }
     assert_eq!(refused("binary", &[1.0, 0.0, 2.0]), 2);
     assert_eq!(refused("multiclass:3", &[1.0, 0.0, 3.0]), 2);
     assert_eq!(refused("poisson", &[-1.0, 0.0, 3.0]), 0);
@@ -107,7 +112,10 @@ fn lengths_and_weights_are_checked() {
     };
     assert_eq!(new(&[1.0], None), TrainError::TargetCount { targets: 1, rows: 3 });
     let weights = |weights: &[f32]| new(&[1.0; 3], Some(weights));
-    assert_eq!(weights(&[1.0]), FeatureError::WeightCount { weights: 1, rows: 3 }.into());
-    assert_eq!(weights(&[1.0, -1.0, 1.0]), FeatureError::InvalidWeight { row: 1, weight: -1.0 }.into());
-    assert_eq!(weights(&[0.0; 3]), FeatureError::NoWeight.into());
+    assert_eq!(weights(&[1.0]), FeatureError::from(SampleError::WeightCount { weights: 1, rows: 3 }).into());
+    assert_eq!(
+        weights(&[1.0, -1.0, 1.0]),
+        FeatureError::from(SampleError::InvalidWeight { row: 1, weight: -1.0 }).into()
+    );
+    assert_eq!(weights(&[0.0; 3]), FeatureError::from(SampleError::NoWeight).into());
 }
