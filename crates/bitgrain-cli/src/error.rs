@@ -316,6 +316,12 @@ pub(crate) enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// An index or a size that only a 64-bit system can address.
+    #[error("{value} is above the largest index of this system, {}; use a 64-bit build", usize::MAX)]
+    Address {
+        /// The index or size.
+        value: u64,
+    },
     /// Frames requested of a tensor that is not temporal.
     #[error("`{id}` has no frames; read a part of it with --rows")]
     NoFrames {

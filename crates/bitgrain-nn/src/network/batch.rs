@@ -26,12 +26,14 @@ impl InputBatch {
     /// Samples of the dimensions `dims`, outermost first.
     ///
     /// # Errors
-    /// [`NetworkError::EmptyBatch`], [`NetworkError::Ragged`], [`NetworkError::Nothing`] without dimensions.
+    /// [`NetworkError::EmptyBatch`], [`NetworkError::Ragged`], [`NetworkError::SampleSize`], or [`NetworkError::Nothing`]
+    /// without dimensions.
     pub fn new(values: Vec<f32>, dims: &[usize]) -> Result<Self, NetworkError> {
         if dims.is_empty() {
             return Err(NetworkError::Nothing { what: "a shape with dimensions" });
         }
-        let sample = dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim)).unwrap_or(usize::MAX);
+        let sample = dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim));
+        let sample = sample.ok_or_else(|| NetworkError::SampleSize { dims: dims.to_vec() })?;
         if values.is_empty() || sample == 0 {
             return Err(NetworkError::EmptyBatch);
         }

@@ -70,6 +70,12 @@ pub enum NetworkError {
         /// Numbers of a sample.
         sample: usize,
     },
+    /// Dimensions whose product exceeds the address space.
+    #[error("samples of dimensions {dims:?} are too large for this system's memory")]
+    SampleSize {
+        /// Dimensions of a sample, outermost first.
+        dims: Vec<usize>,
+    },
     /// Samples of another shape than the network takes.
     #[error("the network takes samples of {wanted}, these are {found}")]
     Input {

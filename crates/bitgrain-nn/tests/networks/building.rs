@@ -62,6 +62,8 @@ fn batches_that_do_not_fit_are_refused() {
     let network = network(&[3], [Layer::dense(2)]);
     assert_eq!(InputBatch::new(vec![], &[3]), Err(NetworkError::EmptyBatch));
     assert_eq!(InputBatch::new(vec![1.0; 4], &[3]), Err(NetworkError::Ragged { values: 4, sample: 3 }));
+    let dims = vec![usize::MAX, 2];
+    assert_eq!(InputBatch::new(vec![1.0; 4], &dims), Err(NetworkError::SampleSize { dims }));
     let other = network.forward(&batch(&[4], 2, 1)).expect_err("another shape");
     assert_eq!(other.to_string(), "the network takes samples of [3], these are [4]");
     let odd = InputBatch::new(vec![0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0], &[3]).expect("whole samples");

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use bitgrain::store::{Provenance, Tier};
 use serde_json::{Value, json};
 
+use crate::error::CliError;
+
 /// Tier with data, parsed from its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TierName(pub(super) Tier);
@@ -21,6 +23,11 @@ impl FromStr for TierName {
             None => Err(format!("unknown tier `{text}`; choose one of {}", names())),
         }
     }
+}
+
+/// Converts a number from a file or an argument to an index in memory.
+pub(super) fn index(value: u64) -> Result<usize, CliError> {
+    usize::try_from(value).map_err(|_| CliError::Address { value })
 }
 
 /// Range written as `2..5`, `..5`, `2..` or a single number.

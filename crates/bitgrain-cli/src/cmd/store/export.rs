@@ -8,7 +8,7 @@ use bitgrain::nn::Progress;
 use bitgrain::store::{StoreError, TensorId, TensorMeta, TensorStore};
 use serde_json::json;
 
-use super::arguments::is_gone;
+use super::arguments::{index, is_gone};
 use super::id::written;
 use super::session::{open_to_look, scan};
 use super::sink::{Announced, check, write};
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
             gone += 1;
             continue;
         }
-        let frames = meta.frames.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let frames = meta.frames.map(index).transpose()?;
         let shape = frames.into_iter().chain(meta.shape.iter().copied()).collect();
         announced.push(Announced { name: written(&meta.id), shape });
         chosen.push((meta.id, meta.frames.is_some()));

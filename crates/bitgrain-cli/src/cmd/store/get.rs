@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bitgrain::store::{Frame, Provenance, StoredTensor};
 use serde_json::json;
 
-use super::arguments::{Span, is_gone, provenance, shape};
+use super::arguments::{Span, index, is_gone, provenance, shape};
 use super::id::{Id, shown, with_id, written};
 use super::session::{note_use, open_to_look};
 use super::sink::{Announced, write};
@@ -57,9 +57,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), CliError> {
         }
         (_, Some(rows)) => {
             let count = meta.shape.first().map_or(1, |&rows| rows as u64);
-            let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
             let range = rows.of(count);
-            store.get_rows(&args.id.0, index(range.start)..index(range.end)).map_err(failed())?
+            store.get_rows(&args.id.0, index(range.start)?..index(range.end)?).map_err(failed())?
         }
         (None, None) if args.frames.is_some() => return Err(CliError::NoFrames { id: shown(&args.id.0) }),
         (None, None) => store.get(&args.id.0).map_err(failed())?,

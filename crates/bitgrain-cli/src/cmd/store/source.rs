@@ -6,6 +6,7 @@ use bitgrain::gbdt::table::{Column, ColumnData, Table};
 use bitgrain::nn::ModelFile;
 use bitgrain::store::StoreError;
 
+use super::arguments::index;
 use crate::error::CliError;
 use crate::printable::shortened;
 
@@ -44,7 +45,7 @@ impl Source {
         match self {
             Self::Tensors(model) => {
                 let tensor = &model.tensors()[at];
-                let shape = tensor.shape.iter().map(|&axis| usize::try_from(axis).unwrap_or(usize::MAX)).collect();
+                let shape = tensor.shape.iter().map(|&axis| index(axis)).collect::<Result<_, _>>()?;
                 let wide = tensor.storage.format().is_some_and(|format| format.name() == "float64");
                 Ok(Some(Named { name: tensor.name.clone(), shape, values: tensor.values()?, wide }))
             }

@@ -92,6 +92,7 @@ fn prefix_mask(len: usize) -> u64 {
     u64::MAX.unbounded_shr(64_u32.saturating_sub(len_u32(len)))
 }
 
+/// Converts a length for a mask. Saturation cannot change a mask, because every length from 64 on gives the same one.
 fn len_u32(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

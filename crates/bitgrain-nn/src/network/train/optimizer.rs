@@ -52,6 +52,7 @@ impl Steps {
                     }
                 }
                 Optimizer::AdamW { beta1, beta2, epsilon, decay, .. } => {
+                    // Exact: betas are below 1, so their powers are 0 in f32 long before i32::MAX steps.
                     let steps = i32::try_from(self.done).unwrap_or(i32::MAX);
                     // Means begin at 0, and would be too small at first.
                     let (grown1, grown2) = (1.0 - beta1.powi(steps), 1.0 - beta2.powi(steps));

@@ -67,6 +67,7 @@ impl Moments {
     pub fn of_triangle(triangle: &[f32], cols: usize) -> Result<Self, WeightsError> {
         let wanted = cols.checked_mul(cols.saturating_add(1)).map(|twice| twice / 2);
         if wanted != Some(triangle.len()) {
+            // Saturates in the message only: a count that overflows equals no slice's length.
             return Err(CodecErr::LengthMismatch { left: wanted.unwrap_or(usize::MAX), right: triangle.len() }.into());
         }
         check_finite(triangle)?;
