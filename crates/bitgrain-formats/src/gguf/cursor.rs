@@ -1,4 +1,8 @@
 //! Bounds-checked cursor over the header: every length is compared with the bytes left before it is used.
+//!
+//! Separate from the cursors of segments and of tree models: numbers here have fixed sizes, fields are named by a
+//! [`Place`] that is only formatted for an error, and parsing looks ahead. Shared code would be `take` and `array`, and
+//! an error generic over the three formats would be longer than both.
 
 use std::fmt;
 

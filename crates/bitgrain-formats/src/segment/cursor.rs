@@ -1,4 +1,7 @@
-//! Bounds-checked cursor: every length is compared with the bytes left before it is used.
+//! Bounds-checked cursor over records: every length is compared with the bytes left before it is used.
+//!
+//! Separate from the cursors of GGUF, whose numbers have fixed sizes, and of tree models, which accept longer forms of
+//! a varint: a number has one encoding here, and many are stored as differences.
 
 use super::SegmentError;
 

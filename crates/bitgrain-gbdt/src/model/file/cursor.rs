@@ -1,4 +1,7 @@
-//! A cursor over a section: no count is believed before it is held against the bytes left.
+//! Bounds-checked cursor over a section: every count is compared with the bytes left before it is used.
+//!
+//! Separate from the cursors of `bitgrain-formats`, because the model file is this crate's own: longer forms of a
+//! varint are valid (a segment refuses them), and counts are bounded by the least size of their items.
 
 use super::FileError;
 
