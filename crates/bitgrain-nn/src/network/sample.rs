@@ -1,5 +1,7 @@
-//! Real data to try things on: handwritten digits, and a network that tells them apart. Where they come from:
-//! `data/README.md`.
+//! Sample data: handwritten digits, and a network that classifies them. Origin and license: `data/README.md`.
+//!
+//! Demonstration code, kept in the library because the guide's examples, the crate's examples and tests, and the tour
+//! of the command all train on it; none of the four can import from another.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,7 @@
-//! What a weight format makes of a network: morphed, saved, loaded and run; and what a calibration pass gains.
+//! Trials of weight formats: a network morphed, saved, loaded and run in each, and the gain of a calibration pass.
+//!
+//! Kept in the library because the guide, the example `digits` and the tour of the command report the same figures;
+//! none of the three can import from another.
 
 mod gain;
 
