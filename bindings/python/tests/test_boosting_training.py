@@ -363,7 +363,7 @@ def test_objectives_of_classes_go_by_the_number_of_classes(table):
         lambda: train(Dataset(X, texts), objective="binary", n_estimators=1),
         lambda: BitgrainClassifier(objective="binary", n_estimators=1).fit(X, texts),
     ):
-        with pytest.raises(bitgrain.InputError, match="predicts 2 classes, the target has 3"):
+        with pytest.raises(bitgrain.errors.InputError, match="predicts 2 classes, the target has 3"):
             learn()
 
 
