@@ -19,7 +19,7 @@ fn block_sizes_are_not_repeated_as_numbers() {
                     .iter()
                     .any(|before| line.contains(&format!("{before}{size}")))
             };
-            assert!(!SIZES.iter().any(|size| repeated(&size)), "{}:{number}: {line}", file.display());
+            assert!(!SIZES.iter().any(repeated), "{}:{number}: {line}", file.display());
         }
     }
 }

@@ -88,7 +88,7 @@ impl HyperParameter {
             }
             (ParameterKind::Choice(choices), Some(ParameterValue::Text(text))) => {
                 let same = |word: &&str| word.eq_ignore_ascii_case(text.trim());
-                let found = choices.iter().find(|choice| same(&choice.name) || choice.aliases.iter().any(|w| same(&w)));
+                let found = choices.iter().find(|choice| same(&choice.name) || choice.aliases.iter().any(&same));
                 found.map_or_else(
                     || Err(self.invalid(name, value, false)),
                     |choice| Ok(ParameterValue::from(choice.name)),

@@ -1,12 +1,12 @@
 //! Division by a scale in fixed point, with a test for results that are certain.
 //!
-//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The kernels compute `x * (65536 / scale)
-//! + 32768 + MARGIN` instead and convert it to an integer, whose upper half is the code and whose lower half is the
-//! distance of the quotient from the nearest boundary between two codes. For quotients up to 128, the rounding of the
-//! factor, of the true quotient, of the product, of the sum and of the conversion each move it by less than half a
-//! unit. If the lower half is more than `2 * MARGIN`, the quotient therefore lies in the same interval and the code is
-//! exact; beyond 128 both are clamped to the same code. Otherwise (one block of 64 in 110) the kernels divide. Division
-//! alone would limit encoding to 16 GB/s in cache.
+//! A code is the quotient `x / scale`, rounded to f32, rounded to an integer. The kernels compute
+//! `x * (65536 / scale) + 32768 + MARGIN` instead and convert it to an integer, whose upper half is the code and whose
+//! lower half is the distance of the quotient from the nearest boundary between two codes. For quotients up to 128, the
+//! rounding of the factor, of the true quotient, of the product, of the sum and of the conversion each move it by less
+//! than half a unit. If the lower half is more than `2 * MARGIN`, the quotient therefore lies in the same interval and
+//! the code is exact; beyond 128 both are clamped to the same code. Otherwise (one block of 64 in 110) the kernels
+//! divide. Division alone would limit encoding to 16 GB/s in cache.
 
 /// A scale, with a factor that replaces the division if that is safe.
 #[derive(Debug, Clone, Copy)]
