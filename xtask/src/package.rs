@@ -10,8 +10,8 @@ const FOLDER: &str = "bindings/python";
 
 /// Builds the wheel with a Cargo profile, installs it, and runs its tests, its types and its style.
 ///
-/// The profile `test` shares compiled crates with `cargo test` and keeps debug assertions; `release` is the profile
-/// that users get.
+/// The profile `dev` is built at the optimization level of the tests and keeps debug assertions; `release` is the profile
+/// that users get. The profile `test` would make `cargo rustc` build a test harness instead of a library.
 ///
 /// # Errors
 /// Returns [`TaskError::Failed`] if it does not build or one of the checks fails.
@@ -25,7 +25,8 @@ pub(crate) fn test(environment: &Oracles, profile: &str) -> Result<(), TaskError
     }
     let manifest = format!("{FOLDER}/Cargo.toml");
     let maturin = ["build", "--quiet", "--locked", "--compatibility", "linux", "--manifest-path", &manifest];
-    environment.module("maturin").args(maturin).args(["--profile", profile, "--out"]).args([&wheels]).run()?;
+    let build = environment.module("maturin").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    build.args(maturin).args(["--profile", profile, "--out"]).args([&wheels]).run()?;
     let pip = ["install", "--quiet", "--no-input", "--disable-pip-version-check", "--force-reinstall"];
     let offline = ["--no-deps", "--no-index", "bitgrain", "--find-links"];
     environment.module("pip").args(pip).args(offline).args([&wheels]).run()?;

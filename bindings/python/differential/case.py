@@ -88,9 +88,10 @@ class Case:
     def compares(self) -> bool:
         """Whether the rivals train by the same rules, so that losses can be compared.
 
-        Neither rival grows symmetric trees, which split all nodes of a level alike and fit less at the same depth. Learning
-        rates above 1 diverge in every library, each in its own way. Leaves of a few rows depend on definitions that differ,
-        such as that of the quantile of three weighted values. Such cases are checked for all other promises.
+        Neither rival grows symmetric trees, which split all nodes of a level alike and fit less at the same depth.
+        Learning rates above 1 diverge in every library, each in its own way. Leaves of a few rows depend on definitions
+        that differ, such as that of the quantile of three weighted values. Such cases are checked for all other
+        promises.
         """
         known = self.settings["growth"] != "symmetric" and self.settings["learning_rate"] <= 1.0
         return known and self.n_rows >= 50

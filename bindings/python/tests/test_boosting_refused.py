@@ -271,7 +271,7 @@ def test_the_functions_say_what_they_take():
         ((data,), {"objective": 5}, TypeError, "objective = 5"),
         ((data,), {"objective": lambda t, s: (s, s), "outputs": 10**12}, ValueError, "outputs = 10"),
         ((data,), {"callbacks": print}, TypeError, "callbacks = "),
-        ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "label NaN of row"),
+        ((bitgrain.Dataset(X, np.full(len(X), np.nan)),), {"objective": "multiclass"}, ValueError, "target NaN of row"),
     ):
         with pytest.raises(kind, match=message) as caught:
             bitgrain.train(*arguments, n_estimators=1, **keywords)

@@ -111,4 +111,4 @@ def test_python_reads_what_the_command_wrote(folder: pathlib.Path, tmp_path: pat
         assert np.array_equal(np.load(tmp_path / "out.npy"), store["layer/0"])
         busy = command("rm", folder, "layer/0")
         assert busy.returncode == 2
-        assert "in use by process" in busy.stderr
+        assert "locked by process" in busy.stderr

@@ -188,9 +188,9 @@ def test_importances_and_shards(model: Path, state: dict[str, np.ndarray], tmp_p
     wanted = bitgrain.quantize(state["blk.0.weight"], "q4_0", importance=np.linspace(1, 100, 256, dtype=np.float32))
     assert found == wanted
     for to, also in (("int8", {}), ("float16", {}), ("int4", {"keep": {"norm": "int8"}}), ("q8_0", {})):
-        with pytest.raises(bitgrain.InputError, match=f"importance has no effect on {to}"):
+        with pytest.raises(bitgrain.errors.InputError, match=f"importance has no effect on {to}"):
             bitgrain.quantize_file(model, tmp_path / "b.gguf", to, importance=importance, **also)
-    with pytest.raises(bitgrain.InputError, match="importance has no effect on"):
+    with pytest.raises(bitgrain.errors.InputError, match="importance has no effect on"):
         bitgrain.quantize_file(
             model, tmp_path / "b.gguf", budget="100kB", candidates=["int8", "q8_0"], importance=importance
         )
@@ -216,7 +216,7 @@ def test_a_comparison_says_what_was_lost(model: Path, state: dict[str, np.ndarra
     assert compared.second_bytes < compared.first_bytes
     assert compared.to_dict()["overall"]["cosine"] == compared.overall.cosine
     page = compared.to_html(tmp_path / "page.html")
-    assert page.startswith("<!doctype html>")
+    assert page.startswith("<!DOCTYPE html>")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
     assert len(compared.to_html(trade_off=True)) > len(page)
     assert "iframe" in compared._repr_html_()

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), TaskError> {
             oracles.step().run()?;
         }
         if args.wants(Suite::Python) {
-            package::test(&oracles, if args.release_wheel { "release" } else { "test" })?;
+            package::test(&oracles, if args.release_wheel { "release" } else { "dev" })?;
         }
     }
     let all = [Suite::Rust, Suite::Oracles, Suite::Python].into_iter().all(|suite| args.wants(suite));

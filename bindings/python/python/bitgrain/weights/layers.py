@@ -321,9 +321,7 @@ class Sequential(_Nested):
     kind: ClassVar[str] = "sequential"
 
 
-_KINDS: dict[str, type[Layer]] = {
-    layer.kind: layer for name in __all__ if (layer := globals()[name]) is not Layer
-}
+_KINDS: dict[str, type[Layer]] = {layer.kind: layer for name in __all__ if (layer := globals()[name]) is not Layer}
 
 
 def described(layers: Iterable[Layer]) -> list[dict[str, Any]]:
