@@ -100,7 +100,7 @@ def test_frames_of_other_columns():
         NAMED.predict(text)
     with pytest.raises(bitgrain.errors.DTypeError, match='"c" holds text'):
         NAMED.predict(pl.from_pandas(text))
-    with pytest.raises(bitgrain.errors.InputError, match=r'two columns are named "a"|two features are named a'):
+    with pytest.raises(bitgrain.errors.InputError, match=r'two columns are named "a"|two features are named `a`'):
         bitgrain.Dataset(pd.DataFrame(X, columns=list("aab")), Y)
 
 
@@ -175,7 +175,7 @@ def test_weights_that_are_none(weight, message):
         ({"early_stopping_rounds": 5}, ValueError, "early_stopping_rounds needs validation data.*eval_set"),
         ({"categorical_features": [7]}, ValueError, "no column 7 to be categorical"),
         ({"categorical_features": ["a"]}, ValueError, "columns have no names"),
-        ({"categorical_features": [0]}, ValueError, "is no category: codes are whole numbers"),
+        ({"categorical_features": [0]}, ValueError, "is not a category code; codes are integers"),
         ({"categorical_features": [True]}, ValueError, "1 flags, X has 3 features"),
         ({"reg_lambda": -1}, ValueError, "invalid reg_lambda: `-1`"),
         (

@@ -1,18 +1,18 @@
 //! Gradient-boosted trees on quantized numbers.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `table` | tables from files: Parquet, CSV, libsvm (feature `table`) |
-//! | [`feature`] | from raw columns to matrices of bins: cuts, the rule of the bins, four layouts |
-//! | [`gradient`] | gradients in f32, or as pairs of 8 or 4 bits |
-//! | [`objective`] | what is minimised |
-//! | [`metric`] | how good predictions are |
-//! | [`parameter`] | hyper-parameters: names, aliases, ranges, defaults |
-//! | [`train`] | growing trees |
-//! | [`model`] | what was grown: trees, their file, models of other libraries |
-//! | [`predict`] | from rows to predictions |
+//! | `table` | reads tables from Parquet, CSV and libsvm files (feature `table`) |
+//! | [`feature`] | bins raw columns: cuts, binning rules, four matrix layouts |
+//! | [`gradient`] | gradients in f32, or quantized to pairs of 8 or 4 bits |
+//! | [`objective`] | loss functions |
+//! | [`metric`] | evaluation metrics |
+//! | [`parameter`] | hyperparameters: names, aliases, ranges, defaults |
+//! | [`train`] | grows trees |
+//! | [`model`] | trained trees, the model file, import of LightGBM and XGBoost models |
+//! | [`predict`] | prediction |
 //!
-//! The names that most programs use are also at the root:
+//! The most common types are re-exported at the root:
 //!
 //! ```
 //! use bitgrain_gbdt::{Dataset, Features, Params, Predictor, Quantizer, Trainer};
@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Threads are those of the rayon pool it is called in. Results do not depend on how many there are.
+//! Work runs on the current rayon thread pool. Results do not depend on the number of threads.
 
 pub mod feature;
 pub mod gradient;

@@ -1,11 +1,11 @@
-//! Which bins there are: how many each feature has, and where they are among the bins of all.
+//! `BinMap`: number of bins per feature and their offsets among the bins of all features.
 
 use super::FeatureError;
 
-/// The bins of every feature in one line: those of feature 0, then those of feature 1, and so on.
+/// Numbering of the bins of all features: first the bins of feature 0, then of feature 1, and so on.
 ///
-/// A *bin* is counted within its feature, a *global bin* in the line: `feature_offsets()[feature] + bin`. A histogram of
-/// all features is an array of [`total_bins`](Self::total_bins) entries.
+/// A *bin* is numbered within its feature, a *global bin* across features: `feature_offsets()[feature] + bin`. A
+/// histogram of all features is an array of [`total_bins`](Self::total_bins) entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BinMap {
     offsets: Box<[u32]>,
@@ -13,7 +13,8 @@ pub struct BinMap {
 }
 
 impl BinMap {
-    /// From bins of values per feature, at least one each, and whether one for missing values follows.
+    /// Creates a map from the number of value bins of each feature (at least 1) and whether a missing-value bin follows
+    /// them.
     pub(super) fn new(value_bins: impl Iterator<Item = usize>, missing: Vec<bool>) -> Result<Self, FeatureError> {
         let mut end = 0_u64;
         let ends: Vec<u64> = value_bins
@@ -23,7 +24,7 @@ impl BinMap {
                 end
             })
             .collect();
-        // One more number stays free for what is not there.
+        // `u32::MAX` stays free: ELLPACK pads its rows with the number after the last global bin.
         if end >= u64::from(u32::MAX) {
             return Err(FeatureError::TooManyBins { bins: end });
         }
@@ -38,36 +39,36 @@ impl BinMap {
         self.missing.len()
     }
 
-    /// The first global bin of each feature, and the number of all bins behind the last.
+    /// Returns the first global bin of each feature, followed by the total number of bins.
     #[must_use]
     pub fn feature_offsets(&self) -> &[u32] {
         &self.offsets
     }
 
-    /// Bins of all features.
+    /// Total number of bins of all features.
     #[must_use]
     pub fn total_bins(&self) -> u32 {
         self.offsets[self.n_features()]
     }
 
-    /// Bins of a feature, that for missing values included.
+    /// Number of bins of a feature, including the missing-value bin.
     #[must_use]
     pub fn n_bins(&self, feature: usize) -> u32 {
         self.offsets[feature + 1] - self.offsets[feature]
     }
 
-    /// The bin of missing values: the last, if the feature missed any in training.
+    /// Returns the bin of missing values: the last one, if the feature had missing values in training.
     #[must_use]
     pub fn missing_bin(&self, feature: usize) -> Option<u32> {
         self.missing[feature].then(|| self.last_bin(feature))
     }
 
-    /// The bin a NaN falls into, for missing values or not.
+    /// Returns the bin of NaN, whether or not the feature has a missing-value bin.
     pub(super) fn last_bin(&self, feature: usize) -> u32 {
         self.n_bins(feature) - 1
     }
 
-    /// The most bins that any feature has.
+    /// Largest number of bins of any feature.
     pub(super) fn widest(&self) -> u32 {
         (0..self.n_features()).map(|feature| self.n_bins(feature)).max().unwrap_or(0)
     }

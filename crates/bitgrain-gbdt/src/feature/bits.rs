@@ -1,20 +1,20 @@
-//! Widths that bins are stored in.
+//! Storage widths of bins.
 
-/// Bits of a stored bin.
+/// Number of bits of a stored bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinBits {
-    /// Up to 16 bins, two to a byte, the earlier row in the low half.
+    /// Up to 16 bins, two per byte, the earlier row in the low nibble.
     U4,
     /// Up to 256 bins.
     U8,
     /// Up to 65,536 bins.
     U16,
-    /// More.
+    /// More than 65,536 bins.
     U32,
 }
 
 impl BinBits {
-    /// The least width for a number of bins, that for missing values included.
+    /// Returns the smallest width for a number of bins, including the missing-value bin.
     ///
     /// ```
     /// use bitgrain_gbdt::feature::BinBits;
@@ -30,7 +30,7 @@ impl BinBits {
         }
     }
 
-    /// Bytes of a column of bins.
+    /// Size in bytes of a column of `n_rows` bins.
     pub(super) const fn column_bytes(self, n_rows: usize) -> usize {
         match self {
             Self::U4 => n_rows.div_ceil(2),

@@ -1,4 +1,4 @@
-//! Blocks of raw values, column after column: what predictions begin with.
+//! Reads blocks of raw values in column-major order, the input of prediction.
 
 use std::ops::Range;
 
@@ -7,18 +7,16 @@ use super::dense::Dense;
 use super::input::Matrix;
 use super::sparse::Sparse;
 
-/// Rows of a block that are read together: few enough that their cache lines stay while each gives one value per
-/// column.
+/// Rows of a block that are read together: few enough that their cache lines stay in L1 while every feature is read.
 const STRIP: usize = 16;
 
 impl Features<'_> {
-    /// Whether the values have more digits than an f32.
+    /// Returns whether the values are f64, so that reading them as f32 would round.
     pub(crate) fn is_f64(&self) -> bool {
         matches!(self.matrix(), Matrix::Dense(dense) if dense.is_f64())
     }
 
-    /// Values of some features in some rows, rounded to the nearest f32. Columns begin `stride` values after one
-    /// another.
+    /// Reads a block of values, rounded to the nearest f32. Column `i` of the block starts at `out[i * stride]`.
     pub(crate) fn read_f32(&self, features: Range<usize>, rows: Range<usize>, out: &mut [f32], stride: usize) {
         match self.matrix() {
             Matrix::Dense(dense) => read(features, rows, out, stride, |row, feature| dense.value(row, feature)),
@@ -26,7 +24,7 @@ impl Features<'_> {
         }
     }
 
-    /// The same, as they are.
+    /// Reads a block of values without rounding; see [`read_f32`](Self::read_f32).
     pub(crate) fn read_f64(&self, features: Range<usize>, rows: Range<usize>, out: &mut [f64], stride: usize) {
         match self.matrix() {
             Matrix::Dense(dense) => read(features, rows, out, stride, |row, feature| dense.value_f64(row, feature)),
@@ -34,7 +32,7 @@ impl Features<'_> {
         }
     }
 
-    /// The values of one row, as they are.
+    /// Reads the values of one row without rounding.
     pub(crate) fn read_row(&self, row: usize, out: &mut [f64]) {
         match self.matrix() {
             Matrix::Dense(dense) => fill(dense, row, out),
@@ -66,7 +64,7 @@ fn read<T>(
     }
 }
 
-/// Absent values everywhere, and the entries over them.
+/// Fills the block with the absent value, then writes the entries over it.
 fn scatter<T: From<f32> + Copy>(
     sparse: &Sparse<'_>,
     features: Range<usize>,

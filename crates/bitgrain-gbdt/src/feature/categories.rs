@@ -1,30 +1,34 @@
-//! The categories of a feature that have a bin of their own.
+//! Categories of a feature that have their own bin.
 
 use crate::narrow::narrow;
 use bitgrain_kernels::bins::BinCode;
 
-/// Codes of categories are below this: every whole number up to it is an f32.
+/// Upper bound of category codes (exclusive): every integer up to 2^24 is exact in f32.
 const CODES: u32 = 1 << 24;
 
-/// The code that a value is, if it is one.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is no code does not come back")]
+/// Returns the category code of a value, or `None` if the value is not an integer in `0..CODES`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "values changed by the cast fail the comparison"
+)]
 #[expect(clippy::cast_precision_loss, reason = "codes below 2^24 are exact")]
 pub(super) fn code(value: f32) -> Option<u32> {
     let code = value as u32;
     (code < CODES && code as f32 == value).then_some(code)
 }
 
-/// Categories with a bin each, by code, and behind them the bin of all that is not among them.
+/// Category codes with a bin each, followed by one bin for all other values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Categories {
-    /// Ascending.
+    /// Ascending category codes.
     codes: Box<[u32]>,
-    /// The bin of every code up to the largest; empty if that would be a long table of few bins.
+    /// Bin of every code up to the largest; empty if the codes are too sparse for a lookup table.
     bins: Box<[u32]>,
 }
 
 impl Categories {
-    /// From ascending codes, none of them twice.
+    /// Creates bins for distinct, ascending codes.
     pub(super) fn new(codes: Vec<u32>) -> Self {
         let end = codes.last().map_or(0, |&code| code as usize + 1);
         let other = narrow(codes.len());
@@ -40,7 +44,7 @@ impl Categories {
         &self.codes
     }
 
-    /// The bin of a value; the one behind the last category for what is none, or none of these.
+    /// Returns the bin of a value: the bin after the last category for unknown codes and for values that are not codes.
     pub(super) fn bin(&self, value: f32) -> usize {
         let other = self.codes.len();
         let Some(code) = code(value) else { return other };

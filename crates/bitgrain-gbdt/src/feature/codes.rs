@@ -1,6 +1,6 @@
-//! Unsigned integers at the least of 8, 16 and 32 bits: bins by row, and the parts of sparse rows.
+//! Arrays of unsigned integers in 8, 16 or 32 bits: row-major bins and the entries of sparse rows.
 
-/// Codes at the width of the largest that may occur.
+/// Unsigned integers in the smallest width that holds the largest possible one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Codes {
     /// Codes up to 255.
@@ -12,7 +12,7 @@ pub enum Codes {
 }
 
 impl Codes {
-    /// Bytes of each of some codes up to `max`.
+    /// Size in bytes of a code if the largest one is `max`.
     pub(super) const fn width(max: u32) -> usize {
         match max {
             ..=0xFF => 1,
@@ -29,10 +29,10 @@ impl Codes {
         }
     }
 
-    /// The code at a position.
+    /// Returns the code at a position.
     ///
     /// # Panics
-    /// Behind the end.
+    /// If `at` is out of range.
     #[must_use]
     pub fn get(&self, at: usize) -> u32 {
         match self {
@@ -59,7 +59,7 @@ impl Codes {
     }
 }
 
-/// Codes to be written.
+/// Mutable view of codes.
 pub(super) enum CodesMut<'a> {
     U8(&'a mut [u8]),
     U16(&'a mut [u16]),
@@ -67,7 +67,7 @@ pub(super) enum CodesMut<'a> {
 }
 
 impl CodesMut<'_> {
-    /// Takes the first `len` codes off, to be written on another thread.
+    /// Splits off the first `len` codes, so that another thread can write them.
     pub(super) fn take(&mut self, len: usize) -> Self {
         match self {
             Self::U8(codes) => Self::U8(codes.split_off_mut(..len).unwrap_or_default()),
@@ -76,8 +76,8 @@ impl CodesMut<'_> {
         }
     }
 
-    /// Writes codes from the first place on, which all fit the width.
-    #[expect(clippy::cast_possible_truncation, reason = "the width is that of the largest code")]
+    /// Writes codes from the start of the view. All codes must fit the width.
+    #[expect(clippy::cast_possible_truncation, reason = "the width was chosen for the largest code")]
     pub(super) fn write(&mut self, codes: impl Iterator<Item = u32>) {
         match self {
             Self::U8(out) => out.iter_mut().zip(codes).for_each(|(out, code)| *out = code as u8),

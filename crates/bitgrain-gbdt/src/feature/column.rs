@@ -1,4 +1,4 @@
-//! One column of bins, at the width its feature needs.
+//! A column of bins in the width that its feature needs.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use super::BinBits;
 use super::codes::CodesMut;
 use super::tile::TileBin;
 
-/// How the column of a feature is stored.
+/// Storage location and width of a feature's column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeatureStorageInfo {
-    /// Where the column begins among the columns of its width: in bytes for [`BinBits::U4`] and [`BinBits::U8`], which
+    /// Offset of the column among the columns of its width: in bytes for [`BinBits::U4`] and [`BinBits::U8`], which
     /// share an array, in bins for the wider ones.
     pub offset: usize,
-    /// Bins of the feature, that for missing values included.
+    /// Number of bins of the feature, including the missing-value bin.
     pub n_bins: u32,
     /// Width of a bin.
     pub bits: BinBits,
 }
 
-/// The bins of a feature, row after row. Loops over many rows match once and then walk a slice.
+/// Bins of a feature by row. Loops over many rows should match once and then iterate over the slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BinColumn<'a> {
-    /// Two bins to a byte, the earlier row in the low half; and the number of rows.
+    /// Two bins per byte, the earlier row in the low nibble; the second field is the number of rows.
     U4(&'a [u8], usize),
-    /// A byte per bin.
+    /// One byte per bin.
     U8(&'a [u8]),
     /// Two bytes per bin.
     U16(&'a [u16]),
@@ -36,10 +36,10 @@ pub enum BinColumn<'a> {
 }
 
 impl BinColumn<'_> {
-    /// The bin of a row.
+    /// Returns the bin of a row.
     ///
     /// # Panics
-    /// Behind the last row.
+    /// If the row is out of range.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize) -> u32 {
@@ -54,7 +54,7 @@ impl BinColumn<'_> {
         }
     }
 
-    /// The bins of some rows.
+    /// Reads the bins of a range of rows.
     pub(super) fn read<C: BinCode>(&self, rows: Range<usize>, out: &mut [C]) {
         let bins = out.iter_mut();
         match *self {
@@ -66,14 +66,15 @@ impl BinColumn<'_> {
     }
 }
 
-/// Some rows of a column, to be written.
+/// Mutable view of a range of rows of a column.
 pub(super) enum ColumnMut<'a> {
     Halves(&'a mut [u8]),
     Whole(CodesMut<'a>),
 }
 
 impl ColumnMut<'_> {
-    /// Takes the first rows off, an even number unless they are the last.
+    /// Splits off the first `n_rows` rows; the count must be even unless these are the last rows, because two rows
+    /// share a byte.
     pub(super) fn take(&mut self, n_rows: usize) -> Self {
         match self {
             Self::Halves(bytes) => Self::Halves(bytes.split_off_mut(..n_rows.div_ceil(2)).unwrap_or_default()),
@@ -81,7 +82,7 @@ impl ColumnMut<'_> {
         }
     }
 
-    /// Bins that fit the width.
+    /// Writes bins, which must fit the width.
     pub(super) fn write<C: TileBin>(&mut self, bins: &[C]) {
         let bins = bins.iter().map(|&bin| bin.into());
         match self {
@@ -89,7 +90,7 @@ impl ColumnMut<'_> {
                 let bins: Vec<u8> = bins.map(|bin: u32| u8::of_bin(bin as usize)).collect();
                 let packed = UnsignedWidth::new(4).and_then(|width| pack_u8(Backend::best(), width, &bins, bytes));
                 if let Err(error) = packed {
-                    unreachable!("a feature of 4 bits has at most 16 bins: {error}");
+                    unreachable!("a 4-bit feature has at most 16 bins: {error}");
                 }
             }
             Self::Whole(codes) => codes.write(bins),

@@ -1,4 +1,4 @@
-//! Dense, column after column, each at the width its feature needs.
+//! Dense column-major layout, each column in the width its feature needs.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::column::ColumnMut;
 use super::tile::{Tile, TileBin, blocks};
 use super::{BinBits, BinColumn, BinMap, BinSource, FeatureStorageInfo};
 
-/// Columns of bins. A histogram that walks one feature at a time reads memory in order.
+/// Column-major bins. Histograms built one feature at a time read memory sequentially.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BinColumns {
-    /// Columns of 4 and of 8 bits.
+    /// 4-bit and 8-bit columns.
     bytes: Box<[u8]>,
     words: Box<[u16]>,
     longs: Box<[u32]>,
@@ -22,7 +22,7 @@ pub struct BinColumns {
 }
 
 impl BinColumns {
-    /// The column of a feature.
+    /// Returns the column of a feature.
     #[must_use]
     pub fn col(&self, feature: usize) -> BinColumn<'_> {
         let FeatureStorageInfo { offset, bits, .. } = self.infos[feature];
@@ -34,7 +34,7 @@ impl BinColumns {
         }
     }
 
-    /// How the column of a feature is stored.
+    /// Returns the storage location and width of a feature's column.
     #[must_use]
     pub fn feature_info(&self, feature: usize) -> &FeatureStorageInfo {
         &self.infos[feature]
@@ -44,7 +44,7 @@ impl BinColumns {
         self.bytes.len() + self.words.len() * 2 + self.longs.len() * 4
     }
 
-    /// Bytes of the columns of a matrix.
+    /// Size in bytes of a matrix in this layout.
     pub(super) fn bytes_for(map: &BinMap, n_rows: usize) -> usize {
         (0..map.n_features()).map(|feature| BinBits::for_bins(map.n_bins(feature)).column_bytes(n_rows)).sum()
     }
@@ -58,7 +58,7 @@ impl BinColumns {
         columns
     }
 
-    /// See [`BinSource`].
+    /// Reads bins as described by [`BinSource`].
     pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: &Range<usize>, out: &mut [C]) {
         for (at, &feature) in features.iter().enumerate() {
             self.col(feature).read(rows.clone(), &mut out[at * rows.len()..][..rows.len()]);
@@ -84,7 +84,7 @@ impl BinColumns {
         Self { bytes: vec![0; bytes].into(), words: vec![0; words].into(), longs: vec![0; longs].into(), infos, n_rows }
     }
 
-    /// Blocks of rows of every column, to be written on as many threads as there are.
+    /// Splits all columns into blocks of rows that threads can write independently.
     fn parallel_blocks(&mut self) -> impl ParallelIterator<Item = (Range<usize>, Vec<ColumnMut<'_>>)> {
         let mut bytes = CodesMut::U8(&mut self.bytes);
         let mut words = CodesMut::U16(&mut self.words);

@@ -1,4 +1,4 @@
-//! Sparse rows: only what is not missing, each bin with its feature. An explicit zero is a value like any other.
+//! Sparse rows (CSR): only values that are not missing, each as a feature and a bin. Explicit zeros are kept.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Where each row begins among the entries, and the number of entries behind the last row.
+    /// Returns the offset of each row's first entry, followed by the number of entries.
     #[must_use]
     pub fn row_ptr(&self) -> &[usize] {
         &self.row_ptr
     }
 
-    /// The feature of each entry, ascending within a row.
+    /// Feature of each entry, ascending within a row.
     #[must_use]
     pub fn col_idx(&self) -> &Codes {
         &self.col_idx
     }
 
-    /// The bin of each entry, counted within its feature.
+    /// Bin of each entry, numbered within its feature.
     #[must_use]
     pub fn bins(&self) -> &Codes {
         &self.bins
@@ -53,13 +53,13 @@ impl Csr {
         size_of_val(&*self.row_ptr) + self.col_idx.bytes() + self.bins.bytes()
     }
 
-    /// Bytes of a matrix with so many entries.
+    /// Size in bytes of a matrix with `entries` entries.
     pub(super) fn bytes_for(map: &BinMap, n_rows: usize, entries: usize) -> usize {
         let entry = Codes::width(last_feature(map)) + Codes::width(map.widest() - 1);
         (n_rows + 1) * size_of::<usize>() + entries * entry
     }
 
-    /// From a source and how many entries each row has.
+    /// Builds the matrix from a source and the number of entries of each row.
     pub(super) fn build<C: TileBin>(source: &dyn BinSource, counts: &[u32], map: &Arc<BinMap>) -> Self {
         let mut end = 0;
         let ends = counts.iter().map(|count| {
@@ -83,7 +83,7 @@ impl Csr {
         Self { row_ptr, col_idx, bins, map: Arc::clone(map) }
     }
 
-    /// See [`BinSource`].
+    /// Reads bins as described by [`BinSource`].
     pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
         let entry = |at| (self.col_idx.get(at) as usize, self.bins.get(at));
         let entries = |row: usize| (self.row_ptr[row]..self.row_ptr[row + 1]).map(entry);
@@ -92,6 +92,6 @@ impl Csr {
 }
 
 fn last_feature(map: &BinMap) -> u32 {
-    // Every feature has a bin, and bins are counted in 32 bits.
+    // Fits: every feature has at least one bin, and the number of bins fits 32 bits.
     narrow(map.n_features() - 1)
 }

@@ -1,4 +1,4 @@
-//! The cuts or categories of all features, and the rule that puts a value into a bin.
+//! Cuts or categories of all features, and the binning rule.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::source::RawBins;
 use super::{BinLayout, BinMap, BinStorage, FeatureError, FeatureKind, Features, QuantizedMatrix};
 use crate::narrow::narrow;
 
-/// Ascending cuts of every numeric feature, the categories of every categorical one, and which features have a bin for
-/// missing values.
+/// Cuts of the numeric features, categories of the categorical ones, and whether each feature has a missing-value bin.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::BinCuts;
 /// let cuts = BinCuts::new(&[vec![0.5, 2.0], vec![]], vec![true, false])?;
 /// assert_eq!([0.5, 0.6, 9.0, f32::NAN].map(|value| cuts.bin(0, value)), [0, 1, 2, 3]);
-/// assert_eq!(cuts.map().feature_offsets(), [0, 4, 5]); // three bins and the missing one, then a single bin
+/// assert_eq!(cuts.map().feature_offsets(), [0, 4, 5]); // three value bins and one for missing values, then a single
+/// bin
 /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -26,17 +26,17 @@ pub struct BinCuts {
     map: Arc<BinMap>,
 }
 
-/// What tells the bins of a feature apart.
+/// Bin boundaries of a feature.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FeatureBins {
     Cuts(Box<[f32]>),
-    /// Of values that f32 does not tell apart.
+    /// f64 cuts, for values that f32 would merge.
     Precise(Box<[f64]>),
     Categories(Categories),
 }
 
 impl FeatureBins {
-    /// Bins without the one for missing values.
+    /// Number of bins without the missing-value bin.
     fn value_bins(&self) -> usize {
         match self {
             Self::Cuts(cuts) => cuts.len() + 1,
@@ -47,10 +47,10 @@ impl FeatureBins {
 }
 
 impl BinCuts {
-    /// Cuts per feature, all numeric, and whether each has a bin for missing values.
+    /// Creates cuts for numeric features; `missing` tells which features have a missing-value bin.
     ///
     /// # Errors
-    /// [`FeatureError::Empty`], [`FeatureError::FeatureCount`] if the two have different lengths,
+    /// Returns [`FeatureError::Empty`], [`FeatureError::FeatureCount`] if the lengths differ,
     /// [`FeatureError::UnsortedCuts`] or [`FeatureError::TooManyBins`].
     pub fn new(cuts: &[Vec<f32>], missing: Vec<bool>) -> Result<Self, FeatureError> {
         if cuts.is_empty() {
@@ -66,13 +66,13 @@ impl BinCuts {
         Self::from_bins(cuts.iter().map(|cuts| FeatureBins::Cuts(cuts[..].into())).collect(), missing)
     }
 
-    /// The bins of as many features; categorical ones have a bin for missing values.
+    /// Creates cuts from the bins of each feature. `missing` must be true for categorical features.
     pub(super) fn from_bins(bins: Vec<FeatureBins>, missing: Vec<bool>) -> Result<Self, FeatureError> {
         let map = BinMap::new(bins.iter().map(FeatureBins::value_bins), missing)?;
         Ok(Self { bins: bins.into(), map: Arc::new(map) })
     }
 
-    /// What the values of a feature mean.
+    /// Kind of a feature.
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {
         match self.bins[feature] {
@@ -81,8 +81,8 @@ impl BinCuts {
         }
     }
 
-    /// The cuts of a numeric feature. Bin `i` ends at cut `i`, which it includes; one more bin is behind the last.
-    /// A categorical feature has none here, nor has one that [needs f64](Self::precise_cuts).
+    /// Returns the cuts of a numeric feature. Bin `i` ends at cut `i`, inclusive; the last bin holds the values above
+    /// all cuts. Empty for categorical features and for features with [f64 cuts](Self::precise_cuts).
     #[must_use]
     pub fn cuts(&self, feature: usize) -> &[f32] {
         match &self.bins[feature] {
@@ -91,8 +91,8 @@ impl BinCuts {
         }
     }
 
-    /// The cuts of a numeric feature whose values f32 does not tell apart, such as identifiers near 10^9; `None` for any
-    /// other feature. Its values are compared as f64.
+    /// Returns the f64 cuts of a numeric feature whose values f32 would merge, such as identifiers near 10^9, or `None`
+    /// for any other feature. Values of such a feature are compared as f64.
     #[must_use]
     pub fn precise_cuts(&self, feature: usize) -> Option<&[f64]> {
         match &self.bins[feature] {
@@ -101,7 +101,7 @@ impl BinCuts {
         }
     }
 
-    /// The cuts of a numeric feature, whichever precision they have.
+    /// Returns the cuts of a numeric feature in f64, whatever their stored precision.
     #[must_use]
     pub fn all_cuts(&self, feature: usize) -> Vec<f64> {
         match &self.bins[feature] {
@@ -110,13 +110,13 @@ impl BinCuts {
         }
     }
 
-    /// Whether any feature is compared as f64.
+    /// Returns whether any feature is compared as f64.
     pub(crate) fn any_precise(&self) -> bool {
         self.bins.iter().any(|bins| matches!(bins, FeatureBins::Precise(_)))
     }
 
-    /// The codes of a categorical feature that have a bin, ascending: bin `i` is that of code `i` of these. Behind them
-    /// is the bin of what is missing and of all other codes. A numeric feature has none.
+    /// Returns the ascending codes of a categorical feature that have a bin: code `categories[i]` has bin `i`. The bin
+    /// after them holds missing values and all other codes. Empty for numeric features.
     #[must_use]
     pub fn categories(&self, feature: usize) -> &[u32] {
         match &self.bins[feature] {
@@ -125,14 +125,14 @@ impl BinCuts {
         }
     }
 
-    /// How many bins there are, and where.
+    /// Number and offsets of the bins of each feature.
     #[must_use]
     pub fn map(&self) -> &BinMap {
         &self.map
     }
 
-    /// The bin of one value: the number of cuts below it or the place of its category, or the feature's last bin for
-    /// NaN and what is none of the categories.
+    /// Returns the bin of a value: the number of cuts below it or the index of its category, or the feature's last bin
+    /// for NaN and unknown categories.
     #[must_use]
     pub fn bin(&self, feature: usize, value: f32) -> u32 {
         let bin = match &self.bins[feature] {
@@ -144,7 +144,7 @@ impl BinCuts {
         narrow(bin)
     }
 
-    /// The bins of as many values as there are places. The codes have room for the feature's bins.
+    /// Bins values into `out`. The width of `C` must hold all bins of the feature.
     pub(super) fn bin_all<C: BinCode>(&self, feature: usize, values: &[f32], out: &mut [C]) {
         let cuts = match &self.bins[feature] {
             FeatureBins::Cuts(cuts) => cuts,
@@ -155,11 +155,11 @@ impl BinCuts {
         };
         let last = C::of_bin(self.map.last_bin(feature) as usize);
         if let Err(error) = bin_f32(Backend::best(), cuts, values, last, out) {
-            unreachable!("cuts were checked and bins counted when they were made: {error}");
+            unreachable!("cuts and bins were checked on creation: {error}");
         }
     }
 
-    /// The bins of as many f64 values as there are places.
+    /// Bins f64 values into `out`.
     pub(super) fn bin_precise<C: BinCode>(
         &self,
         feature: usize,
@@ -172,10 +172,10 @@ impl BinCuts {
         out.iter_mut().zip(values).for_each(|(out, value)| *out = C::of_bin(bin(value)));
     }
 
-    /// The bins of raw features, to be read a block of rows at a time.
+    /// Returns a source that bins raw features one block of rows at a time.
     ///
     /// # Errors
-    /// [`FeatureError::FeatureCount`] unless there are as many features as here.
+    /// Returns [`FeatureError::FeatureCount`] if the number of features differs.
     pub(crate) fn source<'a>(&'a self, features: &'a Features<'a>) -> Result<RawBins<'a>, FeatureError> {
         let (expected, found) = (self.map.n_features(), features.n_features());
         if expected != found {
@@ -184,11 +184,10 @@ impl BinCuts {
         Ok(RawBins { cuts: self, features })
     }
 
-    /// The bins of a whole matrix, on every thread of the pool. What the features are is what they were when the cuts
-    /// were found, whatever the matrix says.
+    /// Bins a matrix on all threads of the pool. Feature kinds are taken from the cuts, not from the matrix.
     ///
     /// # Errors
-    /// [`FeatureError::FeatureCount`] unless there are as many features as here.
+    /// Returns [`FeatureError::FeatureCount`] if the number of features differs.
     pub fn quantize(&self, features: &Features<'_>, layout: BinLayout) -> Result<QuantizedMatrix, FeatureError> {
         let storage = BinStorage::build(&self.source(features)?, &self.map, layout);
         Ok(QuantizedMatrix::new(storage, features.n_rows(), Arc::clone(&self.map)))

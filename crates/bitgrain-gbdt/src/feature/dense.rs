@@ -1,16 +1,16 @@
-//! A matrix of numbers with a place for every one, row after row or column after column.
+//! Dense matrix of raw values, row-major or column-major.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::transpose::{transpose, transpose_some};
 
-/// Numbers of a matrix, as the caller has them.
+/// Borrowed values of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub enum Values<'a> {
-    /// Single precision: binned as they are.
+    /// Single precision, binned without rounding.
     F32(&'a [f32]),
-    /// Double precision: compared as the nearest f32, unless f32 merges too many of a feature.
+    /// Double precision: compared as the nearest f32, unless f32 would merge too many values of a feature.
     F64(&'a [f64]),
 }
 
@@ -35,24 +35,24 @@ impl<'a> From<&'a [f64]> for Values<'a> {
     }
 }
 
-/// Where the next value of a row or of a column is.
+/// Memory order of a dense matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Rows of so many features follow one another.
+    /// Row-major, with this number of features per row.
     Rows(usize),
-    /// Columns of so many rows follow one another.
+    /// Column-major, with this number of rows per column.
     Columns(usize),
 }
 
-/// A borrowed matrix.
+/// Borrowed dense matrix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dense<'a> {
     pub(super) values: Values<'a>,
     pub(super) order: Order,
 }
 
-/// Rows and features that are copied together when they do not lie in columns of f32: few enough for the cache that is
-/// next to the nearest, and as many rows as pay for setting up a search among cuts.
+/// Rows and features copied together when the values are not f32 columns: small enough for the L2 cache, with enough
+/// rows to amortize the setup of a search among cuts.
 const ROWS: usize = 2048;
 const FEATURES: usize = 32;
 
@@ -66,7 +66,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// A value with all its digits.
+    /// Returns a value without rounding.
     #[inline]
     pub(super) fn value_f64(&self, row: usize, feature: usize) -> f64 {
         let at = self.position(row, feature);
@@ -88,7 +88,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Some rows of a feature: borrowed if they lie so, copied otherwise.
+    /// Returns a range of rows of a feature, borrowed if they are contiguous f32 values, copied otherwise.
     pub(super) fn column(&self, feature: usize, rows: Range<usize>) -> Cow<'a, [f32]> {
         if let Some(column) = self.in_place(feature, rows.clone()) {
             return Cow::Borrowed(column);
@@ -98,7 +98,7 @@ impl<'a> Dense<'a> {
         Cow::Owned(column)
     }
 
-    /// Visits the values of some features in some rows, in pieces: which of the features, which rows, and the values.
+    /// Visits a block of values in pieces: position in `features`, range of rows, values.
     pub(super) fn for_each_piece(
         &self,
         features: &[usize],
@@ -124,7 +124,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// The values of some features in some rows, column after column.
+    /// Returns the values of the given features and rows in column-major order.
     pub(super) fn sampled(&self, features: &[usize], rows: &[usize]) -> Vec<f32> {
         let mut columns = vec![0.0; features.len() * rows.len()];
         match (self.order, self.values) {
@@ -143,7 +143,7 @@ impl<'a> Dense<'a> {
         columns
     }
 
-    /// Values that are a column of f32 as they lie.
+    /// Returns the values without copying if they are contiguous f32 values.
     fn in_place(&self, feature: usize, rows: Range<usize>) -> Option<&'a [f32]> {
         match (self.values, self.order) {
             (Values::F32(values), Order::Columns(n_rows)) => Some(&values[feature * n_rows..][rows]),
@@ -151,7 +151,7 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Some rows of some features, column after column.
+    /// Copies a block of values in column-major order.
     fn copy(&self, features: &[usize], rows: Range<usize>, out: &mut [f32]) {
         match (self.order, self.values) {
             (Order::Rows(stride), Values::F32(values)) => {
@@ -175,7 +175,7 @@ impl<'a> Dense<'a> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+#[expect(clippy::cast_possible_truncation, reason = "the binning rule rounds to the nearest f32")]
 fn rounded(value: f64) -> f32 {
     value as f32
 }

@@ -1,14 +1,14 @@
-//! The distinct values of a column, as long as they are few.
+//! Set of the distinct values of a column, up to a limit.
 
-/// A set of f32 that gives up above a limit. Both zeros are one value; NaN is not to be put in.
+/// Set of f32 values that stops growing above a limit. Both zeros are one value; callers must filter NaN.
 pub(super) struct Distinct {
-    /// Keys by hash, each in the first free slot from its own on.
+    /// Open-addressing hash table with linear probing.
     slots: Vec<u32>,
     len: usize,
     limit: usize,
 }
 
-/// No value has these bits but a NaN.
+// A NaN pattern, hence never the bits of a value in the set.
 const FREE: u32 = u32::MAX;
 
 impl Distinct {
@@ -16,7 +16,7 @@ impl Distinct {
         Self { slots: vec![FREE; 64], len: 0, limit }
     }
 
-    /// Adds a value; false once there are more than the limit.
+    /// Adds a value; returns false once the set exceeds its limit.
     pub(super) fn insert(&mut self, value: f32) -> bool {
         let key = (value + 0.0).to_bits(); // -0 + 0 is +0
         if place(&mut self.slots, key) {
@@ -32,12 +32,12 @@ impl Distinct {
         self.len <= self.limit
     }
 
-    /// The values, in no order.
+    /// Returns the values in arbitrary order.
     pub(super) fn values(&self) -> impl Iterator<Item = f32> {
         self.slots.iter().filter(|&&key| key != FREE).map(|&key| f32::from_bits(key))
     }
 
-    /// The values, ascending.
+    /// Returns the values in ascending order.
     pub(super) fn into_sorted(self) -> Vec<f32> {
         let mut values: Vec<f32> = self.values().collect();
         values.sort_unstable_by(f32::total_cmp);
@@ -45,10 +45,11 @@ impl Distinct {
     }
 }
 
-/// True if the key was not there.
+/// Inserts a key; returns whether it is new.
 fn place(slots: &mut [u32], key: u32) -> bool {
     let mask = slots.len() - 1;
-    // The upper bits of the product: those of a float that differ are its upper ones, and carry upwards only.
+    // Use the high bits of the product: floats differ mostly in their high bits, and multiplication only carries
+    // upward.
     let mut at = (key.wrapping_mul(0x9E37_79B9) >> (u32::BITS - mask.count_ones())) as usize;
     while slots[at] != FREE {
         if slots[at] == key {

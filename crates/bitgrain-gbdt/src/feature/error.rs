@@ -1,128 +1,130 @@
-//! What can be wrong with features, weights or settings; every number a caller needs is in a field.
+//! Errors of feature matrices, cuts and binning.
 
 use crate::SampleError;
 
-/// Why features could not be quantized.
+/// Reason why features cannot be quantized.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeatureError {
-    /// Nothing to learn from.
-    #[error("{rows} rows of {features} features: there is nothing to learn from")]
+    /// A matrix without rows or without features.
+    #[error("empty matrix: {rows} rows, {features} features")]
     Empty {
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
-        /// Features there are.
+        /// Number of features.
         features: usize,
     },
-    /// Values that are not a matrix of the shape given.
-    #[error("{values} values are not {rows} rows of {features} features")]
+    /// A number of values that does not match the shape.
+    #[error("{values} values do not match a shape of {rows} rows and {features} features")]
     ShapeMismatch {
-        /// Values there are.
+        /// Number of values.
         values: usize,
-        /// Rows there should be.
+        /// Number of rows of the shape.
         rows: usize,
-        /// Features there should be.
+        /// Number of features of the shape.
         features: usize,
     },
-    /// Not one name per feature.
-    #[error("{names} names for {features} features")]
+    /// A number of names other than the number of features.
+    #[error("{names} feature names for {features} features; pass one name per feature")]
     NameCount {
-        /// Names there are.
+        /// Number of names.
         names: usize,
-        /// Features there are.
+        /// Number of features.
         features: usize,
     },
-    /// Two features of one name.
-    #[error("two features are named {name}")]
+    /// Two features with the same name.
+    #[error("two features are named `{name}`")]
     DuplicateName {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
-    /// More bins in all than an index of 32 bits counts.
-    #[error("{bins} bins in all are more than {} can be counted", u32::MAX - 1)]
+    /// More bins in total than 32-bit indices can number.
+    #[error("{bins} bins in total exceed the maximum of {}; reduce max_bin", u32::MAX - 1)]
     TooManyBins {
-        /// Bins of all features.
+        /// Total number of bins of all features.
         bins: u64,
     },
-    /// Weights that cannot be used.
+    /// Invalid sample weights.
     #[error(transparent)]
     Sample(#[from] SampleError),
-    /// Cuts of a feature that do not ascend, a NaN among them.
-    #[error("the cuts of feature {feature} do not ascend")]
+    /// Cuts that are not strictly ascending, or contain NaN.
+    #[error("the cuts of feature {feature} (0-based) are not strictly ascending")]
     UnsortedCuts {
-        /// The first such feature.
+        /// Index of the first such feature.
         feature: usize,
     },
-    /// Features that are not those of the cuts.
-    #[error("cuts of {expected} features do not fit a matrix of {found}")]
+    /// A matrix with another number of features than the cuts.
+    #[error("expected {expected} features, found {found}")]
     FeatureCount {
-        /// Features of the cuts.
+        /// Number of features of the cuts.
         expected: usize,
-        /// Features of the matrix.
+        /// Number of features of the matrix.
         found: usize,
     },
-    /// A feature that is not there.
-    #[error("there is no feature {feature} among {features}, which are counted from 0")]
+    /// A feature index that is out of range.
+    #[error("feature index {feature} (0-based) is out of range for {features} features")]
     NoSuchFeature {
-        /// The feature that was asked for.
+        /// The requested index.
         feature: usize,
-        /// Features there are.
+        /// Number of features.
         features: usize,
     },
-    /// A value of a categorical feature that is no code.
-    #[error("value {value} of row {row}, feature {feature} is no category: codes are whole numbers from 0 to 16777215")]
+    /// A value of a categorical feature that is not a category code.
+    #[error(
+        "value {value} in row {row}, feature {feature} (0-based) is not a category code; codes are integers from 0 to 16777215"
+    )]
     InvalidCategory {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// The first such feature.
+        /// Index of the first such feature.
         feature: usize,
-        /// The value.
+        /// The invalid value.
         value: f32,
     },
-    /// Sparse entries without a column or without a value.
-    #[error("{columns} columns for {values} values of a sparse matrix")]
+    /// Sparse entries whose columns and values differ in number.
+    #[error("sparse matrix has {columns} column indices for {values} values")]
     EntryCount {
-        /// Columns there are.
+        /// Number of column indices.
         columns: usize,
-        /// Values there are.
+        /// Number of values.
         values: usize,
     },
-    /// Sparse rows that are not stretches of the entries one after another, from the first entry to the last.
+    /// Row pointers that do not partition the entries.
     #[error(
-        "row {row} from {start} to {end} does not follow the row before within {entries} entries, or leaves some over"
+        "sparse row {row} (0-based) spans entries {start}..{end} of {entries}; row pointers must ascend from 0 to the number of entries"
     )]
     RowEntries {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Where its entries begin.
+        /// Offset of the row's first entry.
         start: usize,
-        /// Where its entries end.
+        /// Offset after the row's last entry.
         end: usize,
-        /// Entries there are.
+        /// Number of entries.
         entries: usize,
     },
-    /// A sparse entry of a feature that is not there.
-    #[error("row {row} has an entry in column {column} of {features}, which are counted from 0")]
+    /// A sparse entry whose column is out of range.
+    #[error("row {row} has an entry in column {column}, out of range for {features} features (both 0-based)")]
     ColumnRange {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// The column.
+        /// Column index of the entry.
         column: u32,
-        /// Features there are.
+        /// Number of features.
         features: usize,
     },
-    /// Two sparse entries for one value.
-    #[error("row {row} has two entries in column {column}")]
+    /// Two sparse entries in the same row and column.
+    #[error("row {row} has two entries in column {column} (both 0-based)")]
     DuplicateColumn {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// The column.
+        /// Index of the duplicate column.
         column: u32,
     },
-    /// More sparse rows than an index of 32 bits counts.
-    #[error("{rows} sparse rows are more than {} can be counted", u32::MAX)]
+    /// More sparse rows than 32-bit indices can number.
+    #[error("{rows} sparse rows exceed the maximum of {}", u32::MAX)]
     TooManyRows {
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
     },
 }

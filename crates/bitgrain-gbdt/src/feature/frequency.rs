@@ -1,4 +1,4 @@
-//! How often each category of a feature occurs.
+//! Frequencies of the categories of a feature.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,25 @@ use super::tile::blocks;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
 
-/// The weight of the rows of each category, and the first value that is none.
+/// Total row weight of each category, and the first value that is not a category code.
 #[derive(Debug, Default)]
 pub(super) struct Frequencies {
-    /// By code, for the smaller codes.
+    /// Weights of codes below [`TABLE`], by code.
     table: Vec<f64>,
-    /// Those of larger codes.
+    /// Weights of larger codes.
     others: HashMap<u32, f64>,
     invalid: Option<(usize, f32)>,
 }
 
-/// Codes with a place in the table: half a megabyte of it.
+/// Number of codes in the lookup table, which takes up to 512 KiB.
 const TABLE: usize = 1 << 16;
 
-/// Features that are counted together: a cache line of a row.
+/// Features counted together: their f32 values fill one cache line of a row.
 const GROUP: usize = 16;
 
 impl Frequencies {
-    /// Those of some features in all rows. Each is summed in the order of the rows, whatever the number of threads.
+    /// Counts the categories of the given features over all rows. Each sum is taken in row order, so that it does not
+    /// depend on the number of threads.
     pub(super) fn of(features: &Features<'_>, which: &[usize], weights: Weights<'_>) -> Vec<Self> {
         let n_rows = features.n_rows();
         match features.matrix() {
@@ -63,7 +64,7 @@ impl Frequencies {
         counted
     }
 
-    /// Counts a value of a row. NaN and values below 0 are missing and do not count.
+    /// Counts a value. NaN and negative values are missing and are not counted.
     pub(super) fn add(&mut self, row: usize, value: f32, weight: f64) {
         match code(value) {
             Some(code) if weight > 0.0 => *self.of_code(code) += weight,
@@ -83,12 +84,12 @@ impl Frequencies {
         &mut self.table[at]
     }
 
-    /// The first row whose value is no category, and the value.
+    /// Returns the first row whose value is not a category code, with the value.
     pub(super) fn invalid(&self) -> Option<(usize, f32)> {
         self.invalid
     }
 
-    /// The codes of the most frequent categories, at most `limit`, ascending. Of equals the smaller codes.
+    /// Returns the ascending codes of the `limit` heaviest categories. Ties go to the smaller code.
     pub(super) fn most_frequent(self, limit: usize) -> Vec<u32> {
         let table = (0..).zip(self.table).filter(|entry| entry.1 > 0.0);
         let mut seen: Vec<(u32, f64)> = table.chain(self.others).collect();

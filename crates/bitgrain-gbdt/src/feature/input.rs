@@ -1,4 +1,4 @@
-//! Raw features as a borrowed matrix: dense or sparse, with a name and a kind for every feature.
+//! Raw features as a borrowed matrix, dense or sparse, with a name and a kind per feature.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::dense::{Dense, Order};
 use super::sparse::Sparse;
 use super::{Absent, FeatureError, FeatureKind, Schema, Values};
 
-/// A matrix of raw features. NaN is a missing value.
+/// Borrowed matrix of raw features. NaN is a missing value.
 #[derive(Debug, Clone)]
 pub struct Features<'a> {
     matrix: Matrix<'a>,
@@ -14,7 +14,7 @@ pub struct Features<'a> {
     schema: Arc<Schema>,
 }
 
-/// Where the values are.
+/// Storage of the values.
 #[derive(Debug, Clone)]
 pub(super) enum Matrix<'a> {
     Dense(Dense<'a>),
@@ -22,25 +22,25 @@ pub(super) enum Matrix<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// A matrix whose rows follow one another.
+    /// Creates a row-major matrix.
     ///
     /// # Errors
-    /// [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
+    /// Returns [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
     pub fn row_major(values: impl Into<Values<'a>>, n_rows: usize, n_features: usize) -> Result<Self, FeatureError> {
         Self::dense(values.into(), Order::Rows(n_features), n_rows, n_features)
     }
 
-    /// A matrix whose columns follow one another.
+    /// Creates a column-major matrix.
     ///
     /// # Errors
-    /// [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
+    /// Returns [`FeatureError::Empty`] or [`FeatureError::ShapeMismatch`].
     pub fn column_major(values: impl Into<Values<'a>>, n_rows: usize, n_features: usize) -> Result<Self, FeatureError> {
         Self::dense(values.into(), Order::Columns(n_rows), n_rows, n_features)
     }
 
-    /// A matrix by sparse rows: those of row `r` are the entries from `row_ptr[r]` to `row_ptr[r + 1]`, each a column
-    /// and a value. A zero that is written down is a value, a NaN is missing, and the rest is what `absent` says.
-    /// Columns that do not ascend within their row are put in order, in a copy.
+    /// Creates a matrix of compressed sparse rows: the entries of row `r` are `row_ptr[r]..row_ptr[r + 1]`, each a
+    /// column index and a value. Explicit zeros are values, NaN is missing, and values without an entry are `absent`.
+    /// Columns that are not ascending within a row are sorted in a copy.
     ///
     /// ```
     /// use bitgrain_gbdt::feature::{Absent, Features, Quantizer};
@@ -53,7 +53,7 @@ impl<'a> Features<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`FeatureError::Empty`], [`FeatureError::TooManyRows`], [`FeatureError::EntryCount`],
+    /// Returns [`FeatureError::Empty`], [`FeatureError::TooManyRows`], [`FeatureError::EntryCount`],
     /// [`FeatureError::RowEntries`], [`FeatureError::ColumnRange`] or [`FeatureError::DuplicateColumn`].
     pub fn sparse(
         row_ptr: &'a [usize],
@@ -81,10 +81,10 @@ impl<'a> Features<'a> {
         Self { matrix, n_rows, schema: Arc::new(Schema::unnamed(n_features)) }
     }
 
-    /// Replaces names, kinds and category labels by those of a schema.
+    /// Replaces names, kinds and category labels with those of a schema.
     ///
     /// # Errors
-    /// Returns [`FeatureError::FeatureCount`] unless the schema has as many features.
+    /// Returns [`FeatureError::FeatureCount`] if the schema has another number of features.
     pub fn with_schema(mut self, schema: Arc<Schema>) -> Result<Self, FeatureError> {
         let (expected, found) = (schema.n_features(), self.n_features());
         if expected != found {
@@ -103,8 +103,8 @@ impl<'a> Features<'a> {
         Ok(self)
     }
 
-    /// The same with the values of some features taken as codes of categories: integers from 0 to 2^24 - 1. NaN and
-    /// values below 0 are missing, in training and in prediction alike.
+    /// Makes some features categorical: their values are category codes, integers from 0 to 2^24 - 1. NaN and negative
+    /// values are missing, in training and in prediction.
     ///
     /// ```
     /// use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -116,16 +116,16 @@ impl<'a> Features<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`FeatureError::NoSuchFeature`].
+    /// Returns [`FeatureError::NoSuchFeature`] for the first index that is out of range.
     pub fn with_categorical(mut self, features: &[usize]) -> Result<Self, FeatureError> {
         self.schema = Arc::new(Arc::unwrap_or_clone(self.schema).with_categorical(features)?);
         Ok(self)
     }
 
-    /// What the values of a feature mean.
+    /// Kind of a feature.
     ///
     /// # Panics
-    /// Behind the last feature.
+    /// If the index is out of range.
     #[must_use]
     pub fn kind(&self, feature: usize) -> FeatureKind {
         self.schema.kind(feature)
@@ -190,7 +190,7 @@ mod tests {
         let mut out = vec![0.0; 9];
         missing.read_f64(0..3, 0..3, &mut out, 3);
         let kept: Vec<bool> = out.iter().map(|value| !value.is_nan()).collect();
-        // Column after column: the explicit NaN of the last column is missing, too.
+        // Column-major; the explicit NaN of the last column is missing, too.
         assert_eq!(kept, [false, true, false, true, true, true, false, false, false]);
     }
 }

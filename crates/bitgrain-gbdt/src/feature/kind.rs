@@ -1,11 +1,11 @@
-//! What the values of a feature mean.
+//! Kinds of features.
 
-/// What the values of a feature mean. NaN is missing in both.
+/// Kind of a feature. NaN is a missing value in both kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FeatureKind {
-    /// Numbers, which are compared with cuts.
+    /// Numbers, compared with cuts.
     #[default]
     Numeric,
-    /// Codes of categories: whole numbers from 0 to 2^24 - 1, of which only equality means anything.
+    /// Category codes: integers from 0 to 2^24 - 1 without an order.
     Categorical,
 }

@@ -1,4 +1,4 @@
-//! Columns of a table, matched with the features of a schema.
+//! Matching of table columns to the features of a schema.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use super::Schema;
 impl Schema {
     /// Returns the position of each feature among the columns of a table.
     ///
-    /// A feature is the column of its name. LightGBM writes spaces in names as underscores, so that a feature without a
-    /// column of its name is also the column that has spaces where the feature has underscores. If a feature is still
-    /// without a column, the table has as many columns as features, and either has names that only count (`f0`, `f1`, …;
-    /// `Column_0` in models of LightGBM), columns are taken by position; `named` tells whether the names of the columns
-    /// are their own.
+    /// A feature matches the column with its name. LightGBM replaces spaces in names with underscores, so a feature
+    /// without such a column also matches the column whose spaces are underscores in the feature's name. If a feature
+    /// is still unmatched, the table has as many columns as features, and either side has generated names (`f0`, `f1`,
+    /// …; `Column_0` in LightGBM models), columns are matched by position. `named` tells whether the column names come
+    /// from the table.
     ///
     /// ```
     /// use bitgrain_gbdt::feature::Schema;
     /// let schema = Schema::new(vec!["floor_area".into(), "city".into()])?;
-    /// assert_eq!(schema.match_columns(&["city", "id", "floor area"], true).expect("both are there"), [2, 0]);
+    /// assert_eq!(schema.match_columns(&["city", "id", "floor area"], true).expect("both features exist"), [2, 0]);
     /// assert!(schema.match_columns(&["city", "size"], true).is_err());
     /// assert_eq!(schema.match_columns(&["f0", "f1"], false).expect("by position"), [0, 1]);
     /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
@@ -49,7 +49,7 @@ impl Schema {
         Err(ColumnMismatch::Missing { missing, unknown })
     }
 
-    /// Whether the names only count: `f0`, `f1` and so on, or `Column_0` in models of LightGBM.
+    /// Returns whether all names are generated: `f0`, `f1` and so on, or `Column_0` in LightGBM models.
     #[must_use]
     pub fn is_unnamed(&self) -> bool {
         let counts = |(at, name): (usize, &String)| {
@@ -60,10 +60,10 @@ impl Schema {
     }
 }
 
-/// Position of a name.
+/// Positions of a name among the columns.
 enum Position {
     At(usize),
-    /// More than one, of which this is the first.
+    /// Several columns; this is the first.
     Several(usize),
 }
 
@@ -84,10 +84,10 @@ fn positions(names: impl Iterator<Item = (usize, String)>) -> HashMap<String, Po
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnMismatch {
-    /// Features without a column.
+    /// Features without a matching column.
     #[error("missing columns: {}; unknown columns: {}", listed(missing), listed(unknown))]
     Missing {
-        /// The features.
+        /// Names of the features.
         missing: Vec<String>,
         /// Columns that are not features.
         unknown: Vec<String>,
@@ -95,12 +95,12 @@ pub enum ColumnMismatch {
     /// A feature that several columns match.
     #[error("two columns are named `{name}`; rename one of them")]
     Duplicate {
-        /// Name of the first of them.
+        /// Name of the first such column.
         name: String,
     },
 }
 
-/// As many names as a person reads.
+/// Formats the first few names for an error message.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut list: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

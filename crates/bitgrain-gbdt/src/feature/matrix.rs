@@ -1,4 +1,4 @@
-//! A matrix of bins, in one of four layouts that hold the same.
+//! `QuantizedMatrix`: a matrix of bins in one of four equivalent layouts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use super::tile::{Tile, TileBin, blocks};
 use super::{BinColumns, BinMap, BinRows, BinSource, Csr, Ellpack};
 use crate::narrow::narrow;
 
-/// How a matrix of bins lies in memory.
+/// Memory layout of a matrix of bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinLayout {
-    /// Dense, column after column, each at the width its feature needs.
+    /// Dense and column-major, each column in the width its feature needs.
     Columns,
-    /// Dense, row after row, at the width of the widest feature.
+    /// Dense and row-major, in the width of the widest feature.
     Rows,
-    /// Sparse rows: what is missing takes no place.
+    /// Sparse rows; missing values take no space.
     Csr,
-    /// Padded rows of global bins, packed at the least width.
+    /// Padded rows of global bins, bit-packed.
     Ellpack,
 }
 
 impl BinLayout {
-    /// Every layout.
+    /// All layouts.
     pub const ALL: [Self; 4] = [Self::Columns, Self::Rows, Self::Csr, Self::Ellpack];
 }
 
-/// The bins, in the layout they are in.
+/// Bins in their layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BinStorage {
     /// See [`BinLayout::Columns`].
@@ -59,7 +59,7 @@ impl BinStorage {
         }
     }
 
-    /// See [`BinSource`].
+    /// Reads bins as described by [`BinSource`].
     fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
         match self {
             Self::Columns(columns) => columns.read(features, &rows, out),
@@ -74,7 +74,7 @@ fn fit_a_byte(map: &BinMap) -> bool {
     map.widest() <= 256
 }
 
-/// How many features of each row are not missing.
+/// Counts the non-missing features of each row.
 fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
     let map = source.map();
     let all = narrow(map.n_features());
@@ -94,7 +94,7 @@ fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
     blocks(source.n_rows(), map.n_features()).into_par_iter().flat_map_iter(in_block).collect()
 }
 
-/// The bins of every row and feature.
+/// Bins of all rows and features.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
@@ -103,7 +103,7 @@ fn present<C: TileBin>(source: &dyn BinSource) -> Vec<u32> {
 /// let columns = cuts.quantize(&features, BinLayout::Columns)?;
 /// let sparse = columns.to_layout(BinLayout::Csr);
 /// assert_eq!(sparse.to_layout(BinLayout::Columns), columns);
-/// // Three values: a byte for the feature and one for the bin of each, and where four rows begin or end.
+/// // Three entries of one byte for the feature and one for the bin, and four row pointers.
 /// assert_eq!(columns.bytes_in(BinLayout::Csr), 3 * 2 + 4 * size_of::<usize>());
 /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
 /// ```
@@ -125,26 +125,29 @@ impl QuantizedMatrix {
         self.n_rows
     }
 
-    /// How many bins there are, and where.
+    /// Number and offsets of the bins of each feature.
     #[must_use]
     pub fn map(&self) -> &BinMap {
         &self.map
     }
 
-    /// The bins in their layout, for loops that know it.
+    /// Returns the layout-specific storage, for loops over many bins.
     #[must_use]
     pub fn storage(&self) -> &BinStorage {
         &self.storage
     }
 
-    /// One bin, in any layout; loops over many use [`storage`](Self::storage).
+    /// Returns one bin, in any layout. Loops over many bins should use [`storage`](Self::storage).
     ///
     /// # Panics
-    /// Behind the last row or feature.
+    /// If the row or the feature is out of range.
     #[must_use]
     pub fn bin(&self, row: usize, feature: usize) -> u32 {
         let (n_rows, n_features) = (self.n_rows, self.map.n_features());
-        assert!(row < n_rows && feature < n_features, "row {row}, feature {feature} of {n_rows} by {n_features}");
+        assert!(
+            row < n_rows && feature < n_features,
+            "row {row}, feature {feature} out of range for {n_rows} x {n_features}"
+        );
         match &self.storage {
             BinStorage::Columns(columns) => columns.col(feature).get(row),
             BinStorage::Rows(rows) => rows.bin(row, feature),
@@ -153,14 +156,14 @@ impl QuantizedMatrix {
         }
     }
 
-    /// The same bins in another layout.
+    /// Converts the matrix to another layout.
     #[must_use]
     pub fn to_layout(&self, layout: BinLayout) -> Self {
         let storage = BinStorage::build(self, &self.map, layout);
         Self { storage, n_rows: self.n_rows, map: Arc::clone(&self.map) }
     }
 
-    /// Bytes of the bins.
+    /// Size of the bins in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.storage {
@@ -171,7 +174,7 @@ impl QuantizedMatrix {
         }
     }
 
-    /// Bytes that the bins would take in another layout, without making it.
+    /// Size in bytes that the bins would have in another layout. Does not convert the matrix.
     #[must_use]
     pub fn bytes_in(&self, layout: BinLayout) -> usize {
         let (map, n_rows) = (&*self.map, self.n_rows);

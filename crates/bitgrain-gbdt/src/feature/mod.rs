@@ -1,35 +1,37 @@
-//! From raw columns to matrices of bins.
+//! Binning of raw features.
 //!
-//! A [`Quantizer`] finds the cuts of every feature, [`BinCuts`] put values into the bins between them, and a
-//! [`QuantizedMatrix`] holds the bins of all rows in the layout that suits what comes next.
+//! A [`Quantizer`] finds the cuts of every feature, [`BinCuts`] map values to bins, and a [`QuantizedMatrix`] holds the
+//! bins of all rows in a layout that suits the next step.
 //!
 //! ```
 //! use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
-//! // Three rows of two features, row after row.
+//! // Three rows of two features, row-major.
 //! let features = Features::row_major(&[1.0_f32, 5.0, 2.0, f32::NAN, 4.0, 6.0][..], 3, 2)?;
 //! let cuts = Quantizer::default().compute_cuts(&features, None)?;
-//! assert_eq!(cuts.cuts(0), [1.5, 3.0]); // midway between neighbours
-//! assert_eq!(cuts.map().missing_bin(1), Some(2)); // behind the bins of 5 and 6
+//! assert_eq!(cuts.cuts(0), [1.5, 3.0]); // midway between neighbors
+//! assert_eq!(cuts.map().missing_bin(1), Some(2)); // after the bins of 5 and 6
 //! let matrix = cuts.quantize(&features, BinLayout::Columns)?;
 //! assert_eq!((matrix.bin(2, 0), matrix.bin(1, 1)), (2, 2));
-//! assert_eq!(matrix.bytes(), 4); // two columns of three bins, two bins to a byte
+//! assert_eq!(matrix.bytes(), 4); // two columns of three bins, two bins per byte
 //! # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
 //! ```
 //!
-//! # The rule of the bins
+//! # Binning rules
 //!
-//! - The bin of a value is the number of cuts below it: the first `i` with `value <= cut[i]`, or the last bin of values.
-//!   So a split `bin <= i` is the split `value <= cut[i]`, and a raw value goes where its bin went in training.
-//! - Values are f32. An f64 is rounded to the nearest f32 first, in training as in prediction; what rounds to the same
-//!   f32 is the same value, and what is too large becomes an infinity.
-//! - -0 and +0 are equal. Infinities are values: they lie in the first and in the last bin of values.
-//! - NaN is missing, and goes to the last bin of its feature. That bin holds nothing else if the feature missed values
-//!   in training. If it did not, the last bin is that of the largest values, where NaN also ends when it is compared
-//!   with cuts: it is below none of them.
-//! - The values of a categorical feature are codes, whole numbers from 0 to 2^24 - 1. Each category that training saw has
-//!   a bin, in the order of the codes; where there are more than fit, the most frequent have. The last bin is always
-//!   there, for all that has no other: what is missing, never seen, seen too rarely, or no code.
-//! - What a sparse matrix does not hold is zero, and binned as any zero, unless it was said to be missing.
+//! - The bin of a value is the number of cuts below it: the first `i` with `value <= cut[i]`, or the last value bin.
+//!   Hence a split `bin <= i` equals the split `value <= cut[i]`, and prediction on raw values agrees with training on
+//!   bins.
+//! - Values are f32. An f64 is rounded to the nearest f32 first, in training and in prediction: values that round to
+//!   the same f32 are equal, and values out of range become infinities. See [`Quantizer`] for features that need f64.
+//! - -0 and +0 are equal. Infinities are ordinary values, in the first and the last value bin.
+//! - NaN is missing and goes to the last bin of its feature. If the feature had missing values in training, this bin
+//!   holds nothing else. Otherwise it is the bin of the largest values, which is also where NaN ends up in a comparison
+//!   with cuts, because `NaN <= cut` is always false.
+//! - Values of a categorical feature are category codes, integers from 0 to 2^24 - 1. Each category seen in training
+//!   has a bin, in ascending order of the codes; if they do not all fit, the most frequent ones have. The last bin
+//!   always exists and holds everything else: missing values, unseen and rare categories, and values that are not
+//!   codes.
+//! - Values without an entry in a sparse matrix are zeros, unless the matrix declares them missing.
 
 mod bin_map;
 mod bits;

@@ -1,16 +1,16 @@
-//! Codes of 1 to 32 bits without gaps, least significant bit first: the bit order of every packed code here.
+//! Bit packing of codes of 1 to 32 bits without gaps, least significant bit first.
 
-/// The least number of bits for codes up to `max`.
+/// Smallest number of bits that holds codes up to `max`.
 pub(super) fn bits_for(max: u32) -> u32 {
     (u32::BITS - max.leading_zeros()).max(1)
 }
 
-/// Bytes of so many codes.
+/// Size in bytes of `count` packed codes.
 pub(super) fn packed_len(count: usize, bits: u32) -> usize {
     (count * bits as usize).div_ceil(8)
 }
 
-/// Packs codes that fit `bits`; spare bits of the last byte are zero.
+/// Packs codes, which must fit `bits`; unused bits of the last byte are zero.
 pub(super) fn pack(codes: impl Iterator<Item = u32>, bits: u32, out: &mut [u8]) {
     let (mut word, mut held, mut at) = (0_u64, 0, 0);
     for code in codes {
@@ -25,11 +25,11 @@ pub(super) fn pack(codes: impl Iterator<Item = u32>, bits: u32, out: &mut [u8]) 
     out[at..at + rest].copy_from_slice(&word.to_le_bytes()[..rest]);
 }
 
-/// One packed code.
+/// Returns the code at a position.
 pub(super) fn get(bytes: &[u8], bits: u32, at: usize) -> u32 {
     let bit = at * bits as usize;
     let mut window = [0; 8];
-    // 32 bits that begin within a byte reach into five.
+    // 32 bits that start inside a byte span five bytes.
     let from = &bytes[bit / 8..bytes.len().min(bit / 8 + 5)];
     window[..from.len()].copy_from_slice(from);
     let word = u64::from_le_bytes(window) >> (bit % 8) & (u64::MAX >> (64 - bits));

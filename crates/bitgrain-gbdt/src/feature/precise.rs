@@ -1,4 +1,4 @@
-//! Cuts in f64, for features whose values f32 does not tell apart: identifiers near 10^9, timestamps in milliseconds.
+//! f64 cuts, for features whose values f32 would merge: identifiers near 10^9, timestamps in milliseconds.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,15 @@ use super::dense::Dense;
 use super::quantile::{cut_places, share};
 use super::weights::Weights;
 
-/// Values that are looked at to find out whether rounding merges many.
+/// Maximum number of values that are sampled to detect merging.
 const PROBES: usize = 4096;
 
-/// Values of a probe that are one f32: as many as tell that it is no accident.
+/// Minimum number of sampled values that must round to one f32 before merging is assumed; fewer may be coincidence.
 const MERGED: usize = 3;
 
-/// Those of some features that need f64: all values of a feature are integers and some are not f32 numbers, or one f32
-/// stands for several values of at least half a bin of rows. Of other features no cut would move by more than a rounding
-/// error.
+/// Returns the features that need f64: features with only integer values of which some are not exact in f32, and
+/// features of which one f32 stands for different values that make up at least half a bin. For other features, f32
+/// moves a cut by at most a rounding error.
 pub(super) fn in_need_of_f64(
     dense: &Dense<'_>,
     features: &[usize],
@@ -31,17 +31,17 @@ pub(super) fn in_need_of_f64(
     features.iter().enumerate().filter_map(needs).collect()
 }
 
-/// What the values of a feature have beside infinities and NaN.
+/// Precision of the finite values of a feature.
 #[derive(Debug, Clone, Copy, Default)]
 struct Digits {
-    /// Any that are not f32 numbers.
+    /// Whether any value is not exact in f32.
     rounds: bool,
-    /// Any that are not integers.
+    /// Whether any value is not an integer.
     fractions: bool,
 }
 
 impl Digits {
-    /// Rows that are looked at together: they stay in cache while one feature after another is.
+    /// Rows scanned together: they stay in cache while one feature after another is scanned.
     const ROWS: usize = 1024;
 
     fn of(dense: &Dense<'_>, features: &[usize], n_rows: usize) -> Vec<Self> {
@@ -63,8 +63,8 @@ impl Digits {
     }
 }
 
-/// Whether one f32 stands for several values of at least half a bin of rows.
-#[expect(clippy::cast_precision_loss, reason = "few values")]
+/// Returns whether one f32 stands for different values that make up at least half a bin.
+#[expect(clippy::cast_precision_loss, reason = "at most `PROBES` values")]
 fn merges(dense: &Dense<'_>, feature: usize, n_rows: usize, bins: usize) -> bool {
     let rows = (0..n_rows).step_by(n_rows.div_ceil(PROBES).max(1));
     let mut probe: Vec<f64> = rows.map(|row| dense.value_f64(row, feature)).filter(|v| v.is_finite()).collect();
@@ -74,8 +74,8 @@ fn merges(dense: &Dense<'_>, feature: usize, n_rows: usize, bins: usize) -> bool
     probe.chunk_by(|a, b| rounded(*a) == rounded(*b)).any(is_merged)
 }
 
-/// The cuts of a feature of at most so many bins of values: one for each distinct value of all rows if they fit, else of
-/// about equal weight, from a sample of rows.
+/// Returns the cuts of at most `bins` value bins: one bin per distinct value of all rows if they fit, else bins of
+/// about equal weight from the sampled rows.
 pub(super) fn precise_cuts(
     dense: &Dense<'_>,
     feature: usize,
@@ -89,14 +89,14 @@ pub(super) fn precise_cuts(
     }
     let rows = sample.iter().map(|&row| (value(row), weights.of(row))).filter(|(value, _)| !value.is_nan());
     let mut rows: Vec<(f64, f32)> = rows.collect();
-    // By weight too, so that sums do not depend on the order of equal values.
+    // Sort by weight, too: the sum of a run then does not depend on the order of equal values.
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let runs: Vec<&[(f64, f32)]> = rows.chunk_by(|a, b| a.0 == b.0).collect();
     let weights: Vec<f64> = runs.iter().map(|run| run.iter().map(|row| f64::from(row.1)).sum()).collect();
     cut_places(&weights, bins).into_iter().map(|at| midpoint(runs[at][0].0, runs[at + 1][0].0)).collect()
 }
 
-/// The distinct values, ascending, if they are at most so many.
+/// Returns the distinct values in ascending order, or `None` if there are more than `limit`.
 fn few(values: impl Iterator<Item = f64>, limit: usize) -> Option<Vec<f64>> {
     let mut seen = HashSet::new();
     for value in values.filter(|value| !value.is_nan()) {
@@ -110,7 +110,7 @@ fn few(values: impl Iterator<Item = f64>, limit: usize) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// A cut between two values, `low <= cut < high`. Only an infinity is on the far side of a cut beside it.
+/// Returns a cut with `low <= cut < high`: the midpoint, but finite if a neighbor is an infinity.
 fn midpoint(low: f64, high: f64) -> f64 {
     if high == f64::INFINITY {
         return f64::MAX;
@@ -119,7 +119,7 @@ fn midpoint(low: f64, high: f64) -> f64 {
     if middle < high && middle >= low { middle } else { low }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the question")]
+#[expect(clippy::cast_possible_truncation, reason = "the rounding is what is tested")]
 fn rounded(value: f64) -> f32 {
     value as f32
 }

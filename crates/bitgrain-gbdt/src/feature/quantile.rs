@@ -1,23 +1,24 @@
-//! Cuts between sorted values, so that bins hold about equal weight.
+//! Weighted quantile cuts between sorted values.
 
-/// A distinct value and the weight of the rows that have it.
+/// A distinct value and the total weight of its rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Weighted {
     pub(super) value: f32,
     pub(super) weight: f64,
 }
 
-/// Cuts of at most `bins` bins between distinct ascending values.
+/// Returns the cuts of at most `bins` bins between distinct, ascending values.
 ///
-/// Values that fit get a bin each. Otherwise a value as heavy as a whole bin gets one of its own, and the others share
-/// what is left equally; the share is computed again after every bin, so that no bin stays unused.
+/// If the values fit, each gets a bin. Otherwise a value as heavy as an average bin gets its own bin, and the other
+/// values share the remaining bins equally; the target weight is recomputed after every bin, so that no bin stays
+/// unused.
 pub(super) fn cuts(values: &[Weighted], bins: usize) -> Vec<f32> {
     let weights: Vec<f64> = values.iter().map(|value| value.weight).collect();
     let places = cut_places(&weights, bins).into_iter();
     places.map(|at| midpoint(values[at].value, values[at + 1].value)).collect()
 }
 
-/// The values before each cut, of distinct ascending values with these weights. See [`cuts`].
+/// Returns the index of the value before each cut, given the weights of distinct, ascending values. See [`cuts`].
 pub(super) fn cut_places(weights: &[f64], bins: usize) -> Vec<usize> {
     if weights.len() <= bins {
         return (0..weights.len().saturating_sub(1)).collect();
@@ -40,7 +41,7 @@ pub(super) fn cut_places(weights: &[f64], bins: usize) -> Vec<usize> {
         if !is_heavy(this) {
             left -= this;
         }
-        // A light bin before a heavy value is closed early, lest the heavy one take it in.
+        // Close a light bin early before a heavy value, which would otherwise share that bin.
         if is_heavy(this) || filled >= wanted || (is_heavy(next) && filled >= wanted / 2.0) {
             cuts.push(at);
             filled = 0.0;
@@ -53,20 +54,19 @@ pub(super) fn cut_places(weights: &[f64], bins: usize) -> Vec<usize> {
     cuts
 }
 
-/// What each of some bins has of a weight.
+/// Returns the average weight per bin.
 pub(super) fn share(weight: f64, bins: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "bins are far fewer than 2^53")]
     let bins = bins.max(1) as f64;
     weight / bins
 }
 
-/// A cut between two values, `low <= cut < high`: midway, or what is nearest to that in f32. Only an infinity is on the
-/// far side of a cut beside it.
+/// Returns a cut with `low <= cut < high`: the midpoint rounded to f32, but finite if a neighbor is an infinity.
 pub(super) fn midpoint(low: f32, high: f32) -> f32 {
     if high == f32::INFINITY {
         return f32::MAX;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "rounded, and corrected below")]
+    #[expect(clippy::cast_possible_truncation, reason = "rounded, then corrected below")]
     let middle = f64::midpoint(f64::from(low), f64::from(high)) as f32;
     if middle < high { middle } else { low }
 }

@@ -1,4 +1,4 @@
-//! Finds the cuts of every feature, the same for a seed whatever the number of threads.
+//! `Quantizer`: finds the cuts of every feature, independently of the number of threads.
 
 use rayon::prelude::*;
 
@@ -14,18 +14,18 @@ use super::weights::Weights;
 use super::{BinCuts, FeatureError, FeatureKind, Features};
 use crate::parameter::{self, ParameterError, ParameterValue};
 
-/// How cuts are found.
+/// Configuration and entry point of the search for cuts.
 ///
-/// A feature of at most as many distinct values as it may have bins gets a bin for each, so that no rare value is lost,
-/// however many rows there are. Others are cut into bins of about equal weight: exactly so up to a number of rows,
-/// from a seeded sample of that many beyond.
+/// A feature with at most as many distinct values as bins gets one bin per value, so that rare values keep their own
+/// bin whatever the number of rows. Other features are cut into bins of about equal weight: exactly up to `sample_rows`
+/// rows, from a seeded sample of that many rows beyond.
 ///
-/// Values are compared as f32, which costs no more than a rounding error of a cut. A feature given as f64 whose values
-/// f32 would merge (identifiers near 10^9, timestamps in milliseconds) is cut and compared as f64.
+/// Values are compared as f32, which moves a cut by at most a rounding error. An f64 feature whose values f32 would
+/// merge (identifiers near 10^9, timestamps in milliseconds) is cut and compared as f64.
 ///
-/// A categorical feature gets a bin for each of its most frequent categories, whichever rows they are in: 255 of them, or
-/// more if there may be more bins. Fewer bins than 256 are for numbers only: neighboring values can share a bin, whereas
-/// categories that share one cannot be told apart.
+/// A categorical feature gets a bin for each of its most frequent categories: up to 255, or up to `max_bin - 1` if that
+/// is larger. Limits below 256 apply to numeric features only: neighboring numbers can share a bin, but categories that
+/// share a bin cannot be told apart.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -42,7 +42,7 @@ pub struct Quantizer {
     seed: u64,
 }
 
-/// Bins that a categorical feature may have however few numbers have: as many as fit a byte.
+/// Minimum bin limit of categorical features: as many bins as fit a byte.
 const CATEGORY_BINS: u32 = 256;
 
 impl Default for Quantizer {
@@ -53,29 +53,29 @@ impl Default for Quantizer {
 }
 
 impl Quantizer {
-    /// The most bins a feature can be given: an f32 has no more significant digits.
+    /// Upper limit of `max_bin`: the number of f32 significands.
     pub const MAX_BIN: u32 = 1 << 24;
 
-    /// At most this many bins per feature, the one for missing values included if the feature misses any. Categorical
-    /// features may have 256 in any case.
+    /// Sets the maximum number of bins per feature, including the missing-value bin of features with missing values.
+    /// Categorical features may have 256 bins in any case.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`] unless it is from 2 to [`Quantizer::MAX_BIN`].
+    /// Returns [`ParameterError::Invalid`] unless `max_bin` is in `2..=`[`Quantizer::MAX_BIN`].
     pub fn with_max_bin(self, max_bin: u32) -> Result<Self, ParameterError> {
         checked("max_bin", max_bin)?;
         Ok(Self { max_bin, ..self })
     }
 
-    /// Quantiles are taken from this many rows if there are more.
+    /// Sets the number of rows that quantiles are computed from if the data has more.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`] for 0.
+    /// Returns [`ParameterError::Invalid`] for 0.
     pub fn with_sample_rows(self, sample_rows: usize) -> Result<Self, ParameterError> {
         checked("sample_rows", sample_rows)?;
         Ok(Self { sample_rows, ..self })
     }
 
-    /// Chooses the rows of the sample.
+    /// Sets the seed of the row sample.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -89,12 +89,12 @@ impl Quantizer {
         self.sample_rows
     }
 
-    /// The cuts of every feature, or its categories. A row counts as its weight says, or as 1; the values of a row of
-    /// weight 0 do not count at all, but a feature that misses one there has a bin for missing values.
+    /// Computes the cuts or categories of every feature. Rows count by their weight (default 1). Values in rows of
+    /// weight 0 are ignored, except that a missing value there still gives its feature a missing-value bin.
     ///
     /// # Errors
-    /// [`FeatureError::Sample`] for weights that cannot be used,
-    /// [`FeatureError::InvalidCategory`], or [`FeatureError::TooManyBins`] of all features together.
+    /// Returns [`FeatureError::Sample`] for invalid weights, [`FeatureError::InvalidCategory`], or
+    /// [`FeatureError::TooManyBins`] if the features have too many bins in total.
     pub fn compute_cuts(&self, features: &Features<'_>, weights: Option<&[f32]>) -> Result<BinCuts, FeatureError> {
         let weights = Weights::new(weights, features.n_rows())?;
         let n_features = features.n_features();
@@ -141,18 +141,18 @@ impl Quantizer {
         BinCuts::from_bins(bins, missing)
     }
 
-    /// Bins for the values of a numeric feature.
+    /// Number of value bins of a numeric feature.
     fn value_bins(&self, missing: bool) -> usize {
         (self.max_bin - u32::from(missing)) as usize
     }
 }
 
-/// Refuses a value outside the range that the table of parameters states.
+/// Checks a value against its range in the parameter table.
 fn checked(name: &str, value: impl Into<ParameterValue>) -> Result<(), ParameterError> {
     parameter::find(name)?.check(name, &value.into()).map(drop)
 }
 
-/// A bin for each of some ascending values.
+/// Returns one bin per value of an ascending list.
 fn between(values: &[f32]) -> FeatureBins {
     FeatureBins::Cuts(values.windows(2).map(|pair| midpoint(pair[0], pair[1])).collect())
 }

@@ -1,12 +1,13 @@
-//! Cuts between sorted keys that weigh the same, found by rank: only the keys beside a cut are looked at.
+//! Quantile cuts of unweighted values by rank: only keys next to a cut are read.
 
 use std::ops::Range;
 
 use super::quantile::{midpoint, share};
 use super::sorted::value;
 
-/// What [`cuts`](super::quantile::cuts) finds for the values of these ascending keys, each of weight 1.
+/// Returns the same cuts as [`cuts`](super::quantile::cuts) for ascending keys that all have weight 1.
 pub(super) fn rank_cuts(keys: &[u32], bins: usize) -> Vec<f32> {
+    // Walk the distinct keys first; if they fit the bins, each gets its own.
     let few = |end: &usize| Some(run(keys, *end).end);
     let few = std::iter::successors(few(&0), few).take_while(|&end| end < keys.len());
     let mut ends: Vec<usize> = few.take(bins).collect();
@@ -16,7 +17,7 @@ pub(super) fn rank_cuts(keys: &[u32], bins: usize) -> Vec<f32> {
     ends.into_iter().map(|end| midpoint(value(keys[end - 1]), value(keys[end]))).collect()
 }
 
-/// Where bins of about equally many keys end, of more different keys than bins.
+/// Returns the ends of bins with about equally many keys, given more distinct keys than bins.
 fn shares(keys: &[u32], bins: usize) -> Vec<usize> {
     let heavy = heavy_runs(keys, bins);
     let mut left = keys.len() - heavy.iter().map(Range::len).sum::<usize>();
@@ -28,7 +29,7 @@ fn shares(keys: &[u32], bins: usize) -> Vec<usize> {
     while ends.len() + 1 < bins {
         let filled = run(keys, (start + at_least(wanted) - 1).min(keys.len() - 1)).end;
         let (end, lights, is_heavy) = match heavy.peek().cloned() {
-            // A light bin before a heavy value is closed early, lest the heavy one take it in.
+            // Close a light bin early before a heavy value, which would otherwise share that bin.
             Some(next)
                 if next.start < filled && (next.start == start || next.start - start < at_least(wanted / 2.0)) =>
             {
@@ -52,17 +53,17 @@ fn shares(keys: &[u32], bins: usize) -> Vec<usize> {
     ends
 }
 
-/// Equal keys that fill a bin by themselves.
+/// Returns the runs of equal keys that are at least as long as an average bin.
 fn heavy_runs(keys: &[u32], bins: usize) -> Vec<Range<usize>> {
     let whole = at_least(share_of_rows(keys.len(), bins));
-    // So long a run has one of these in it.
+    // A run of at least `whole` keys contains a multiple of `whole`, so probing these positions finds every heavy run.
     let mut runs: Vec<Range<usize>> = (0..keys.len()).step_by(whole).map(|at| run(keys, at)).collect();
     runs.dedup();
     runs.retain(|run| run.len() >= whole);
     runs
 }
 
-/// All keys equal to one of them; none behind the last.
+/// Returns the range of keys equal to the key at `at`; empty past the end.
 fn run(keys: &[u32], at: usize) -> Range<usize> {
     let Some(&key) = keys.get(at) else { return keys.len()..keys.len() };
     let start = if at > 0 && keys[at - 1] == key { keys[..at].partition_point(|&k| k < key) } else { at };
@@ -75,8 +76,8 @@ fn share_of_rows(rows: usize, bins: usize) -> f64 {
     share(rows as f64, bins)
 }
 
-/// The least number of rows, one at least, that is not below a share.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of rows is a number of rows")]
+/// Returns the smallest integer, at least 1, that is not below `share`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of rows fits usize")]
 fn at_least(share: f64) -> usize {
     (share.ceil() as usize).max(1)
 }

@@ -1,4 +1,4 @@
-//! Dense, row after row, at the width of the widest feature.
+//! Dense row-major layout in the width of the widest feature.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::tile::{Tile, TileBin, blocks};
 use super::transpose::transpose;
 use super::{BinMap, BinSource, Codes};
 
-/// Rows of bins. A histogram that walks all features of a row at a time reads memory in order, whatever the rows.
+/// Row-major bins. Histograms built one row at a time read memory sequentially, for any subset of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BinRows {
     bins: Codes,
@@ -17,7 +17,7 @@ pub struct BinRows {
 }
 
 impl BinRows {
-    /// The bins: that of `feature` in `row` is at `row * n_features + feature`.
+    /// Bins of all rows: the bin of `feature` in `row` is at `row * n_features + feature`.
     #[must_use]
     pub fn bins(&self) -> &Codes {
         &self.bins
@@ -31,7 +31,7 @@ impl BinRows {
         self.bins.bytes()
     }
 
-    /// Bytes of the rows of a matrix.
+    /// Size in bytes of a matrix in this layout.
     pub(super) fn bytes_for(map: &BinMap, n_rows: usize) -> usize {
         n_rows * map.n_features() * Codes::width(map.widest() - 1)
     }
@@ -47,7 +47,7 @@ impl BinRows {
         Self { bins, n_features }
     }
 
-    /// See [`BinSource`].
+    /// Reads bins as described by [`BinSource`].
     pub(super) fn read<C: BinCode>(&self, features: &[usize], rows: Range<usize>, out: &mut [C]) {
         let features = features.iter().copied();
         match &self.bins {

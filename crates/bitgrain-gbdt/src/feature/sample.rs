@@ -1,4 +1,5 @@
-//! A seeded sample of rows: one from each of as many equal stretches, so that the order of the data does not matter.
+//! Stratified, seeded sample of rows: one row from each of equal ranges, so that the order of the data does not bias
+//! it.
 
 use rayon::prelude::*;
 
@@ -11,14 +12,14 @@ use super::weights::{Tally, Weights};
 use super::{Absent, Features};
 use crate::random::mixed;
 
-/// Features that are sampled together: more would need fewer passes over the rows, and as much more memory.
+/// Features sampled together. A larger group needs fewer passes over the rows but proportionally more memory.
 const GROUP: usize = 4;
 
-/// The rows that quantiles are taken from, of those that weigh anything.
+/// Rows that quantiles are computed from, chosen among the rows with nonzero weight.
 pub(super) struct Sample<'a> {
     features: &'a Features<'a>,
     weights: Weights<'a>,
-    /// Ascending.
+    /// Ascending row indices.
     rows: Vec<usize>,
 }
 
@@ -38,7 +39,7 @@ impl<'a> Sample<'a> {
         &self.rows
     }
 
-    /// The cuts of some features, from what they have in the sample and the number of bins of each.
+    /// Returns the cuts of the given features; `bins` is the number of value bins of each.
     pub(super) fn cuts(&self, which: &[usize], bins: impl Fn(usize) -> usize + Sync) -> Vec<Vec<f32>> {
         match self.features.matrix() {
             Matrix::Dense(dense) => {
@@ -66,7 +67,7 @@ impl<'a> Sample<'a> {
         cuts(&self.weighted(values, &self.rows), bins)
     }
 
-    /// The values that are written down, and a zero for all that are not.
+    /// Returns the stored values, plus a zero that stands for all absent values.
     fn sparse_values(&self, sparse: &Sparse<'_>, feature: usize, is_sampled: &[bool], all: Tally) -> Vec<Weighted> {
         let (rows, values) = sparse.entries(feature, 0..sparse.n_rows());
         let entries = rows.iter().map(|&row| row as usize).zip(values.iter().copied());
@@ -87,7 +88,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// At most `count` of `n_rows` rows, ascending and distinct; all of them if there are no more.
+/// Returns `count` distinct rows in ascending order, or all rows if there are no more.
 fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
     if count >= n_rows {
         return (0..n_rows).collect();
@@ -101,7 +102,7 @@ fn sample(n_rows: usize, count: usize, seed: u64) -> Vec<usize> {
     (0..count).map(one_of).collect()
 }
 
-/// A row number that was multiplied before it was divided: below a length, so that it fits.
+/// Narrows a row index, which is below `n_rows` after the division.
 fn narrow(row: u128) -> usize {
     row as usize
 }

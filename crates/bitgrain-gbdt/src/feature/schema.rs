@@ -20,12 +20,12 @@ use super::{FeatureError, FeatureKind};
 pub struct Schema {
     names: Vec<String>,
     kinds: Vec<FeatureKind>,
-    /// Category labels by feature; only of features that have any.
+    /// Category labels by feature index; features without labels have no entry.
     labels: BTreeMap<usize, Vec<String>>,
 }
 
 impl Schema {
-    /// Numeric features of these names.
+    /// Creates numeric features with these names.
     ///
     /// # Errors
     /// Returns [`FeatureError::DuplicateName`] for the first name that occurs twice.
@@ -34,7 +34,7 @@ impl Schema {
         Ok(Self::of_names(names))
     }
 
-    /// Numeric features named `f0`, `f1` and so on.
+    /// Creates numeric features named `f0`, `f1` and so on.
     #[must_use]
     pub fn unnamed(n_features: usize) -> Self {
         Self::of_names((0..n_features).map(|feature| format!("f{feature}")).collect())
@@ -45,7 +45,7 @@ impl Schema {
         Self { names, kinds, labels: BTreeMap::new() }
     }
 
-    /// Features of unique names, each with the labels of its categories if it is categorical.
+    /// Creates features from unique names, each with its category labels if it is categorical.
     pub(crate) fn from_parts(parts: impl IntoIterator<Item = (String, Option<Vec<String>>)>) -> Self {
         let mut schema = Self::of_names(Vec::new());
         for (feature, (name, labels)) in parts.into_iter().enumerate() {

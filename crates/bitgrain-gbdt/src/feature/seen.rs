@@ -1,4 +1,4 @@
-//! What all rows tell of a numeric feature: whether it misses values, and its distinct values if they are few.
+//! First pass over a numeric feature: whether it has missing values, and its distinct values if they are few.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use super::tile::blocks;
 use super::weights::{Tally, Weights};
 use super::{Absent, Features};
 
-/// What was seen of a feature.
+/// Summary of the values of a feature.
 pub(super) struct Seen {
-    /// Whether a value is missing in any row, one that weighs nothing included.
+    /// Whether any value is missing, including rows of weight 0.
     pub(super) missing: bool,
-    /// The values of rows that count, unless there are too many.
+    /// Distinct values of the rows with nonzero weight; `None` above the limit.
     distinct: Option<Distinct>,
 }
 
 impl Seen {
-    /// All rows of some features; distinct values are given up above a limit.
+    /// Scans all rows of the given features; stops collecting distinct values above `limit`.
     pub(super) fn of(features: &Features<'_>, which: &[usize], weights: Weights<'_>, limit: usize) -> Vec<Self> {
         match features.matrix() {
             Matrix::Dense(dense) => Self::of_dense(dense, features.n_rows(), which, weights, limit),
@@ -32,7 +32,7 @@ impl Seen {
         }
     }
 
-    /// In blocks of rows, so that memory is read in order however it lies.
+    /// Scans blocks of rows, so that memory is read sequentially in either order.
     fn of_dense(dense: &Dense<'_>, n_rows: usize, which: &[usize], weights: Weights<'_>, limit: usize) -> Vec<Self> {
         let nothing = || -> Vec<Self> { which.iter().map(|_| Self::nothing(limit)).collect() };
         let add = |mut seen: Vec<Self>, rows: Range<usize>| {
@@ -64,9 +64,9 @@ impl Seen {
         Self { missing: false, distinct: Some(Distinct::new(limit)) }
     }
 
-    /// Values and the rows they are in.
+    /// Adds values with their row indices.
     fn add(&mut self, values: &[f32], rows: impl Iterator<Item = usize>, weights: Weights<'_>) {
-        // To the end even if there is one: without a way out, the compiler compares many at once.
+        // No early exit: without a branch the compiler vectorizes the loop.
         self.missing |= values.iter().fold(false, |any, value| any | value.is_nan());
         if weights.are_equal() {
             self.insert(values.iter().copied());
@@ -93,7 +93,7 @@ impl Seen {
         self
     }
 
-    /// The distinct values, ascending, if they are at most so many.
+    /// Returns the distinct values in ascending order if there are at most `limit`.
     pub(super) fn few(self, limit: usize) -> Option<Vec<f32>> {
         self.distinct.map(Distinct::into_sorted).filter(|values| values.len() <= limit)
     }

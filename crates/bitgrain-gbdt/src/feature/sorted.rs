@@ -1,8 +1,8 @@
-//! The distinct values of a column in order, each with the weight of its rows.
+//! Sorted distinct values of a column with their weights.
 
 use super::quantile::Weighted;
 
-/// Distinct values, ascending, each weighing as many rows as have it. NaN is left out.
+/// Returns the distinct values in ascending order, weighted by their number of rows. NaN is skipped.
 pub(super) fn sorted(values: &[f32]) -> Vec<Weighted> {
     let keys = sorted_keys(values);
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
@@ -10,18 +10,19 @@ pub(super) fn sorted(values: &[f32]) -> Vec<Weighted> {
     keys.chunk_by(|a, b| a == b).map(weigh).collect()
 }
 
-/// The keys of all values but NaN, ascending.
+/// Returns the ascending sort keys of all values except NaN.
 pub(super) fn sorted_keys(values: &[f32]) -> Vec<u32> {
     radix_sorted(values.iter().filter(|value| !value.is_nan()).map(|&value| key(value)).collect())
 }
 
-/// The same as [`sorted`] with a weight above 0 per value.
+/// Like [`sorted`], with a positive weight per value.
 pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = f32>) -> Vec<Weighted> {
     let counted = values.iter().zip(weights).filter(|(value, _)| !value.is_nan());
-    // Value above weight in one integer. By weight too, so that sums do not depend on the order of equal values.
+    // Pack the key above the weight in one integer. Sorting by weight, too, makes each sum independent of the input
+    // order.
     let mut rows: Vec<u64> = counted.map(|(&v, w)| u64::from(key(v)) << 32 | u64::from(w.to_bits())).collect();
     rows.sort_unstable();
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the packed integer")]
     let parts = |row: u64| ((row >> 32) as u32, f32::from_bits(row as u32));
     let weigh = |rows: &[u64]| Weighted {
         value: value(parts(rows[0]).0),
@@ -30,7 +31,7 @@ pub(super) fn sorted_with_weights(values: &[f32], weights: impl Iterator<Item = 
     rows.chunk_by(|a, b| a >> 32 == b >> 32).map(weigh).collect()
 }
 
-/// Adds a value, or its weight if it is there.
+/// Adds a value, or its weight if the value is already present.
 pub(super) fn insert(values: &mut Vec<Weighted>, new: Weighted) {
     let at = values.partition_point(|weighted| weighted.value < new.value);
     match values.get_mut(at) {
@@ -39,27 +40,27 @@ pub(super) fn insert(values: &mut Vec<Weighted>, new: Weighted) {
     }
 }
 
-/// Bits of a value such that integers compare as values do; both zeros have the same.
+/// Maps a value to an integer key with the same order; both zeros have the same key.
 fn key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits(); // -0 + 0 is +0
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
-/// The value of a key.
+/// Returns the value of a key.
 pub(super) fn value(key: u32) -> f32 {
     f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
 }
 
-/// Bits of a digit: three digits make a key, and the places of one fit in L1.
+/// Bits per radix digit: a key has three digits, and the counters of one digit fit in L1.
 const DIGIT: u32 = 11;
 
-/// Sorts by the low digit, then by the middle one, then by the high one, each time keeping the order of equals.
+/// Sorts keys by LSD radix sort.
 fn radix_sorted(mut keys: Vec<u32>) -> Vec<u32> {
     if u32::try_from(keys.len()).is_err() {
         keys.sort_unstable();
         return keys;
     }
-    // Places in 32 bits: those of a digit are a sixth of the nearest cache.
+    // 32-bit counters: those of one digit take 8 KiB, a sixth of a 48 KiB L1 cache.
     let mut counts = [[0_u32; 1 << DIGIT]; 3];
     for &key in &keys {
         (0..3).for_each(|pass| counts[pass][digit(key, pass)] += 1);

@@ -1,4 +1,4 @@
-//! Bins of a block of rows as plain arrays, wherever they come from.
+//! `BinSource`: access to blocks of bins, from raw values or from any layout.
 
 use std::ops::Range;
 
@@ -8,26 +8,26 @@ use super::input::Matrix;
 use super::sparse::Sparse;
 use super::{BinCuts, BinMap, Features};
 
-/// Something that knows the bins of every row: raw features with their cuts, or a matrix of bins in any layout.
+/// Source of bins: raw features with their cuts, or a matrix of bins in any layout.
 ///
-/// Bins are written column after column: that of `features[i]` in row `rows.start + r` to `out[i * rows.len() + r]`.
-/// The features are distinct, in any order. Ask for many of them at a time: what lies by row is walked once for all.
-/// A few thousand rows at a time stay in cache.
+/// Bins are written in column-major order: the bin of `features[i]` in row `rows.start + r` goes to `out[i * rows.len()
+/// + r]`. Features must be distinct and may be in any order. Request many features per call, because row-major layouts
+/// are then traversed once for all of them. A few thousand rows per call stay in cache.
 pub(crate) trait BinSource: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;
 
-    /// How many bins there are, and where.
+    /// Number and offsets of the bins of each feature.
     fn map(&self) -> &BinMap;
 
-    /// Bins of features that have at most 256.
+    /// Writes the bins of features that have at most 256 bins.
     fn fill_u8(&self, features: &[usize], rows: Range<usize>, out: &mut [u8]);
 
-    /// Bins of any features.
+    /// Writes the bins of any features.
     fn fill_u32(&self, features: &[usize], rows: Range<usize>, out: &mut [u32]);
 }
 
-/// Raw values on their way into bins.
+/// Source that bins raw values on the fly.
 pub(crate) struct RawBins<'a> {
     pub(super) cuts: &'a BinCuts,
     pub(super) features: &'a Features<'a>,
@@ -57,7 +57,7 @@ impl RawBins<'_> {
         }
     }
 
-    /// The bin of what is absent everywhere, and then those of the entries.
+    /// Fills the column with the bin of the absent value, then writes the bins of the entries over it.
     fn read_sparse<C: BinCode>(
         &self,
         sparse: &Sparse<'_>,
@@ -92,14 +92,14 @@ impl BinSource for RawBins<'_> {
     }
 }
 
-/// Where each of some features is among them; for what is walked by row.
+/// Inverts a list of features: entry `f` is the position of feature `f` in the list.
 pub(super) fn places(features: &[usize], n_features: usize) -> Vec<Option<usize>> {
     let mut places = vec![None; n_features];
     features.iter().enumerate().for_each(|(at, &feature)| places[feature] = Some(at));
     places
 }
 
-/// Writes bins of sparse rows: the last bin of every feature, and then those of the entries, which are features and bins.
+/// Writes the bins of sparse rows: the last bin of every feature, then the `(feature, bin)` entries over it.
 pub(super) fn scatter<C: BinCode, E: Iterator<Item = (usize, u32)>>(
     map: &BinMap,
     features: &[usize],
@@ -129,7 +129,7 @@ mod tests {
     const ROWS: usize = 5003;
     const FEATURES: usize = 40;
 
-    /// Few values, many values, categories; zeros and missing values here and there.
+    /// Test value: a mix of few and many distinct values, categories, zeros and missing values.
     fn value(row: usize, feature: usize) -> f32 {
         let random = (row * FEATURES + feature).wrapping_mul(0x9E37_79B9) >> 8 & 0xFFFF;
         match (feature % 3, random % 5) {
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Some features in some order, over rows that begin and end anywhere.
+    /// Compares the bins of a source with `BinCuts::bin`, for unordered features and unaligned rows.
     fn assert_bins(source: &dyn BinSource, cuts: &BinCuts, what: &str) {
         for (features, rows) in [(vec![39, 0, 7, 4], 1234..4999), ((0..FEATURES).collect(), 17..40), (vec![3], 9..9)] {
             let want: Vec<u32> = features

@@ -1,4 +1,4 @@
-//! A matrix of which only some values are written down, row after row (CSR).
+//! Sparse matrix of raw values (CSR).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::FeatureError;
 
-/// What a value is that a sparse matrix does not hold.
+/// Meaning of values without an entry in a sparse matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Absent {
     /// Zero, as in libsvm files and SciPy matrices.
     #[default]
     Zero,
-    /// Missing.
+    /// A missing value.
     Missing,
 }
 
@@ -25,11 +25,11 @@ impl Absent {
     }
 }
 
-/// Compressed sparse rows, and the same by column once somebody asks for one.
+/// Compressed sparse rows, with a lazily built column-wise copy.
 #[derive(Debug, Clone)]
 pub(super) struct Sparse<'a> {
     row_ptr: &'a [usize],
-    /// Ascending within a row.
+    /// Feature of each entry, ascending within a row.
     features: Cow<'a, [u32]>,
     values: Cow<'a, [f32]>,
     absent: Absent,
@@ -37,7 +37,7 @@ pub(super) struct Sparse<'a> {
     by_feature: OnceLock<Arc<ByFeature>>,
 }
 
-/// The entries of feature `f` are those from `starts[f]` to `starts[f + 1]`, by row.
+/// Entries by feature: those of feature `f` are `starts[f]..starts[f + 1]`, in row order.
 #[derive(Debug)]
 struct ByFeature {
     starts: Vec<usize>,
@@ -69,7 +69,7 @@ impl<'a> Sparse<'a> {
         if ascend { Ok(sparse) } else { sparse.sorted() }
     }
 
-    /// The same with the entries of every row in order.
+    /// Sorts the entries of every row by feature.
     fn sorted(mut self) -> Result<Self, FeatureError> {
         let (features, values) = (self.features.to_mut(), self.values.to_mut());
         let mut entries = Vec::new();
@@ -96,14 +96,14 @@ impl<'a> Sparse<'a> {
         self.absent
     }
 
-    /// The entries of a row.
+    /// Iterates over the entries of a row.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f32)> {
         let entries = self.row_ptr[row]..self.row_ptr[row + 1];
         let features = self.features[entries.clone()].iter().map(|&feature| feature as usize);
         features.zip(self.values[entries].iter().copied())
     }
 
-    /// The entries of a feature in some rows: the rows, ascending, and the values.
+    /// Returns the entries of a feature in a range of rows: ascending row indices and values.
     pub(super) fn entries(&self, feature: usize, rows: Range<usize>) -> (&[u32], &[f32]) {
         let by_feature = self.by_feature.get_or_init(|| Arc::new(self.transposed()));
         let all = by_feature.starts[feature]..by_feature.starts[feature + 1];
@@ -133,8 +133,7 @@ impl<'a> Sparse<'a> {
     }
 }
 
-/// Refuses rows that are not stretches of the entries, one after another, and columns that are not there. Whether the
-/// columns of each row ascend.
+/// Checks the row pointers and the range of the column indices. Returns whether the columns of every row ascend.
 fn check(row_ptr: &[usize], columns: &[u32], n_features: usize) -> Result<bool, FeatureError> {
     let entries = columns.len();
     let mut ascend = true;

@@ -1,4 +1,4 @@
-//! All features of a block of rows as plain bins: what every layout is built from.
+//! `Tile`: the bins of all features in a block of rows, from which every layout is built.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use bitgrain_kernels::bins::BinCode;
 use super::transpose::transpose;
 use super::{BinMap, BinSource};
 
-/// A width that blocks of bins are handled in.
+/// Integer type of the bins of a tile.
 pub(super) trait TileBin: BinCode + Into<u32> + Send + Sync {
-    /// Reads bins of this width.
+    /// Reads bins of this type.
     fn fill(source: &dyn BinSource, features: &[usize], rows: Range<usize>, out: &mut [Self]);
 }
 
@@ -25,7 +25,7 @@ impl TileBin for u32 {
     }
 }
 
-/// Bins of a block of rows, column after column.
+/// Column-major bins of a block of rows.
 pub(super) struct Tile<C> {
     bins: Vec<C>,
     n_rows: usize,
@@ -48,14 +48,14 @@ impl<C: TileBin> Tile<C> {
         &self.bins[feature * self.n_rows..][..self.n_rows]
     }
 
-    /// The same bins row after row.
+    /// Returns the same bins in row-major order.
     pub(super) fn rows(&self) -> Vec<C> {
         let mut rows = vec![C::of_bin(0); self.bins.len()];
         transpose(&self.bins, self.n_rows, 0..self.bins.len() / self.n_rows, 0..self.n_rows, &mut rows, |bin| bin);
         rows
     }
 
-    /// Visits what is not missing of each row: features and their bins.
+    /// Visits the non-missing `(feature, bin)` pairs of each row.
     pub(super) fn for_each_row(&self, map: &BinMap, mut visit: impl FnMut(&[(u32, u32)])) {
         let missing: Vec<Option<u32>> = (0..map.n_features()).map(|feature| map.missing_bin(feature)).collect();
         let mut present = Vec::with_capacity(missing.len());
@@ -69,8 +69,8 @@ impl<C: TileBin> Tile<C> {
     }
 }
 
-/// Ranges of rows to work on at a time: few enough to stay in cache, enough to pay for setting up a search, and a
-/// multiple of eight, so that packed rows begin with a byte.
+/// Splits rows into blocks: small enough for the cache, large enough to amortize the setup of a search, and a multiple
+/// of eight rows, so that packed rows start at a byte boundary.
 pub(super) fn blocks(n_rows: usize, n_features: usize) -> Vec<Range<usize>> {
     let rows = ((1 << 16) / n_features.max(1)).clamp(2048, 8192) / 8 * 8;
     (0..n_rows).step_by(rows).map(|start| start..n_rows.min(start + rows)).collect()

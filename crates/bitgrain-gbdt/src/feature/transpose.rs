@@ -1,13 +1,13 @@
-//! Some columns of a matrix that lies row after row, as plain arrays.
+//! Transposition of row-major values to columns.
 
 use std::ops::Range;
 
-/// Rows taken together: what they give to a column is a cache line of f32.
+/// Rows transposed together: 16 f32 values fill a cache line of a column.
 const LANES: usize = 16;
 
-/// Writes `columns` of some rows one column after another. Row `r` of `values` begins at `r * stride`.
+/// Writes `columns` of consecutive rows in column-major order. Row `r` of `values` starts at `r * stride`.
 ///
-/// A few rows at a time, which stay in the nearest cache while their columns are written.
+/// Works on a few rows at a time, which stay in L1 while their columns are written.
 pub(super) fn transpose<T: Copy, U>(
     values: &[T],
     stride: usize,
@@ -23,7 +23,7 @@ pub(super) fn transpose<T: Copy, U>(
         for (column, out) in columns.clone().zip(out.chunks_exact_mut(n_rows)) {
             let (from, out) = (&from[column..], &mut out[filled.clone()]);
             match <&mut [U; LANES]>::try_from(&mut *out) {
-                // A known number of steps, which the compiler unrolls.
+                // The constant length lets the compiler unroll the loop.
                 Ok(out) => *out = std::array::from_fn(|row| convert(from[row * stride])),
                 Err(_) => out.iter_mut().enumerate().for_each(|(row, out)| *out = convert(from[row * stride])),
             }
@@ -31,7 +31,7 @@ pub(super) fn transpose<T: Copy, U>(
     }
 }
 
-/// The same for rows that do not follow one another.
+/// Like [`transpose`], for rows that are not consecutive.
 pub(super) fn transpose_some<T: Copy, U>(
     values: &[T],
     stride: usize,

@@ -1,14 +1,14 @@
-//! How much each row counts.
+//! Sample weights.
 
 use super::FeatureError;
 use crate::SampleError;
 use crate::samples::check_weights;
 
-/// A weight per row, or 1 for all.
+/// Weight of each row, or `None` if all are 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights<'a>(Option<&'a [f32]>);
 
-/// Some rows: how many, and what they weigh.
+/// Number and total weight of some rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Tally {
     pub(super) rows: usize,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
 }
 
 impl<'a> Weights<'a> {
-    /// Refuses weights that are not one per row, not finite or negative, or all 0.
+    /// Checks weights: one finite, nonnegative weight per row, not all 0.
     pub(super) fn new(weights: Option<&'a [f32]>, rows: usize) -> Result<Self, FeatureError> {
         let Some(weights) = weights else { return Ok(Self(None)) };
         check_weights(weights, rows)?;
@@ -34,12 +34,12 @@ impl<'a> Weights<'a> {
         self.0.map_or(1.0, |weights| weights[row])
     }
 
-    /// Whether a row counts at all.
+    /// Returns whether a row has a nonzero weight.
     pub(super) fn counts(self, row: usize) -> bool {
         self.of(row) > 0.0
     }
 
-    /// Those of some rows that count.
+    /// Counts the given rows that have a nonzero weight.
     pub(super) fn tally(self, rows: impl ExactSizeIterator<Item = usize>) -> Tally {
         let none = Tally { rows: 0, weight: 0.0 };
         let add = |sum: Tally, weight: f32| Tally { rows: sum.rows + 1, weight: sum.weight + f64::from(weight) };
@@ -52,7 +52,7 @@ impl<'a> Weights<'a> {
 }
 
 impl Tally {
-    /// What is left without some of the rows.
+    /// Subtracts a subset of the rows.
     pub(super) fn without(self, some: Self) -> Self {
         Self { rows: self.rows - some.rows, weight: self.weight - some.weight }
     }
