@@ -236,8 +236,8 @@ fn mistakes_say_what_to_do() {
     says("train train.csv --model m.bitgrain", "name it with --target; the table has id, size");
     says("train train.csv --target prize --model m.bitgrain", "the table has no column `prize`; it has `id`");
     says("train none.csv --target price --model m.bitgrain", "none.csv: ");
-    says("train train.csv --target price --model m.bitgrain --objective foo", "there is no objective foo");
-    says("train train.csv --target price --model m.bitgrain --metric foo", "there is no metric foo");
+    says("train train.csv --target price --model m.bitgrain --objective foo", "unknown objective `foo`");
+    says("train train.csv --target price --model m.bitgrain --metric foo", "unknown metric `foo`");
     says("train train.csv --target kind --model m.bitgrain --metric auc", "makes 3; use `multi_logloss`");
     says("train train.csv --target price --model m.bitgrain --metric merror", "compares classes, but the objective is");
     says("train train.csv --target sold --model m.bitgrain --objective squared", "column sold holds texts");

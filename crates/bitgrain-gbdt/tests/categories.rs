@@ -92,7 +92,7 @@ fn what_is_no_code_is_refused_where_it_is() {
         assert_eq!(refused, Some(FeatureError::InvalidCategory { row: 2, feature: 1, value: odd }));
     }
     let message = FeatureError::InvalidCategory { row: 2, feature: 1, value: 0.5 }.to_string();
-    let want = "value 0.5 in row 2, feature 1 (0-based) is not a category code; codes are integers from 0 to 16777215";
+    let want = "value 0.5 of row 2, feature 1 (0-based) is not a category code; codes are integers from 0 to 16777215";
     assert_eq!(message, want);
     let features = Features::row_major(&[0.0_f32; 4][..], 2, 2).expect("a matrix");
     let refused = features.with_categorical(&[1, 2]).err();

@@ -71,7 +71,7 @@ pub enum FeatureError {
     },
     /// A value of a categorical feature that is not a category code.
     #[error(
-        "value {value} in row {row}, feature {feature} (0-based) is not a category code; codes are integers from 0 to 16777215"
+        "value {value} of row {row}, feature {feature} (0-based) is not a category code; codes are integers from 0 to 16777215"
     )]
     InvalidCategory {
         /// Index of the first such row.

@@ -1,4 +1,4 @@
-//! Gradients in f32, or as pairs of 8 or 4 bits.
+//! Gradients in f32, or quantized to pairs of 8 or 4 bits.
 
 mod precision;
 mod rows;

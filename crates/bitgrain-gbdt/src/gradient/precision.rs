@@ -1,27 +1,27 @@
-//! How gradients are kept while a tree is grown.
+//! Storage precision of gradients.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How gradients are kept while a tree is grown.
+/// Precision in which gradients are stored while a tree is grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GradientPrecision {
-    /// As they are: eight bytes a row.
+    /// Unquantized f32: eight bytes per row.
     #[default]
     F32,
-    /// A signed byte for the gradient and a byte for the hessian: two bytes a row.
+    /// A signed byte for the gradient and an unsigned byte for the hessian: two bytes per row.
     Pair8,
-    /// Four bits for each: a byte a row.
+    /// Four bits each for gradient and hessian: one byte per row.
     Pair4,
-    /// By the number of rows: `F32` up to a million, `Pair8` up to ten million, `Pair4` beyond.
+    /// Chosen by the number of rows: `F32` up to one million, `Pair8` up to ten million, `Pair4` beyond.
     Auto,
 }
 
 impl GradientPrecision {
-    /// Resolves `Auto` for a number of rows; the others are returned as they are.
+    /// Resolves `Auto` for a number of rows; returns any other precision unchanged.
     ///
-    /// RFC-0008 also keeps gradients in f32 if they fit a cache. A cache holds those of far fewer rows than a million, so
-    /// that this rule would never decide.
+    /// RFC-0008 also keeps f32 gradients if they fit the cache. No cache holds the gradients of a million rows, so that
+    /// rule would never apply.
     #[must_use]
     pub fn of(self, n_rows: usize) -> Self {
         if self != Self::Auto {
@@ -34,7 +34,7 @@ impl GradientPrecision {
         }
     }
 
-    /// Every precision with its name.
+    /// All precisions with their names.
     pub const NAMES: [(&'static str, Self); 4] =
         [("f32", Self::F32), ("pair8", Self::Pair8), ("pair4", Self::Pair4), ("auto", Self::Auto)];
 }
@@ -55,11 +55,11 @@ impl FromStr for GradientPrecision {
     }
 }
 
-/// A name that is not that of a precision.
+/// An unknown precision name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no precision {name}; there are: f32, pair8, pair4, auto")]
+#[error("unknown gradient precision `{name}`; known precisions: f32, pair8, pair4, auto")]
 pub struct UnknownPrecision {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
 }
 

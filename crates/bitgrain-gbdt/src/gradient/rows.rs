@@ -1,67 +1,67 @@
-//! Gradients of rows at each precision: what training writes, and moves with the rows.
+//! Gradient arrays of each precision, which training encodes and permutes with the rows.
 
 use bitgrain_kernels::histograms::{Pair4, Pair8, PairF32};
 
 use super::steps::Steps;
 
-/// Gradients and hessians of some rows.
+/// Read access to gradients and hessians by row.
 pub trait Gradients {
-    /// The gradient of a row, as it is kept.
+    /// Returns the stored gradient of a row, dequantized.
     fn grad(&self, row: usize) -> f32;
-    /// The hessian of a row, as it is kept.
+    /// Returns the stored hessian of a row, dequantized.
     fn hess(&self, row: usize) -> f32;
     /// Number of rows.
     fn len(&self) -> usize;
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Gradients that training writes and moves with their rows.
+/// Gradient arrays that training encodes and permutes with the rows.
 pub(crate) trait GradientRows: Gradients + Send + Sync {
     /// Gradient and hessian of a row.
     type Pair: Copy + Send + Sync;
 
-    /// Gradients of so many rows, all 0.
+    /// Creates gradients of `n_rows` rows, all 0.
     fn zeros(n_rows: usize) -> Self;
 
-    /// The pair of each row.
+    /// Gradient pair of each row.
     fn pairs_mut(&mut self) -> &mut [Self::Pair];
 
-    /// Takes the steps that pairs are encoded with.
+    /// Sets the step sizes that pairs are encoded with.
     fn set_steps(&mut self, steps: &Steps);
 
-    /// Encodes as many gradients and hessians as there are places; the first is number `first` of all.
+    /// Encodes gradients and hessians into `out`; `first` is the row index of the first one, which seeds its rounding.
     fn encode(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Self::Pair]);
 }
 
-/// Gradients as they are: eight bytes a row.
+/// Unquantized gradients: eight bytes per row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GradientsF32 {
-    /// The gradient and the hessian of each row.
+    /// Gradient and hessian of each row.
     pub pairs: Box<[PairF32]>,
 }
 
-/// Gradients in 8 bits: two bytes a row.
+/// 8-bit gradients: two bytes per row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GradientsPair8 {
-    /// The codes of each row.
+    /// Codes of each row.
     pub codes: Box<[Pair8]>,
-    /// What a gradient code of 1 stands for.
+    /// Gradient value of code 1.
     pub grad_step: f32,
-    /// What a hessian code of 1 stands for.
+    /// Hessian value of code 1.
     pub hess_step: f32,
 }
 
-/// Gradients in 4 bits: a byte a row.
+/// 4-bit gradients: one byte per row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GradientsPair4 {
-    /// The codes of each row.
+    /// Codes of each row.
     pub codes: Box<[Pair4]>,
-    /// What a gradient code of 1 stands for.
+    /// Gradient value of code 1.
     pub grad_step: f32,
-    /// What a hessian code of 1 stands for.
+    /// Hessian value of code 1.
     pub hess_step: f32,
 }
 
@@ -162,7 +162,7 @@ impl GradientRows for GradientsPair4 {
     }
 
     fn encode(steps: &Steps, first: usize, grads: &[f32], hess: &[f32], out: &mut [Pair4]) {
-        // Codes of 8 bits on the way stay in the nearest cache.
+        // Convert in chunks, so that the intermediate 8-bit codes stay in L1.
         const SOME: usize = 256;
         let mut codes = [Pair8::default(); SOME];
         for (at, ((grads, hess), out)) in

@@ -1,10 +1,10 @@
-//! The steps between codes of gradients and of hessians.
+//! Step sizes of quantized gradients and hessians.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::gradients::{PairSteps, round_pairs};
 use bitgrain_kernels::histograms::Pair8;
 
-/// The largest codes of a gradient and of a hessian.
+/// Largest code of a gradient and of a hessian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Codes {
     grad: i8,
@@ -14,14 +14,14 @@ pub(crate) struct Codes {
 impl Codes {
     pub(crate) const PAIR8: Self = Self { grad: 127, hess: 255 };
     pub(crate) const PAIR4: Self = Self { grad: 7, hess: 15 };
-    /// For gradients that stay as they are.
+    /// No quantization.
     pub(crate) const NONE: Self = Self { grad: 0, hess: 0 };
 
-    /// Fewer codes if the sums over so many rows would not fit 32 bits.
+    /// Reduces the codes so that integer sums over `n_rows` rows fit 32 bits.
     pub(crate) fn for_rows(self, n_rows: usize) -> Self {
         let fits = |most: usize| most / n_rows.max(1);
         let (grad, hess) = (fits(i32::MAX as usize), fits(u32::MAX as usize));
-        // A quotient that a byte cannot hold bounds nothing.
+        // A quotient above the range of a byte is not a limit.
         Self {
             grad: i8::try_from(grad).map_or(self.grad, |most| self.grad.min(most.max(1))),
             hess: u8::try_from(hess).map_or(self.hess, |most| self.hess.min(most.max(1))),
@@ -29,7 +29,7 @@ impl Codes {
     }
 }
 
-/// From gradients and hessians to codes, and back.
+/// Step sizes that map gradients and hessians to codes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steps {
     kernel: PairSteps,
@@ -38,11 +38,11 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Steps for gradients and hessians up to these; without codes, a step is 1.
+    /// Creates steps for the given maximum magnitudes. The step is 1 without quantization.
     pub(crate) fn new(codes: Codes, max_grad: f32, max_hess: f32, seed: Option<u32>) -> Self {
         let step = |max: f32, codes: f32| if codes == 0.0 { 1.0 } else { f64::from(max) / f64::from(codes) };
         let (grad_max, hess_max) = (f32::from(codes.grad), f32::from(codes.hess));
-        // Nothing but zeros: any step will do, and all codes are 0.
+        // The maximum is 0 if all values are: every code is 0, and any step is correct.
         let per_unit = |max: f32, codes: f32| {
             let per_unit = codes / max;
             if per_unit.is_finite() { per_unit } else { 0.0 }
@@ -58,25 +58,26 @@ impl Steps {
         Self { kernel, grad_step: real(step(max_grad, grad_max)), hess_step: real(step(max_hess, hess_max)) }
     }
 
-    /// What a gradient code of 1 stands for.
+    /// Gradient value of code 1.
     pub(crate) fn grad_step(&self) -> f64 {
         self.grad_step
     }
 
-    /// What a hessian code of 1 stands for.
+    /// Hessian value of code 1.
     pub(crate) fn hess_step(&self) -> f64 {
         self.hess_step
     }
 
-    /// Both steps, rounded to f32.
-    #[expect(clippy::cast_possible_truncation, reason = "a step of f32 gradients")]
+    /// Returns both steps rounded to f32.
+    #[expect(clippy::cast_possible_truncation, reason = "the gradients themselves are f32")]
     pub(crate) fn rounded(&self) -> (f32, f32) {
         (self.grad_step as f32, self.hess_step as f32)
     }
 
-    /// The codes of as many gradients and hessians as there are places; the first is number `first` of all.
+    /// Quantizes gradients and hessians into `out`; `first` is the row index of the first one, which seeds its
+    /// rounding.
     pub(crate) fn round(&self, grads: &[f32], hess: &[f32], first: usize, out: &mut [Pair8]) {
-        #[expect(clippy::cast_possible_truncation, reason = "rows are counted in 32 bits")]
+        #[expect(clippy::cast_possible_truncation, reason = "row indices fit 32 bits")]
         let rounded = round_pairs(Backend::best(), &self.kernel, grads, hess, first as u32, out);
         debug_assert!(rounded.is_ok(), "{rounded:?}");
     }

@@ -1,36 +1,36 @@
-//! Gradients of all rows, at the precision they are kept at.
+//! `GradientStorage`: gradients of all rows in one of the precisions.
 
 use super::rows::GradientRows;
 use super::steps::{Codes, Steps};
 use super::{GradientPrecision, Gradients, GradientsF32, GradientsPair4, GradientsPair8};
 
-/// Gradients at one of the precisions: each variant is the type that training keeps its gradients in, and encodes them
-/// in the same way.
+/// Gradients in one of the precisions. Each variant is the type that training uses, with the same encoding.
 ///
 /// ```
 /// use bitgrain_gbdt::gradient::{GradientPrecision, GradientStorage, Gradients};
 /// let kept = GradientStorage::new(GradientPrecision::Pair8, &[-1.0, 0.5], &[1.0, 0.25], None)?;
-/// assert_eq!((kept.grad(0), kept.hess(0)), (-1.0, 1.0)); // the largest are kept as they are
+/// assert_eq!((kept.grad(0), kept.hess(0)), (-1.0, 1.0)); // the largest values are exact
 /// assert!((kept.grad(1) - 0.5).abs() <= 0.5 / 127.0); // half a step
 /// assert_eq!(kept.bytes(), 4);
 /// # Ok::<(), bitgrain_gbdt::gradient::GradientError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum GradientStorage {
-    /// As they are.
+    /// Unquantized f32.
     F32(GradientsF32),
-    /// In 8 bits each.
+    /// 8 bits each for gradient and hessian.
     Pair8(GradientsPair8),
-    /// In 4 bits each.
+    /// 4 bits each for gradient and hessian.
     Pair4(GradientsPair4),
 }
 
 impl GradientStorage {
-    /// Keeps gradients at a precision. With a seed they are rounded up or down at random, so that sums keep their
-    /// expectation; without, to nearest, and no hessian above 0 to 0.
+    /// Encodes gradients. With a seed, values are rounded stochastically, which keeps the expectation of sums. Without
+    /// a seed, they are rounded to nearest, except that a positive hessian never becomes 0.
     ///
     /// # Errors
-    /// [`GradientError`] unless there are as many gradients as hessians, all finite, and no hessian is negative.
+    /// Returns a [`GradientError`] unless there is one hessian per gradient, all are finite, and no hessian is
+    /// negative.
     pub fn new(
         precision: GradientPrecision,
         grads: &[f32],
@@ -54,7 +54,7 @@ impl GradientStorage {
         })
     }
 
-    /// Bytes of all gradients and hessians.
+    /// Size of all gradients and hessians in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
@@ -87,7 +87,7 @@ impl Gradients for GradientStorage {
     }
 }
 
-/// Gradients as training keeps them.
+/// Encodes gradients the way training does.
 fn kept<G: GradientRows>(steps: &Steps, grads: &[f32], hess: &[f32]) -> G {
     let mut rows = G::zeros(grads.len());
     G::encode(steps, 0, grads, hess, rows.pairs_mut());
@@ -95,26 +95,28 @@ fn kept<G: GradientRows>(steps: &Steps, grads: &[f32], hess: &[f32]) -> G {
     rows
 }
 
-/// Why gradients cannot be kept.
+/// Reason why gradients cannot be stored.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientError {
-    /// Not as many of the one as of the other.
-    #[error("{grads} gradients and {hess} hessians")]
+    /// Different numbers of gradients and hessians.
+    #[error("{grads} gradients for {hess} hessians; pass one of each per row")]
     Count {
-        /// Gradients there are.
+        /// Number of gradients.
         grads: usize,
-        /// Hessians there are.
+        /// Number of hessians.
         hess: usize,
     },
     /// A gradient or hessian that is not finite, or a negative hessian.
-    #[error("row {row} has a gradient of {grad} and a hessian of {hess}")]
+    #[error(
+        "gradient {grad} and hessian {hess} of row {row} (0-based) are invalid; both must be finite and hessians at least 0"
+    )]
     Value {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its gradient.
+        /// Gradient of that row.
         grad: f32,
-        /// Its hessian.
+        /// Hessian of that row.
         hess: f32,
     },
 }

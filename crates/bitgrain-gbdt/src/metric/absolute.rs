@@ -3,7 +3,7 @@
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 
-/// The mean absolute error. Name: `mae`.
+/// Mean absolute error. Name: `mae`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mae;
 
@@ -21,8 +21,8 @@ impl Metric for Mae {
     }
 }
 
-/// The mean of absolute errors in relation to their target. A target of 0 counts as 2.2e-16, so that an error there is
-/// huge rather than undefined. Name: `mape`.
+/// Mean absolute percentage error. A target of 0 counts as 2.2e-16, so that an error there is huge rather than
+/// undefined. Name: `mape`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mape;
 

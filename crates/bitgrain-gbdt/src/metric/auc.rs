@@ -1,10 +1,10 @@
-//! The area under the ROC curve.
+//! Area under the ROC curve.
 
 use super::ranking::for_ties;
 use super::{Metric, MetricError, MetricInput};
 
-/// The chance that a row of class 1 has a higher prediction than one of class 0, a tie counting half: the area under the
-/// ROC curve. Both classes must have rows. Name: `auc`.
+/// Area under the ROC curve: the probability that a row of class 1 has a higher prediction than a row of class 0, where
+/// a tie counts half. Both classes must have rows. Name: `auc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Auc;
 

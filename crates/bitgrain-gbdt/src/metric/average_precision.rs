@@ -1,10 +1,10 @@
-//! The area under the curve of precision over recall.
+//! Area under the precision-recall curve.
 
 use super::ranking::for_ties;
 use super::{Metric, MetricError, MetricInput};
 
-/// The mean precision at each threshold, weighted by the recall it adds: the area under the curve of precision over
-/// recall, in steps. Class 1 must have rows. Name: `average_precision`.
+/// Area under the precision-recall curve as a step function: the mean precision over all thresholds, weighted by the
+/// increase in recall. Class 1 must have rows. Name: `average_precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AveragePrecision;
 

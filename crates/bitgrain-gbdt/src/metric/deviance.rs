@@ -1,15 +1,15 @@
-//! Deviances: how much less likely the truth is under the predicted means than under itself, twice in logarithms.
+//! Deviances: twice the log-likelihood ratio of a perfect prediction to the predicted mean.
 //!
-//! A prediction of 0, which only comes from a score below -745, counts as the least positive number.
+//! A prediction of 0, which results only from scores below -745, counts as the smallest positive number.
 
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 use crate::objective::Tweedie;
 
-const FROM_ZERO: &str = "finite targets from 0 on and finite predictions above 0";
+const FROM_ZERO: &str = "finite targets of at least 0 and finite predictions above 0";
 const ABOVE_ZERO: &str = "finite targets and predictions above 0";
 
-/// The mean deviance of Poisson distributions. Name: `poisson_deviance`.
+/// Mean Poisson deviance. Name: `poisson_deviance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoissonDeviance;
 
@@ -36,7 +36,7 @@ impl Metric for PoissonDeviance {
     }
 }
 
-/// The mean deviance of gamma distributions. Name: `gamma_deviance`.
+/// Mean gamma deviance. Name: `gamma_deviance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GammaDeviance;
 
@@ -62,14 +62,14 @@ impl Metric for GammaDeviance {
     }
 }
 
-/// The mean deviance of Tweedie distributions. Name: `tweedie_deviance:1.5`.
+/// Mean Tweedie deviance. Name: `tweedie_deviance:1.5`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TweedieDeviance {
     of: Tweedie,
 }
 
 impl TweedieDeviance {
-    /// The deviance that an objective minimises.
+    /// Returns the deviance that an objective minimizes.
     #[must_use]
     pub const fn of(objective: Tweedie) -> Self {
         Self { of: objective }
@@ -103,7 +103,7 @@ impl Metric for TweedieDeviance {
     }
 }
 
-/// A mean to compare with; NaN if it is negative or infinite.
+/// Returns a prediction bounded away from 0; NaN if it is negative or infinite.
 fn positive(prediction: f64) -> f64 {
     if (0.0..=f64::MAX).contains(&prediction) { prediction.max(f64::MIN_POSITIVE) } else { f64::NAN }
 }

@@ -1,96 +1,100 @@
-//! Why a metric has no value; every number a caller needs is in a field.
+//! Errors of metrics.
 
 use crate::SampleError;
 
-/// Why a metric cannot be made or has no value.
+/// Reason why a metric cannot be created or is undefined. Row indices are 0-based.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
-    /// A name that is none of ours.
-    #[error("there is no metric {name}; there are: {known}")]
+    /// An unknown metric name.
+    #[error("unknown metric `{name}`; known metrics: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// Names of the known metrics.
         known: String,
     },
-    /// A parameter that the metric does not take, or does not take like this.
-    #[error("{metric} with parameter {parameter}: it takes {takes}")]
+    /// A parameter that the metric does not take, or an invalid value.
+    #[error("invalid parameter `{parameter}` of metric `{metric}`; expected {takes}")]
     Parameter {
-        /// The metric.
+        /// Name of the metric.
         metric: &'static str,
-        /// The text behind the colon, or the number given.
+        /// The string after the colon, or the given number.
         parameter: String,
-        /// What it takes.
+        /// Description of valid parameters.
         takes: &'static str,
     },
-    /// A metric of single predictions, for an objective that makes several per row.
+    /// A metric of one prediction per row, for an objective with several.
     #[error(
         "metric `{metric}` takes one prediction per row, but objective `{objective}` makes {outputs}; use \
          `multi_logloss`, `multi_error` or a metric of your own"
     )]
     OnePrediction {
-        /// The metric.
+        /// Name of the metric.
         metric: String,
-        /// The objective.
+        /// Name of the objective.
         objective: String,
-        /// Predictions per row.
+        /// Number of predictions per row.
         outputs: usize,
     },
-    /// A metric of classes, for an objective without any.
+    /// A metric of classes, for an objective without classes.
     #[error("metric `{metric}` compares classes, but the objective is `{objective}`; use `rmse`")]
     Classes {
-        /// The metric.
+        /// Name of the metric.
         metric: String,
-        /// The objective.
+        /// Name of the objective.
         objective: String,
     },
-    /// Nothing to measure.
-    #[error("no rows have no metric")]
+    /// No rows.
+    #[error("cannot evaluate a metric on zero rows")]
     Empty,
-    /// Predictions that are not those of the rows.
-    #[error("{predictions} predictions are not {outputs} for each of {rows} rows")]
+    /// A number of predictions that does not match the rows.
+    #[error("{predictions} predictions for {rows} rows; expected {outputs} per row")]
     PredictionCount {
-        /// Predictions there are.
+        /// Number of predictions.
         predictions: usize,
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
-        /// Predictions there should be for each row.
+        /// Expected number of predictions per row.
         outputs: usize,
     },
-    /// Targets or weights that cannot be used.
+    /// Invalid targets or weights.
     #[error(transparent)]
     Sample(#[from] SampleError),
-    /// A row the metric is not defined for.
-    #[error("target {target} and prediction {prediction} of row {row}: {metric} takes {takes}")]
+    /// A row for which the metric is undefined.
+    #[error(
+        "target {target} and prediction {prediction} of row {row} (0-based) are invalid; `{metric}` expects {takes}"
+    )]
     Row {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its target.
+        /// Target of that row.
         target: f64,
-        /// Its prediction.
+        /// Prediction of that row.
         prediction: f64,
-        /// The metric.
+        /// Name of the metric.
         metric: String,
-        /// What it takes.
+        /// Description of valid rows.
         takes: &'static str,
     },
-    /// A label that is none of the classes predicted.
-    #[error("label {label} of row {row} is none of the {classes} classes predicted, which are numbered from 0 on")]
+    /// A label that is not a class index.
+    #[error(
+        "label {label} of row {row} (0-based) is not a class index; predictions have {classes} classes, numbered from 0"
+    )]
     Label {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its label.
+        /// Label of that row.
         label: f64,
-        /// Classes there are.
+        /// Number of predicted classes.
         classes: usize,
     },
-    /// Rows of one class where both are compared.
-    #[error("{metric} compares classes 0 and 1, but no row of class {missing} has a weight")]
+    /// Rows of one class only, for a metric that compares two.
+    #[error("`{metric}` needs rows of classes 0 and 1; no row of class {missing} has a weight above 0")]
     OneClass {
-        /// The metric.
+        /// Name of the metric.
         metric: &'static str,
-        /// The class without rows.
+        /// Class without rows.
         missing: u8,
     },
 }

@@ -1,17 +1,17 @@
-//! The Huber loss.
+//! Huber loss.
 
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 use crate::objective;
 
-/// The mean Huber loss: half the square of errors up to `delta`, a straight line beyond. Name: `huber:0.9`.
+/// Mean Huber loss: quadratic for errors up to `delta`, linear beyond. Name: `huber:0.9`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Huber {
     of: objective::Huber,
 }
 
 impl Huber {
-    /// The loss that an objective minimises.
+    /// Returns the loss that an objective minimizes.
     #[must_use]
     pub const fn of(objective: objective::Huber) -> Self {
         Self { of: objective }

@@ -1,25 +1,26 @@
-//! Predictions beside the truth.
+//! `MetricInput`: predictions with their targets and weights.
 
 use super::MetricError;
 use crate::SampleError;
 use crate::samples::{check_weights, is_weight};
 
-/// Predictions beside the truth.
+/// Predictions with their targets and weights.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricInput<'a> {
-    /// The target of each row.
+    /// Target of each row.
     pub targets: &'a [f64],
-    /// The weight of each row.
+    /// Weight of each row; 1 by default.
     pub weights: Option<&'a [f32]>,
-    /// Predictions (after the link), output after output: all rows of the first class, then all of the second.
+    /// Predictions (after the link function), grouped by output: all rows of the first class, then all rows of the
+    /// second.
     pub predictions: &'a [f64],
 }
 
 impl MetricInput<'_> {
-    /// Whether there are rows, so many predictions for each, and one weight for each if any.
+    /// Checks that there are rows, `outputs` predictions per row, and one weight per row if there are weights.
     ///
     /// # Errors
-    /// [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::Sample`].
+    /// Returns [`MetricError::Empty`], [`MetricError::PredictionCount`] or [`MetricError::Sample`].
     pub fn check(&self, outputs: usize) -> Result<(), MetricError> {
         let rows = self.targets.len();
         if rows == 0 {
@@ -36,7 +37,7 @@ impl MetricInput<'_> {
         }
     }
 
-    /// The weight of a row; NaN if it is none.
+    /// Returns the weight of a row, or NaN if it is invalid.
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| {
             let weight = weights[row];
@@ -44,7 +45,7 @@ impl MetricInput<'_> {
         })
     }
 
-    /// Refuses a sum of weights that is 0 or, because of a bad one, NaN.
+    /// Checks that the sum of weights is positive; an invalid weight makes it NaN.
     pub(super) fn check_total(&self, total: f64) -> Result<(), MetricError> {
         if total > 0.0 {
             return Ok(());

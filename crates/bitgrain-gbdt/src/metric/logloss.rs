@@ -1,15 +1,15 @@
-//! Probabilities of two classes: how surprising the truth is, and how often the likelier class is wrong.
+//! Log loss and error rate of two classes.
 
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 
-const TAKES: &str = "targets 0 and 1 and predictions that are numbers";
+const TAKES: &str = "targets 0 or 1 and predictions other than NaN";
 
-/// What probabilities are kept away from 0 and 1 by: LightGBM's bound.
+/// Minimum distance of probabilities from 0 and 1, as in LightGBM.
 pub(super) const LEAST_SHARE: f64 = 1e-15;
 
-/// Minus the mean logarithm of the probability of the truth. Probabilities are first kept 1e-15 away from 0 and 1, so a
-/// row costs 34.5 at most. Name: `logloss`.
+/// Mean negative log-likelihood. Probabilities are clipped to 1e-15 away from 0 and 1, so that a row costs at most
+/// 34.5. Name: `logloss`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Logloss;
 
@@ -35,7 +35,7 @@ impl Metric for Logloss {
     }
 }
 
-/// The share of rows whose likelier class is not theirs; a probability of 0.5 is for class 0. Name: `error`.
+/// Share of misclassified rows; a probability of 0.5 predicts class 0. Name: `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WrongShare;
 
@@ -61,8 +61,7 @@ impl Metric for WrongShare {
     }
 }
 
-/// A value, or NaN if the target is neither 0 nor 1. Which of the two it is must not be asked by a branch: no processor
-/// guesses it right.
+/// Returns `value`, or NaN if the target is neither 0 nor 1. Branch-free, because targets are unpredictable branches.
 fn checked(target: f64, value: f64) -> f64 {
     if target * (1.0 - target) == 0.0 { value } else { f64::NAN }
 }

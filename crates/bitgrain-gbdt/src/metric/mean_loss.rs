@@ -1,10 +1,10 @@
-//! Weighted means of what each row costs.
+//! Weighted means of losses.
 
 use super::{MetricError, MetricInput, sums};
 use crate::samples::refused_target;
 
-/// The weighted mean of `loss(target, prediction)`, which is NaN where it is not defined: that row is refused, with what
-/// the metric takes.
+/// Returns the weighted mean of `loss(target, prediction)`, or an error for the first row where it is NaN. `takes`
+/// describes valid rows in that error.
 pub(super) fn mean_loss(
     data: &MetricInput<'_>,
     metric: impl FnOnce() -> String,
@@ -18,7 +18,7 @@ pub(super) fn mean_loss(
     })
 }
 
-/// The weighted mean of what rows cost, or the first row whose cost is NaN. Rows of weight 0 cost nothing.
+/// Returns the weighted mean of the loss of each row, or the first row where it is NaN. Rows of weight 0 are skipped.
 pub(super) fn mean_of_rows(
     data: &MetricInput<'_>,
     cost: impl Fn(usize) -> f64 + Sync,

@@ -1,4 +1,4 @@
-//! `Metric`: a measure of predictions.
+//! `Metric`: trait of evaluation metrics.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use super::{Logloss, MetricError, MetricInput, MultiLogloss, PoissonDeviance, Rm
 use crate::model::Link;
 use crate::objective::Objective;
 
-/// A measure of predictions. Built-in ones are made by name; implement this for one of your own.
+/// Evaluation metric. Built-in metrics are created by name; implement this trait for custom ones.
 pub trait Metric: Send + Sync {
     /// Name with parameters: `auc`, `pinball:0.9`.
     fn name(&self) -> String;
 
-    /// Whether more is better.
+    /// Returns whether larger values are better.
     fn higher_is_better(&self) -> bool;
 
-    /// The measure of some predictions.
+    /// Evaluates predictions.
     ///
     /// # Errors
-    /// [`MetricError`] if it is not defined for them.
+    /// Returns a [`MetricError`] if the metric is undefined for them.
     fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError>;
 }
 
@@ -27,7 +27,7 @@ impl fmt::Debug for dyn Metric + '_ {
     }
 }
 
-/// What to watch while an objective is minimised: the loss itself, or a measure that has its minimum at the same place.
+/// Returns the default metric of an objective: the loss itself, or a metric with the same minimum.
 ///
 /// ```
 /// use bitgrain_gbdt::{metric, objective};
@@ -40,7 +40,7 @@ pub fn default_for(objective: &dyn Objective) -> Box<dyn Metric> {
     objective.metric()
 }
 
-/// What suits predictions of a link.
+/// Returns the default metric for predictions of a link function.
 pub(crate) fn default_for_link(link: Link) -> Box<dyn Metric> {
     match link {
         Link::Identity | Link::Softplus | Link::SignedSquare => Box::new(Rmse),

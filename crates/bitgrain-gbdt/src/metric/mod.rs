@@ -1,7 +1,7 @@
-//! How good predictions are.
+//! Evaluation metrics.
 //!
-//! [`by_name`] makes a built-in metric, [`by_name_for`] one that suits an objective, [`NAMES`] lists them, [`default_for`]
-//! knows the usual one of an objective. Definitions are scikit-learn's where it has the metric.
+//! [`by_name`] creates a built-in metric, [`by_name_for`] one that fits an objective, [`NAMES`] lists them, and
+//! [`default_for`] returns the default of an objective. Definitions follow scikit-learn where it has the metric.
 //!
 //! ```
 //! use bitgrain_gbdt::metric::{self, MetricInput};
@@ -11,9 +11,9 @@
 //! # Ok::<(), metric::MetricError>(())
 //! ```
 //!
-//! Sums are of f64, in an order that does not depend on the number of threads.
+//! Sums are accumulated in f64, in an order that does not depend on the number of threads.
 //!
-//! # One of your own
+//! # Custom metrics
 //!
 //! ```
 //! use bitgrain_gbdt::metric::{MetricInput, Metric, MetricError};

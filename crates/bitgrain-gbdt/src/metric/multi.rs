@@ -1,4 +1,4 @@
-//! Probabilities of several classes: how surprising the truth is, and how often the likeliest class is wrong.
+//! Log loss and error rate of several classes.
 
 use super::logloss::LEAST_SHARE;
 use super::mean_loss::mean_of_rows;
@@ -6,8 +6,8 @@ use super::{Metric, MetricError, MetricInput};
 use crate::objective::class_of;
 use crate::samples::refused_target;
 
-/// Minus the mean logarithm of the probability of the target's class. Probabilities are first kept 1e-15 away from 0.
-/// Name: `multi_logloss`.
+/// Mean negative log-likelihood of the target's class. Probabilities are clipped to at least 1e-15. Name:
+/// `multi_logloss`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MultiLogloss;
 
@@ -30,8 +30,7 @@ impl Metric for MultiLogloss {
     }
 }
 
-/// The share of rows whose likeliest class is not theirs; of equally likely classes the first counts. Name:
-/// `multi_error`.
+/// Share of misclassified rows; of equally likely classes the first is predicted. Name: `multi_error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MultiWrongShare;
 
@@ -52,7 +51,7 @@ impl Metric for MultiWrongShare {
             |row, class, classes| {
                 let share = |class: usize| data.predictions[class * rows + row];
                 let truth = share(class);
-                // NaN in any class makes the row undefined.
+                // NaN in any class makes the sum NaN, and the row undefined.
                 let sum: f64 = (0..classes).map(share).sum();
                 let better = (0..class).any(|other| share(other) >= truth);
                 let wrong = better || (class + 1..classes).any(|other| share(other) > truth);
@@ -62,7 +61,7 @@ impl Metric for MultiWrongShare {
     }
 }
 
-/// The weighted mean of `cost(row, class, classes)`.
+/// Returns the weighted mean of `cost(row, class, classes)`.
 fn mean_by_class(
     data: &MetricInput<'_>,
     metric: impl FnOnce() -> String,
@@ -81,7 +80,7 @@ fn mean_by_class(
                 target: label,
                 prediction: data.predictions[class * rows + row],
                 metric: metric(),
-                takes: "predictions that are numbers, for every class",
+                takes: "predictions other than NaN for every class",
             },
         }
     })

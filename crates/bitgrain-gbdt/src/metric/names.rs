@@ -1,4 +1,4 @@
-//! Metrics by name, other libraries' names included.
+//! Lookup of metrics by name, including the names of other libraries.
 
 use super::{
     Auc, AveragePrecision, GammaDeviance, Huber, Logloss, Mae, Mape, Metric, MetricError, Mse, MultiLogloss,
@@ -10,45 +10,45 @@ const fn plain(name: &'static str, aliases: &'static [&'static str], about: &'st
     NameEntry { name, parameter: None, aliases, about }
 }
 
-/// The built-in metrics.
+/// Built-in metrics.
 pub const NAMES: &[NameEntry] = &[
-    plain("rmse", &["l2_root", "root_mean_squared_error"], "root of the mean squared error"),
+    plain("rmse", &["l2_root", "root_mean_squared_error"], "root mean squared error"),
     plain("mse", &["l2", "mean_squared_error"], "mean squared error"),
     plain("mae", &["l1", "mean_absolute_error"], "mean absolute error"),
-    plain("mape", &["mean_absolute_percentage_error"], "mean absolute error in relation to the target"),
-    plain("r2", &["r_squared"], "share of the variance explained"),
+    plain("mape", &["mean_absolute_percentage_error"], "mean absolute percentage error"),
+    plain("r2", &["r_squared"], "coefficient of determination"),
     NameEntry {
         name: "huber",
-        parameter: Some("distance from which on an error is an outlier, 0.9 by default"),
+        parameter: Some("error from which the loss is linear, default 0.9"),
         aliases: &[],
         about: "mean Huber loss",
     },
     NameEntry {
         name: "pinball",
-        parameter: Some("share of the targets below, 0.9 by default"),
+        parameter: Some("quantile between 0 and 1, default 0.9"),
         aliases: &["quantile"],
-        about: "mean pinball loss of predicted quantiles",
+        about: "mean pinball loss",
     },
-    plain("poisson_deviance", &["mean_poisson_deviance"], "mean deviance of predicted counts"),
-    plain("gamma_deviance", &["mean_gamma_deviance"], "mean deviance of predicted amounts above 0"),
+    plain("poisson_deviance", &["mean_poisson_deviance"], "mean Poisson deviance"),
+    plain("gamma_deviance", &["mean_gamma_deviance"], "mean gamma deviance"),
     NameEntry {
         name: "tweedie_deviance",
-        parameter: Some("power of the variance between 1 and 2, 1.5 by default"),
+        parameter: Some("variance power between 1 and 2, default 1.5"),
         aliases: &["mean_tweedie_deviance"],
-        about: "mean deviance of predicted amounts from 0 on",
+        about: "mean Tweedie deviance",
     },
-    plain("logloss", &["binary_logloss", "log_loss"], "minus the mean logarithm of the probability of the truth"),
-    plain("error", &["binary_error"], "share of rows whose likelier class is wrong"),
-    plain("auc", &["roc_auc"], "chance that class 1 is ranked above class 0"),
-    plain("average_precision", &["pr_auc", "pr-auc", "aucpr"], "area under the curve of precision over recall"),
-    plain("multi_logloss", &["mlogloss"], "log loss of several classes"),
-    plain("multi_error", &["merror"], "share of rows whose likeliest class is wrong"),
+    plain("logloss", &["binary_logloss", "log_loss"], "mean negative log-likelihood of two classes"),
+    plain("error", &["binary_error"], "share of misclassified rows, two classes"),
+    plain("auc", &["roc_auc"], "area under the ROC curve"),
+    plain("average_precision", &["pr_auc", "pr-auc", "aucpr"], "area under the precision-recall curve"),
+    plain("multi_logloss", &["mlogloss"], "mean negative log-likelihood of several classes"),
+    plain("multi_error", &["merror"], "share of misclassified rows, several classes"),
 ];
 
-/// The built-in metric of a name, its parameter behind a colon: `auc`, `pinball:0.9`.
+/// Creates a built-in metric from its name, optionally with a parameter after a colon: `auc`, `pinball:0.9`.
 ///
 /// # Errors
-/// [`MetricError::Unknown`] or [`MetricError::Parameter`].
+/// Returns [`MetricError::Unknown`] or [`MetricError::Parameter`].
 pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
     let (named, parameter) = found(NAMES, text).ok_or_else(|| unknown(text))?;
     let metric = named.name;
@@ -56,7 +56,7 @@ pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
         let refused = |parameter: &str| MetricError::Parameter {
             metric,
             parameter: parameter.into(),
-            takes: named.parameter.unwrap_or("none"),
+            takes: named.parameter.unwrap_or("no parameter"),
         };
         parameter.map_or(Ok(default), |text| text.parse().map_err(|_| refused(text)))
     };
@@ -74,7 +74,7 @@ pub fn by_name(text: &str) -> Result<Box<dyn Metric>, MetricError> {
             Box::new(TweedieDeviance::of(Tweedie::new(number(Tweedie::default().power())?).map_err(refused)?))
         }
         (_, Some(parameter)) => {
-            return Err(MetricError::Parameter { metric, parameter: parameter.into(), takes: "none" });
+            return Err(MetricError::Parameter { metric, parameter: parameter.into(), takes: "no parameter" });
         }
         ("rmse", None) => Box::new(Rmse),
         ("mse", None) => Box::new(Mse),
@@ -106,7 +106,7 @@ mod tests {
     fn every_name_and_alias_makes_its_metric() {
         for named in NAMES {
             for name in named.aliases.iter().chain([&named.name]) {
-                let metric = by_name(name).expect("a name of ours");
+                let metric = by_name(name).expect("a known name");
                 assert_eq!(metric.name().split(':').next(), Some(named.name), "{name}");
                 assert_eq!(by_name(&metric.name()).expect("its own name").name(), metric.name());
             }
@@ -116,10 +116,13 @@ mod tests {
     #[test]
     fn bad_names_and_parameters_say_what_would_do() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
-        assert!(message("ndcg").contains("there are: rmse, mse"));
-        assert_eq!(message("auc:2"), "auc with parameter 2: it takes none");
-        assert_eq!(message("pinball:1.5"), "pinball with parameter 1.5: it takes a share between 0 and 1");
-        assert!(message("tweedie_deviance:x").contains("power of the variance"));
+        assert!(message("ndcg").contains("known metrics: rmse, mse"));
+        assert_eq!(message("auc:2"), "invalid parameter `2` of metric `auc`; expected no parameter");
+        assert_eq!(
+            message("pinball:1.5"),
+            "invalid parameter `1.5` of metric `pinball`; expected a quantile between 0 and 1"
+        );
+        assert!(message("tweedie_deviance:x").contains("variance power"));
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! The pinball loss of predicted quantiles.
+//! Pinball loss of predicted quantiles.
 
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 use crate::objective::Quantile;
 
-/// The mean pinball loss: errors of predictions that are too low cost a share of `alpha`, those too high the rest. Name:
-/// `pinball:0.9`.
+/// Mean pinball loss: a prediction that is too low costs `alpha` times the error, one that is too high `1 - alpha`
+/// times. Name: `pinball:0.9`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pinball {
     of: Quantile,
 }
 
 impl Pinball {
-    /// The loss that an objective minimises.
+    /// Returns the loss that an objective minimizes.
     #[must_use]
     pub const fn of(objective: Quantile) -> Self {
         Self { of: objective }

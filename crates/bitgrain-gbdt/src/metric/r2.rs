@@ -1,9 +1,9 @@
-//! The share of the targets' variance that predictions explain.
+//! Coefficient of determination.
 
 use super::{Metric, MetricError, MetricInput, Mse, sums};
 
-/// 1 minus the squared errors over those of the mean; 1 is perfect, 0 no better than a constant. If the targets have no
-/// variance: 1 for perfect predictions, else 0. Name: `r2`.
+/// Coefficient of determination: 1 minus the squared errors divided by those of the mean. 1 is perfect, 0 is no better
+/// than a constant. If the targets have no variance: 1 for perfect predictions, else 0. Name: `r2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct R2;
 
@@ -17,7 +17,7 @@ impl Metric for R2 {
     }
 
     fn evaluate(&self, data: &MetricInput<'_>) -> Result<f64, MetricError> {
-        // Refuses what has no mean: bad rows, bad weights and none.
+        // Also rejects invalid rows, invalid weights and empty input.
         let error = Mse.evaluate(data).map_err(|error| match error {
             MetricError::Row { row, target, prediction, takes, .. } => {
                 MetricError::Row { row, target, prediction, takes, metric: self.name() }
@@ -30,7 +30,7 @@ impl Metric for R2 {
         let mean = sum / total;
         let [variance] = sums(rows, |row| [weighted(row, (data.targets[row] - mean).powi(2))]);
         let first = (0..rows).find(|&row| data.weight(row) > 0.0).map(|row| data.targets[row]);
-        // By comparison, because a mean of equal numbers need not be exactly that number.
+        // Compare the targets themselves: the computed mean of equal numbers need not be exactly that number.
         let constant = (0..rows).all(|row| data.weight(row) == 0.0 || Some(data.targets[row]) == first);
         if constant {
             return Ok(if error == 0.0 { 1.0 } else { 0.0 });

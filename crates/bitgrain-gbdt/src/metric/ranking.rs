@@ -1,4 +1,4 @@
-//! Rows of two classes in the order of their predictions.
+//! Rows of two classes, sorted by prediction.
 
 use rayon::prelude::*;
 
@@ -6,15 +6,14 @@ use super::{MetricError, MetricInput};
 use crate::SampleError;
 use crate::samples::refused_target;
 
-/// Weights of rows with one and the same prediction.
+/// Total weight per class of the rows with equal predictions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tied {
     pub(super) positive: f64,
     pub(super) negative: f64,
 }
 
-/// Calls `visit` with the rows of each distinct prediction, highest first, and returns the sums over all. Rows of
-/// weight 0 are left out.
+/// Calls `visit` for each distinct prediction, highest first, and returns the totals. Rows of weight 0 are skipped.
 pub(super) fn for_ties(
     data: &MetricInput<'_>,
     metric: impl Fn() -> String,
@@ -27,7 +26,7 @@ pub(super) fn for_ties(
     }
 }
 
-/// A row as it is sorted: by its prediction, then by its weight, so that sums have one order only.
+/// Sort key of a row: prediction, then weight, so that sums have a single order.
 trait Row: Ord + Copy + Send {
     fn new(key: u64, weight: f64) -> Self;
     fn key(self) -> u64;
@@ -48,7 +47,7 @@ impl Row for u64 {
     }
 }
 
-/// Weights from 0 on are ordered as their bits are.
+/// Nonnegative weights have the same order as their bits.
 impl Row for (u64, u32) {
     #[expect(clippy::cast_possible_truncation, reason = "weights are f32")]
     fn new(key: u64, weight: f64) -> Self {
@@ -100,11 +99,11 @@ fn split<R: Row>(data: &MetricInput<'_>, metric: impl Fn() -> String) -> Result<
 
 fn refused(data: &MetricInput<'_>, row: usize, metric: String) -> MetricError {
     let (target, prediction) = (data.targets[row], data.predictions[row]);
-    let takes = "targets 0 and 1 and predictions that are numbers";
+    let takes = "targets 0 or 1 and predictions other than NaN";
     refused_target(row, target, || MetricError::Row { row, target, prediction, metric, takes })
 }
 
-/// Bits that are ordered as the numbers are; both zeros have the same.
+/// Maps a number to bits with the same order; both zeros have the same bits.
 fn ordered(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -127,7 +126,7 @@ fn walk<R: Row>(classes: &Classes<R>, mut visit: impl FnMut(Tied)) -> Result<Tie
     if total == Tied::default() { Err(SampleError::NoWeight.into()) } else { Ok(total) }
 }
 
-/// The weight of the last rows that have a key, which are taken off.
+/// Removes the last rows with a key and returns their total weight.
 fn take<R: Row>(rows: &mut &[R], key: u64) -> f64 {
     let mut weight = 0.0;
     while let Some((last, rest)) = rows.split_last() {

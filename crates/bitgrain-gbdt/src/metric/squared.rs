@@ -3,7 +3,7 @@
 use super::mean_loss::mean_loss;
 use super::{Metric, MetricError, MetricInput};
 
-/// The mean squared error. Name: `mse`.
+/// Mean squared error. Name: `mse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mse;
 
@@ -21,7 +21,7 @@ impl Metric for Mse {
     }
 }
 
-/// The root of the mean squared error. Name: `rmse`.
+/// Root mean squared error. Name: `rmse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rmse;
 

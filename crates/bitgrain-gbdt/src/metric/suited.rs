@@ -1,26 +1,26 @@
-//! Metrics by name, as they suit the predictions of an objective.
+//! Lookup of metrics that fit the predictions of an objective.
 
 use super::{Metric, MetricError, by_name};
 use crate::model::Link;
 use crate::objective::Objective;
 
-/// Metrics of two classes and of several, which go by one name in scikit-learn.
+/// Metrics of two and of several classes that share a name in scikit-learn.
 const OF_CLASSES: [(&str, &str); 2] = [("logloss", "multi_logloss"), ("error", "multi_error")];
 
-/// The built-in metric of a name, for the predictions of an objective: with three classes or more, `logloss` stands for
-/// `multi_logloss` and `error` for `multi_error`, and the other way round with two.
+/// Creates the built-in metric of a name that fits an objective: with at least three classes, `logloss` means
+/// `multi_logloss` and `error` means `multi_error`; with two classes, the reverse.
 ///
 /// ```
 /// use bitgrain_gbdt::{metric, objective};
-/// let classes = objective::by_name("multiclass:3").expect("a name of ours");
+/// let classes = objective::by_name("multiclass:3").expect("a known name");
 /// assert_eq!(metric::by_name_for("logloss", &*classes)?.name(), "multi_logloss");
-/// assert!(metric::by_name_for("auc", &*classes).is_err()); // it compares two classes
+/// assert!(metric::by_name_for("auc", &*classes).is_err()); // defined for two classes only
 /// # Ok::<(), metric::MetricError>(())
 /// ```
 ///
 /// # Errors
-/// As [`by_name`], and [`MetricError::OnePrediction`] or [`MetricError::Classes`] if the metric does not suit the
-/// objective.
+/// Returns the errors of [`by_name`], and [`MetricError::OnePrediction`] or [`MetricError::Classes`] if the metric does
+/// not fit the objective.
 pub fn by_name_for(text: &str, objective: &dyn Objective) -> Result<Box<dyn Metric>, MetricError> {
     let found = by_name(text)?;
     let (outputs, name) = (objective.n_outputs(), found.name());
@@ -47,7 +47,7 @@ mod tests {
     use crate::objective;
 
     fn suited(metric: &str, objective: &str) -> Result<String, MetricError> {
-        by_name_for(metric, &*objective::by_name(objective).expect("a name of ours")).map(|metric| metric.name())
+        by_name_for(metric, &*objective::by_name(objective).expect("a known name")).map(|metric| metric.name())
     }
 
     #[test]

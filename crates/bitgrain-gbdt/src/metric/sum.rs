@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-/// Rows that are added one after another. The sums of chunks are added in their order.
+/// Number of rows per partial sum. Partial sums are added in order.
 const CHUNK: usize = 8192;
 
-/// The sums over all rows of what `terms` gives for each.
+/// Sums `terms` over all rows.
 pub(crate) fn sums<const N: usize>(rows: usize, terms: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
     let add = |mut sums: [f64; N], terms: [f64; N]| {
         for (sum, term) in sums.iter_mut().zip(terms) {

@@ -1,21 +1,21 @@
-//! Metrics beside scikit-learn's numbers, and what must hold for any data.
+//! Metrics compared with scikit-learn's values, and properties that hold for any data.
 
 use super::*;
 use crate::SampleError;
 
-/// Targets, predictions and weights of regressions; of the last two rows one has no weight.
+/// Targets, predictions and weights of a regression; one of the last two rows has weight 0.
 const REAL: ([f32; 6], [f64; 6], [f32; 6]) =
     ([3.0, -0.5, 2.0, 7.0, 4.25, 1.0], [2.5, 0.0, 2.0, 8.0, 4.0, 1.5], [1.0, 2.0, 0.5, 3.0, 0.0, 1.5]);
 const COUNTS: [f32; 6] = [0.0, 2.0, 1.0, 0.0, 5.0, 3.0];
 const AMOUNTS: [f32; 6] = [0.5, 2.0, 1.0, 0.25, 5.0, 3.0];
 const MEANS: [f64; 6] = [0.5, 1.5, 2.0, 0.1, 4.0, 3.5];
-/// Two classes, with a tie across them.
+/// Two classes, with a tie between them.
 const BINARY: ([f32; 10], [f64; 10], [f32; 10]) = (
     [0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0],
     [0.1, 0.9, 0.4, 0.4, 0.8, 0.6, 0.4, 0.55, 0.4, 0.2],
     [1.0, 2.0, 0.5, 3.0, 1.0, 1.5, 2.0, 1.0, 0.25, 4.0],
 );
-/// Three classes, class after class.
+/// Three classes, grouped by class.
 const MULTI: ([f32; 5], [f64; 15], [f32; 5]) = (
     [0.0, 1.0, 2.0, 2.0, 1.0],
     [0.7, 0.3, 0.2, 0.1, 0.6, 0.2, 0.4, 0.5, 0.1, 0.3, 0.1, 0.3, 0.3, 0.8, 0.1],
@@ -66,7 +66,7 @@ fn values_are_scikit_learns() {
     }
 }
 
-/// A metric's name, targets and predictions it takes, and predictions per row.
+/// Name of each metric, valid targets and predictions, and number of predictions per row.
 fn everything() -> Vec<(&'static str, Vec<f32>, Vec<f64>, usize)> {
     let real = |name| (name, REAL.0.to_vec(), REAL.1.to_vec(), 1);
     let amounts = |name| (name, AMOUNTS.to_vec(), MEANS.to_vec(), 1);
@@ -117,7 +117,7 @@ fn bad_rows_and_weights_are_refused_by_every_metric() {
     for (name, targets, predictions, outputs) in everything() {
         let rows = targets.len();
         let mut odd = predictions.clone();
-        // Of three classes that of row 3's label: the log loss looks at no other.
+        // With three classes, use the class of row 3's label: the log loss reads no other.
         odd[if outputs == 3 { 2 * rows + 3 } else { 3 }] = f64::NAN;
         let error = value(name, &targets, &odd, None).expect_err("NaN");
         assert!(matches!(&error, MetricError::Row { row: 3, .. }), "{name}: {error}");
@@ -147,7 +147,10 @@ fn bad_rows_and_weights_are_refused_by_every_metric() {
 fn targets_outside_the_domain_are_named() {
     for name in ["logloss", "error", "auc", "average_precision"] {
         let error = value(name, &[0.0, 2.0], &[0.5, 0.5], None).expect_err("a third class");
-        assert!(error.to_string().starts_with("target 2 and prediction 0.5 of row 1: "), "{error}");
+        assert!(
+            error.to_string().starts_with("target 2 and prediction 0.5 of row 1 (0-based) are invalid; "),
+            "{error}"
+        );
     }
     let error = value("multi_error", &[0.0, 3.0], &[0.5; 6], None).expect_err("a fourth class");
     assert_eq!(error, MetricError::Label { row: 1, label: 3.0, classes: 3 });
@@ -165,7 +168,7 @@ fn ranking_one_class_is_refused() {
     assert_eq!(one("auc", 0.0), Err(MetricError::OneClass { metric: "auc", missing: 1 }));
     assert_eq!(one("average_precision", 1.0), Ok(1.0));
     assert!(one("average_precision", 0.0).is_err());
-    // The other class is there, but has no weight.
+    // The other class has rows, but only of weight 0.
     let weightless = value("auc", &[0.0, 1.0], &[0.1, 0.2], Some(&[0.0, 1.0]));
     assert_eq!(weightless, Err(MetricError::OneClass { metric: "auc", missing: 0 }));
 }
@@ -185,7 +188,7 @@ fn certain_and_wrong_costs_much_but_not_everything() {
     assert!((multi - 34.5).abs() < 0.1, "{multi}");
 }
 
-/// Reproducible targets, predictions in steps of 1/1000 (so there are ties) and weights.
+/// Reproducible targets, predictions in steps of 1/1000 (so that ties occur) and weights.
 fn many(rows: usize) -> (Vec<f32>, Vec<f64>, Vec<f32>) {
     let mut state = 7_u64;
     let mut next = move || {
@@ -229,7 +232,7 @@ fn ranking_sees_only_the_order() {
             }
         }
     }
-    // Turned around, right becomes wrong.
+    // Reversed ranking.
     let turned: Vec<f64> = predictions.iter().map(|p| -p).collect();
     let auc = |predictions: &[f64]| value("auc", &targets, predictions, None).expect("defined");
     assert!((auc(&turned) + auc(&predictions) - 1.0).abs() < 1e-14);

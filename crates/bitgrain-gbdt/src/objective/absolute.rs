@@ -1,4 +1,4 @@
-//! The absolute error: learns medians.
+//! Absolute error, for medians.
 
 use super::constant::{quantile, quantile_of_pairs};
 use super::targets::check_finite;
@@ -6,7 +6,7 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::metric::{Mae, Metric};
 use crate::model::Link;
 
-/// `|score - target|`: learns the median. Leaves are the medians of what is left to explain. Name: `absolute`.
+/// `|score - target|`: fits the median. Leaf values are medians of the residuals. Name: `absolute`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Absolute;
 

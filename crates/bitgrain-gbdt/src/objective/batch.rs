@@ -1,35 +1,35 @@
-//! Rows whose gradients are asked for, and where these go.
+//! Input and output of gradient computations.
 
-/// Rows whose gradients are asked for.
+/// Rows whose gradients are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// The target of each row; relative to a constant if the objective [shifts](super::Objective::shifts).
+    /// Target of each row; relative to a constant if the objective [shifts](super::Objective::shifts).
     pub targets: &'a [f32],
-    /// The weight of each row.
+    /// Weight of each row; 1 by default.
     pub weights: Option<&'a [f32]>,
-    /// For each output, the score of each row, relative to the same constant.
+    /// Scores of each row, per output, relative to the same constant.
     pub scores: &'a [&'a [f32]],
 }
 
 impl<'a> Batch<'a> {
-    /// The scores, for objectives with one per row.
+    /// Returns the scores of an objective with one output.
     #[must_use]
     pub fn single(&self) -> &'a [f32] {
         self.scores.first().copied().unwrap_or_default()
     }
 }
 
-/// Where gradients go.
+/// Output buffers of gradients.
 #[derive(Debug)]
 pub struct GradientBatch<'a> {
-    /// For each output, the gradient of each row.
+    /// Gradient of each row, per output.
     pub grads: Vec<&'a mut [f32]>,
-    /// For each output, the hessian of each row.
+    /// Hessian of each row, per output.
     pub hess: Vec<&'a mut [f32]>,
 }
 
 impl GradientBatch<'_> {
-    /// Gradients and hessians, for objectives with one score per row.
+    /// Returns the gradients and hessians of an objective with one output.
     pub fn single(&mut self) -> (&mut [f32], &mut [f32]) {
         match (self.grads.first_mut(), self.hess.first_mut()) {
             (Some(grads), Some(hess)) => (grads, hess),
@@ -37,7 +37,7 @@ impl GradientBatch<'_> {
         }
     }
 
-    /// Multiplies weights into gradients and hessians.
+    /// Multiplies gradients and hessians by the row weights.
     pub fn weigh(&mut self, weights: Option<&[f32]>) {
         let Some(weights) = weights else { return };
         for values in self.grads.iter_mut().chain(&mut self.hess) {
@@ -47,7 +47,7 @@ impl GradientBatch<'_> {
         }
     }
 
-    /// Gradients of losses with hessians of 1, from score and target.
+    /// Fills gradients from score and target, for losses whose hessian is 1.
     pub(super) fn fill_constant(&mut self, batch: &Batch<'_>, gradient: impl Fn(f32, f32) -> f32) {
         let (grads, hess) = self.single();
         for ((grad, &score), &target) in grads.iter_mut().zip(batch.single()).zip(batch.targets) {

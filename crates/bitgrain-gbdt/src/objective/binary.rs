@@ -1,4 +1,4 @@
-//! The logistic loss: learns probabilities of two classes.
+//! Logistic loss, for probabilities of two classes.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::gradients::logistic_gradients;
@@ -7,8 +7,8 @@ use super::constant::{LEAST_SHARE, mean};
 use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};
 use crate::model::Link;
 
-/// `ln(1 + exp(-score))` for targets of 1, `ln(1 + exp(score))` for targets of 0: the score is the logarithm of the odds.
-/// Name: `binary`.
+/// `ln(1 + exp(-score))` for targets of 1, `ln(1 + exp(score))` for targets of 0. The score is the log-odds. Name:
+/// `binary`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Binary;
 
@@ -22,10 +22,10 @@ impl Objective for Binary {
     }
 
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
-        targets::check(targets, || self.name(), "0 and 1", |target| target == 0.0 || target == 1.0)
+        targets::check(targets, || self.name(), "targets 0 or 1", |target| target == 0.0 || target == 1.0)
     }
 
-    /// The logarithm of the odds; ±34.5 if all targets are the same.
+    /// Returns the log-odds; ±34.5 if all targets are equal.
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
         if weights.is_some_and(|weights| weights.iter().all(|&weight| weight == 0.0)) || targets.is_empty() {
             return vec![0.0];
@@ -37,7 +37,7 @@ impl Objective for Binary {
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
         let (grads, hess) = out.single();
         let done = logistic_gradients(Backend::best(), batch.single(), batch.targets, grads, hess);
-        debug_assert!(done.is_ok(), "a batch has one target, gradient and hessian for each score");
+        debug_assert!(done.is_ok(), "a batch has one target, gradient and hessian per score");
         out.weigh(batch.weights);
     }
 }

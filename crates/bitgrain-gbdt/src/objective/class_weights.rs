@@ -1,40 +1,40 @@
-//! Weights of rows by their class.
+//! Row weights by class.
 
 use super::ObjectiveError;
 use super::targets::{MAX_CLASSES, class_of};
 use crate::samples::{is_weight, refused_target};
 
-/// How much the rows of each class count.
+/// Weights of the classes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassWeights {
-    /// All classes count alike, however many rows they have: `rows / (classes * rows of the class)`.
+    /// Equal total weight of all classes: each row weighs `rows / (classes * rows of the class)`.
     Balanced,
-    /// The weight of each class, in the order of their numbers.
+    /// Weight of each class, by class index.
     PerClass(Vec<f32>),
 }
 
 impl ClassWeights {
-    /// Class 1 counts `weight` times as much as class 0: LightGBM's and XGBoost's `scale_pos_weight`.
+    /// Weights class 1 `weight` times as much as class 0, like `scale_pos_weight` of LightGBM and XGBoost.
     #[must_use]
     pub fn scale_pos(weight: f32) -> Self {
         Self::PerClass(vec![1.0, weight])
     }
 }
 
-/// The weight of each row by its class; multiply it into the weight the row has on its own.
+/// Returns the class weight of each row, a factor of the row's own weight.
 ///
 /// ```
 /// use bitgrain_gbdt::objective::{ClassWeights, class_weights};
 /// let targets = [0.0, 0.0, 0.0, 1.0];
 /// assert_eq!(class_weights(&targets, &ClassWeights::scale_pos(5.0))?, [1.0, 1.0, 1.0, 5.0]);
 /// let balanced = class_weights(&targets, &ClassWeights::Balanced)?;
-/// assert_eq!(balanced, [2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0]); // the three weigh as much as the one
+/// assert_eq!(balanced, [2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 2.0]); // both classes have the same total
 /// # Ok::<(), bitgrain_gbdt::objective::ObjectiveError>(())
 /// ```
 ///
 /// # Errors
-/// [`ObjectiveError::Label`] for a target that is no class or has no weight, [`ObjectiveError::ClassWeight`] for a weight
-/// that is negative or not finite.
+/// Returns [`ObjectiveError::Label`] for a target that is not a class index or has no weight, and
+/// [`ObjectiveError::ClassWeight`] for a weight that is negative or not finite.
 pub fn class_weights(targets: &[f32], weights: &ClassWeights) -> Result<Vec<f32>, ObjectiveError> {
     match weights {
         ClassWeights::PerClass(weights) => given(targets, weights),

@@ -1,13 +1,13 @@
-//! Constants that fit targets best: means, quantiles and the logarithms of means.
+//! Best constant predictions: means, quantiles and logarithms of means.
 
 use crate::metric::sums;
 
-/// What probabilities are kept away from 0 and 1 by, before their logarithm is taken: LightGBM's bound.
+/// Minimum distance of probabilities from 0 and 1 before taking the logarithm, as in LightGBM.
 pub(super) const LEAST_SHARE: f64 = 1e-15;
-/// Means of counts and amounts are at least this before their logarithm is taken: all targets may be 0.
+/// Minimum mean of counts and amounts before taking the logarithm: all targets may be 0.
 const LEAST_MEAN: f64 = 1e-9;
 
-/// The mean, or 0 if nothing has a weight.
+/// Returns the weighted mean, or 0 if the total weight is 0.
 pub(super) fn mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
     let [sum, total] = sums(targets.len(), |row| {
         let weight = weight_of(weights, row);
@@ -16,17 +16,17 @@ pub(super) fn mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
     if total > 0.0 { sum / total } else { 0.0 }
 }
 
-/// The logarithm of the mean of targets from 0 on.
+/// Returns the logarithm of the mean of nonnegative targets.
 pub(super) fn log_mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
     mean(targets, weights).max(LEAST_MEAN).ln()
 }
 
-/// The weight of a row.
+/// Returns the weight of a row.
 pub(super) fn weight_of(weights: Option<&[f32]>, row: usize) -> f64 {
     weights.map_or(1.0, |weights| f64::from(weights[row]))
 }
 
-/// A quantile of targets.
+/// Returns a weighted quantile of the targets.
 pub(super) fn quantile(targets: &[f32], weights: Option<&[f32]>, alpha: f64) -> f64 {
     let mut pairs: Vec<(f32, f32)> = match weights {
         Some(weights) => targets.iter().copied().zip(weights.iter().copied()).collect(),
@@ -35,15 +35,15 @@ pub(super) fn quantile(targets: &[f32], weights: Option<&[f32]>, alpha: f64) -> 
     quantile_of_pairs(&mut pairs, alpha)
 }
 
-/// The value that minimises the pinball loss over pairs of value and weight: the first, in ascending order, that brings
-/// the weight so far to `alpha` of all, or midway between it and the next if it brings it there exactly. 0 if nothing
-/// has a weight. The pairs are reordered.
+/// Returns the value that minimizes the pinball loss over `(value, weight)` pairs: the first value in ascending order
+/// at which the cumulative weight reaches `alpha` of the total, or the midpoint to the next value if it is reached
+/// exactly. Returns 0 if the total weight is 0. Reorders the pairs.
 pub(super) fn quantile_of_pairs(pairs: &mut [(f32, f32)], alpha: f64) -> f64 {
     let Some(&(_, first)) = pairs.first() else { return 0.0 };
     if first > 0.0 && pairs.iter().all(|&(_, weight)| weight == first) {
         return quantile_of_equals(pairs, alpha);
     }
-    // By value and weight, so that sums do not depend on the order the pairs came in.
+    // Sort by weight, too, so that sums do not depend on the input order.
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut heavy = pairs.iter().filter(|&&(_, weight)| weight > 0.0);
     let wanted = alpha * heavy.clone().map(|&(_, weight)| f64::from(weight)).sum::<f64>();
@@ -59,7 +59,7 @@ pub(super) fn quantile_of_pairs(pairs: &mut [(f32, f32)], alpha: f64) -> f64 {
     last
 }
 
-/// The same for weights that are all equal, without a sort.
+/// Like [`quantile_of_pairs`] for equal weights: selects instead of sorting.
 fn quantile_of_equals(pairs: &mut [(f32, f32)], alpha: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
     let wanted = alpha * pairs.len() as f64;

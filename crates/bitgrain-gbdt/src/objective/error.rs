@@ -1,87 +1,89 @@
-//! What can be wrong with objectives and targets; every number a caller needs is in a field.
+//! Errors of objectives and targets.
 
 use crate::SampleError;
 
-/// Why an objective cannot be made, or targets cannot be learned.
+/// Reason why an objective cannot be created or does not accept the targets. Row indices are 0-based.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectiveError {
-    /// A name that is none of ours.
-    #[error("there is no objective {name}; there are: {known}")]
+    /// An unknown objective name.
+    #[error("unknown objective `{name}`; known objectives: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// Names of the known objectives.
         known: String,
     },
-    /// A parameter that the objective does not take, or does not take like this.
-    #[error("{objective} with parameter {parameter}: it takes {takes}")]
+    /// A parameter that the objective does not take, or an invalid value.
+    #[error("invalid parameter `{parameter}` of objective `{objective}`; expected {takes}")]
     Parameter {
-        /// The objective.
+        /// Name of the objective.
         objective: &'static str,
-        /// The text behind the colon, or the number given.
+        /// The string after the colon, or the given number.
         parameter: String,
-        /// What it takes.
+        /// Description of valid parameters.
         takes: &'static str,
     },
-    /// No parameter where there is no default.
-    #[error("{objective} needs a parameter: write {example}")]
+    /// A missing parameter that has no default.
+    #[error("objective `{objective}` needs a parameter, such as `{example}`")]
     MissingParameter {
-        /// The objective.
+        /// Name of the objective.
         objective: &'static str,
-        /// A name with a parameter.
+        /// Example of a name with a parameter.
         example: &'static str,
     },
     /// Missing targets.
     #[error(transparent)]
     Sample(#[from] SampleError),
-    /// A target outside what the objective takes.
-    #[error("target {target} of row {row}: {objective} takes {takes}")]
+    /// A target that the objective does not accept.
+    #[error("target {target} of row {row} (0-based) is invalid; `{objective}` expects {takes}")]
     Target {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its target.
+        /// Target of that row.
         target: f32,
-        /// The objective.
+        /// Name of the objective.
         objective: String,
-        /// What it takes.
+        /// Description of valid targets.
         takes: &'static str,
     },
-    /// Targets of an objective with a logarithm as its score whose mean is 0.
-    #[error("all targets are 0: `{objective}` learns the logarithm of their mean; train on rows with a target above 0")]
+    /// Targets that are all 0, for an objective that predicts the logarithm of their mean.
+    #[error(
+        "all targets are 0, but `{objective}` fits the logarithm of their mean; at least one row needs a target above 0"
+    )]
     AllZero {
-        /// The objective.
+        /// Name of the objective.
         objective: String,
     },
-    /// A label that is none of the classes.
-    #[error("label {label} of row {row} is none of the {classes} classes, which are the whole numbers from 0 on")]
+    /// A label that is not a class index.
+    #[error("label {label} of row {row} (0-based) is not a class index; expected an integer in 0..{classes}")]
     Label {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its label.
+        /// Label of that row.
         label: f32,
-        /// Classes there are.
+        /// Number of classes.
         classes: usize,
     },
     /// A weight of a class that is negative, infinite or NaN.
-    #[error("weight {weight} of class {class} is not a finite number from 0 on")]
+    #[error("weight {weight} of class {class} is invalid; weights must be finite and at least 0")]
     ClassWeight {
-        /// The first such class.
+        /// Index of the first such class.
         class: usize,
-        /// Its weight.
+        /// Weight of that class.
         weight: f32,
     },
-    /// Targets of one class only.
-    #[error("the target has one class only; a classifier needs at least two")]
+    /// Targets of a single class.
+    #[error("the target has only one class; a classifier needs at least two")]
     OneClass,
-    /// An objective of another number of classes.
+    /// An objective for another number of classes.
     #[error("`{objective}` predicts {takes} classes, the target has {classes}; use `multiclass`")]
     ClassCount {
-        /// The objective.
+        /// Name of the objective.
         objective: String,
-        /// Classes it predicts.
+        /// Number of classes that the objective predicts.
         takes: usize,
-        /// Classes of the target.
+        /// Number of classes of the target.
         classes: usize,
     },
     /// Numbers that cannot be class indices.

@@ -1,14 +1,14 @@
-//! Exponentials of scores that stay finite whatever they are multiplied with.
+//! Exponentials of scores, bounded so that products of them stay finite.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::floats::exp;
 
-/// Rows worked on at once: buffers of them stay in the first cache.
+/// Rows per block; its buffers fit in L1.
 pub(super) const BLOCK: usize = 1024;
-/// Gradients and hessians are at most this. Sums of them over all rows are finite, in f32 too.
+/// Upper bound of gradients and hessians: their sum over all rows stays finite even in f32.
 const LIMIT: f32 = 1e28;
 
-/// `exp(factor * score)` of up to a block of scores, at most 1e28.
+/// Computes `exp(factor * score)`, at most 1e28, for up to a block of scores.
 pub(super) fn exp_scaled(scores: &[f32], factor: f32, out: &mut [f32; BLOCK]) {
     let mut scaled = [0.0; BLOCK];
     for (scaled, score) in scaled.iter_mut().zip(scores) {
@@ -16,18 +16,18 @@ pub(super) fn exp_scaled(scores: &[f32], factor: f32, out: &mut [f32; BLOCK]) {
     }
     let rows = scores.len().min(BLOCK);
     let done = exp(Backend::best(), &scaled[..rows], out);
-    debug_assert!(done.is_ok(), "both are blocks");
+    debug_assert!(done.is_ok(), "both slices have the same length");
     for value in &mut out[..rows] {
         *value = limited(*value);
     }
 }
 
-/// At most 1e28.
+/// Clips a value to 1e28.
 pub(super) fn limited(value: f32) -> f32 {
     if value > LIMIT { LIMIT } else { value }
 }
 
-/// Walks rows block by block: scores, targets, gradients and hessians of each.
+/// Visits the rows in blocks: scores, targets, gradients and hessians of each.
 pub(super) fn for_blocks(
     scores: &[f32],
     targets: &[f32],

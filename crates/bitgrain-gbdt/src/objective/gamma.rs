@@ -1,4 +1,4 @@
-//! The gamma loss: learns means of amounts whose spread grows with them.
+//! Gamma loss, for means of positive, skewed targets.
 
 use super::constant::log_mean;
 use super::exponential::{BLOCK, exp_scaled, for_blocks, limited};
@@ -6,9 +6,9 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};
 use crate::metric::{GammaDeviance, Metric};
 use crate::model::Link;
 
-/// `score + target * exp(-score)`, for amounts above 0: the score is the logarithm of the mean. Name: `gamma`.
+/// `score + target * exp(-score)`, for targets above 0. The score is the logarithm of the mean. Name: `gamma`.
 ///
-/// `target * exp(-score)` is at most 1e28.
+/// `target * exp(-score)` is clipped to 1e28.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gamma;
 
@@ -22,7 +22,7 @@ impl Objective for Gamma {
     }
 
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
-        targets::check(targets, || self.name(), "finite numbers above 0", |t| t.is_finite() && t > 0.0)
+        targets::check(targets, || self.name(), "finite targets above 0", |t| t.is_finite() && t > 0.0)
     }
 
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! The Huber loss: learns means that outliers do not move far.
+//! Huber loss, for means that are robust to outliers.
 
 use super::constant::{quantile, weight_of};
 use super::targets::check_finite;
@@ -6,34 +6,34 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::metric::{self, Metric, sums};
 use crate::model::Link;
 
-/// Half the squared error up to a distance of `delta`, a straight line beyond. Name: `huber:0.9`.
+/// Half the squared error for errors up to `delta`, linear beyond. Name: `huber:0.9`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Huber {
     delta: f64,
 }
 
 impl Huber {
-    /// The distance from which on an error counts as an outlier.
+    /// Creates a Huber loss that is linear from an error of `delta` on.
     ///
     /// # Errors
-    /// [`ObjectiveError::Parameter`] if it is not a finite number above 0.
+    /// Returns [`ObjectiveError::Parameter`] unless `delta` is a finite number above 0.
     pub fn new(delta: f64) -> Result<Self, ObjectiveError> {
-        // Gradients are f32: a distance that is none of those would be 0 or infinite.
+        // Gradients are f32: a value outside its normal range would become 0 or infinite.
         if delta >= f64::from(f32::MIN_POSITIVE) && delta <= f64::from(f32::MAX) {
             return Ok(Self { delta });
         }
-        let takes = "a distance above 0";
+        let takes = "a number above 0";
         Err(ObjectiveError::Parameter { objective: "huber", parameter: delta.to_string(), takes })
     }
 
-    /// The distance from which on an error counts as an outlier.
+    /// Error from which the loss is linear.
     #[must_use]
     pub const fn delta(self) -> f64 {
         self.delta
     }
 }
 
-/// A distance of 0.9, as in LightGBM.
+/// `delta` is 0.9, as in LightGBM.
 impl Default for Huber {
     fn default() -> Self {
         Self { delta: 0.9 }
@@ -62,9 +62,9 @@ impl Objective for Huber {
     }
 
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
-        // The best constant is where clipped errors cancel: a step of Newton's method if it stays between the bounds
-        // known so far, else the middle of these. It starts from the median, and few steps are taken. All are relative to
-        // the median, so that shifted targets shift the constant and nothing else.
+        // The best constant is where the clipped errors cancel. Each iteration takes a Newton step if it stays within
+        // the known bounds, else bisects them; starting from the median, few iterations are needed. All values are
+        // relative to the median, so that shifting the targets shifts the constant by exactly as much.
         let median = quantile(targets, weights, 0.5);
         let relative = |target: f32| f64::from(target) - median;
         let ends = |ends: (f64, f64), &target: &f32| (ends.0.min(relative(target)), ends.1.max(relative(target)));

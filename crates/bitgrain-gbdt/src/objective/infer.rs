@@ -1,22 +1,22 @@
-//! The objective of a training, from its name and its targets.
+//! Choice of the objective from its name and the targets.
 
 use super::names::{NAMES, found};
 use super::targets::{MAX_CLASSES, class_of};
 use super::{Binary, Multiclass, Objective, ObjectiveError, Squared, by_name};
 
-/// Targets, as far as the choice of an objective depends on them.
+/// Properties of the targets that determine the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TargetKind {
-    /// Indices of classes whose labels are known.
+    /// Class indices whose labels are known.
     Classes(usize),
-    /// Numbers up to this one. Objectives of classes take them for class indices.
+    /// Numbers up to `largest`. Classification objectives take them as class indices.
     Numbers {
-        /// The largest.
+        /// The largest number.
         largest: f64,
     },
 }
 
-/// Task that an objective is made for.
+/// Task of an objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectiveKind {
     /// Predicts numbers.
@@ -30,7 +30,7 @@ pub enum ObjectiveKind {
 /// scikit-learn's name for the loss of any number of classes.
 const ANY_CLASSES: &str = "log_loss";
 
-/// Returns the task that the objective of a name is made for.
+/// Returns the task of an objective by name.
 ///
 /// ```
 /// use bitgrain_gbdt::objective::{ObjectiveKind, kind_of};
@@ -56,9 +56,9 @@ pub fn kind_of(name: &str) -> Result<ObjectiveKind, ObjectiveError> {
     }
 }
 
-/// Makes the objective of a name, or the one that suits the targets if there is no name.
+/// Creates an objective by name, or one that fits the targets if no name is given.
 ///
-/// The number of classes need not be given: `multiclass` takes it from the targets, and `log_loss` is `binary` for two
+/// The number of classes is optional: `multiclass` takes it from the targets, and `log_loss` means `binary` for two
 /// classes and `multiclass` for more.
 ///
 /// ```
@@ -73,8 +73,8 @@ pub fn kind_of(name: &str) -> Result<ObjectiveKind, ObjectiveError> {
 ///
 /// # Errors
 /// Returns the errors of [`by_name`], [`ObjectiveError::OneClass`] if there is one class and no name,
-/// [`ObjectiveError::ClassCount`] if the objective is for another number of classes, and
-/// [`ObjectiveError::ClassIndex`] if an objective of classes gets numbers that are not class indices.
+/// [`ObjectiveError::ClassCount`] if the objective is for another number of classes, and [`ObjectiveError::ClassIndex`]
+/// if a classification objective gets numbers that are not class indices.
 pub fn infer(name: Option<&str>, targets: TargetKind) -> Result<Box<dyn Objective>, ObjectiveError> {
     let Some(name) = name else {
         return match targets {
@@ -96,7 +96,7 @@ pub fn infer(name: Option<&str>, targets: TargetKind) -> Result<Box<dyn Objectiv
             "multiclass" => objective.n_outputs(),
             _ => return Ok(objective),
         };
-        // Rows of fewer classes than there are can be trained on: their labels come from other rows.
+        // Data may have fewer classes than the objective: some classes may occur in other rows only.
         if classes > takes || objective.n_outputs() > classes.max(2) {
             return Err(ObjectiveError::ClassCount { objective: objective.name(), takes, classes });
         }
@@ -104,12 +104,12 @@ pub fn infer(name: Option<&str>, targets: TargetKind) -> Result<Box<dyn Objectiv
     Ok(objective)
 }
 
-/// The objective for so many classes.
+/// Creates the objective for a number of classes.
 fn of_classes(classes: usize) -> Result<Box<dyn Objective>, ObjectiveError> {
     if classes <= 2 { Ok(Box::new(Binary)) } else { Ok(Box::new(Multiclass::new(classes)?)) }
 }
 
-/// The number of classes of some targets.
+/// Returns the number of classes of the targets.
 fn count(targets: TargetKind) -> Result<usize, ObjectiveError> {
     match targets {
         TargetKind::Classes(classes) => Ok(classes),
@@ -168,7 +168,7 @@ mod tests {
         for largest in [-1.0, 0.5, 65_536.0, f64::NAN, f64::INFINITY] {
             assert!(inferred("multiclass", numbers(largest)).starts_with("largest target"), "{largest}");
         }
-        assert_eq!(inferred("binary", numbers(0.25)), "binary", "shares of class 1 are targets, too");
+        assert_eq!(inferred("binary", numbers(0.25)), "binary", "probabilities of class 1 are valid targets");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `Objective`: a loss to minimise.
+//! `Objective`: trait of loss functions.
 
 use std::fmt;
 
@@ -6,75 +6,77 @@ use super::{Batch, GradientBatch, ObjectiveError};
 use crate::metric::{Metric, default_for_link};
 use crate::model::Link;
 
-/// A loss to minimise. Built-in ones are made by name; implement this for one of your own.
+/// Loss function that training minimizes. Built-in objectives are created by name; implement this trait for custom
+/// ones.
 ///
-/// Scores, gradients and hessians of a row with several scores (one for each class) lie output after output: all rows of
-/// the first class, then all rows of the second.
+/// If a row has several scores (one per class), scores, gradients and hessians are grouped by output: all rows of the
+/// first class, then all rows of the second.
 pub trait Objective: Send + Sync {
-    /// Name with parameters, as the model's file keeps it: `binary`, `quantile:0.9`.
+    /// Name with parameters, as stored in model files: `binary`, `quantile:0.9`.
     fn name(&self) -> String;
 
-    /// From scores to predictions.
+    /// Link function from scores to predictions.
     fn link(&self) -> Link;
 
-    /// Scores per row: the number of classes for softmax, else 1.
+    /// Number of scores per row: the number of classes for softmax, else 1.
     fn n_outputs(&self) -> usize {
         1
     }
 
-    /// Whether every hessian is the weight of its row (1 without weights): then they need no bits.
+    /// Returns whether every hessian equals the weight of its row (1 without weights), so that hessians need not be
+    /// stored.
     fn constant_hessian(&self) -> bool {
         false
     }
 
-    /// Whether only the difference of score and target matters, and the best constant moves with the targets. Then
-    /// [`base_scores`](Self::base_scores) and [`gradients`](Self::gradients) are given targets and scores relative to a
-    /// constant near all targets, so that a large mean costs no digits of the residuals.
+    /// Returns whether the loss depends only on the difference of score and target, and the best constant moves with
+    /// the targets. If so, [`base_scores`](Self::base_scores) and [`gradients`](Self::gradients) get targets and scores
+    /// relative to a constant near all targets, so that a large mean does not cost precision of the residuals.
     fn shifts(&self) -> bool {
         false
     }
 
-    /// Whether the targets can be learned.
+    /// Checks that the objective accepts the targets.
     ///
     /// # Errors
-    /// The first that cannot, and why.
+    /// Returns the error of the first invalid target.
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError>;
 
-    /// Whether the targets of a training together have a best constant; not asked for validation data.
+    /// Checks that the training targets have a best constant. Not called for validation data.
     ///
     /// # Errors
-    /// [`ObjectiveError::AllZero`] of objectives that learn the logarithm of a mean.
+    /// Returns [`ObjectiveError::AllZero`] if the objective fits the logarithm of a mean that is 0.
     fn check_training(&self, _targets: &[f32], _weights: Option<&[f32]>) -> Result<(), ObjectiveError> {
         Ok(())
     }
 
-    /// The constant scores that fit best, one for each output; always finite. For targets that passed
-    /// [`check`](Self::check) and weights from 0 on.
+    /// Returns the best constant score of each output, always finite. Targets have passed [`check`](Self::check);
+    /// weights are at least 0.
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64>;
 
-    /// Gradients and hessians of the rows of a batch, weights multiplied in. Rows are independent of each other: a
-    /// batch may be any part of the data, in any order, unless [`whole`](Self::whole) says otherwise.
+    /// Computes the weighted gradients and hessians of a batch. Rows are independent: a batch may be any subset of the
+    /// data in any order, unless [`whole`](Self::whole) returns true.
     fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>);
 
-    /// Whether batches have to be all rows of the data in its order: for losses that compare rows, or know more of a row
-    /// than its target. One thread makes their gradients.
+    /// Returns whether a batch must hold all rows of the data in their original order, for losses that compare rows or
+    /// use more than the target of a row. Gradients are then computed on one thread.
     fn whole(&self) -> bool {
         false
     }
 
-    /// The value of a leaf from what is left to explain in its rows, pairs of target minus score and weight, for losses
-    /// whose gradient does not tell how far to go (absolute, quantile). The pairs may be put in another order. `None`:
-    /// the usual step by gradient and hessian.
+    /// Computes the value of a leaf from the residuals of its rows, as pairs of target minus score and weight, for
+    /// losses whose gradient does not determine the step (absolute, quantile). The pairs may be reordered. `None`
+    /// selects the usual Newton step.
     fn renew_leaf(&self, _residuals: &mut [(f32, f32)]) -> Option<f64> {
         None
     }
 
-    /// Whether [`renew_leaf`](Self::renew_leaf) gives values.
+    /// Returns whether [`renew_leaf`](Self::renew_leaf) returns values.
     fn renews_leaves(&self) -> bool {
         false
     }
 
-    /// What to watch while this is minimised. By default what suits the link: rmse, log loss or a deviance.
+    /// Returns the default metric. Depends on the link function: rmse, log loss or a deviance.
     fn metric(&self) -> Box<dyn Metric> {
         default_for_link(self.link())
     }

@@ -1,7 +1,7 @@
-//! What is minimised: gradients and hessians of a loss.
+//! Objectives: gradients and hessians of loss functions.
 //!
-//! [`by_name`] makes a built-in objective, [`NAMES`] lists them. Gradients and hessians are LightGBM's, so that
-//! parameters tuned for it mean the same here.
+//! [`by_name`] creates a built-in objective, [`NAMES`] lists them. Gradients and hessians match LightGBM's, so that
+//! parameters tuned for LightGBM keep their meaning.
 //!
 //! ```
 //! use bitgrain_gbdt::objective::{self, Batch, GradientBatch};
@@ -15,10 +15,10 @@
 //! # Ok::<(), objective::ObjectiveError>(())
 //! ```
 //!
-//! # One of your own
+//! # Custom objectives
 //!
-//! Any loss with a gradient will do. This one is the logarithm of the hyperbolic cosine of the error: near zero a square,
-//! far from it an absolute value.
+//! Any loss with a gradient can be used. This one is the logarithm of the hyperbolic cosine of the error, which is
+//! quadratic near zero and linear far from it.
 //!
 //! ```
 //! use bitgrain_gbdt::model::Link;

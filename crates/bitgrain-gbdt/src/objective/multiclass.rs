@@ -1,4 +1,4 @@
-//! The softmax loss: learns probabilities of several classes.
+//! Softmax loss, for probabilities of several classes.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::gradients::softmax_gradients;
@@ -9,20 +9,21 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::model::Link;
 use crate::samples::refused_target;
 
-/// Minus the logarithm of the softmax of the target's class; targets are the whole numbers below the number of classes.
-/// Name: `multiclass:5`.
+/// Negative log-softmax of the target's class. Targets are class indices, integers below the number of classes. Name:
+/// `multiclass:5`.
 ///
-/// Hessians are `K / (K - 1)` times the true ones for `K` classes, as in LightGBM: scores of a row move together.
+/// Hessians are `K / (K - 1)` times the exact ones for `K` classes, as in LightGBM, because the scores of a row move
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Multiclass {
     classes: usize,
 }
 
 impl Multiclass {
-    /// So many classes, from 2 to 65,536.
+    /// Creates the loss for 2 to 65,536 classes.
     ///
     /// # Errors
-    /// [`ObjectiveError::Parameter`] if there are fewer or more.
+    /// Returns [`ObjectiveError::Parameter`] for any other number.
     pub fn new(classes: usize) -> Result<Self, ObjectiveError> {
         if (2..=MAX_CLASSES).contains(&classes) {
             return Ok(Self { classes });
@@ -57,7 +58,7 @@ impl Objective for Multiclass {
         }
     }
 
-    /// The logarithm of each class's share; -34.5 for a class without rows.
+    /// Returns the logarithm of the share of each class; -34.5 for a class without rows.
     fn base_scores(&self, targets: &[f32], weights: Option<&[f32]>) -> Vec<f64> {
         let mut shares = vec![0.0; self.classes];
         for (row, &target) in targets.iter().enumerate() {
@@ -75,7 +76,7 @@ impl Objective for Multiclass {
         let factor = self.classes as f32 / (self.classes - 1) as f32;
         let (grads, hess) = (&mut out.grads, &mut out.hess);
         let done = softmax_gradients(Backend::best(), batch.scores, batch.targets, factor, grads, hess);
-        debug_assert!(done.is_ok(), "a batch has one score, gradient and hessian for each target and class");
+        debug_assert!(done.is_ok(), "a batch has one score, gradient and hessian per target and class");
         out.weigh(batch.weights);
     }
 }

@@ -1,23 +1,23 @@
-//! Objectives by name, other libraries' names included.
+//! Lookup of objectives by name, including the names of other libraries.
 
 use super::{
     Absolute, Binary, Gamma, Huber, Multiclass, Objective, ObjectiveError, Poisson, Quantile, Squared, Tweedie,
 };
 
-/// A built-in objective or metric as help texts show it.
+/// Name and description of a built-in objective or metric, for help output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameEntry {
-    /// Its name here.
+    /// Canonical name.
     pub name: &'static str,
-    /// What may stand behind a colon, and what it is without: `alpha, 0.9 by default`.
+    /// Meaning and default of the parameter after the colon, if there is one: `alpha, default 0.9`.
     pub parameter: Option<&'static str>,
-    /// What LightGBM, XGBoost and scikit-learn call it.
+    /// Names in LightGBM, XGBoost and scikit-learn.
     pub aliases: &'static [&'static str],
-    /// What it is for.
+    /// Short description.
     pub about: &'static str,
 }
 
-/// The built-in objectives.
+/// Built-in objectives.
 pub const NAMES: &[NameEntry] = &[
     NameEntry {
         name: "squared",
@@ -43,44 +43,40 @@ pub const NAMES: &[NameEntry] = &[
     },
     NameEntry {
         name: "huber",
-        parameter: Some("distance from which on an error is an outlier, 0.9 by default"),
+        parameter: Some("error from which the loss is linear, default 0.9"),
         aliases: &[],
-        about: "means that outliers do not move far",
+        about: "means, robust to outliers",
     },
     NameEntry {
         name: "quantile",
-        parameter: Some("share of the targets below, 0.9 by default"),
+        parameter: Some("quantile between 0 and 1, default 0.9"),
         aliases: &["pinball", "reg:quantileerror"],
         about: "quantiles",
     },
     NameEntry { name: "poisson", parameter: None, aliases: &["count:poisson"], about: "means of counts" },
-    NameEntry {
-        name: "gamma",
-        parameter: None,
-        aliases: &["reg:gamma"],
-        about: "means of amounts above 0 whose spread grows with them",
-    },
+    NameEntry { name: "gamma", parameter: None, aliases: &["reg:gamma"], about: "means of positive, skewed targets" },
     NameEntry {
         name: "tweedie",
-        parameter: Some("power of the variance between 1 and 2, 1.5 by default"),
+        parameter: Some("variance power between 1 and 2, default 1.5"),
         aliases: &["reg:tweedie"],
-        about: "means of amounts of which many are 0",
+        about: "means of nonnegative targets with many zeros",
     },
     NameEntry {
         name: "binary",
         parameter: None,
         aliases: &["logistic", "binary:logistic", "reg:logistic", "binary_logloss", "logloss", "log_loss"],
-        about: "probabilities of two classes, 0 and 1",
+        about: "probability of class 1 of two classes, 0 and 1",
     },
     NameEntry {
         name: "multiclass",
         parameter: Some("number of classes"),
         aliases: &["softmax", "multi:softprob", "multi:softmax"],
-        about: "probabilities of several classes, 0 to one less than their number",
+        about: "probability of each class",
     },
 ];
 
-/// The built-in objective of a name, its parameter behind a colon: `binary`, `quantile:0.9`, `multi:softprob:5`.
+/// Creates a built-in objective from its name, optionally with a parameter after a colon: `binary`, `quantile:0.9`,
+/// `multi:softprob:5`.
 ///
 /// ```
 /// use bitgrain_gbdt::objective::by_name;
@@ -91,7 +87,7 @@ pub const NAMES: &[NameEntry] = &[
 /// ```
 ///
 /// # Errors
-/// [`ObjectiveError::Unknown`], [`ObjectiveError::Parameter`] or [`ObjectiveError::MissingParameter`].
+/// Returns [`ObjectiveError::Unknown`], [`ObjectiveError::Parameter`] or [`ObjectiveError::MissingParameter`].
 pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
     let (named, parameter) = found(NAMES, text).ok_or_else(|| unknown(text))?;
     let number = |default: f64| parameter.map_or(Ok(default), |text| parsed(named, text));
@@ -104,7 +100,7 @@ pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
             Err(ObjectiveError::MissingParameter { objective: "multiclass", example: "multiclass:3" })
         }
         (objective, Some(parameter)) => {
-            Err(ObjectiveError::Parameter { objective, parameter: parameter.into(), takes: "none" })
+            Err(ObjectiveError::Parameter { objective, parameter: parameter.into(), takes: "no parameter" })
         }
         ("squared", None) => Ok(Box::new(Squared)),
         ("absolute", None) => Ok(Box::new(Absolute)),
@@ -115,7 +111,7 @@ pub fn by_name(text: &str) -> Result<Box<dyn Objective>, ObjectiveError> {
     }
 }
 
-/// The name among `names` and the parameter. Names may hold a colon themselves, so the whole text is tried first.
+/// Splits a string into a known name and a parameter. Names may contain a colon, so the full string is tried first.
 pub(crate) fn found<'a>(names: &'static [NameEntry], text: &'a str) -> Option<(&'static NameEntry, Option<&'a str>)> {
     let text = text.trim();
     let named = |text: &str| {
@@ -129,7 +125,7 @@ pub(crate) fn found<'a>(names: &'static [NameEntry], text: &'a str) -> Option<(&
 }
 
 fn parsed<T: std::str::FromStr>(named: &NameEntry, parameter: &str) -> Result<T, ObjectiveError> {
-    let takes = named.parameter.unwrap_or("none");
+    let takes = named.parameter.unwrap_or("no parameter");
     parameter.parse().map_err(|_| ObjectiveError::Parameter {
         objective: named.name,
         parameter: parameter.into(),
@@ -151,7 +147,7 @@ mod tests {
         for named in NAMES {
             for name in named.aliases.iter().chain([&named.name]) {
                 let text = if named.name == "multiclass" { format!("{name}:3") } else { (*name).to_string() };
-                let objective = by_name(&text).expect("a name of ours");
+                let objective = by_name(&text).expect("a known name");
                 assert_eq!(objective.name().split(':').next(), Some(named.name), "{text}");
                 assert_eq!(by_name(&objective.name()).expect("its own name").name(), objective.name());
             }
@@ -178,11 +174,14 @@ mod tests {
     #[test]
     fn bad_names_and_parameters_say_what_would_do() {
         let message = |name: &str| by_name(name).expect_err(name).to_string();
-        assert!(message("lambdarank").contains("there are: squared, absolute"));
-        assert!(message("").starts_with("there is no objective"));
-        assert_eq!(message("quantile:1"), "quantile with parameter 1: it takes a share between 0 and 1");
-        assert_eq!(message("multiclass"), "multiclass needs a parameter: write multiclass:3");
-        assert_eq!(message("squared:2"), "squared with parameter 2: it takes none");
+        assert!(message("lambdarank").contains("known objectives: squared, absolute"));
+        assert!(message("").starts_with("unknown objective"));
+        assert_eq!(
+            message("quantile:1"),
+            "invalid parameter `1` of objective `quantile`; expected a quantile between 0 and 1"
+        );
+        assert_eq!(message("multiclass"), "objective `multiclass` needs a parameter, such as `multiclass:3`");
+        assert_eq!(message("squared:2"), "invalid parameter `2` of objective `squared`; expected no parameter");
         for name in ["quantile:", "quantile:NaN", "huber:0", "huber:inf", "tweedie:2", "multiclass:1", "multiclass:-1"]
         {
             assert!(matches!(by_name(name), Err(ObjectiveError::Parameter { .. })), "{name}");

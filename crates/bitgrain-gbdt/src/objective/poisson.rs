@@ -1,18 +1,18 @@
-//! The Poisson loss: learns means of counts.
+//! Poisson loss, for means of counts.
 
 use super::constant::log_mean;
 use super::exponential::{BLOCK, exp_scaled, for_blocks};
 use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};
 use crate::model::Link;
 
-/// `exp(score) - target * score`, for counts: the score is the logarithm of the mean. Name: `poisson`.
+/// `exp(score) - target * score`, for counts. The score is the logarithm of the mean. Name: `poisson`.
 ///
-/// Hessians are `exp(score + 0.7)`, larger than the true ones, as in LightGBM: steps from a low mean would else go too
-/// far. `exp(score)` is at most 1e28.
+/// Hessians are `exp(score + 0.7)`, larger than the exact ones, as in LightGBM: steps from a low mean would otherwise
+/// overshoot. `exp(score)` is clipped to 1e28.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Poisson;
 
-/// `exp(0.7)`.
+/// `exp(0.7)`, the factor of the hessian.
 const CAUTION: f32 = 2.013_752_7;
 
 impl Objective for Poisson {
@@ -25,7 +25,7 @@ impl Objective for Poisson {
     }
 
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
-        targets::check(targets, || self.name(), "finite numbers from 0 on", |t| t.is_finite() && t >= 0.0)
+        targets::check(targets, || self.name(), "finite targets of at least 0", |t| t.is_finite() && t >= 0.0)
     }
 
     fn check_training(&self, targets: &[f32], weights: Option<&[f32]>) -> Result<(), ObjectiveError> {

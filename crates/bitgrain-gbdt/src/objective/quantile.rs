@@ -1,4 +1,4 @@
-//! The pinball loss: learns quantiles.
+//! Pinball loss, for quantiles.
 
 use super::constant::{quantile, quantile_of_pairs};
 use super::targets::check_finite;
@@ -6,38 +6,38 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::metric::{Metric, Pinball};
 use crate::model::Link;
 
-/// `alpha * (target - score)` below the target, `(1 - alpha) * (score - target)` above it: learns the value that a share
-/// of `alpha` of the targets lies below. Leaves are the quantiles of what is left to explain. Name: `quantile:0.9`.
+/// `alpha * (target - score)` below the target, `(1 - alpha) * (score - target)` above it: fits the `alpha` quantile.
+/// Leaf values are quantiles of the residuals. Name: `quantile:0.9`.
 ///
-/// A quantile is the value that minimizes the loss, which is a residual or midway between two. On tables of a few rows,
-/// training therefore ends early: at `alpha` 0.9 a leaf of fewer than ten rows is its largest residual, which is soon 0.
-/// LightGBM interpolates between residuals instead and goes on.
+/// The quantile is the value that minimizes the loss: a residual, or the midpoint of two. On small tables training
+/// therefore ends early: at `alpha` 0.9, the value of a leaf with fewer than ten rows is its largest residual, which is
+/// soon 0. LightGBM interpolates between residuals instead and continues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantile {
     alpha: f64,
 }
 
 impl Quantile {
-    /// The share below, between 0 and 1.
+    /// Creates a loss for the `alpha` quantile.
     ///
     /// # Errors
-    /// [`ObjectiveError::Parameter`] if it is not between 0 and 1.
+    /// Returns [`ObjectiveError::Parameter`] unless `alpha` is between 0 and 1, exclusive.
     pub fn new(alpha: f64) -> Result<Self, ObjectiveError> {
         if alpha > 0.0 && alpha < 1.0 {
             return Ok(Self { alpha });
         }
-        let takes = "a share between 0 and 1";
+        let takes = "a quantile between 0 and 1";
         Err(ObjectiveError::Parameter { objective: "quantile", parameter: alpha.to_string(), takes })
     }
 
-    /// The share below.
+    /// Quantile that is fitted.
     #[must_use]
     pub const fn alpha(self) -> f64 {
         self.alpha
     }
 }
 
-/// A share of 0.9, as in LightGBM.
+/// `alpha` is 0.9, as in LightGBM.
 impl Default for Quantile {
     fn default() -> Self {
         Self { alpha: 0.9 }

@@ -1,11 +1,11 @@
-//! Half the squared error: learns means.
+//! Squared error, for means.
 
 use super::constant::mean;
 use super::targets::check_finite;
 use super::{Batch, GradientBatch, Objective, ObjectiveError};
 use crate::model::Link;
 
-/// `(score - target)^2 / 2`: learns the mean. Name: `squared`.
+/// `(score - target)^2 / 2`: fits the mean. Name: `squared`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Squared;
 

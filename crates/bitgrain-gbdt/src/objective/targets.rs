@@ -1,12 +1,12 @@
-//! Which targets can be learned.
+//! Validation of targets.
 
 use super::ObjectiveError;
 use crate::samples::refused_target;
 
-/// Classes at most: labels are small whole numbers, and one tree per class and round is grown.
+/// Maximum number of classes. One tree is grown per class and round.
 pub(super) const MAX_CLASSES: usize = 65_536;
 
-/// Refuses the first target that is not `good`.
+/// Returns an error for the first target that is not `good`.
 pub(super) fn check(
     targets: &[f32],
     objective: impl FnOnce() -> String,
@@ -24,7 +24,7 @@ pub(super) fn check(
     }
 }
 
-/// Refuses targets from 0 on of which none with a weight is above 0: the logarithm of their mean is not a number.
+/// Checks that a nonnegative target with a weight is above 0: otherwise the logarithm of the mean is infinite.
 pub(super) fn check_some(
     targets: &[f32],
     weights: Option<&[f32]>,
@@ -35,21 +35,24 @@ pub(super) fn check_some(
     if some { Ok(()) } else { Err(ObjectiveError::AllZero { objective: objective() }) }
 }
 
-/// Checks that every target is a finite number. Custom objectives may call it from their
-/// [`check`](super::Objective::check).
+/// Checks that all targets are finite. Custom objectives can call it from their [`check`](super::Objective::check).
 ///
 /// # Errors
-/// [`ObjectiveError::Sample`] for a missing target, [`ObjectiveError::Target`] for an infinite one.
+/// Returns [`ObjectiveError::Sample`] for a missing target, [`ObjectiveError::Target`] for an infinite one.
 pub fn check_finite(targets: &[f32], objective: impl FnOnce() -> String) -> Result<(), ObjectiveError> {
-    check(targets, objective, "finite numbers", f32::is_finite)
+    check(targets, objective, "finite targets", f32::is_finite)
 }
 
-/// The class that a target names, if it is one of so many.
+/// Returns the class index of a target, or `None` if it is not an integer in `0..classes`.
 pub(crate) fn class_of(target: impl Into<f64>, classes: usize) -> Option<usize> {
     let target = target.into();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is compared below")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and the result is compared below"
+    )]
     let class = target as usize;
-    #[expect(clippy::cast_precision_loss, reason = "there are fewer classes than 2^53")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of classes is far below 2^53")]
     let whole = class as f64 == target;
     (whole && class < classes.min(MAX_CLASSES)).then_some(class)
 }

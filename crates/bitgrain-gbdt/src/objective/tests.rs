@@ -1,9 +1,9 @@
-//! Gradients beside finite differences of their losses, base scores beside their neighbours, and hostile scores.
+//! Gradients compared with finite differences, base scores with their neighbors, and extreme scores.
 
 use super::*;
 
-/// An objective, its loss by target and scores, how its hessian relates to the true one (`None`: not at all), and
-/// targets it takes.
+/// An objective, its loss as a function of target and scores, the ratio of its hessian to the exact one (`None`:
+/// unrelated), and valid targets.
 struct Case {
     name: &'static str,
     loss: fn(f64, &[f64]) -> f64,
@@ -65,7 +65,7 @@ const CASES: [Case; 10] = [
     },
 ];
 
-/// Gradients and hessians of every output.
+/// Returns the gradients and hessians of every output.
 fn gradients(
     objective: &dyn Objective,
     targets: &[f32],
@@ -83,7 +83,7 @@ fn gradients(
     out
 }
 
-/// Each target of a case with each score, 1,200 rows and more: several blocks.
+/// Returns each target of a case with each score: at least 1,200 rows, so that they span several blocks.
 fn grid(case: &Case, outputs: usize) -> (Vec<f32>, Vec<Vec<f32>>) {
     let steps = 401_u16;
     let targets = case.targets.iter().flat_map(|&target| vec![target; usize::from(steps)]).collect();
@@ -171,7 +171,7 @@ fn hostile_scores_give_finite_gradients_and_hessians_from_zero_on() {
                     .collect();
                 let out = gradients(&*objective, &[target; 14], None, &scores);
                 let name = case.name;
-                // Squares of enormous scores may be what they are; all else is bounded.
+                // The squared error of an enormous score is not clipped; all other losses are.
                 let bound = if name == "squared" { f32::MAX } else { 3e28 };
                 assert!(out[0].iter().flatten().all(|grad| grad.abs() <= bound), "{name} {target}: {out:?}");
                 assert!(out[1].iter().flatten().all(|hess| (0.0..=3e28).contains(hess)), "{name} {target}: {out:?}");
@@ -222,7 +222,7 @@ fn base_scores_are_finite_whatever_the_targets_weigh() {
 
 #[test]
 fn hubers_constant_is_found_far_from_the_median_too() {
-    // Two thirds sit at 0 and pull with what they weigh; the mean would be 333.
+    // Two thirds of the targets are near 0 and outweigh the rest; the mean would be 333.
     let targets: Vec<f32> = (0..9000_u16).map(|i| if i % 3 == 0 { 1000.0 } else { f32::from(i % 2) * 0.1 }).collect();
     let base = Huber::default().base_scores(&targets, None)[0];
     let slope: f64 = targets.iter().map(|&t| (base - f64::from(t)).clamp(-0.9, 0.9)).sum();
@@ -241,7 +241,10 @@ fn targets_outside_the_domain_name_their_row() {
         }
     }
     let refused = |name: &str, target: f32| by_name(name).expect("a name").check(&[1.0, target]).expect_err(name);
-    assert_eq!(refused("binary", 2.0).to_string(), "target 2 of row 1: binary takes 0 and 1");
+    assert_eq!(
+        refused("binary", 2.0).to_string(),
+        "target 2 of row 1 (0-based) is invalid; `binary` expects targets 0 or 1"
+    );
     for (name, target) in [("poisson", -0.5), ("gamma", 0.0), ("tweedie:1.3", -1e-3), ("binary", 0.5)] {
         assert!(matches!(refused(name, target), ObjectiveError::Target { row: 1, .. }), "{name}");
     }

@@ -1,4 +1,4 @@
-//! The Tweedie loss: learns means of amounts of which many are 0.
+//! Tweedie loss, for means of nonnegative targets with many zeros.
 
 use super::constant::log_mean;
 use super::exponential::{BLOCK, exp_scaled, for_blocks, limited};
@@ -6,36 +6,37 @@ use super::{Batch, GradientBatch, Objective, ObjectiveError, targets};
 use crate::metric::{Metric, TweedieDeviance};
 use crate::model::Link;
 
-/// `exp((2 - p) score) / (2 - p) - target * exp((1 - p) score) / (1 - p)`, for amounts from 0 on whose variance grows as
-/// the power `p` of their mean; the score is the logarithm of the mean. Name: `tweedie:1.5`.
+/// `exp((2 - p) score) / (2 - p) - target * exp((1 - p) score) / (1 - p)`, for nonnegative targets whose variance grows
+/// as the power `p` of their mean. The score is the logarithm of the mean. Name: `tweedie:1.5`.
 ///
-/// Neither term of a gradient exceeds 1e28.
+/// Both terms of a gradient are clipped to 1e28.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tweedie {
     power: f64,
 }
 
 impl Tweedie {
-    /// The power of the variance, between 1 (which is [`Poisson`](super::Poisson)) and 2 ([`Gamma`](super::Gamma)).
+    /// Creates a loss with a variance power between 1 ([`Poisson`](super::Poisson)) and 2 ([`Gamma`](super::Gamma)),
+    /// exclusive.
     ///
     /// # Errors
-    /// [`ObjectiveError::Parameter`] if it is not between 1 and 2.
+    /// Returns [`ObjectiveError::Parameter`] unless the power is between 1 and 2.
     pub fn new(power: f64) -> Result<Self, ObjectiveError> {
         if power > 1.0 && power < 2.0 {
             return Ok(Self { power });
         }
-        let takes = "a power of the variance between 1 (which is poisson) and 2 (which is gamma)";
+        let takes = "a variance power between 1 (`poisson`) and 2 (`gamma`)";
         Err(ObjectiveError::Parameter { objective: "tweedie", parameter: power.to_string(), takes })
     }
 
-    /// The power of the variance.
+    /// Variance power.
     #[must_use]
     pub const fn power(self) -> f64 {
         self.power
     }
 }
 
-/// A power of 1.5, as in LightGBM.
+/// The power is 1.5, as in LightGBM.
 impl Default for Tweedie {
     fn default() -> Self {
         Self { power: 1.5 }
@@ -52,7 +53,7 @@ impl Objective for Tweedie {
     }
 
     fn check(&self, targets: &[f32]) -> Result<(), ObjectiveError> {
-        targets::check(targets, || self.name(), "finite numbers from 0 on", |t| t.is_finite() && t >= 0.0)
+        targets::check(targets, || self.name(), "finite targets of at least 0", |t| t.is_finite() && t >= 0.0)
     }
 
     fn check_training(&self, targets: &[f32], weights: Option<&[f32]>) -> Result<(), ObjectiveError> {
