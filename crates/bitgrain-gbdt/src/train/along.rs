@@ -1,6 +1,6 @@
-//! Columns that move with the rows of an arrangement.
+//! Columns that are permuted together with the rows of an arrangement.
 
-/// Numbers of the row at each place.
+/// Column of numbers by position.
 #[derive(Debug)]
 pub(crate) enum Along<'a> {
     F32(&'a mut [f32]),
@@ -8,7 +8,7 @@ pub(crate) enum Along<'a> {
 }
 
 impl<'a> Along<'a> {
-    /// The same column, for a shorter time.
+    /// Reborrows the column for a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> Along<'_> {
         match self {
             Self::F32(column) => Along::F32(column),
@@ -16,7 +16,7 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// Takes the `len` items after the first `gap` away; items after them are left.
+    /// Removes `len` items after the first `gap` items and returns them; the items after them remain.
     pub(crate) fn take(&mut self, gap: usize, len: usize) -> Self {
         match self {
             Self::F32(column) => Self::F32(taken(column, gap, len)),
@@ -24,7 +24,7 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// See [`swap_items`].
+    /// Swaps items; see [`swap_items`].
     pub(crate) fn swap(&mut self, middle: usize, left: &[u32], right: &[u32]) {
         match self {
             Self::F32(column) => swap_items(column, middle, left, right),
@@ -33,7 +33,7 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Item `left[i]` of those before the middle and item `right[i]` of those after it trade places.
+/// Swaps item `left[i]` before `middle` with item `right[i]` after it.
 pub(crate) fn swap_items<T>(items: &mut [T], middle: usize, left: &[u32], right: &[u32]) {
     let (left_items, right_items) = items.split_at_mut(middle);
     for (&l, &r) in left.iter().zip(right) {
@@ -41,7 +41,7 @@ pub(crate) fn swap_items<T>(items: &mut [T], middle: usize, left: &[u32], right:
     }
 }
 
-/// The `len` items after the first `gap`; items after them are left.
+/// Removes `len` items after the first `gap` items and returns them; the items after them remain.
 pub(crate) fn taken<'a, T>(items: &mut &'a mut [T], gap: usize, len: usize) -> &'a mut [T] {
     let (taken, rest) = std::mem::take(items)[gap..].split_at_mut(len);
     *items = rest;

@@ -1,4 +1,4 @@
-//! Walking a tree by bins, for rows that were not in the arrangement it was grown on.
+//! Tree traversal by bins, for rows that are not in the arrangement a tree was grown on.
 
 use std::ops::Range;
 
@@ -11,26 +11,26 @@ use super::unseen::{Unseen, is_set};
 use crate::model::Child;
 use crate::narrow::narrow;
 
-/// Rows that one thread walks at a time.
+/// Rows that a thread walks at a time.
 const CHUNK: usize = 4096;
 
-/// A tree whose splits ask for bins.
+/// Tree whose splits compare bins.
 pub(super) struct BinnedTree<'a> {
     splits: Vec<BinnedSplit<'a>>,
 }
 
 struct BinnedSplit<'a> {
     place: Place,
-    /// For each bin, or for each byte of its slot: whether it goes left.
+    /// Direction of each bin, or of each byte value of its slot; true is left.
     left: Vec<bool>,
-    /// Rows that miss the value though no bin says so, and whether they go left.
+    /// Rows whose value is missing although the feature has no missing-value bin, and the direction they take.
     unseen: Option<&'a [u64]>,
     missing_left: bool,
     children: [Child; 2],
 }
 
 impl<'a> BinnedTree<'a> {
-    /// The bins lie as in `slots`; `unseen` tells what they do not.
+    /// Prepares a tree for bins stored as in `slots`; `unseen` marks missing values without a bin.
     pub(super) fn new<S>(grown: &Grown<S>, slots: &Slots, unseen: &'a Unseen) -> Self {
         let splits = grown.splits.iter().map(|split| {
             let sides = &split.found.sides;
@@ -46,7 +46,7 @@ impl<'a> BinnedTree<'a> {
         Self { splits: splits.collect() }
     }
 
-    /// The leaf of the row at a place.
+    /// Returns the leaf of the row at a position.
     fn leaf(&self, slots: &Slots, row: usize) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
         loop {
@@ -71,7 +71,7 @@ impl<'a> BinnedTree<'a> {
         }
     }
 
-    /// Adds the value of its leaf to the score of each row.
+    /// Adds the leaf value of each row to its score.
     pub(super) fn add_to(&self, slots: &Slots, values: &[f64], out: &mut [f64]) {
         out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
             for (row, score) in out.iter_mut().enumerate() {
@@ -80,7 +80,7 @@ impl<'a> BinnedTree<'a> {
         });
     }
 
-    /// The leaf of every row of a range.
+    /// Returns the leaf of each row of a range.
     pub(super) fn leaves(&self, slots: &Slots, rows: Range<usize>) -> Vec<u32> {
         let leaf = |row| narrow(self.leaf(slots, row));
         rows.into_par_iter().with_min_len(CHUNK).map(leaf).collect()

@@ -1,18 +1,18 @@
-//! Cross-validation: every row is held back once.
+//! Cross-validation.
 
 use super::{Dataset, EvalSet, MetricValue, TrainError, Trainer, Training};
 use crate::random::mixed;
 
-/// How rows are dealt to folds.
+/// Assignment of rows to folds.
 ///
-/// Folds share the cuts of all rows, as in other libraries: cuts say nothing of targets.
+/// All folds share the cuts of all rows, as in other libraries: cuts do not depend on targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrossValidation {
-    /// Number of folds; 5.
+    /// Number of folds; 5 by default.
     pub folds: usize,
-    /// Whether each fold gets its share of every target: for classes.
+    /// Whether each fold gets an equal share of every target value, for classification.
     pub stratified: bool,
-    /// Chooses the rows of each fold.
+    /// Seed of the assignment.
     pub seed: u64,
 }
 
@@ -22,33 +22,34 @@ impl Default for CrossValidation {
     }
 }
 
-/// What came out of every fold.
+/// Results of all folds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidationResult {
-    /// The training on all rows but those of the fold, which it was measured on.
+    /// Training of each fold, on all rows except those of the fold.
     pub trainings: Vec<Training>,
     /// Each metric over the folds.
     pub metrics: Vec<MetricSpread>,
 }
 
-/// A metric over the folds.
+/// Values of a metric over the folds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricSpread {
-    /// Its name.
+    /// Name of the metric.
     pub name: String,
-    /// After the last round of each fold, or after its best if training stopped early.
+    /// Value of each fold after the last round, or after the best round with early stopping.
     pub values: Vec<f64>,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// Their standard deviation.
+    /// Standard deviation of the values.
     pub deviation: f64,
 }
 
 impl CrossValidation {
-    /// Trains once for each fold; `trainer` makes each training, with the metrics it is to be measured by.
+    /// Trains once per fold; `trainer` creates the trainer of a fold, including its metrics.
     ///
     /// # Errors
-    /// [`TrainError::Folds`] unless there are from 2 folds to one for each row, and whatever a training can meet.
+    /// Returns [`TrainError::Folds`] unless the number of folds is between 2 and the number of rows, and the errors of
+    /// [`Trainer::train`].
     pub fn run(
         &self,
         data: &Dataset,
@@ -66,7 +67,7 @@ impl CrossValidation {
             let training: Trainer<'_> = trainer(fold);
             let stops_early = training.params.early_stopping_rounds.is_some();
             let training = training.valid(&valid).train(&mut data.rows(&kept))?;
-            // The best round if training ended there, else the last.
+            // With early stopping the model ends at the best round.
             let best = training.best_round.filter(|_| stops_early);
             let end = best.or(training.history.len().checked_sub(1)).and_then(|round| training.history.get(round));
             ends.push(end.cloned().unwrap_or_default());
@@ -76,7 +77,7 @@ impl CrossValidation {
         Ok(CrossValidationResult { trainings, metrics })
     }
 
-    /// The fold of each row: rows in a random order, within their class if stratified, are dealt in turn.
+    /// Returns the fold of each row: rows are shuffled (within their class if stratified) and dealt in turn.
     fn deal(&self, targets: &[f32]) -> Vec<usize> {
         let class = |row: usize| if self.stratified { targets[row].to_bits() } else { 0 };
         let mut order: Vec<(u32, u64, usize)> =
@@ -88,7 +89,7 @@ impl CrossValidation {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "folds are few")]
+#[expect(clippy::cast_precision_loss, reason = "the number of folds is far below 2^53")]
 fn spreads(of_folds: &[Vec<MetricValue>]) -> Vec<MetricSpread> {
     let names = of_folds.first().into_iter().flatten().filter(|metric| metric.data == EvalSet::Valid);
     let spread = |name: &str| {

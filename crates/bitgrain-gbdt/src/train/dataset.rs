@@ -1,4 +1,4 @@
-//! Binned features with their targets.
+//! `Dataset`: binned features with targets and weights.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::model::{CategorySet, InputKind, Model};
 use crate::objective::{self, Objective, ObjectiveError, TargetKind};
 use crate::samples::check_weights;
 
-/// Binned features with their targets, and the weights of the rows if they differ.
+/// Binned features with targets and optional row weights.
 ///
-/// Feature names, category labels and class labels go with the data into every model that is trained on it.
+/// Feature names, category labels and class labels are copied to every model trained on the data.
 ///
 /// ```
 /// use bitgrain_gbdt::feature::{Features, Quantizer};
 /// use bitgrain_gbdt::train::Dataset;
 /// let features = Features::row_major(&[1.0_f32, 5.0, 2.0, f32::NAN, 4.0, 6.0][..], 3, 2)?;
 /// let data = Dataset::new(&features, vec![0.0, 1.0, 1.0], None, &Quantizer::default())?;
-/// assert_eq!((data.n_rows(), data.bytes_per_row()), (3, 4)); // a byte for each feature, in words of four
+/// assert_eq!((data.n_rows(), data.bytes_per_row()), (3, 4)); // one byte per feature, padded to four
 /// # Ok::<(), bitgrain_gbdt::train::TrainError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -29,20 +29,20 @@ pub struct Dataset {
     pub(super) schema: Arc<Schema>,
     pub(super) slots: Slots,
     pub(super) targets: Targets,
-    /// The label of each class; empty unless the targets are class indices.
+    /// Label of each class; empty unless the targets are class indices.
     pub(super) classes: Arc<[String]>,
     pub(super) weights: Option<Vec<f32>>,
-    /// Missing values that no bin stands for.
+    /// Missing values without a missing-value bin.
     pub(super) unseen: Unseen,
-    /// Raw scores to begin with, output after output.
+    /// Initial raw scores, grouped by output.
     pub(super) start: Option<Vec<f64>>,
 }
 
 impl Dataset {
-    /// Finds the cuts of the features and bins them.
+    /// Computes the cuts of the features and bins them.
     ///
     /// # Errors
-    /// [`TrainError::Feature`], [`TrainError::TargetCount`] or [`TrainError::TooManyRows`].
+    /// Returns [`TrainError::Feature`], [`TrainError::TargetCount`] or [`TrainError::TooManyRows`].
     pub fn new(
         features: &Features<'_>,
         targets: impl Into<Targets>,
@@ -54,10 +54,10 @@ impl Dataset {
         Self::binned(features, Arc::new(cuts), plan, targets.into(), weights)
     }
 
-    /// Other rows, binned as these are: for validation.
+    /// Bins other rows with the same cuts, for validation.
     ///
     /// # Errors
-    /// As [`Dataset::new`].
+    /// Returns the errors of [`Dataset::new`].
     pub fn like(
         &self,
         features: &Features<'_>,
@@ -70,10 +70,10 @@ impl Dataset {
         Ok(Self { schema, classes, unseen: Unseen::of(features, &self.cuts), ..data })
     }
 
-    /// From bins that are already there.
+    /// Creates a dataset from a binned matrix.
     ///
     /// # Errors
-    /// As [`Dataset::new`], and [`FeatureError::FeatureCount`] if the cuts are not those of the matrix.
+    /// Returns the errors of [`Dataset::new`], and [`FeatureError::FeatureCount`] if the cuts do not match the matrix.
     pub fn from_matrix(
         matrix: &QuantizedMatrix,
         cuts: &BinCuts,
@@ -124,10 +124,10 @@ impl Dataset {
         })
     }
 
-    /// Some of the rows, in the order given.
+    /// Returns a subset of the rows in the given order.
     ///
     /// # Panics
-    /// If a row is not there.
+    /// If a row index is out of range.
     #[must_use]
     pub fn rows(&self, rows: &[usize]) -> Self {
         let weights = |weights: &Vec<f32>| rows.iter().map(|&row| weights[row]).collect();
@@ -145,17 +145,17 @@ impl Dataset {
         }
     }
 
-    /// Names the classes that the targets are indices of: target `i` is class `labels[i]`.
+    /// Sets the class labels: target `i` is class `labels[i]`.
     #[must_use]
     pub fn with_classes(mut self, labels: impl Into<Arc<[String]>>) -> Self {
         self.classes = labels.into();
         self
     }
 
-    /// Begins with the scores of a model, for training that goes on from it. The features are those of this data.
+    /// Starts from the scores of a model, to continue its training. `features` must hold the rows of this dataset.
     ///
     /// # Errors
-    /// [`TrainError::Continue`] if they do not fit the model.
+    /// Returns [`TrainError::Continue`] if the features do not match the model.
     pub fn start_from(mut self, model: &Model, features: &Features<'_>) -> Result<Self, TrainError> {
         self.start = Some(scores::of_model(model, features)?);
         Ok(self)
@@ -165,7 +165,7 @@ impl Dataset {
         self.cuts.kind(feature) == FeatureKind::Categorical
     }
 
-    /// The codes of some categories' bins.
+    /// Returns the category codes of some bins.
     pub(super) fn codes_of(&self, feature: usize, bins: &[usize]) -> CategorySet {
         let categories = self.cuts.categories(feature);
         bins.iter().map(|&bin| categories[bin]).collect()
@@ -193,10 +193,10 @@ impl Dataset {
         self.schema.n_features()
     }
 
-    /// Makes the objective of a name for these targets, or the one that suits them; see [`objective::infer`].
+    /// Creates an objective for these targets by name, or one that fits them; see [`objective::infer`].
     ///
     /// # Errors
-    /// Those of [`objective::infer`].
+    /// Returns the errors of [`objective::infer`].
     pub fn objective(&self, name: Option<&str>) -> Result<Box<dyn Objective>, ObjectiveError> {
         let largest = || self.targets.rounded().iter().fold(0.0, |most: f64, &target| most.max(target.into()));
         objective::infer(
@@ -214,25 +214,25 @@ impl Dataset {
         &self.schema
     }
 
-    /// The label of each class; empty unless the targets are class indices.
+    /// Label of each class; empty unless the targets are class indices.
     #[must_use]
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
 
-    /// The cuts of every feature.
+    /// Cuts of every feature.
     #[must_use]
     pub fn cuts(&self) -> &BinCuts {
         &self.cuts
     }
 
-    /// The target of each row, rounded to the nearest f32.
+    /// Target of each row, rounded to the nearest f32.
     #[must_use]
     pub fn targets(&self) -> Cow<'_, [f32]> {
         self.targets.rounded()
     }
 
-    /// Bytes that the bins of a row take.
+    /// Size in bytes of the bins of a row.
     #[must_use]
     pub fn bytes_per_row(&self) -> usize {
         self.slots.plan.row_bytes()

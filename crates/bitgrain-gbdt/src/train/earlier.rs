@@ -1,10 +1,10 @@
-//! Trees of a model that training goes on from.
+//! Trees of the model that training continues from.
 
 use super::Dataset;
 use crate::model::{Comparison, InputKind, Model, Rule, Tree};
 use crate::predict::rounding_limit;
 
-/// A threshold that values rounded to f32 are compared with, as one for values as they are if the model compares these.
+/// Converts a threshold for values rounded to f32 to an equivalent one in the model's comparison precision.
 pub(super) fn as_compared(threshold: f64, comparison: Comparison) -> f64 {
     match comparison {
         Comparison::F32 => threshold,
@@ -12,7 +12,7 @@ pub(super) fn as_compared(threshold: f64, comparison: Comparison) -> f64 {
     }
 }
 
-/// The trees of a model to go on from, for the comparison of all trees: rows go where they went.
+/// Returns the trees of the initial model with thresholds in the given precision. Every row keeps its leaf.
 pub(super) fn earlier_trees(model: &Model, comparison: Comparison) -> Vec<Tree> {
     let mut trees = model.trees.clone();
     if model.comparison != comparison {
@@ -25,8 +25,8 @@ pub(super) fn earlier_trees(model: &Model, comparison: Comparison) -> Vec<Tree> 
     trees
 }
 
-/// Adds the categories that earlier trees know. New trees send what they do not know where a missing value goes, as
-/// they do with what is in none of their sets: to the right. Data without category labels takes those of the model.
+/// Merges the categories known to the earlier trees. New trees treat the added categories like missing values and send
+/// both right, because these categories are not in their sets. Data without category labels takes those of the model.
 pub(super) fn know_more(kind: &mut InputKind, earlier: &InputKind) {
     let InputKind::Categorical { known, labels } = kind else { return };
     let InputKind::Categorical { known: earlier, labels: earlier_labels } = earlier else { return };
@@ -41,8 +41,8 @@ pub(super) fn know_more(kind: &mut InputKind, earlier: &InputKind) {
     }
 }
 
-/// The class labels of a model: those of its data, or else of the model that training goes on from, if there is one for
-/// each output, or two for one output. Labels of another count belong to a loss that does not predict classes.
+/// Returns the class labels of a model: those of its data, else of the initial model, provided that there is one per
+/// output, or two for one output. Other numbers of labels belong to objectives that do not predict classes.
 pub(super) fn class_labels(data: &Dataset, earlier: Option<&Model>, outputs: usize) -> Vec<String> {
     let fits = |labels: &&[String]| labels.len() == outputs || outputs == 1 && labels.len() == 2;
     let earlier = earlier.map_or(&[][..], |model| &model.output.classes);

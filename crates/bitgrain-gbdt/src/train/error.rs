@@ -1,73 +1,73 @@
-//! What can be wrong with data and settings of a training.
+//! Errors of training.
 
 use crate::feature::FeatureError;
 use crate::metric::MetricError;
 use crate::objective::ObjectiveError;
 use crate::parameter::ParameterError;
 
-/// Why nothing was trained.
+/// Reason why training failed. Row indices are 0-based.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainError {
-    /// The features cannot be used.
+    /// Invalid features.
     #[error(transparent)]
     Feature(#[from] FeatureError),
-    /// The targets cannot be learned.
+    /// An invalid objective or invalid targets.
     #[error(transparent)]
     Objective(#[from] ObjectiveError),
-    /// The predictions cannot be measured.
+    /// A metric that cannot be evaluated.
     #[error(transparent)]
     Metric(#[from] MetricError),
-    /// Not one target per row.
-    #[error("{targets} targets for {rows} rows")]
+    /// A number of targets other than the number of rows.
+    #[error("{targets} targets for {rows} rows; pass one target per row")]
     TargetCount {
-        /// Targets there are.
+        /// Number of targets.
         targets: usize,
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// A parameter cannot be used.
+    /// An invalid parameter.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// A number of folds that the rows cannot be dealt to.
+    /// A number of folds that is out of range.
     #[error("invalid folds: `{folds}`; use an integer from 2 to the number of rows, {rows}")]
     Folds {
-        /// The number that was given.
+        /// The requested number.
         folds: usize,
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
     },
-    /// An objective gave a gradient or a hessian that is not finite, or a negative hessian.
+    /// A gradient or hessian of the objective that is not finite, or a negative hessian.
     #[error(
-        "the objective gave row {row} a gradient of {grad} and a hessian of {hess} in round {round}: both must be finite, \
-         and hessians from 0 on"
+        "the objective returned gradient {grad} and hessian {hess} for row {row} (0-based) in round {round}; both must be \
+         finite and hessians at least 0"
     )]
     Gradient {
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// Its gradient.
+        /// Gradient of that row.
         grad: f32,
-        /// Its hessian.
+        /// Hessian of that row.
         hess: f32,
-        /// The round.
+        /// Index of the round, 0-based.
         round: usize,
     },
-    /// Early stopping without anything to watch.
+    /// Early stopping without validation data or without a metric.
     #[error("early stopping needs validation data and a metric")]
     NothingToWatch,
-    /// A model to go on from that does not fit.
-    #[error("training cannot go on from the model: {reason}")]
+    /// An initial model that does not match the training.
+    #[error("cannot continue training from the model: {reason}")]
     Continue {
-        /// What does not fit.
+        /// Description of the mismatch.
         reason: String,
     },
-    /// Validation data that was binned in another way.
-    #[error("the validation data does not have the cuts of the training data; make it by Dataset::like")]
+    /// Validation data that was binned with other cuts.
+    #[error("the validation data has other cuts than the training data; create it with Dataset::like")]
     OtherCuts,
-    /// More rows than a row's number has bits for.
-    #[error("{rows} rows are more than {} can be counted", u32::MAX)]
+    /// More rows than 32-bit indices can number.
+    #[error("{rows} rows exceed the maximum of {}", u32::MAX)]
     TooManyRows {
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
     },
 }

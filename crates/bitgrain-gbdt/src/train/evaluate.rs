@@ -1,4 +1,4 @@
-//! Metrics of predictions in training.
+//! Evaluation of metrics during training.
 
 use rayon::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::metric::{Metric, MetricInput};
 use crate::model::Link;
 use crate::predict::link::apply;
 
-/// Rows whose predictions one thread makes at a time.
+/// Rows that a thread converts at a time.
 const CHUNK: usize = 8192;
 
-/// Data to measure predictions on.
+/// Data that predictions are evaluated on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Truth<'a> {
     pub(super) data: EvalSet,
@@ -19,7 +19,7 @@ pub(super) struct Truth<'a> {
     pub(super) weights: Option<&'a [f32]>,
 }
 
-/// Every metric of the scores of all rows, which lie output after output: those that the model predicts, to the bit.
+/// Evaluates every metric on scores grouped by output. The scores equal those of the model bit by bit.
 pub(super) fn evaluate(
     metrics: &[Box<dyn Metric>],
     link: Link,
@@ -32,19 +32,19 @@ pub(super) fn evaluate(
     let predictions = linked(link, scores, truth.targets.len());
     let evaluated = MetricInput { targets: truth.targets, weights: truth.weights, predictions: &predictions };
     let value = |metric: &dyn Metric| {
-        // Before the name: a metric of the caller's may learn its name from its first value.
+        // Evaluate before reading the name: a custom metric may set its name in the first evaluation.
         let value = metric.evaluate(&evaluated)?;
         Ok(MetricValue { data: truth.data, name: metric.name(), value })
     };
     metrics.iter().map(|metric| value(&**metric)).collect()
 }
 
-/// Predictions of scores, output after output.
+/// Applies the link function to scores grouped by output.
 fn linked(link: Link, mut out: Vec<f64>, n_rows: usize) -> Vec<f64> {
     let outputs = out.len() / n_rows;
     if outputs == 1 {
         out.par_chunks_mut(CHUNK).for_each(|scores| match link {
-            // Of one score there is nothing to share.
+            // The softmax of a single score is 1.
             Link::Softmax => scores.fill(1.0),
             link => apply(link, scores),
         });

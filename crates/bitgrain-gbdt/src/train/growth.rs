@@ -1,13 +1,13 @@
-//! The order in which nodes are split.
+//! `Growth`: order in which nodes are split.
 
-/// The order in which nodes are split.
+/// Order in which nodes are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Growth {
-    /// The leaf with the largest gain first.
+    /// Leaf with the largest gain first.
     #[default]
     LeafWise,
-    /// All nodes of a level before those of the next.
+    /// All nodes of a level before the next level.
     DepthWise,
-    /// All nodes of a level by the same split.
+    /// All nodes of a level with the same split.
     Symmetric,
 }

@@ -1,7 +1,7 @@
-//! Growing trees.
+//! Training.
 //!
-//! A [`Dataset`] holds binned features with their targets; a [`Trainer`] grows trees on it by its [`Params`] and gives
-//! back a [`Model`](crate::model::Model).
+//! A [`Dataset`] holds binned features with their targets; a [`Trainer`] grows trees on it according to its [`Params`]
+//! and returns a [`Model`](crate::model::Model).
 
 mod along;
 mod binned;

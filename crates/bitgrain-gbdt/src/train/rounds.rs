@@ -1,4 +1,4 @@
-//! The rounds of a training, for one precision of gradients.
+//! Training rounds, generic over the gradient precision.
 
 use std::ops::Range;
 
@@ -20,37 +20,38 @@ use crate::model::{Comparison, Input, Leaf, Link, Missing, Model, Output, Rule, 
 use crate::narrow::narrow;
 use crate::random::mixed;
 
-/// Places whose sums one thread adds up at a time; the same for any number of threads.
+/// Positions that a thread sums at a time; a constant, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 14;
 
-/// Rows whose leaves are worth more threads than one.
+/// Minimum number of rows for computing leaf values in parallel.
 const ROWS: usize = 1 << 16;
 
-/// All that lasts from one round to the next.
+/// State that persists between rounds.
 pub(super) struct Rounds<'t, 'a, 'd, N: Numbers> {
     trainer: &'t mut Trainer<'a>,
     data: &'d mut Dataset,
-    /// Which row is at each place.
+    /// Row index at each position.
     order: Vec<u32>,
-    /// The gradients of the row at each place.
+    /// Gradients of the row at each position.
     gradients: N::Rows,
     /// Targets, weights and scores of all rows.
     state: State,
-    /// Scores of each validation data, output after output.
+    /// Scores of each validation set, grouped by output.
     valid_scores: Vec<Vec<f64>>,
-    /// Targets of each validation data with all their digits, if anything is measured.
+    /// Unrounded targets of each validation set; empty without metrics.
     valid_targets: Vec<Vec<f64>>,
-    /// Whether targets, weights and scores move with their rows, and gradients are asked for where they are needed. Of
-    /// several scores, each would have to move with the trees of all the others: there they stay where they are, and
-    /// gradients are kept. So they are for objectives that want the rows in their order.
+    /// Whether targets, weights and scores move with their rows, and gradients are computed on demand. With several
+    /// outputs, the scores of each would have to move with the trees of all the others; then the columns stay in row
+    /// order and gradients are stored in `exact`. The same holds for GOSS and for objectives that need the rows in
+    /// order.
     moves: bool,
-    /// Gradients of all rows, output after output, if they are kept.
+    /// Unquantized gradients of all rows, grouped by output; empty if `moves`.
     exact: Vec<PairF32>,
     base_scores: Vec<f64>,
-    /// f64 if a feature needs it, or the trees to go on from.
+    /// f64 if a feature needs it, or if the initial model uses it.
     comparison: Comparison,
     categorical: Vec<bool>,
-    /// Features whose missing values are in the last bin, and so go right at every split.
+    /// Features whose missing values share the last bin, and therefore go right at every split.
     missing_last: Vec<bool>,
     trees: Vec<Tree>,
     history: Vec<Vec<MetricValue>>,
@@ -88,12 +89,12 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
 
     pub(super) fn run(mut self) -> Result<Training, TrainError> {
         let best = self.grow();
-        // Whatever happened, the data is as it was.
+        // Restore the row order even after an error: the caller keeps the dataset.
         self.data.slots.restore(&mut self.order);
         Ok(self.finish(best?))
     }
 
-    /// Every round; the best is known if any was measured.
+    /// Runs all rounds. Returns the best round if a validation metric was measured.
     fn grow(&mut self) -> Result<Option<usize>, TrainError> {
         let rounds = self.trainer.params.n_estimators;
         let mut best: Option<(usize, f64)> = None;
@@ -104,6 +105,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let watched = metrics.iter().find(|metric| metric.data == EvalSet::Valid).map(|metric| metric.value);
             if let Some(value) = watched {
                 let higher = self.trainer.metrics[0].higher_is_better();
+                // A NaN of the first round is replaced by any later value; a later NaN never compares as better.
                 if best.is_none_or(|(_, best)| best.is_nan() || if higher { value > best } else { value < best }) {
                     best = Some((round, value));
                 }
@@ -117,7 +119,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(best.map(|(round, _)| round))
     }
 
-    /// One tree for each output.
+    /// Grows one tree per output.
     fn round(&mut self, round: usize) -> Result<(), TrainError> {
         let rows = self.state.rows();
         let objective = &*self.trainer.objective;
@@ -144,6 +146,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             let along = self.state.along(self.moves);
             let mut rows = Arrangement::new(&mut self.data.slots, &mut self.order, self.gradients.pairs_mut(), along);
             let grown = grower.grow::<N>(&mut rows.part(0..in_bag));
+            // Leaf values use unquantized gradients: only the choice of splits is subject to quantization.
             let mut values = self.leaf_values(&grown, output, round, &rules)?;
             if let [value] = &mut values[..]
                 && self.is_lost(*value, output)
@@ -157,7 +160,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(())
     }
 
-    /// Gives the row at each place its gradient.
+    /// Computes the quantized gradient of the row at each position.
     fn carry(&mut self, steps: &Steps, output: usize, round: usize) -> Result<(), TrainError> {
         let n_rows = self.data.n_rows();
         if self.moves {
@@ -191,15 +194,15 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
     }
 
     fn features(&self, seed: u64) -> Vec<usize> {
-        // Those of one bin say nothing, and would only take the places of others.
+        // Features with one bin cannot be split on and would only take places in the sample.
         let map = self.data.cuts.map();
         let all: Vec<usize> = (0..self.data.n_features()).filter(|&feature| map.n_bins(feature) > 1).collect();
         let share = self.trainer.params.colsample_bytree;
         if share >= 1.0 { all } else { sampling::some_of(&all, share, seed) }
     }
 
-    /// Moves the rows of this round's sample to the front; returns how many they are. Their gradients may grow, to
-    /// stand for others.
+    /// Moves the rows of this round's sample to the front; returns their number. GOSS scales gradients up, so `largest`
+    /// is updated.
     fn sample(&mut self, round: usize, largest: &mut [Largest]) -> usize {
         let params = &self.trainer.params;
         let n_rows = self.data.n_rows();
@@ -222,7 +225,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             .bring_to_front(&chosen)
     }
 
-    /// What each leaf adds to the score of its rows, from gradients as they are.
+    /// Returns the value that each leaf adds to the scores, from unquantized gradients.
     fn leaf_values(
         &self,
         grown: &Grown<N::Sum>,
@@ -243,14 +246,14 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
             };
             Ok(self.bounded(value * rate))
         };
-        // Sums of a small table are added up before another thread is awake.
+        // Small tables are finished before another thread wakes up.
         let few = if self.data.n_rows() < ROWS { grown.leaves.len() } else { 1 };
         let values: Vec<Result<f64, TrainError>> = grown.leaves.par_iter().with_min_len(few).map(value).collect();
         values.into_iter().collect()
     }
 
-    /// Whether a tree without splits moves no score that the objective can tell apart: it comes of the rounding of
-    /// gradients alone.
+    /// Returns whether a tree without splits is too small to change any score in f32: its value results from the
+    /// rounding of gradients.
     fn is_lost(&self, value: f64, output: usize) -> bool {
         let (n_rows, origin) = (self.data.n_rows(), self.state.origin);
         let scores = &self.state.scores[output * n_rows..(output + 1) * n_rows];
@@ -258,17 +261,17 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         scores.iter().map(|&score| relative(score, origin)).all(|score| score + step == score)
     }
 
-    /// A leaf value that keeps scores finite, however large the learning rate and however small the hessians.
+    /// Clips a leaf value so that scores stay finite for any learning rate and any hessians.
     fn bounded(&self, value: f64) -> f64 {
         let most = match self.trainer.objective.link() {
-            // `exp(100)` is beyond any odds or ratio of means that a tree could have seen.
+            // `exp(100)` is beyond any odds or ratio of means in real data.
             Link::Logistic { .. } | Link::Softmax | Link::Exponential => 100.0,
             Link::Identity | Link::Softplus | Link::SignedSquare | Link::Step => f64::from(f32::MAX),
         };
         if value.is_nan() { 0.0 } else { value.clamp(-most, most) }
     }
 
-    /// Sums of the gradients of some places, as they are.
+    /// Sums the unquantized gradients of a range of positions.
     fn exact_sums(&self, places: Range<usize>, output: usize, round: usize) -> Result<(f64, f64), TrainError> {
         let total = |sums: Vec<(f64, f64)>| sums.into_iter().fold((0.0, 0.0), |(a, b), (g, h)| (a + g, b + h));
         if self.moves {
@@ -290,7 +293,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(total(self.order[places].par_chunks(CHUNK).map(of_chunk).collect()))
     }
 
-    /// The value of a leaf as the objective wants it.
+    /// Returns the leaf value computed by the objective from the residuals.
     fn renewed(&self, places: Range<usize>, output: usize) -> f64 {
         let State { targets, weights, scores, origin } = &self.state;
         let scores = &scores[output * self.data.n_rows()..];
@@ -303,7 +306,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         self.trainer.objective.renew_leaf(&mut residuals).unwrap_or(0.0)
     }
 
-    /// Where the numbers of the row at a place are.
+    /// Returns the index of a position's row in targets, weights and scores.
     fn index(&self, place: usize) -> usize {
         if self.moves { place } else { self.order[place] as usize }
     }
@@ -322,7 +325,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         if in_bag == n_rows && self.trainer.valid.is_empty() {
             return;
         }
-        // Missing values of the training data are where its bins say.
+        // No flags for training data: splits were found with its missing values in their actual bins; see `missing_last`.
         let unseen = Unseen::default();
         let binned = BinnedTree::new(grown, &self.data.slots, &unseen);
         let leaves = binned.leaves(&self.data.slots, in_bag..n_rows);
@@ -332,7 +335,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
         for (valid, scores) in self.trainer.valid.iter().zip(&mut self.valid_scores) {
             let n_valid = valid.n_rows();
-            // Its bins may lie elsewhere: it was perhaps made from a matrix of its own.
+            // A validation set may have its own plan, because it may have been created from its own matrix.
             let binned = BinnedTree::new(grown, &valid.slots, &valid.unseen);
             binned.add_to(&valid.slots, values, &mut scores[output * n_valid..(output + 1) * n_valid]);
         }
@@ -357,7 +360,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         Ok(all)
     }
 
-    /// Scores of the training data in the order of its rows, wherever the rows have moved.
+    /// Returns the training scores in the original row order.
     fn scores_by_row(&self) -> Vec<f64> {
         let mut scores = self.state.scores.clone();
         if self.moves {
@@ -366,7 +369,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         scores
     }
 
-    /// The tree in words of the features.
+    /// Converts a grown tree to a model tree: bins become thresholds and category codes.
     fn tree(&self, grown: &Grown<N::Sum>, values: &[f64], rules: &Rules) -> Tree {
         let rate = self.trainer.params.learning_rate;
         let hess_of = |sum: N::Sum| sum.parts().1 * rules.hess_step;
@@ -382,7 +385,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
                 How::Choice { bins } => (Rule::In(self.data.codes_of(feature, bins)), false),
             };
             let (grad, hess) = split.totals.sum.parts();
-            #[expect(clippy::cast_possible_truncation, reason = "gains are for people to look at")]
+            #[expect(clippy::cast_possible_truncation, reason = "gains are informative only")]
             let gain = split.found.gain.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
             Split {
                 feature: narrow(feature),
@@ -403,7 +406,7 @@ impl<'t, 'a, 'd, N: Numbers> Rounds<'t, 'a, 'd, N> {
         }
     }
 
-    /// The threshold of a cut: values of the bins up to this one, and no others, are at most this much.
+    /// Returns the threshold of a cut: exactly the values in bins up to `bin` are at most this large.
     fn threshold(&self, feature: usize, bin: usize) -> f64 {
         if let Some(cuts) = self.data.cuts.precise_cuts(feature) {
             return cuts.get(bin).copied().unwrap_or(f64::INFINITY);

@@ -1,30 +1,30 @@
-//! Random choices that depend on a seed and on nothing else.
+//! Seeded sampling of rows and features.
 
 use bitgrain_kernels::histograms::PairF32;
 
 use super::Params;
 use crate::random::{mixed, share};
 
-/// The way in which the rows of a tree are drawn.
+/// Sampling of the rows of each tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SampleStrategy {
-    /// A uniform sample: `subsample` of the rows, drawn again after `subsample_freq` rounds.
+    /// A uniform sample: a share of `subsample` of the rows, redrawn every `subsample_freq` rounds.
     #[default]
     Bagging,
-    /// Gradient-based one-side sampling: `top_rate` of the rows with the largest gradients are kept, and `other_rate` are
-    /// drawn from the others and weighted up.
+    /// Gradient-based one-side sampling: keeps the `top_rate` of the rows with the largest gradients, draws
+    /// `other_rate` from the others and scales their gradients up.
     Goss,
 }
 
-/// A random part of the rows for each tree.
+/// Uniform sampling of rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bagging {
     fraction: f64,
-    /// Rounds that share one draw.
+    /// Number of rounds that share a sample.
     every: usize,
 }
 
-/// Rows with large gradients are kept, some of the others stand for the rest.
+/// Gradient-based one-side sampling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goss {
     top_rate: f64,
@@ -32,25 +32,25 @@ pub(crate) struct Goss {
 }
 
 impl Params {
-    /// The uniform sample, if these settings ask for one.
+    /// Returns the settings of uniform sampling if it is enabled.
     pub(crate) fn bagging(&self) -> Option<Bagging> {
         let samples = self.data_sample_strategy == SampleStrategy::Bagging && self.subsample_freq > 0;
         (samples && self.subsample < 1.0).then_some(Bagging { fraction: self.subsample, every: self.subsample_freq })
     }
 
-    /// The gradient-based sample, if these settings ask for one.
+    /// Returns the settings of gradient-based sampling if it is enabled.
     pub(crate) fn goss(&self) -> Option<Goss> {
         let Self { top_rate, other_rate, .. } = *self;
         (self.data_sample_strategy == SampleStrategy::Goss).then_some(Goss { top_rate, other_rate })
     }
 }
 
-/// A share of some items, at least one if there are any, in their order.
+/// Returns a random share of the items in their order, at least one if there are any.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a share of a number of features"
+    reason = "a share of the number of features fits usize"
 )]
 pub(crate) fn some_of(items: &[usize], share: f64, seed: u64) -> Vec<usize> {
     let count = ((items.len() as f64 * share).round() as usize).max(1).min(items.len());
@@ -61,7 +61,7 @@ pub(crate) fn some_of(items: &[usize], share: f64, seed: u64) -> Vec<usize> {
     chosen
 }
 
-/// A share of the rows; the same for `every` rounds. `None` if that is all of them.
+/// Draws a share of the rows; the same for `every` rounds. Returns `None` if all rows are used.
 pub(crate) fn bag(bagging: Bagging, seed: u64, round: usize, n_rows: usize) -> Option<Vec<bool>> {
     if bagging.fraction >= 1.0 {
         return None;
@@ -70,13 +70,13 @@ pub(crate) fn bag(bagging: Bagging, seed: u64, round: usize, n_rows: usize) -> O
     Some((0..n_rows as u64).map(|row| share(mixed(seed ^ row)) < bagging.fraction).collect())
 }
 
-/// The rows of the largest gradients, and some of the others, which stand for all of them: their gradients grow.
-/// `None` in the first rounds, when every row has something to say.
+/// Keeps the rows with the largest gradients and draws some of the others, whose gradients are scaled up so that sums
+/// keep their expectation. Returns `None` in the first rounds, which use all rows as in LightGBM.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "shares of rows, and a factor of f32 gradients"
+    reason = "shares of rows fit usize; gradients are f32"
 )]
 pub(crate) fn goss(
     goss: Goss,

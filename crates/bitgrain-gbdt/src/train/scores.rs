@@ -1,4 +1,4 @@
-//! Raw scores of all rows, and what the objective says of them.
+//! Raw scores of all rows, and gradients computed from them.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::model::Model;
 use crate::objective::{Batch, GradientBatch, Objective};
 use crate::predict::Predictor;
 
-/// Rows whose gradients are asked for at a time: what they need stays in cache.
+/// Rows per gradient computation; their buffers fit in cache.
 pub(super) const CHUNK: usize = 4096;
 
-/// Chunks for a thread, at least: a thread that has to be woken for less comes too late.
+/// Minimum number of chunks per thread: waking a thread takes longer than processing fewer.
 const CHUNKS: usize = 4;
 
-/// The largest gradient and hessian of an output.
+/// Largest magnitude of the gradients and hessians of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Largest {
     pub(super) grad: f32,
@@ -30,36 +30,37 @@ impl Largest {
     }
 }
 
-/// Scores in f32 are at most this far from the origin: sums of thousands of gradients stay finite.
+/// Maximum distance of f32 scores from the origin: sums of thousands of gradients stay finite.
 const FARTHEST: f64 = 1e34;
 
-/// Targets, weights and scores of the rows of a dataset.
+/// Targets, weights and scores of a dataset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<'a> {
-    /// Relative to the origin.
+    /// Targets relative to `origin`.
     pub(super) targets: &'a [f32],
     pub(super) weights: Option<&'a [f32]>,
-    /// Output after output, as the model predicts them.
+    /// Scores grouped by output, as the model predicts them.
     pub(super) scores: &'a [f64],
-    /// A constant that objectives do not see, near all targets: differences from it have digits left for residuals.
+    /// Constant near all targets that is subtracted before the conversion to f32, so that residuals keep their
+    /// precision.
     pub(super) origin: f64,
 }
 
 impl<'a> Rows<'a> {
-    /// The rows at some places.
+    /// Returns a range of the rows.
     pub(super) fn at(&self, places: Range<usize>) -> Self {
         let weights = self.weights.map(|weights| &weights[places.clone()]);
         Self { targets: &self.targets[places.clone()], weights, scores: &self.scores[places], origin: self.origin }
     }
 }
 
-/// A score as objectives see it.
+/// Converts a score to the f32 that objectives get.
 #[expect(clippy::cast_possible_truncation, reason = "objectives take f32")]
 pub(super) fn relative(score: f64, origin: f64) -> f32 {
     (score - origin).clamp(-FARTHEST, FARTHEST) as f32
 }
 
-/// Writes the gradients of every row, output after output; the largest of each output come back.
+/// Writes the gradients of every row, grouped by output. Returns the largest of each output.
 pub(super) fn gradients(
     objective: &dyn Objective,
     rows: Rows<'_>,
@@ -86,12 +87,13 @@ pub(super) fn gradients(
     };
     let more = |a: Vec<Largest>, b: Vec<Largest>| a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
     let none = vec![Largest::default(); outputs];
-    // One after another, so that an error is that of the first row.
+    // Reduce in order, so that the reported error is that of the first invalid row.
     let largest: Vec<_> = chunks.into_par_iter().with_min_len(CHUNKS).map_init(Buffers::default, one).collect();
     largest.into_iter().try_fold(none, |a, b| Ok(more(a, b?)))
 }
 
-/// The largest gradient and hessian of all rows, for an objective of one score. A row is named by `order`.
+/// Returns the largest gradient and hessian of all rows, for an objective of one output. `order` maps positions to
+/// rows.
 pub(super) fn largest_of(
     objective: &dyn Objective,
     rows: Rows<'_>,
@@ -109,8 +111,8 @@ pub(super) fn largest_of(
     largest.map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
 }
 
-/// Hands out the gradients of some rows, a chunk at a time and in their order, for an objective of one score. A row is
-/// named by `order`.
+/// Computes gradients one chunk at a time and passes them to `take`, for an objective of one output. `order` maps
+/// positions to rows. Results are in the order of the chunks.
 pub(super) fn in_chunks<'o, T: Send, R: Send>(
     objective: &dyn Objective,
     rows: Rows<'_>,
@@ -135,7 +137,7 @@ pub(super) fn in_chunks<'o, T: Send, R: Send>(
         .map_err(|error| first_refused(objective, &rows, (round, order)).unwrap_or(error))
 }
 
-/// The error of the first row of all, whichever place it is at.
+/// Returns the error of the invalid row with the smallest index, independently of the current order of the rows.
 fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (usize, &[u32])) -> Option<TrainError> {
     let mut buffers = Buffers::default();
     let mut first: Option<(u32, TrainError)> = None;
@@ -153,7 +155,7 @@ fn first_refused(objective: &dyn Objective, rows: &Rows<'_>, (round, order): (us
     first.map(|(_, error)| error)
 }
 
-/// Room for the gradients of a chunk.
+/// Buffers of the gradients of a chunk.
 #[derive(Debug, Default)]
 struct Buffers {
     scores: Vec<f32>,
@@ -162,7 +164,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Asks for the gradients of some rows, in the order they are in.
+    /// Computes the gradients of a range of rows.
     fn ask(&mut self, objective: &dyn Objective, rows: &Rows<'_>, range: Range<usize>) {
         let (len, n_rows) = (range.len(), rows.targets.len());
         let outputs = rows.scores.len() / n_rows;
@@ -185,15 +187,16 @@ impl Buffers {
     }
 }
 
-/// The largest of some gradients and hessians; `None` if one is not finite, or a hessian negative.
+/// Returns the largest magnitudes; `None` if a value is not finite or a hessian is negative.
 fn largest(grads: &[f32], hess: &[f32]) -> Option<Largest> {
     let mut largest = Largest::default();
+    // No early exit, so that the loop vectorizes; the invalid row is searched for only after a failure.
     let mut usable = true;
     for (&grad, &hess) in grads.iter().zip(hess) {
         let size = grad.abs();
         largest.grad = if size > largest.grad { size } else { largest.grad };
         largest.hess = if hess > largest.hess { hess } else { largest.hess };
-        // False for NaN, too.
+        // Also false for NaN.
         usable &= (size < f32::INFINITY) & (0.0..f32::INFINITY).contains(&hess);
     }
     usable.then_some(largest)
@@ -205,7 +208,7 @@ fn refused(grads: &[f32], hess: &[f32], round: usize, row: impl Fn(usize) -> usi
     TrainError::Gradient { row: row(at), grad: grads[at], hess: hess[at], round }
 }
 
-/// The raw scores of a model, output after output.
+/// Returns the raw scores of a model, grouped by output.
 pub(super) fn of_model(model: &Model, features: &Features<'_>) -> Result<Vec<f64>, TrainError> {
     let raw = Predictor::new(model).and_then(|predictor| predictor.raw(features));
     let raw = raw.map_err(|error| TrainError::Continue { reason: error.to_string() })?;

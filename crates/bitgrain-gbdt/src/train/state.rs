@@ -6,19 +6,19 @@ use super::scores::Rows;
 use crate::model::Model;
 use crate::objective::Objective;
 
-/// What is known of each row beside its bins.
+/// Per-row training state other than bins.
 pub(super) struct State {
-    /// Relative to the origin.
+    /// Targets relative to `origin`.
     pub(super) targets: Vec<f32>,
     pub(super) weights: Option<Vec<f32>>,
-    /// Output after output: the sums that the model predicts, added in the same order and precision.
+    /// Scores grouped by output: the sums that the model predicts, added in the same order and precision.
     pub(super) scores: Vec<f64>,
     /// A constant near all targets if the objective [shifts](crate::objective::Objective::shifts), else 0.
     pub(super) origin: f64,
 }
 
 impl State {
-    /// The state that training starts from, and the scores of a row without trees.
+    /// Creates the initial state; also returns the base scores.
     pub(super) fn new(data: &Dataset, objective: &dyn Objective, init: Option<&Model>) -> (Self, Vec<f64>) {
         let (origin, best) = best_constants(objective, data);
         let base_scores = init.map_or(best, |model| model.output.base_scores.clone());
@@ -32,7 +32,7 @@ impl State {
         Rows { targets, weights: weights.as_deref(), scores, origin: *origin }
     }
 
-    /// The columns that move with their rows.
+    /// Returns the columns that move with their rows.
     pub(super) fn along(&mut self, moves: bool) -> Vec<Along<'_>> {
         let weights = self.weights.as_deref_mut().map(Along::F32);
         let others = [Along::F32(&mut self.targets), Along::F64(&mut self.scores)];
@@ -40,19 +40,20 @@ impl State {
     }
 }
 
-/// The constant that targets and scores are relative to in gradients, and the scores that fit all targets best.
+/// Returns the constant that gradients subtract from targets and scores, and the best constant scores.
 fn best_constants(objective: &dyn Objective, data: &Dataset) -> (f64, Vec<f64>) {
     let (targets, weights) = (&data.targets, data.weights.as_deref());
     if !objective.shifts() {
         return (0.0, objective.base_scores(&targets.rounded(), weights));
     }
+    // The base score of targets far from 0 loses precision in f32, so it is fitted relative to an anchor near them.
     let anchor = targets.anchor();
     let best = objective.base_scores(&targets.relative_to(anchor), weights);
     let best: Vec<f64> = best.into_iter().map(|score| anchor + score).collect();
     (best.first().copied().unwrap_or(anchor), best)
 }
 
-/// The scores that training starts from.
+/// Returns the initial scores of all rows.
 pub(super) fn start_scores(data: &Dataset, base_scores: &[f64]) -> Vec<f64> {
     let constant = || base_scores.iter().flat_map(|&score| std::iter::repeat_n(score, data.n_rows())).collect();
     data.start.clone().unwrap_or_else(constant)

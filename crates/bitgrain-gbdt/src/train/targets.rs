@@ -1,22 +1,22 @@
-//! Targets of a dataset, at the precision they were given in.
+//! `Targets`: targets of a dataset in their original precision.
 
 use std::borrow::Cow;
 
 /// Targets of a dataset.
 ///
-/// Training works on f32 differences from a constant near all targets, so that a large offset costs no digits: targets
-/// given as f64 are kept as such until that constant is known.
+/// Training uses f32 differences from a constant near all targets, so that a large offset does not cost precision. f64
+/// targets are therefore kept until that constant is known.
 ///
 /// ```
 /// use bitgrain_gbdt::train::Targets;
-/// assert!(matches!(Targets::from(vec![0.5, 2.0_f64]), Targets::F32(_))); // nothing would be lost
+/// assert!(matches!(Targets::from(vec![0.5, 2.0_f64]), Targets::F32(_))); // exact in f32
 /// assert!(matches!(Targets::from(vec![1e9 + 1.0]), Targets::F64(_)));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Targets {
     /// Single precision.
     F32(Vec<f32>),
-    /// Double precision, of which some are not f32 numbers.
+    /// Double precision, because some targets are not exact in f32.
     F64(Vec<f64>),
 }
 
@@ -46,13 +46,13 @@ impl Targets {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The nearest f32 numbers.
+    /// Returns the targets rounded to f32.
     #[must_use]
     pub fn rounded(&self) -> Cow<'_, [f32]> {
         match self {
@@ -61,7 +61,7 @@ impl Targets {
         }
     }
 
-    /// With all their digits.
+    /// Returns the targets without rounding.
     pub(super) fn exact(&self) -> Cow<'_, [f64]> {
         match self {
             Self::F32(values) => Cow::Owned(values.iter().map(|&value| f64::from(value)).collect()),
@@ -69,7 +69,7 @@ impl Targets {
         }
     }
 
-    /// Differences from a constant, rounded after the subtraction.
+    /// Returns the differences from a constant, rounded after the subtraction.
     pub(super) fn relative_to(&self, origin: f64) -> Vec<f32> {
         match self {
             Self::F32(values) if origin == 0.0 => values.clone(),
@@ -78,7 +78,7 @@ impl Targets {
         }
     }
 
-    /// A constant near the targets: 0 if they are f32 numbers, which need none, else their mean.
+    /// Returns a constant near the targets: their mean for f64 targets, 0 for f32 targets, which need no offset.
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
     pub(super) fn anchor(&self) -> f64 {
         match self {
@@ -87,7 +87,7 @@ impl Targets {
         }
     }
 
-    /// Those of some rows, in the order given.
+    /// Returns the targets of some rows in the given order.
     pub(super) fn rows(&self, rows: &[usize]) -> Self {
         match self {
             Self::F32(values) => Self::F32(rows.iter().map(|&row| values[row]).collect()),
@@ -96,7 +96,7 @@ impl Targets {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 fn narrowed(value: f64) -> f32 {
     value as f32
 }

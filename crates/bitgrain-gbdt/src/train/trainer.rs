@@ -1,4 +1,4 @@
-//! The builder of a training, and what comes out of it.
+//! `Trainer`: builder of a training, and its result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::metric::Metric;
 use crate::model::{InputKind, Model};
 use crate::objective::Objective;
 
-/// Called after every round; it may end the training.
+/// Callback after every round, which can end the training.
 type OnRound<'a> = Box<dyn FnMut(&Round<'_>) -> ControlFlow<()> + Send + Sync + 'a>;
 
-/// A training to be: settings, an objective, and what is to be watched.
+/// Builder of a training: parameters, objective, validation data, metrics.
 pub struct Trainer<'a> {
     pub(super) params: Params,
     pub(super) objective: Box<dyn Objective>,
     pub(super) metrics: Vec<Box<dyn Metric>>,
-    /// The first is the one that early stopping goes by.
+    /// Validation sets; early stopping uses the first.
     pub(super) valid: Vec<&'a Dataset>,
     pub(super) init: Option<&'a Model>,
     pub(super) watch_train: bool,
@@ -35,7 +35,7 @@ impl fmt::Debug for Trainer<'_> {
 }
 
 impl<'a> Trainer<'a> {
-    /// A training by these settings.
+    /// Creates a trainer without validation data and metrics.
     #[must_use]
     pub fn new(params: Params, objective: Box<dyn Objective>) -> Self {
         Self {
@@ -49,52 +49,53 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Measures this after every round: on the validation data if there is any, else on the training data. Early
-    /// stopping goes by the first.
+    /// Adds a metric that is evaluated after every round, on the validation data if there is any, else on the training
+    /// data. Early stopping uses the first metric.
     #[must_use]
     pub fn metric(mut self, metric: Box<dyn Metric>) -> Self {
         self.metrics.push(metric);
         self
     }
 
-    /// Data to measure on, made by [`Dataset::like`]. There may be several: early stopping and the best round go by the
-    /// first, the others are only measured.
+    /// Adds a validation set, created with [`Dataset::like`]. Early stopping and the best round use the first set;
+    /// others are only evaluated.
     #[must_use]
     pub fn valid(mut self, data: &'a Dataset) -> Self {
         self.valid.push(data);
         self
     }
 
-    /// Measures on the training data, too.
+    /// Evaluates metrics on the training data, too.
     #[must_use]
     pub fn watch_train(mut self) -> Self {
         self.watch_train = true;
         self
     }
 
-    /// Adds trees to those of a model. Each dataset must [start from it](Dataset::start_from).
+    /// Adds trees to those of a model. Every dataset must [start from it](Dataset::start_from).
     #[must_use]
     pub fn continue_from(mut self, model: &'a Model) -> Self {
         self.init = Some(model);
         self
     }
 
-    /// Calls this after every round. `ControlFlow::Break` ends the training with the trees there are.
+    /// Sets a callback that is called after every round. `ControlFlow::Break` ends the training with the trees grown so
+    /// far.
     #[must_use]
     pub fn on_round(mut self, call: impl FnMut(&Round<'_>) -> ControlFlow<()> + Send + Sync + 'a) -> Self {
         self.on_round = Some(Box::new(call));
         self
     }
 
-    /// Grows the trees. The rows of the data are moved around meanwhile, and back at the end.
+    /// Trains a model. The rows of `data` are reordered during training and restored at the end.
     ///
     /// # Errors
-    /// [`TrainError`] if settings or data cannot be used.
+    /// Returns a [`TrainError`] if parameters or data are invalid.
     pub fn train(mut self, data: &mut Dataset) -> Result<Training, TrainError> {
         self.params.check()?;
         self.check(data)?;
         let precision = self.params.gradient_precision.of(data.n_rows());
-        // From here on in the pool: handing over every small piece of work from outside would cost more than the work.
+        // Enter the pool once: submitting every small task from outside would cost more than the task.
         rayon::scope(|_| match precision {
             GradientPrecision::Pair8 => Rounds::<Codes8>::new(&mut self, data)?.run(),
             GradientPrecision::Pair4 => Rounds::<Codes4>::new(&mut self, data)?.run(),
@@ -102,12 +103,12 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Tells the callback of a round; whether it wants an end.
+    /// Calls the callback of a round; returns whether to stop.
     pub(super) fn tell(&mut self, round: &Round<'_>) -> bool {
         self.on_round.as_mut().is_some_and(|call| call(round).is_break())
     }
 
-    /// What a model's file says of its training.
+    /// Returns the metadata of the model file.
     pub(super) fn metadata(&self, best_round: Option<usize>) -> BTreeMap<String, String> {
         let Params { n_estimators, learning_rate, num_leaves, growth, gradient_precision, seed, .. } = &self.params;
         let mut said = vec![
@@ -139,42 +140,44 @@ impl<'a> Trainer<'a> {
             return Err(TrainError::NothingToWatch);
         }
         let Some(model) = self.init else {
-            // Its trees would be those of two models.
+            // Data that starts from a model without `continue_from` would give a model that lacks the earlier trees.
             let starts = all_data().any(|data| data.start.is_some());
-            let reason = "the data starts from it; see Trainer::continue_from".to_owned();
+            let reason = "the data starts from it, but the trainer does not; call Trainer::continue_from".to_owned();
             return if starts { Err(TrainError::Continue { reason }) } else { Ok(()) };
         };
         let outputs = model.output.base_scores.len();
         let reason = if outputs != self.objective.n_outputs() {
-            Some(format!("it has {outputs} scores per row, the objective {}", self.objective.n_outputs()))
+            Some(format!("it has {outputs} scores per row, but the objective has {}", self.objective.n_outputs()))
         } else if model.inputs.len() != data.n_features() {
-            Some(format!("it has {} features, the data {}", model.inputs.len(), data.n_features()))
+            Some(format!("it has {} features, but the data has {}", model.inputs.len(), data.n_features()))
         } else if all_data().any(|data| data.start.as_ref().map(Vec::len) != Some(data.n_rows() * outputs)) {
-            Some("the data does not start from it; see Dataset::start_from".to_owned())
+            Some("the data does not start from it; call Dataset::start_from".to_owned())
         } else if model.output.link != self.objective.link() {
             let (its, own) = (model.output.link, self.objective.link());
-            // Of two slopes, the names are the same.
-            let slopes = if its.name() == own.name() { " of another slope" } else { "" };
-            Some(format!("its predictions have the link {}, those of the objective {}{slopes}", its.name(), own.name()))
+            // Link functions with different slopes have the same name.
+            let slopes = if its.name() == own.name() { " with another slope" } else { "" };
+            Some(format!("its link function is {}, but that of the objective is {}{slopes}", its.name(), own.name()))
         } else if model.output.average {
-            Some("its scores are means, those of a training are sums".to_owned())
+            Some("its scores are averages over trees, but training adds trees up".to_owned())
         } else {
             let categories = |feature: &usize| matches!(model.inputs[*feature].kind, InputKind::Categorical { .. });
             let other = (0..data.n_features()).find(|feature| data.is_categorical(*feature) != categories(feature));
-            other.map(|feature| format!("one of it and the data has categories in {}", data.schema.names()[feature]))
+            other.map(|feature| {
+                format!("feature `{}` is categorical in only one of model and data", data.schema.names()[feature])
+            })
         };
         reason.map_or(Ok(()), |reason| Err(TrainError::Continue { reason }))
     }
 }
 
-/// Which data a metric is of.
+/// Data that a metric was evaluated on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvalSet {
-    /// The rows that trees are grown on.
+    /// Training data.
     Train,
-    /// The rows that were held back: the first of [`Trainer::valid`].
+    /// The first validation set of [`Trainer::valid`].
     Valid,
-    /// Further rows that were held back, counted from 1.
+    /// A further validation set, counted from 1.
     Further(usize),
 }
 
@@ -188,37 +191,37 @@ impl fmt::Display for EvalSet {
     }
 }
 
-/// A metric after a round.
+/// Value of a metric after a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricValue {
-    /// On which data.
+    /// Data that the metric was evaluated on.
     pub data: EvalSet,
-    /// Of which metric.
+    /// Name of the metric.
     pub name: String,
-    /// Its value.
+    /// Value of the metric.
     pub value: f64,
 }
 
-/// How far a training has come.
+/// Progress of a training.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// Counted from 0.
+    /// 0-based index of the round.
     pub index: usize,
-    /// Rounds there will be at most.
+    /// Maximum number of rounds.
     pub total: usize,
-    /// The metrics after this round.
+    /// Metrics after this round.
     pub metrics: &'a [MetricValue],
 }
 
-/// What came out of a training.
+/// Result of a training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
-    /// The trees; up to the best round if training stopped early.
+    /// Trained model; up to the best round with early stopping.
     pub model: Model,
-    /// The metrics after each round.
+    /// Metrics after each round.
     pub history: Vec<Vec<MetricValue>>,
-    /// The round whose first metric on the (first) validation data was best, if any was measured.
+    /// Round with the best value of the first metric on the first validation set, if any was evaluated.
     pub best_round: Option<usize>,
-    /// How gradients were kept: what `Auto` came to.
+    /// Gradient precision that was used, never `Auto`.
     pub precision: GradientPrecision,
 }

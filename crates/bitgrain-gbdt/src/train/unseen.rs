@@ -1,4 +1,4 @@
-//! Missing values of features that missed none when their cuts were found: no bin stands for them.
+//! Missing values of features that had none when their cuts were computed, and thus have no missing-value bin.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use rayon::prelude::*;
 
 use crate::feature::{BinCuts, Features};
 
-/// Features that are read at a time: a cache line of a row of f32.
+/// Features read at a time: their f32 values fill a cache line of a row.
 const FEATURES: usize = 16;
 
-/// Rows that are read at a time: what they need stays in cache.
+/// Rows read at a time; they fit in cache.
 const ROWS: usize = 2048;
 
-/// Rows that miss a value of a feature without a bin for missing values.
+/// Rows with a missing value in a feature without a missing-value bin.
 ///
-/// Bins put these values into the last bin of their feature, but splits send them to the larger child.
+/// Binning puts these values into the last bin of their feature, but splits send them to the larger child.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Unseen {
-    /// A bit for each row, by feature; only of features with such rows.
+    /// Bitmap of rows by feature; features without such rows have no entry.
     flags: BTreeMap<usize, Vec<u64>>,
 }
 
 impl Unseen {
-    /// Looks for missing values in raw features.
+    /// Finds the missing values of raw features.
     pub(super) fn of(features: &Features<'_>, cuts: &BinCuts) -> Self {
         let without: Vec<usize> =
             (0..features.n_features()).filter(|&feature| cuts.map().missing_bin(feature).is_none()).collect();
@@ -49,12 +49,12 @@ impl Unseen {
         Self { flags: groups.par_iter().map(of_group).reduce(BTreeMap::new, merged) }
     }
 
-    /// The flags of a feature, if any row misses it.
+    /// Returns the bitmap of a feature, or `None` if it has no such rows.
     pub(super) fn flags(&self, feature: usize) -> Option<&[u64]> {
         self.flags.get(&feature).map(Vec::as_slice)
     }
 
-    /// Those of some rows, in the order given.
+    /// Returns the bitmaps of some rows in the given order.
     pub(super) fn rows(&self, rows: &[usize]) -> Self {
         let mut chosen = BTreeMap::new();
         for (&feature, flags) in &self.flags {
@@ -65,7 +65,7 @@ impl Unseen {
     }
 }
 
-/// Whether the flag of a row is set.
+/// Returns whether the bit of a row is set.
 pub(super) fn is_set(flags: &[u64], row: usize) -> bool {
     flags[row / 64] >> (row % 64) & 1 == 1
 }

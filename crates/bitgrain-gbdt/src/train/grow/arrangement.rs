@@ -1,4 +1,4 @@
-//! The rows in the order of the nodes they are in: the rows of each node lie together, and move when it is split.
+//! Rows grouped by node: the rows of a node are contiguous, and are partitioned in place when it is split.
 
 use std::ops::Range;
 
@@ -11,23 +11,23 @@ use crate::feature::BinMap;
 use crate::train::along::{Along, swap_items, taken};
 use crate::train::slots::{Place, Plan, Slots, TilePlan, Wide, WideMut};
 
-/// Rows whose side is asked for at a time; a multiple of 64.
+/// Rows flagged at a time; a multiple of 64.
 const CHUNK: usize = 1 << 14;
 
-/// Trades that are worth more threads than one.
+/// Minimum number of swaps for parallel work.
 const TRADES: usize = 1 << 13;
 
-/// Which bins of a feature go left.
+/// Direction of each bin of a feature.
 #[derive(Debug, Clone)]
 pub(crate) struct Sides {
     pub(crate) feature: usize,
-    /// For each bin of the feature.
+    /// Whether each bin of the feature goes left.
     pub(crate) left: Vec<bool>,
 }
 
 impl Sides {
-    /// Makes the bins of one side of a node's histogram those of no rows; returns whether any was not. Bins that are
-    /// the difference of two sums of floats keep a rounding error where no rows are left.
+    /// Zeroes the bins of one side of a histogram; returns whether any was nonzero. A histogram that was computed as a
+    /// difference of float sums keeps rounding errors in bins without rows.
     pub(crate) fn clear<S: Sum>(&self, is_left: bool, map: &BinMap, histogram: &mut [S]) -> bool {
         let bins = histogram[map.feature_offsets()[self.feature] as usize..].iter_mut();
         let errors = bins.zip(&self.left).filter(|(bin, left)| **left == is_left && **bin != S::default());
@@ -35,19 +35,19 @@ impl Sides {
     }
 }
 
-/// Records of rows, and which row each is: all of them, or those of a node.
+/// Bins, gradients and indices of all rows or of the rows of a node.
 #[derive(Debug)]
 pub(crate) struct Arrangement<'a, P> {
     pub(crate) plan: &'a Plan,
-    /// The records of each tile.
+    /// Records of each tile.
     pub(crate) tiles: Vec<&'a mut [u8]>,
-    /// Columns of the wide features.
+    /// Columns of wide features.
     pub(crate) wide: Vec<WideMut<'a>>,
-    /// The row at each place.
+    /// Row index at each position.
     pub(crate) order: &'a mut [u32],
-    /// The gradients of the row at each place.
+    /// Gradients of the row at each position.
     pub(crate) pairs: &'a mut [P],
-    /// Other numbers of the row at each place.
+    /// Other columns that move with the rows.
     pub(crate) along: Vec<Along<'a>>,
 }
 
@@ -59,7 +59,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         Self { plan, tiles, wide, order, pairs, along }
     }
 
-    /// The rows of some nodes, which come one after another.
+    /// Splits off the rows of some nodes, which must be in ascending order.
     pub(crate) fn parts(&mut self, nodes: &[Range<usize>]) -> Vec<Arrangement<'_, P>> {
         let mut columns = Arrangement {
             plan: self.plan,
@@ -78,14 +78,14 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         nodes.iter().map(&mut part).collect()
     }
 
-    /// The rows of one node.
+    /// Splits off the rows of one node.
     pub(crate) fn part(&mut self, node: Range<usize>) -> Arrangement<'_, P> {
         let mut parts = self.parts(&[node]);
-        // As many as were asked for.
+        // `parts` returns one part per node.
         parts.remove(0)
     }
 
-    /// Takes the `len` rows behind the first `gap` away.
+    /// Removes `len` rows after the first `gap` rows and returns them.
     fn cut(&mut self, gap: usize, len: usize) -> Self {
         let plan = self.plan;
         let tile = |(tile, plan): (&mut &'a mut [u8], &TilePlan)| taken(tile, gap * plan.width, len * plan.width);
@@ -99,14 +99,14 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         }
     }
 
-    /// Moves the rows so that those that go left come first; returns how many they are.
+    /// Partitions the rows so that those that go left come first; returns their number.
     pub(crate) fn split(&mut self, sides: &Sides, map: &BinMap) -> usize {
         let (flags, count) = self.flags(sides, map);
         self.sort(&flags, count);
         count
     }
 
-    /// Moves some rows before all others; returns how many they are. `chosen` is by row, not by place.
+    /// Moves the chosen rows to the front; returns their number. `chosen` is indexed by row, not by position.
     pub(crate) fn bring_to_front(&mut self, chosen: &[bool]) -> usize {
         let words = self.order.par_chunks(64).map(|rows| {
             rows.iter().zip(0..).fold(0, |word, (&row, bit)| word | u64::from(chosen[row as usize]) << bit)
@@ -117,7 +117,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         count
     }
 
-    /// A bit for each row: whether it goes left; and how many do.
+    /// Returns a bitmap of the rows that go left, and their number.
     fn flags(&self, sides: &Sides, map: &BinMap) -> (Vec<u64>, usize) {
         let n_rows = self.order.len();
         let mut flags = vec![0_u64; n_rows.div_ceil(64)];
@@ -136,7 +136,7 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     fn flag(&self, rows: Range<usize>, sides: &Sides, map: &BinMap, flags: &mut [u64]) -> usize {
         match self.plan.places[sides.feature] {
             Place::Constant => {
-                debug_assert!(map.n_bins(sides.feature) == 1, "only constant features are nowhere");
+                debug_assert!(map.n_bins(sides.feature) == 1, "only constant features are not stored");
                 0
             }
             Place::Slot { tile, slot, member } => {
@@ -159,7 +159,8 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
         }
     }
 
-    /// Moves the flagged rows, which are `middle`, before the others: rows on the wrong side trade places.
+    /// Partitions the rows: the `middle` flagged rows come first. Swaps only rows that are on the wrong side, so the
+    /// order of the others is kept.
     fn sort(&mut self, flags: &[u64], middle: usize) {
         let (left, right) = &misplaced(flags, middle, self.order.len());
         let Self { plan, tiles, wide, order, pairs, along } = self;
@@ -187,23 +188,25 @@ impl<'a, P: Send + Sync + Copy> Arrangement<'a, P> {
     }
 }
 
-/// Which rows before the middle go right, counted from the first row, and which behind it go left, counted from the
-/// middle. There are as many of the one as of the other.
+/// Returns the positions before `middle` of rows that go right, and the positions after it, relative to `middle`, of
+/// rows that go left. Both lists have the same length.
 fn misplaced(flags: &[u64], middle: usize, end: usize) -> (Vec<u32>, Vec<u32>) {
     let mut left = Vec::new();
     let mut right = Vec::new();
     for (at, &word) in flags.iter().enumerate() {
         let first = at * 64;
-        // Bits of rows before the middle, of this word.
+        // Mask of the bits before `middle` in this word.
         let before = match middle.saturating_sub(first) {
             0 => 0,
             bits @ 1..64 => u64::MAX >> (64 - bits),
             _ => u64::MAX,
         };
+        // Mask of the bits of existing rows: the last word may be partial.
         let there = match end - first {
             bits @ 1..64 => u64::MAX >> (64 - bits),
             _ => u64::MAX,
         };
+        // `first` may be before `middle`; the wrapping subtraction is undone when the bit offset is added.
         positions(!word & before & there, first, &mut left);
         positions(word & !before, first.wrapping_sub(middle), &mut right);
     }
@@ -211,11 +214,11 @@ fn misplaced(flags: &[u64], middle: usize, end: usize) -> (Vec<u32>, Vec<u32>) {
     (left, right)
 }
 
-/// Adds the positions of the ones of a word.
+/// Appends the positions of the set bits of a word.
 fn positions(mut word: u64, first: usize, out: &mut Vec<u32>) {
     while word != 0 {
         let at = first.wrapping_add(word.trailing_zeros() as usize);
-        #[expect(clippy::cast_possible_truncation, reason = "the dataset refuses more rows than 32 bits count")]
+        #[expect(clippy::cast_possible_truncation, reason = "datasets have at most `u32::MAX` rows")]
         out.push(at as u32);
         word &= word - 1;
     }

@@ -1,8 +1,8 @@
-//! Leaf-wise and depth-wise growth: leaf after leaf, the best first.
+//! Leaf-wise and depth-wise growth: splits the best leaf first.
 //!
-//! Leaves do not wait for their turn to be parted. Whenever the best one is not parted yet, the next few are parted with
-//! it, each on a thread of its own: they are nearly always split later. Which ones these are does not depend on the
-//! threads, nor do the trees.
+//! Leaves are partitioned speculatively: whenever the best leaf is not partitioned yet, the next best ones are
+//! partitioned in parallel with it, because nearly all of them are split later. The selection does not depend on the
+//! number of threads, nor do the trees.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -13,20 +13,20 @@ use super::{Arrangement, Growing, Histogram, Numbers, Totals, children, subtract
 use crate::train::Growth;
 use crate::train::split::Found;
 
-/// Leaves that are parted at once.
+/// Number of leaves partitioned at once.
 const AT_ONCE: usize = 4;
 
-/// Work on some leaves that is worth more threads than one, in additions to bins: a quarter of a millisecond. Below it,
-/// a thread that has to be woken comes too late.
+/// Minimum work on a batch of leaves for parallel execution, in additions to bins: about a quarter of a millisecond.
+/// Waking a thread takes too long for less.
 const ADDITIONS: usize = 1 << 19;
 
-/// What each bin of a histogram costs beside the rows, in additions: to clear, to subtract, to search in two children.
+/// Cost of a histogram bin in additions, on top of the rows: clearing, subtracting, searching in two children.
 const PER_BIN: usize = 6;
 
-/// Bins whose search is worth more threads than one.
+/// Minimum number of bins for a parallel search.
 const BINS: usize = 1 << 13;
 
-/// A leaf that may be split.
+/// Leaf that can be split.
 struct Open<S> {
     found: Found<S>,
     state: State<S>,
@@ -34,14 +34,14 @@ struct Open<S> {
 
 enum State<S> {
     Whole(Histogram<S>),
-    /// Its rows are where those of its children will be.
+    /// Rows are already ordered by child.
     Parted(Box<Children<S>>),
 }
 
-/// Left and right: their sums, and what their splits would be.
+/// Sums and best splits of the left and the right child.
 type Children<S> = [(Totals<S>, Option<Open<S>>); 2];
 
-/// A leaf to part: its number, its rows, what is known of it, and a histogram to fill.
+/// Leaf to partition: index, rows, best split, and a histogram to reuse.
 type Task<'r, N> = (
     usize,
     Arrangement<'r, <N as Numbers>::Pair>,
@@ -49,7 +49,7 @@ type Task<'r, N> = (
     Option<Histogram<<N as Numbers>::Sum>>,
 );
 
-/// Leaves, as far as they are open, and histograms that nobody needs any more.
+/// Best split of each leaf that can be split, and histograms to reuse.
 struct Leaves<S> {
     open: Vec<Option<Open<S>>>,
     spare: Vec<Histogram<S>>,
@@ -80,7 +80,7 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
 }
 
 impl<S: super::Sum> Leaves<S> {
-    /// Open leaves, those first that are to be split first; of equal ones, the older.
+    /// Returns the leaves that can be split, in the order of splitting. Ties go to the older leaf.
     fn best<N: Numbers<Sum = S>>(&self, growing: &Growing<'_, N>) -> Vec<usize> {
         let by_depth = growing.grower.params.growth == Growth::DepthWise;
         let key = |&leaf: &usize| {
@@ -92,11 +92,11 @@ impl<S: super::Sum> Leaves<S> {
         best
     }
 
-    /// Parts the best leaves that are whole.
+    /// Partitions the best leaves that are not partitioned yet.
     fn part<N: Numbers<Sum = S>>(&mut self, growing: &Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
         let left = growing.grower.params.num_leaves - growing.grown.leaves.len();
         let is_whole = |leaf: &usize| matches!(&self.open[*leaf], Some(Open { state: State::Whole(_), .. }));
-        // Those that are parted will be split before, or take their turns from others.
+        // `take(left)` comes before the filter: leaves that are already partitioned use up the remaining splits, too.
         let mut nodes: Vec<usize> =
             self.best::<N>(growing).into_iter().take(left).filter(is_whole).take(AT_ONCE).collect();
         nodes.sort_unstable_by_key(|&leaf| growing.grown.leaves[leaf].rows.start);
@@ -124,8 +124,9 @@ impl<S: super::Sum> Leaves<S> {
     }
 }
 
-/// Moves the rows of a leaf to where its children will be, and looks for the splits of these. A split that sends all rows
-/// one way was found for a rounding error, and gives way to the next best; `None` if no other is left.
+/// Partitions the rows of a leaf by its split and searches for the splits of both children. A split that sends all rows
+/// one way was caused by a rounding error; it is replaced by the next best one. Returns `None` if no other split is
+/// left.
 fn part_leaf<N: Numbers>(
     growing: &Growing<'_, N>,
     leaf: usize,
@@ -153,12 +154,13 @@ fn part_leaf<N: Numbers>(
     };
     let [left, right] = children::<N>(&node.totals, found.left, rows.pairs, middle);
     let ways = [true, false].map(|is_left| (node.depth + 1, way_on(node.way, is_left)));
-    // The last split of a tree needs nothing of its children.
+    // The children of the last split are never split, so they need no histograms.
     let last = growing.grown.leaves.len() + 1 >= growing.grower.params.num_leaves;
     if last || !(may_split(growing, &left, ways[0].0) || may_split(growing, &right, ways[1].0)) {
         spares.push(large);
         return Some(Open { found, state: State::Parted(Box::new([(left, None), (right, None)])) });
     }
+    // Build only the smaller child's histogram; the other one is the difference.
     let smaller_left = middle <= n_rows - middle;
     let smaller = if smaller_left { 0..middle } else { middle..n_rows };
     let small = growing.histogram(rows, smaller, spares.pop().unwrap_or_default());
@@ -177,7 +179,7 @@ fn part_leaf<N: Numbers>(
     Some(Open { found, state: State::Parted(Box::new([(left, open_left), (right, open_right)])) })
 }
 
-/// A node with its best split, if it may be split and has one; else its histogram is spare.
+/// Returns a node with its best split, or `None` if it cannot be split; its histogram is then reused.
 fn open<N: Numbers>(
     growing: &Growing<'_, N>,
     totals: &Totals<N::Sum>,
@@ -195,7 +197,7 @@ fn open<N: Numbers>(
     }
 }
 
-/// Whether it is worth looking for a split.
+/// Returns whether a node may be split: it is above the maximum depth and has rows for two children.
 fn may_split<N: Numbers>(growing: &Growing<'_, N>, totals: &Totals<N::Sum>, depth: usize) -> bool {
     let min_rows = growing.grower.params.min_child_samples.max(1).saturating_mul(2);
     depth < growing.grower.max_depth() && totals.rows >= min_rows

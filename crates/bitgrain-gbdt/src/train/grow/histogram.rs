@@ -1,4 +1,4 @@
-//! Sums of gradients for every bin of every feature, over the rows of a node.
+//! Histograms: sums of gradients per bin over the rows of a node.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use super::{Arrangement, Numbers};
 use crate::feature::BinMap;
 use crate::train::slots::{TilePlan, WideMut};
 
-/// Rows that are added on one thread, at least. Sums of floats depend on it, so it never depends on the threads.
+/// Minimum number of rows per task. Float sums depend on it, so it must not depend on the number of threads.
 const CHUNK: usize = 1 << 15;
 
-/// Chunks of a node at most: each has a histogram of its own until they are added up.
+/// Maximum number of chunks per node: each has its own histogram until they are merged.
 const MAX_CHUNKS: usize = 64;
 
-/// Additions that are worth more threads than one: a tenth of a millisecond.
+/// Minimum number of additions for parallel work: about a tenth of a millisecond.
 const ADDITIONS: usize = 1 << 18;
 
-/// Sums for every global bin.
+/// Sums of every global bin.
 pub(crate) type Histogram<S> = Vec<S>;
 
-/// Adds up some rows of an arrangement into `out`, which holds zeros.
+/// Accumulates a range of rows into `out`, which must be zero.
 pub(crate) fn build<N: Numbers>(
     arrangement: &Arrangement<'_, N::Pair>,
     map: &BinMap,
@@ -50,7 +50,7 @@ pub(crate) fn build<N: Numbers>(
     } else {
         tasks.into_par_iter().map(one).collect()
     };
-    // In the order of the chunks, whichever was first.
+    // Merge in chunk order, not in completion order: float addition is not associative.
     for (tile, sums) in sums {
         let mut at = sums.into_iter();
         for member in all.tiles[tile].slots.iter().flatten() {
@@ -68,7 +68,7 @@ pub(crate) fn build<N: Numbers>(
     }
 }
 
-/// Sums for the bins of each feature of a tile, one feature after another in the order of its slots.
+/// Returns the sums of the bins of each feature of a tile, in slot order.
 fn tile_sums<N: Numbers>(plan: &TilePlan, records: &[u8], pairs: &[N::Pair]) -> Vec<N::Sum> {
     let mut cells: Vec<Slot<N::Cell>> = vec![[N::Cell::default(); _]; plan.width];
     let bins = plan.slots.iter().flatten().map(|member| member.bins as usize).sum();
@@ -76,9 +76,10 @@ fn tile_sums<N: Numbers>(plan: &TilePlan, records: &[u8], pairs: &[N::Pair]) -> 
     let rows = N::ROWS_PER_FLUSH.min(pairs.len().max(1));
     let mut parts = records.chunks(rows * plan.width).zip(pairs.chunks(rows)).peekable();
     while let Some((records, pairs)) = parts.next() {
-        // The plan's widths are those that there is a loop for.
+        // The plan only uses widths that the kernel supports.
         let added = add_pairs(records, pairs, &mut cells);
         debug_assert!(added.is_ok(), "{added:?}");
+        // f32 cells are flushed to f64 sums every few thousand rows to bound the rounding error; integer cells only once.
         take_apart::<N>(plan, &cells, &mut sums);
         if parts.peek().is_some() {
             cells.fill([N::Cell::default(); _]);
@@ -87,7 +88,7 @@ fn tile_sums<N: Numbers>(plan: &TilePlan, records: &[u8], pairs: &[N::Pair]) -> 
     sums
 }
 
-/// From the cells of bytes to the bins of the features that share them.
+/// Distributes the cells of byte values to the bins of the features that share the byte.
 fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [N::Sum]) {
     let mut rest = sums;
     for (members, cells) in plan.slots.iter().zip(cells) {
@@ -100,6 +101,7 @@ fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [
                 bins.iter_mut().zip(cells).for_each(|(bin, &cell)| N::flush(cell, bin));
                 continue;
             }
+            // The byte is a mixed-radix number: this feature's digit changes every `stride` codes.
             for (turn, run) in cells[..codes].chunks(stride).enumerate() {
                 run.iter().for_each(|&cell| N::flush(cell, &mut bins[turn % n_bins]));
             }
@@ -107,7 +109,7 @@ fn take_apart<N: Numbers>(plan: &TilePlan, cells: &[Slot<N::Cell>], sums: &mut [
     }
 }
 
-/// A feature of many bins: straight to its sums.
+/// Accumulates a wide feature directly, without cells.
 fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pair], out: &mut [N::Sum]) {
     use bitgrain_kernels::histograms::GradientPair;
     let mut pairs = pairs[rows.clone()].iter();
@@ -118,7 +120,7 @@ fn add_column<N: Numbers>(bins: &WideMut<'_>, rows: Range<usize>, pairs: &[N::Pa
     });
 }
 
-/// What is left of a node without one child is the other child.
+/// Subtracts a child from its node, which leaves the histogram of the other child.
 pub(crate) fn subtract<S: Sum>(node: &mut [S], child: &[S]) {
     node.iter_mut().zip(child).for_each(|(node, child)| *node = node.minus(*child));
 }

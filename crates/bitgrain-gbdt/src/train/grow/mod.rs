@@ -1,4 +1,4 @@
-//! Growing one tree.
+//! Growth of a single tree.
 
 mod arrangement;
 mod best_first;
@@ -20,18 +20,18 @@ use crate::model::Child;
 use crate::narrow::narrow;
 use crate::random::mixed;
 
-/// What a tree is grown with.
+/// Inputs of the growth of a tree.
 pub(crate) struct Grower<'a> {
     pub(crate) params: &'a Params,
     pub(crate) search: Search<'a>,
     pub(crate) rules: &'a Rules,
-    /// Features this tree may use.
+    /// Features sampled for this tree.
     pub(crate) features: &'a [usize],
-    /// Chooses the features of each node.
+    /// Seed of the feature sample of each node.
     pub(crate) seed: u64,
 }
 
-/// A tree whose leaves still lie together in the arrangement.
+/// Grown tree with the range of rows of each leaf.
 #[derive(Debug)]
 pub(crate) struct Grown<S> {
     pub(crate) splits: Vec<GrownSplit<S>>,
@@ -50,15 +50,15 @@ pub(crate) struct GrownSplit<S> {
 pub(crate) struct GrownLeaf<S> {
     pub(crate) rows: Range<usize>,
     pub(crate) totals: Totals<S>,
-    /// The split it hangs on, and whether to its left.
+    /// Index of the parent split, and whether this is its left child.
     parent: Option<(usize, bool)>,
     depth: usize,
-    /// A number that stands for its way from the root.
+    /// Hash of the path from the root.
     way: u64,
 }
 
 impl Grower<'_> {
-    /// Grows a tree on the rows of the arrangement.
+    /// Grows a tree on the rows of an arrangement.
     pub(crate) fn grow<N: Numbers>(&self, rows: &mut Arrangement<'_, N::Pair>) -> Grown<N::Sum> {
         let n_rows = rows.order.len();
         let totals = Totals { sum: sum_of::<N>(rows.pairs), rows: n_rows };
@@ -81,17 +81,18 @@ impl Grower<'_> {
         wanted
     }
 
-    /// Splits on the way to a leaf at most.
+    /// Maximum number of splits from the root to a leaf.
     fn max_depth(&self) -> usize {
         match (self.params.max_depth, self.params.growth) {
             (Some(depth), _) => depth,
-            // As many levels as the leaves need.
+            // As many levels as `num_leaves` needs.
             (None, Growth::Symmetric) => self.params.num_leaves.next_power_of_two().trailing_zeros() as usize,
             (None, _) => usize::MAX,
         }
     }
 
-    /// The features that a node may use, whose way from the root this is.
+    /// Returns the features that a node may use. The sample depends on the path, not on the order in which nodes are
+    /// split.
     fn features_of(&self, way: u64) -> Vec<usize> {
         let share = self.params.colsample_bynode;
         if share >= 1.0 {
@@ -101,16 +102,16 @@ impl Grower<'_> {
     }
 }
 
-/// A tree in the making.
+/// Tree under construction.
 struct Growing<'a, N: Numbers> {
     grower: &'a Grower<'a>,
     grown: Grown<N::Sum>,
-    /// Features that histograms are needed of.
+    /// Features whose histograms are needed.
     wanted: Vec<bool>,
 }
 
 impl<N: Numbers> Growing<'_, N> {
-    /// Makes a split of a leaf: the left child takes its place, the right child is a new leaf, which is returned.
+    /// Splits a leaf: the left child replaces it, the right child becomes a new leaf, whose index is returned.
     fn divide(&mut self, leaf: usize, found: Found<N::Sum>, [left, right]: [Totals<N::Sum>; 2]) -> usize {
         let split = self.grown.splits.len();
         let new = self.grown.leaves.len();
@@ -134,7 +135,7 @@ impl<N: Numbers> Growing<'_, N> {
         new
     }
 
-    /// Adds up some rows into a histogram of any content.
+    /// Builds the histogram of a range of rows, reusing the memory of `histogram`.
     fn histogram(
         &self,
         rows: &Arrangement<'_, N::Pair>,
@@ -149,14 +150,15 @@ impl<N: Numbers> Growing<'_, N> {
     }
 }
 
-/// The sums of both children, whose rows are those of a node up to the middle and behind it.
+/// Returns the sums of both children; the rows up to `middle` are those of the left child.
 fn children<N: Numbers>(
     node: &Totals<N::Sum>,
     found_left: N::Sum,
     pairs: &[N::Pair],
     middle: usize,
 ) -> [Totals<N::Sum>; 2] {
-    // Bins are sums of floats of few digits, of which rows that went the other way may leave nothing.
+    // Histogram bins of floats carry rounding errors of rows that went the other way, which may exceed a small child's
+    // sum. So the smaller child is summed directly; integer sums are exact anyway.
     let (left, right) = if !N::EXACT {
         (found_left, node.sum.minus(found_left))
     } else if middle <= pairs.len() - middle {
@@ -169,16 +171,16 @@ fn children<N: Numbers>(
     [Totals { sum: left, rows: middle }, Totals { sum: right, rows: pairs.len() - middle }]
 }
 
-/// The number of a child's way.
+/// Extends a path hash to a child.
 fn way_on(way: u64, is_left: bool) -> u64 {
     mixed(way.wrapping_mul(2) + u64::from(!is_left))
 }
 
-/// The sum of some rows, in parts that do not depend on the threads.
+/// Sums the gradients of some rows, in parts that do not depend on the number of threads.
 fn sum_of<N: Numbers>(pairs: &[N::Pair]) -> N::Sum {
     use bitgrain_kernels::histograms::GradientPair;
     const PART: usize = 1 << 15;
-    // Four sums at a time: each waits for the one before.
+    // Four independent accumulators hide the latency of the additions.
     let of_part = |pairs: &[N::Pair]| {
         let mut sums = [N::Sum::default(); 4];
         let (fours, rest) = pairs.as_chunks::<4>();

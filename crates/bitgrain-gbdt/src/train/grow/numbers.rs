@@ -1,40 +1,40 @@
-//! What gradients are kept and added as while a tree is grown: one type for each precision.
+//! `Numbers`: types of gradients and sums for each precision.
 
 use crate::gradient::{Codes, GradientPrecision, GradientRows, GradientsF32, GradientsPair4, GradientsPair8};
 use bitgrain_kernels::histograms::{CodeSum, GradientPair, Pair4, Pair8, PairF32};
 
-/// A precision: how a row carries its gradient, and what histograms add up.
+/// Gradient precision: the type stored per row and the types that histograms accumulate.
 pub(crate) trait Numbers: Send + Sync {
-    /// What a row carries.
+    /// Gradient pair of a row.
     type Pair: GradientPair<Cell = Self::Cell> + Send + Sync;
-    /// What the gradients of all rows are kept in.
+    /// Gradient array of all rows.
     type Rows: GradientRows<Pair = Self::Pair>;
-    /// What the inner loop adds to.
+    /// Accumulator of the inner loop.
     type Cell: Copy + Default + Send + Sync;
-    /// What a histogram keeps.
+    /// Sum stored in a histogram.
     type Sum: Sum;
-    /// Rows after which cells are moved to sums, because they would overflow or lose digits.
+    /// Number of rows after which cells are flushed to sums, because they would overflow or lose precision.
     const ROWS_PER_FLUSH: usize;
 
-    /// Its name.
+    /// Corresponding public precision.
     const PRECISION: GradientPrecision;
-    /// Whether sums are of gradients as they are.
+    /// Whether gradients are not quantized.
     const EXACT: bool;
-    /// Whether rounding to nearest would do harm.
+    /// Whether rounding to nearest would bias the sums too much.
     const ALWAYS_STOCHASTIC: bool;
 
-    /// The largest codes whose sums over so many rows can be told apart.
+    /// Returns the largest codes whose sums over `n_rows` rows do not overflow.
     fn codes(n_rows: usize) -> Codes;
 
     /// Adds a cell to a sum.
     fn flush(cell: Self::Cell, sum: &mut Self::Sum);
 }
 
-/// Sums of gradients and hessians.
+/// Sum of gradients and hessians.
 pub(crate) trait Sum: Copy + Default + Send + Sync + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Gradient and hessian, in units of their steps.
+    /// Returns gradient and hessian in units of their quantization steps.
     fn parts(self) -> (f64, f64);
 }
 
@@ -50,13 +50,13 @@ impl Sum for CodeSum {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "both are below 2^32")]
+    #[expect(clippy::cast_precision_loss, reason = "both halves are below 2^32")]
     fn parts(self) -> (f64, f64) {
         (self.grad() as f64, self.hess() as f64)
     }
 }
 
-/// Sums of floats.
+/// Sum in f64.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct FloatSum {
     grad: f64,
@@ -80,11 +80,11 @@ impl Sum for FloatSum {
     }
 }
 
-/// Codes of 8 bits.
+/// 8-bit codes.
 pub(crate) struct Codes8;
-/// Codes of 4 bits.
+/// 4-bit codes.
 pub(crate) struct Codes4;
-/// Floats.
+/// Unquantized f32.
 pub(crate) struct Floats;
 
 impl Numbers for Codes8 {
@@ -132,7 +132,7 @@ impl Numbers for Floats {
     type Rows = GradientsF32;
     type Cell = PairF32;
     type Sum = FloatSum;
-    /// Sums of so many floats of one sign keep 17 of 24 digits on average.
+    /// An f32 sum of 8192 values of one sign keeps 17 of 24 bits on average.
     const ROWS_PER_FLUSH: usize = 8192;
     const PRECISION: GradientPrecision = GradientPrecision::F32;
     const EXACT: bool = true;

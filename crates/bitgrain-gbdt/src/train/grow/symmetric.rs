@@ -1,4 +1,4 @@
-//! Symmetric trees: every node of a level asks the same question.
+//! Symmetric (oblivious) trees: all nodes of a level use the same split.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{Arrangement, Growing, Histogram, Numbers, Sides, Sum};
 use crate::train::split::{Found, How, Totals, is_larger};
 
-/// A question for a whole level.
+/// Split of a whole level.
 #[derive(Debug, Clone)]
 struct Question {
     gain: f64,
@@ -15,7 +15,7 @@ struct Question {
     sides: Sides,
 }
 
-/// Level after level, as long as a question gains anything.
+/// Grows level by level, as long as a split gains anything.
 pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangement<'_, N::Pair>) {
     let depth = growing.grower.max_depth().min(MAX_DEPTH);
     let all = growing.grown.leaves[0].rows.clone();
@@ -44,14 +44,14 @@ pub(super) fn grow<N: Numbers>(growing: &mut Growing<'_, N>, rows: &mut Arrangem
     }
 }
 
-/// Where the rows of a leaf are, to sort by.
+/// Returns the range of a leaf's rows as a sort key.
 fn place<N: Numbers>(growing: &Growing<'_, N>, leaf: usize) -> (usize, usize) {
     let rows = &growing.grown.leaves[leaf].rows;
     (rows.start, rows.end)
 }
 
-/// Finds the question of a level, and moves the rows of its nodes to where their children will be; returns how many go
-/// left in each node. A question that gained by a child without rows, which is a rounding error, is asked no more.
+/// Finds the split of a level and partitions the rows of its nodes; returns the number of rows that go left in each
+/// node. A split whose gain comes from a child without rows, that is, from a rounding error, is discarded.
 fn divide<N: Numbers>(
     growing: &Growing<'_, N>,
     histograms: &mut [Histogram<N::Sum>],
@@ -78,6 +78,7 @@ fn divide<N: Numbers>(
                 gained |= question.sides.clear(middle == 0, map, histogram) && gain != 0.0;
             }
         }
+        // Clearing rounding errors that had gained something changes the gains, so the search is repeated.
         if !gained {
             return Some((question, counts.into_iter().map(|(_, middle)| middle).collect()));
         }
@@ -91,8 +92,7 @@ struct Parted<S> {
     histograms: [Histogram<S>; 2],
 }
 
-/// The children of a node, whose rows are already where they belong, those of the left one first. Those of the last level
-/// need no histograms.
+/// Returns the children of a node whose rows are already partitioned. Children of the last level get no histograms.
 fn part<N: Numbers>(
     growing: &Growing<'_, N>,
     leaf: usize,
@@ -119,10 +119,10 @@ fn part<N: Numbers>(
     Parted { found, totals, histograms }
 }
 
-/// Leaves double with every level.
+/// Maximum depth: the number of leaves doubles with every level.
 const MAX_DEPTH: usize = 16;
 
-/// The question that gains most over all leaves.
+/// Returns the split with the largest total gain over all leaves.
 fn ask<N: Numbers>(growing: &Growing<'_, N>, histograms: &[Histogram<N::Sum>]) -> Option<Question> {
     let features = growing.grower.features_of(growing.grown.splits.len() as u64);
     let best = features.par_iter().filter_map(|&feature| of_feature(growing, histograms, feature));
@@ -145,13 +145,13 @@ fn of_feature<N: Numbers>(
     let missing = search.map.missing_bin(feature).map(|bin| bin as usize);
     let values = n_bins - usize::from(missing.is_some());
     let categorical = search.categorical[feature];
-    // Gains of every question: values up to a bin go left, without the missing ones and then with them.
+    // Gain of every candidate: values up to a bin go left, without missing values and with them.
     let mut gains = vec![[0.0; 2]; values];
     for (leaf, histogram) in growing.grown.leaves.iter().zip(histograms) {
         let bins = &histogram[start..end];
         let absent = missing.map_or_else(N::Sum::default, |bin| bins[bin]);
         let is_populated = |sum: &N::Sum| *sum != N::Sum::default();
-        // A leaf whose rows all go one way gains nothing: its sum is not that of its bins to the last bit.
+        // A leaf whose rows all go one way gains nothing; its computed gain would be the rounding error of its sums.
         let misses = usize::from(is_populated(&absent));
         let populated = bins[..values].iter().filter(|bin| is_populated(bin)).count();
         let (mut left, mut n_left) = (N::Sum::default(), 0);
@@ -181,7 +181,7 @@ fn of_feature<N: Numbers>(
         let bins = || histograms.iter().map(|histogram| &histogram[start..end]);
         let misses = missing.is_some_and(|missing| bins().any(|bins| bins[missing] != N::Sum::default()));
         let hess = |to: usize| bins().flat_map(|bins| &bins[..to]).map(|bin| bin.parts().1).sum::<f64>();
-        // A level that misses nothing says nothing of missing values: they go with most of its rows.
+        // A level without missing values does not determine their direction: they follow the majority of its rows.
         !misses && !search.missing_last[feature] && is_larger(hess(bin + 1), hess(values))
     };
     let mut sides = Sides { feature, left: vec![false; n_bins] };
@@ -198,7 +198,7 @@ fn of_feature<N: Numbers>(
     Some(Question { gain, how, sides })
 }
 
-/// What a leaf gains by a split. One that would leave too little on a side gains nothing by it.
+/// Returns the gain of a split in one leaf; 0 if a child would violate the constraints.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 fn gain_of<N: Numbers>(growing: &Growing<'_, N>, node: &Totals<N::Sum>, left: N::Sum) -> f64 {
     let rules = growing.grower.rules;
@@ -216,7 +216,7 @@ fn gain_of<N: Numbers>(growing: &Growing<'_, N>, node: &Totals<N::Sum>, left: N:
     }
     let whole = rules.worth(grad, hess, 0.0);
     let gain = rules.worth(left_grad, left_hess, 0.0) + rules.worth(right_grad, right_hess, 0.0) - whole;
-    // Within the rounding error of the sums, and as much a loss.
+    // Gains and losses within the rounding error of the sums count as 0.
     if gain.abs() <= 1e-12 * whole { 0.0 } else { gain }
 }
 

@@ -1,4 +1,4 @@
-//! The bins of all rows as training reads them: records of bytes, a tile of features after another.
+//! Bins in the layout of training: one byte record per row and tile of features.
 
 mod plan;
 mod wide;
@@ -12,22 +12,22 @@ pub(crate) use wide::{Wide, WideMut};
 
 use crate::feature::BinSource;
 
-/// Rows that are filled at a time: their records stay in cache while one slot after another is written.
+/// Rows filled at a time: their records stay in cache while one slot after another is written.
 const BLOCK: usize = 4096;
 
-/// The bins of some rows.
+/// Bins of some rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Slots {
     pub(crate) plan: Arc<Plan>,
     pub(crate) n_rows: usize,
-    /// The records of each tile, row after row.
+    /// Records of each tile, row by row.
     pub(crate) tiles: Vec<Vec<u8>>,
-    /// Columns of the wide features.
+    /// Columns of wide features.
     pub(crate) wide: Vec<Wide>,
 }
 
 impl Slots {
-    /// The bins of a source, in the places of the plan.
+    /// Reads the bins of a source into the layout of a plan.
     pub(crate) fn fill(source: &dyn BinSource, plan: Arc<Plan>) -> Self {
         let n_rows = source.n_rows();
         let mut tiles: Vec<Vec<u8>> = plan.tiles.iter().map(|tile| vec![0; n_rows * tile.width]).collect();
@@ -55,7 +55,7 @@ impl Slots {
         Self { plan, n_rows, tiles, wide }
     }
 
-    /// Some of the rows.
+    /// Returns a subset of the rows in the given order.
     pub(crate) fn rows(&self, rows: &[usize]) -> Self {
         let records = |(plan, tile): (&TilePlan, &Vec<u8>)| -> Vec<u8> {
             rows.iter().flat_map(|&row| &tile[row * plan.width..(row + 1) * plan.width]).copied().collect()
@@ -68,10 +68,10 @@ impl Slots {
         }
     }
 
-    /// Moves every row back to its own place.
+    /// Moves every row back to its original position.
     pub(crate) fn restore(&mut self, order: &mut [u32]) {
         for place in 0..order.len() {
-            // Follows a cycle until its first row is in place.
+            // Follow the cycle of the permutation until its first row is in place.
             while order[place] as usize != place {
                 let other = order[place] as usize;
                 order.swap(place, other);
@@ -86,9 +86,12 @@ impl Slots {
     }
 }
 
-/// Adds a feature's part to its byte of each record.
+/// Adds a feature's digit to its byte of each record.
 fn add_bins(column: &[u8], member: Member, records: &mut [u8], width: usize, slot: usize) {
-    #[expect(clippy::cast_possible_truncation, reason = "the bins of all features of a slot fit its byte")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the features of a slot are chosen so that the sum fits a byte"
+    )]
     let stride = member.stride as u8;
     for (record, &bin) in records.chunks_exact_mut(width).zip(column) {
         record[slot] += bin * stride;

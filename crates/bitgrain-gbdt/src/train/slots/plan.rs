@@ -1,4 +1,4 @@
-//! Where the bins of each feature are kept: a byte of a row's record, shared with others if they are few, or a column.
+//! Storage plan of bins: bytes of row records, shared by features with few bins, or columns of wide features.
 
 use bitgrain_kernels::histograms::MAX_SLOTS;
 
@@ -6,36 +6,36 @@ use super::Wide;
 use crate::feature::BinMap;
 use crate::narrow::narrow;
 
-/// Codes of a byte.
+/// Number of values of a byte.
 const CODES: u32 = 256;
 
-/// Fewer rows than this do not pay for taking shared bytes apart again.
+/// Minimum number of rows for sharing bytes: below it, splitting them up again costs more than it saves.
 const ROWS_TO_SHARE: usize = 20_000;
 
-/// Features of at most this many bins share a byte with others.
+/// Maximum number of bins of features that share a byte.
 const FEW_BINS: u32 = 16;
 
-/// Where the bins of each feature are kept.
+/// Storage location of the bins of each feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) tiles: Vec<TilePlan>,
-    /// Features of more bins than a byte has codes: a column each.
+    /// Features with more bins than a byte holds; each has a column.
     pub(crate) wide: Vec<u32>,
-    /// Bytes that the wide bins of a row take.
+    /// Size in bytes of the wide bins of a row.
     wide_bytes: usize,
-    /// Where each feature is.
+    /// Location of each feature.
     pub(crate) places: Vec<Place>,
 }
 
-/// Slots whose cells fit a cache, as one record for each row.
+/// Slots that are stored in one record per row, few enough that their histogram cells fit in cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TilePlan {
     pub(crate) slots: Vec<Vec<Member>>,
-    /// Bytes of a record: the slots, and some zeros to make it a multiple of four.
+    /// Size of a record in bytes: one per slot, padded with zeros to a multiple of four.
     pub(crate) width: usize,
 }
 
-/// A feature in a slot: the slot's byte is the sum of `bin * stride` over its features.
+/// Feature in a slot. The slot's byte is a mixed-radix number, the sum of `bin * stride` over its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) feature: u32,
@@ -44,20 +44,20 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// The feature's bin in a byte of its slot.
+    /// Extracts the feature's bin from a byte of its slot.
     pub(crate) fn bin(self, byte: u32) -> u32 {
         byte / self.stride % self.bins
     }
 }
 
-/// Where a feature is.
+/// Location of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nowhere: all rows are in its only bin.
+    /// Not stored: the feature has a single bin.
     Constant,
-    /// In a byte of a record.
+    /// A byte of a record.
     Slot { tile: usize, slot: usize, member: Member },
-    /// In a column of its own.
+    /// A separate column.
     Wide { column: usize },
 }
 
@@ -85,18 +85,18 @@ impl Plan {
         Self { tiles, wide, wide_bytes, places }
     }
 
-    /// The features of all slots, in the order of tiles and slots.
+    /// Iterates over the features of all slots, by tile and slot.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
         self.tiles.iter().flat_map(|tile| tile.slots.iter().flatten())
     }
 
-    /// Bytes that the bins of a row take.
+    /// Size in bytes of the bins of a row.
     pub(crate) fn row_bytes(&self) -> usize {
         self.tiles.iter().map(|tile| tile.width).sum::<usize>() + self.wide_bytes
     }
 }
 
-/// Features of few bins, as many to a byte as it has codes for. Those of many bins first, so that small ones fill up.
+/// Packs features with few bins into shared bytes by first fit, largest first, so that small ones fill the gaps.
 fn shared(mut features: Vec<usize>, bins: impl Fn(usize) -> u32) -> Vec<Vec<Member>> {
     features.sort_by_key(|&feature| std::cmp::Reverse(bins(feature)));
     let mut slots: Vec<(u32, Vec<Member>)> = Vec::new();
@@ -113,7 +113,7 @@ fn shared(mut features: Vec<usize>, bins: impl Fn(usize) -> u32) -> Vec<Vec<Memb
     slots.into_iter().map(|(_, members)| members).collect()
 }
 
-/// As few tiles as hold all slots, of about equal width.
+/// Distributes slots over as few tiles as possible, of about equal width.
 fn tiles(slots: Vec<Vec<Member>>) -> Vec<TilePlan> {
     if slots.is_empty() {
         return Vec::new();

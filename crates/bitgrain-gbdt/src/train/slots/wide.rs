@@ -1,23 +1,23 @@
-//! Columns of features with more bins than a byte has codes.
+//! Columns of features with more than 256 bins.
 
 use std::ops::Range;
 
 use crate::feature::{BinBits, BinSource};
 use crate::train::along::{swap_items, taken};
 
-/// Rows that are read at a time: their bins stay in cache until they are narrowed.
+/// Rows read at a time: their bins stay in cache until they are narrowed.
 const BLOCK: usize = 4096;
 
-/// The bins of a feature, row after row, at the least width that holds them.
+/// Bins of a feature by row, in the smallest width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wide {
     /// Up to 65,536 bins.
     U16(Vec<u16>),
-    /// More.
+    /// More than 65,536 bins.
     U32(Vec<u32>),
 }
 
-/// Some rows of a column, to be moved.
+/// Mutable view of a range of rows of a column.
 #[derive(Debug)]
 pub(crate) enum WideMut<'a> {
     U16(&'a mut [u16]),
@@ -25,12 +25,12 @@ pub(crate) enum WideMut<'a> {
 }
 
 impl Wide {
-    /// Bytes of a bin of a feature with so many.
+    /// Size of a bin in bytes.
     pub(crate) fn width(n_bins: u32) -> usize {
         if BinBits::for_bins(n_bins) == BinBits::U32 { size_of::<u32>() } else { size_of::<u16>() }
     }
 
-    /// The bins of a feature.
+    /// Reads the bins of a feature.
     pub(crate) fn fill(source: &dyn BinSource, feature: usize) -> Self {
         let n_rows = source.n_rows();
         if Self::width(source.map().n_bins(feature)) == size_of::<u32>() {
@@ -44,13 +44,13 @@ impl Wide {
             let rows = start..n_rows.min(start + BLOCK);
             let block = &mut block[..rows.len()];
             source.fill_u32(&[feature], rows, block);
-            #[expect(clippy::cast_possible_truncation, reason = "features of more bins returned above")]
+            #[expect(clippy::cast_possible_truncation, reason = "features with more bins returned above")]
             column.extend(block.iter().map(|&bin| bin as u16));
         }
         Self::U16(column)
     }
 
-    /// The bin of a row.
+    /// Returns the bin of a row.
     pub(crate) fn get(&self, row: usize) -> usize {
         match self {
             Self::U16(column) => column[row].into(),
@@ -58,7 +58,7 @@ impl Wide {
         }
     }
 
-    /// The bins of some rows, in the order given.
+    /// Returns the bins of some rows in the given order.
     pub(crate) fn rows(&self, rows: &[usize]) -> Self {
         match self {
             Self::U16(column) => Self::U16(rows.iter().map(|&row| column[row]).collect()),
@@ -82,7 +82,7 @@ impl Wide {
 }
 
 impl WideMut<'_> {
-    /// The same rows, for a shorter time.
+    /// Reborrows the view for a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> WideMut<'_> {
         match self {
             Self::U16(column) => WideMut::U16(column),
@@ -90,7 +90,7 @@ impl WideMut<'_> {
         }
     }
 
-    /// Takes the `len` rows after the first `gap` away; rows after them are left.
+    /// Removes `len` rows after the first `gap` rows and returns them; the rows after them remain.
     pub(crate) fn take(&mut self, gap: usize, len: usize) -> Self {
         match self {
             Self::U16(column) => Self::U16(taken(column, gap, len)),
@@ -98,7 +98,7 @@ impl WideMut<'_> {
         }
     }
 
-    /// See [`swap_items`].
+    /// Swaps rows; see [`swap_items`].
     pub(crate) fn swap(&mut self, middle: usize, left: &[u32], right: &[u32]) {
         match self {
             Self::U16(column) => swap_items(column, middle, left, right),
@@ -106,7 +106,7 @@ impl WideMut<'_> {
         }
     }
 
-    /// Calls `visit` with the bin of each of some rows, in their order.
+    /// Calls `visit` with the bin of each row of a range.
     pub(crate) fn for_each(&self, rows: Range<usize>, mut visit: impl FnMut(usize)) {
         match self {
             Self::U16(column) => column[rows].iter().for_each(|&bin| visit(bin.into())),

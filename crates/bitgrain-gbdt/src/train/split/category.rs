@@ -1,9 +1,9 @@
-//! Splits of categories into two sets.
+//! Search for the best split of categories into two sets.
 
 use super::{Rules, Totals};
 use crate::train::grow::Sum;
 
-/// A split of categories: those of these bins go left, all others and the missing ones right.
+/// Split of categories: these bins go left, all other categories and missing values go right.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice<S> {
     pub(crate) worth: f64,
@@ -11,11 +11,11 @@ pub(crate) struct Choice<S> {
     pub(crate) left: S,
 }
 
-/// The best set, if any is allowed. `bins` are those of known categories, `missing` what the bin of all others holds.
-/// Both sides have a bin with rows.
+/// Returns the best allowed set. `bins` are the known categories, `missing` is the bin of all other values. Both sides
+/// have at least one populated bin.
 ///
-/// Of few categories, one against the rest. Of many, they are ordered by what they would predict alone, smoothed, and
-/// sets are taken from either end: the best of all sets is among these for squared loss.
+/// Few categories are tried one against the rest. Many categories are sorted by their smoothed individual prediction,
+/// and prefixes from either end are tried: for squared loss, the best set is among these (Fisher, 1958).
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 pub(crate) fn best_choice<S: Sum>(
     bins: &[S],
@@ -38,6 +38,7 @@ pub(crate) fn best_choice<S: Sum>(
     };
     let mut best: Option<Choice<S>> = None;
     let mut offer = |left: S, n_bins: usize, bins: &dyn Fn() -> Vec<usize>| {
+        // Both sides need a populated bin: a side without rows would gain from rounding errors only.
         if n_bins < populated
             && let Some(worth) = worth(left)
             && best.as_ref().is_none_or(|best| worth > best.worth)
@@ -50,7 +51,7 @@ pub(crate) fn best_choice<S: Sum>(
         some.for_each(|(bin, &sum)| offer(sum, 1, &|| vec![bin]));
         return best;
     }
-    // Too rare to be ordered, or not there at all: they stay on the right.
+    // Categories that are absent or too rare to be ranked stay on the right.
     let mut order: Vec<(f64, usize)> = (0..bins.len())
         .filter_map(|bin| {
             let (grad, hess_of) = real(bins[bin], rules);
@@ -71,7 +72,7 @@ pub(crate) fn best_choice<S: Sum>(
     best
 }
 
-/// Gradient and hessian themselves.
+/// Converts a sum from quantization steps to gradient and hessian.
 fn real<S: Sum>(sum: S, rules: &Rules) -> (f64, f64) {
     let (grad, hess) = sum.parts();
     (grad * rules.grad_step, hess * rules.hess_step)

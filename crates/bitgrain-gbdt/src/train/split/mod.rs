@@ -1,4 +1,4 @@
-//! Finding the best split of a node from its histogram.
+//! Search for the best split of a node from its histogram.
 
 mod category;
 mod numeric;
@@ -9,10 +9,10 @@ pub(crate) use search::{Found, How, Search};
 
 use super::Params;
 
-/// What a split must fulfil, and how it is valued. Gradients and hessians are in units of their steps.
+/// Constraints and regularization of splits. Histogram sums are in units of the quantization steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// Steps of gradients and hessians.
+    /// Quantization steps of gradients and hessians.
     pub(crate) grad_step: f64,
     pub(crate) hess_step: f64,
     pub(crate) lambda_l1: f64,
@@ -44,26 +44,26 @@ impl Rules {
         }
     }
 
-    /// How much lower the loss is (twice) if rows of these sums get a leaf of their own.
+    /// Returns twice the loss reduction if rows with these sums become a leaf.
     pub(crate) fn worth(&self, grad: f64, hess: f64, extra_l2: f64) -> f64 {
         let grad = self.shrunk(grad);
         let hess = hess + self.lambda_l2 + extra_l2;
         if hess > 0.0 { grad * grad / hess } else { 0.0 }
     }
 
-    /// The best value of a leaf of these sums.
+    /// Returns the optimal value of a leaf with these sums.
     pub(crate) fn leaf(&self, grad: f64, hess: f64) -> f64 {
         let hess = hess + self.lambda_l2;
         if hess > 0.0 { -self.shrunk(grad) / hess } else { 0.0 }
     }
 
-    /// Towards zero by `lambda_l1`.
+    /// Shrinks a gradient toward zero by `lambda_l1`.
     fn shrunk(&self, grad: f64) -> f64 {
         if self.lambda_l1 == 0.0 { grad } else { grad.signum() * (grad.abs() - self.lambda_l1).max(0.0) }
     }
 }
 
-/// The sums of a node.
+/// Sum and number of rows of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Totals<S> {
     pub(crate) sum: S,

@@ -1,4 +1,4 @@
-//! Splits between two bins of numbers.
+//! Search for the best cut of a numeric feature.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::histograms::{CutTerms, best_cut as search};
@@ -6,7 +6,7 @@ use bitgrain_kernels::histograms::{CutTerms, best_cut as search};
 use super::{Rules, Totals};
 use crate::train::grow::Sum;
 
-/// A split between bins: those up to `bin` go left.
+/// Split between two bins: bins up to `bin` go left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cut<S> {
     pub(crate) worth: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Cut<S> {
     pub(crate) left: S,
 }
 
-/// Sums up to each bin.
+/// Prefix sums over the bins.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
     grads: Vec<f64>,
@@ -36,12 +36,12 @@ impl Prefixes {
     }
 }
 
-/// Whether the left child has at least half of the hessians of its node: the cover, which stands for rows.
+/// Returns whether the left child has at least half of the node's hessian sum, which stands for its number of rows.
 pub(crate) fn is_larger(left_hess: f64, hess: f64) -> bool {
     2.0 * left_hess >= hess
 }
 
-/// The best place to cut, if any is allowed. `bins` are those of values, `missing` what the bin of missing ones holds.
+/// Returns the best allowed cut. `bins` are the value bins, `missing` is the missing-value bin.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 pub(crate) fn best_cut<S: Sum>(
     bins: &[S],
@@ -51,12 +51,13 @@ pub(crate) fn best_cut<S: Sum>(
     prefixes: &mut Prefixes,
 ) -> Option<Cut<S>> {
     let is_populated = |sum: &S| *sum != S::default();
-    // The sum of all bins is not that of the node to the last bit: a cut behind all rows would divide by what is left.
+    // Stop at the last populated bin. The node's sum differs from the sum of its bins by rounding, so a cut after all
+    // rows would leave a right child that consists of the rounding error.
     let last = bins.iter().rposition(is_populated)?;
     let missing = missing.filter(is_populated);
     prefixes.fill(&bins[..=last]);
     let (grad, hess) = node.sum.parts();
-    // Rows are told from hessians: their share of the node's.
+    // Histograms do not count rows; a child's share of the hessian sum estimates its share of the rows.
     let min_rows = (rules.min_child_samples - 0.5) * hess / node.rows as f64;
     let terms = CutTerms {
         grad,
@@ -64,13 +65,13 @@ pub(crate) fn best_cut<S: Sum>(
         grad_beside: 0.0,
         hess_beside: 0.0,
         min_hess: min_rows.max(rules.min_child_weight / rules.hess_step).max(f64::MIN_POSITIVE),
-        // In units of the steps.
+        // Histogram sums are in units of the quantization steps.
         l1: rules.lambda_l1 / rules.grad_step,
         l2: rules.lambda_l2 / rules.hess_step,
     };
     let best =
         |terms: &CutTerms, cuts: usize| search(Backend::best(), terms, &prefixes.grads[..cuts], &prefixes.hess[..cuts]);
-    // With the missing ones on the right, all values may go left.
+    // With missing values on the right, all other values may go left.
     let right = best(&terms, last + usize::from(missing.is_some()));
     let left = missing.and_then(|missing| {
         let (grad_beside, hess_beside) = missing.parts();
@@ -83,7 +84,7 @@ pub(crate) fn best_cut<S: Sum>(
     };
     let start = missing.filter(|_| missing_left).unwrap_or_default();
     let left = bins[..=bin].iter().fold(start, |sum, bin| sum.plus(*bin));
-    // A node that misses nothing says nothing of missing values: they go with most of its rows.
+    // A node without missing values does not determine their direction: they follow the majority of its rows.
     let missing_left = if missing.is_none() { is_larger(left.parts().1, hess) } else { missing_left };
     let unit = rules.grad_step * rules.grad_step / rules.hess_step;
     Some(Cut { worth: worth * unit, bin, missing_left, left })

@@ -1,4 +1,4 @@
-//! The best split over all features of a node.
+//! Search for the best split of a node over all features.
 
 use rayon::prelude::*;
 
@@ -8,23 +8,23 @@ use super::{Rules, Totals};
 use crate::feature::BinMap;
 use crate::train::grow::{Sides, Sum};
 
-/// Bins that are worth more threads than one.
+/// Minimum number of bins for a parallel search.
 const BINS: usize = 1 << 16;
 
-/// Features that one thread searches at a time.
+/// Features that a thread searches at a time.
 const FEATURES: usize = 8;
 
-/// What splits are searched with.
+/// Inputs of the search that do not depend on the node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) map: &'a BinMap,
     pub(crate) categorical: &'a [bool],
-    /// Features whose missing values are in the last bin, for want of their own.
+    /// Features whose missing values share the last bin, because they have no missing-value bin.
     pub(crate) missing_last: &'a [bool],
     pub(crate) rules: &'a Rules,
 }
 
-/// A split that was found.
+/// Best split found for a node.
 #[derive(Debug, Clone)]
 pub(crate) struct Found<S> {
     pub(crate) gain: f64,
@@ -33,17 +33,17 @@ pub(crate) struct Found<S> {
     pub(crate) left: S,
 }
 
-/// How a split tells rows apart.
+/// Criterion of a split.
 #[derive(Debug, Clone)]
 pub(crate) enum How {
     /// Bins up to this one go left.
     Cut { bin: usize, missing_left: bool },
-    /// These bins go left.
+    /// These bins go left; a set of categories.
     Choice { bins: Vec<usize> },
 }
 
 impl Search<'_> {
-    /// The best split of a node over some features; of equal ones, that of the first feature.
+    /// Returns the best split of a node over the given features. Ties go to the first feature.
     pub(crate) fn best<S: Sum>(&self, histogram: &[S], node: &Totals<S>, features: &[usize]) -> Option<Found<S>> {
         let part = |features: &[usize]| {
             let mut prefixes = Prefixes::default();
@@ -59,6 +59,7 @@ impl Search<'_> {
         let (grad, hess) = node.sum.parts();
         let whole = self.rules.worth(grad * self.rules.grad_step, hess * self.rules.hess_step, 0.0);
         let gain = best.worth - whole;
+        // A gain within the rounding error of the sums is noise.
         let enough = gain > self.rules.min_split_gain && gain > 1e-12 * whole;
         enough.then(|| self.found(best, gain))
     }
@@ -106,7 +107,7 @@ impl Search<'_> {
     }
 }
 
-/// The best split of a feature.
+/// Best split of one feature.
 struct Offer<S> {
     feature: usize,
     worth: f64,
@@ -115,7 +116,8 @@ struct Offer<S> {
 }
 
 impl<S> Offer<S> {
-    /// The better of two; of equal ones, that of the first feature.
+    /// Returns the better of two offers. Ties go to the first feature, so that the result does not depend on the
+    /// threads.
     fn better(self, other: Self) -> Self {
         let first = self.worth > other.worth || (self.worth == other.worth && self.feature < other.feature);
         if first { self } else { other }
