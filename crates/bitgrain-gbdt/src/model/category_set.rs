@@ -1,6 +1,6 @@
-//! A set of category codes.
+//! `CategorySet`: set of category codes.
 
-/// Codes of categories, one bit for each.
+/// Set of category codes, stored as a bitmap.
 ///
 /// ```
 /// use bitgrain_gbdt::model::CategorySet;
@@ -14,34 +14,34 @@ pub struct CategorySet {
 }
 
 impl CategorySet {
-    /// Whether a code is in the set.
+    /// Returns whether the set contains a code.
     #[must_use]
     pub fn contains(&self, code: u32) -> bool {
         self.words.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
     }
 
-    /// The set of words that hold a bit for each code: code `c` is bit `c % 64` of word `c / 64`.
+    /// Creates a set from a bitmap: code `c` is bit `c % 64` of word `c / 64`.
     #[must_use]
     pub fn from_words(mut words: Vec<u64>) -> Self {
-        // Zeros at the end are no codes; without them equal sets are equal words.
+        // Trim trailing zero words, so that equal sets have equal words.
         words.truncate(words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1));
         Self { words }
     }
 
-    /// A bit for each code; the last word is not 0.
+    /// Bitmap of the set; the last word is not 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The largest code.
+    /// Returns the largest code.
     #[must_use]
     pub fn max(&self) -> Option<u32> {
         let last = self.words.last()?;
         u32::try_from(self.words.len() * 64 - 1).ok().map(|end| end - last.leading_zeros())
     }
 
-    /// The codes, ascending.
+    /// Iterates over the codes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         let end = self.words.len() as u64 * 64;
         (0..end).map_while(|code| u32::try_from(code).ok()).filter(|&code| self.contains(code))

@@ -1,132 +1,130 @@
-//! Whether the parts of a model fit together.
+//! Consistency checks of a model.
 
 use std::collections::BTreeSet;
 
 use super::{CategorySet, Child, Comparison, Input, InputKind, Link, Model, Rule, Tree};
 
-/// Codes of categories where values are f32: all whole numbers below are f32 numbers.
+/// Upper bound of category codes (exclusive) if values are f32: all smaller integers are exact.
 const F32_CODES: u32 = 1 << 24;
-/// Codes of categories where values are f64.
+/// Upper bound of category codes (exclusive) if values are f64.
 const F64_CODES: u32 = 1 << 31;
 
-/// What does not fit in a model.
+/// Inconsistency of a model. Indices are 0-based.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Two features of one name.
-    #[error("two features are named {name}")]
+    /// Two features with the same name.
+    #[error("two features are named `{name}`")]
     DuplicateName {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
-    /// No base score: then there is no score at all.
-    #[error("the model has no base score, one for each score of a row is needed")]
+    /// A model without base scores, and thus without outputs.
+    #[error("the model has no base score; it needs one per output")]
     NoBaseScore,
     /// A number that must be finite, or a threshold that is NaN.
-    #[error("{what} is {value}, which is not allowed there")]
+    #[error("invalid {what}: {value}")]
     NotFinite {
-        /// Which number.
+        /// Description of the number.
         what: String,
-        /// Its value.
+        /// The number.
         value: f64,
     },
-    /// Rounds that are not complete.
-    #[error("{trees} trees are not whole rounds of {outputs}")]
+    /// A number of trees that is not a multiple of the number of outputs.
+    #[error("{trees} trees cannot be divided into rounds of {outputs}")]
     PartialRound {
-        /// Trees there are.
+        /// Number of trees.
         trees: usize,
-        /// Trees of a round.
+        /// Number of trees per round.
         outputs: usize,
     },
-    /// Not as many classes as scores (or two for one score).
-    #[error("{classes} classes for {outputs} scores")]
+    /// A number of class labels that does not match the outputs: one per output, or two for one output.
+    #[error("{classes} class labels for {outputs} outputs")]
     ClassCount {
-        /// Classes there are.
+        /// Number of class labels.
         classes: usize,
-        /// Scores there are.
+        /// Number of outputs.
         outputs: usize,
     },
-    /// A tree that does not have one leaf more than splits.
-    #[error("tree {tree} has {leaves} leaves for {splits} splits, there must be one more")]
+    /// A tree that does not have one more leaf than splits.
+    #[error("tree {tree} has {leaves} leaves and {splits} splits; expected one more leaf than splits")]
     LeafCount {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// Its leaves.
+        /// Number of leaves.
         leaves: usize,
-        /// Its splits.
+        /// Number of splits.
         splits: usize,
     },
-    /// A split on a feature that is not there.
-    #[error("split {split} of tree {tree} asks for feature {feature}, there are {inputs}")]
+    /// A split on a feature that is out of range.
+    #[error("split {split} of tree {tree} uses feature {feature}, but there are {inputs} features")]
     Feature {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// The split.
+        /// Index of the split.
         split: usize,
-        /// The feature it asks for.
+        /// Feature index of the split.
         feature: u32,
-        /// Features there are.
+        /// Number of features.
         inputs: usize,
     },
-    /// A threshold for a categorical feature, or categories for a numeric one.
-    #[error("split {split} of tree {tree} asks feature {feature} for what it does not have: {asks}")]
+    /// A threshold on a categorical feature, or a category set on a numeric one.
+    #[error("split {split} of tree {tree} has {asks}, which does not match the kind of feature {feature}")]
     RuleKind {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// The split.
+        /// Index of the split.
         split: usize,
-        /// The feature it asks for.
+        /// Feature index of the split.
         feature: u32,
-        /// What the split asks for.
+        /// Rule of the split.
         asks: &'static str,
     },
-    /// A child that is not there, comes before its parent, or has two parents.
-    #[error("split {split} of tree {tree} leads to {child:?}, {wrong}")]
+    /// A child that does not exist, precedes its parent, or has two parents.
+    #[error("child {child:?} of split {split} of tree {tree} {wrong}")]
     Child {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// The split.
+        /// Index of the split.
         split: usize,
-        /// Where it leads.
+        /// The invalid child.
         child: Child,
-        /// What is wrong with that.
+        /// Description of the problem.
         wrong: &'static str,
     },
-    /// A threshold with more bits than values have.
-    #[error(
-        "threshold {threshold} of split {split} of tree {tree} is not an f32 number, but values are rounded to f32"
-    )]
+    /// A threshold that is not exact in f32 although values are.
+    #[error("threshold {threshold} of split {split} of tree {tree} is not exact in f32, but values are rounded to f32")]
     Threshold {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// The split.
+        /// Index of the split.
         split: usize,
         /// The threshold.
         threshold: f64,
     },
-    /// A code of a category that values cannot have.
-    #[error("category {code} of {place}: codes must be below {limit}")]
+    /// A category code that values cannot have.
+    #[error("category code {code} of {place} is too large; codes must be below {limit}")]
     Code {
-        /// Where it is.
+        /// Location of the code.
         place: String,
         /// The code.
         code: u32,
-        /// The first that is too large.
+        /// Upper bound of codes, exclusive.
         limit: u32,
     },
-    /// Known codes that do not ascend.
-    #[error("the known codes of feature {name} do not ascend")]
+    /// Known codes that are not strictly ascending.
+    #[error("the known category codes of feature `{name}` are not strictly ascending")]
     UnsortedCodes {
-        /// The feature.
+        /// Name of the feature.
         name: String,
     },
 }
 
 impl Model {
-    /// Whether the parts fit together: then every row has scores, and no walk through a tree goes astray.
+    /// Checks that the model is consistent, so that every row has scores and every tree traversal ends in a leaf.
     ///
     /// # Errors
-    /// The first thing that does not fit.
+    /// Returns the first inconsistency.
     pub fn check(&self) -> Result<(), ModelError> {
         let mut names = BTreeSet::new();
         for input in &self.inputs {
@@ -144,7 +142,7 @@ impl Model {
         if !known.is_sorted_by(|a, b| a < b) {
             return Err(ModelError::UnsortedCodes { name: input.name.clone() });
         }
-        self.check_code(known.last().copied(), || format!("feature {}", input.name))
+        self.check_code(known.last().copied(), || format!("feature `{}`", input.name))
     }
 
     fn check_code(&self, largest: Option<u32>, place: impl Fn() -> String) -> Result<(), ModelError> {
@@ -167,7 +165,7 @@ impl Model {
             finite(score, || format!("base score {output}"))?;
         }
         if let Link::Logistic { slope } = self.output.link {
-            finite(slope, || "the slope of the link".into())?;
+            finite(slope, || "slope of the link function".into())?;
         }
         if !self.trees.len().is_multiple_of(outputs) {
             return Err(ModelError::PartialRound { trees: self.trees.len(), outputs });
@@ -183,14 +181,14 @@ impl Model {
         if leaves != splits + 1 {
             return Err(ModelError::LeafCount { tree: index, leaves, splits });
         }
-        // With one leaf more than splits, children that are each reached at most once are all reached.
+        // With one more leaf than splits, if no child is reached twice, all are reached.
         let mut reached = [vec![false; splits], vec![false; leaves]];
         for (at, split) in tree.splits.iter().enumerate() {
             self.check_rule(index, at, tree)?;
             let what = |name| move || format!("{name} of split {at} of tree {index}");
-            finite(split.gain.into(), what("the gain"))?;
-            finite(split.value, what("the value"))?;
-            finite(split.weight, what("the weight"))?;
+            finite(split.gain.into(), what("gain"))?;
+            finite(split.value, what("value"))?;
+            finite(split.weight, what("weight"))?;
             for child in [split.left, split.right] {
                 let (kind, place) = match child {
                     Child::Split(place) => (0, place as usize),
@@ -198,18 +196,18 @@ impl Model {
                 };
                 let astray = |wrong| Err(ModelError::Child { tree: index, split: at, child, wrong });
                 if kind == 0 && place <= at {
-                    return astray("which is not behind it");
+                    return astray("does not come after its parent");
                 }
                 match reached[kind].get_mut(place) {
-                    None => return astray("which is not there"),
-                    Some(true) => return astray("which has another parent"),
+                    None => return astray("does not exist"),
+                    Some(true) => return astray("has another parent"),
                     Some(free) => *free = true,
                 }
             }
         }
         for (at, leaf) in tree.leaves.iter().enumerate() {
-            finite(leaf.value, || format!("the value of leaf {at} of tree {index}"))?;
-            finite(leaf.weight, || format!("the weight of leaf {at} of tree {index}"))?;
+            finite(leaf.value, || format!("value of leaf {at} of tree {index}"))?;
+            finite(leaf.weight, || format!("weight of leaf {at} of tree {index}"))?;
         }
         Ok(())
     }
@@ -222,10 +220,10 @@ impl Model {
         let mismatch = |asks| Err(ModelError::RuleKind { tree, split, feature, asks });
         match (rule, &input.kind) {
             (&Rule::AtMost(threshold), InputKind::Numeric) => {
-                // At most infinity is a rule too: all that is not missing goes left.
+                // An infinite threshold is valid: it sends all non-missing values left.
                 if threshold.is_nan() {
                     return Err(ModelError::NotFinite {
-                        what: format!("the threshold of split {split} of tree {tree}"),
+                        what: format!("threshold of split {split} of tree {tree}"),
                         value: threshold,
                     });
                 }
@@ -238,7 +236,7 @@ impl Model {
                 self.check_code(CategorySet::max(set), || format!("split {split} of tree {tree}"))
             }
             (Rule::AtMost(_), InputKind::Categorical { .. }) => mismatch("a threshold"),
-            (Rule::In(_) | Rule::NotIn(_), InputKind::Numeric) => mismatch("categories"),
+            (Rule::In(_) | Rule::NotIn(_), InputKind::Numeric) => mismatch("a category set"),
         }
     }
 }

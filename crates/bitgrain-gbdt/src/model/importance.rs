@@ -1,18 +1,18 @@
-//! How much a model uses each feature.
+//! Feature importance.
 
 use super::Model;
 
-/// What is added up for each feature.
+/// Kind of feature importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Importance {
-    /// The gains of its splits.
+    /// Total gain of the feature's splits.
     Gain,
-    /// The number of its splits.
+    /// Number of the feature's splits.
     Split,
 }
 
 impl Model {
-    /// How much the trees use each feature.
+    /// Returns the importance of each feature.
     #[must_use]
     pub fn feature_importance(&self, importance: Importance) -> Vec<f64> {
         let mut sums = vec![0.0; self.n_inputs()];

@@ -1,34 +1,34 @@
-//! What a row consists of.
+//! Input features of a model.
 
-/// One feature of a model.
+/// Feature of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Its name, unique in the model.
+    /// Name, unique in the model.
     pub name: String,
-    /// What its values are.
+    /// Kind of the values.
     pub kind: InputKind,
 }
 
-/// What the values of a feature are.
+/// Kind of the values of a feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputKind {
     /// Numbers; NaN is missing.
     Numeric,
-    /// Codes of categories: whole numbers from 0. NaN is missing.
+    /// Category codes: nonnegative integers. NaN is missing.
     Categorical {
-        /// The codes that training told apart, ascending. Any other code is missing: it was never seen, or too rarely.
-        /// `None` if the model does not say (it was made by another library): then every code is looked up.
+        /// Ascending codes with a bin in training. Any other code is missing, because it was unseen or too rare. `None`
+        /// if unknown (models of other libraries); then every code is looked up.
         known: Option<Vec<u32>>,
-        /// The text of each code, if the table it was trained on held text: code `i` is `labels[i]`.
+        /// Category labels, if the training table held strings: code `i` is `labels[i]`.
         labels: Vec<String>,
     },
 }
 
-/// How values are compared with thresholds.
+/// Precision in which values are compared with thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// Values are rounded to the nearest f32 first; thresholds are f32 numbers. Ours, and XGBoost's.
+    /// Values are rounded to the nearest f32; thresholds are exact in f32. Used by our models and XGBoost's.
     F32,
-    /// Values and thresholds are f64. LightGBM's.
+    /// Values and thresholds are f64. Used by LightGBM's models, and by ours if a feature needs it.
     F64,
 }

@@ -1,13 +1,13 @@
-//! A model as JSON, for people and their scripts.
+//! JSON export of a model, for people and scripts.
 //!
-//! Numbers come back as they were; trees name their features. Nothing reads it back: the model's file is for that.
+//! Numbers round-trip, and splits name their features. Models cannot be read back from JSON; use the model file.
 
 use serde_json::{Map, Value, json};
 
 use super::{Child, Comparison, Input, InputKind, Link, Missing, Model, Rule, Split, Tree};
 
 impl Model {
-    /// The model as an indented JSON text.
+    /// Returns the model as indented JSON.
     ///
     /// ```
     /// # use bitgrain_gbdt::model::Model;
@@ -64,7 +64,7 @@ impl Model {
     fn split_json(&self, split: &Split) -> Value {
         let name = self.inputs.get(split.feature as usize).map(|input| input.name.as_str());
         let (rule, argument) = match &split.rule {
-            // JSON has no infinity.
+            // JSON cannot represent infinity.
             Rule::AtMost(threshold) if threshold.is_infinite() => ("at_most", json!(threshold.to_string())),
             Rule::AtMost(threshold) => ("at_most", json!(threshold)),
             Rule::In(set) => ("in", json!(set.iter().collect::<Vec<_>>())),

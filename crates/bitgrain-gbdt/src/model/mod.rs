@@ -1,14 +1,14 @@
-//! A trained model: its features, its trees, and what their sums mean.
+//! Trained models: features, trees and outputs.
 //!
-//! [`Model::check`] says whether the parts fit together; files and imports have been checked. [`Model::raw_scores_of`] is
-//! the definition of a prediction, row by row, that faster code is held against.
+//! [`Model::check`] checks consistency; models from files and imports have passed it. [`Model::raw_scores_of`] is the
+//! reference implementation of prediction, which the faster code is tested against.
 //!
 //! ```
 //! use bitgrain_gbdt::model::Model;
 //! let text = "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nmax_feature_idx=0\nobjective=regression\n\
 //!     feature_names=x\nfeature_infos=[0:9]\n\nTree=0\nnum_leaves=2\nnum_cat=0\nsplit_feature=0\nthreshold=4.5\n\
 //!     decision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=-0.5 0.25\n\nend of trees\n";
-//! let model = Model::import(text.as_bytes())?; // LightGBM's text, XGBoost's JSON or UBJSON, or our own file
+//! let model = Model::import(text.as_bytes())?; // LightGBM text, XGBoost JSON or UBJSON, or a Bitgrain model file
 //! assert_eq!(model.raw_scores_of(&[4.5]), [-0.5]);
 //! assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,25 +40,25 @@ pub use input::{Comparison, Input, InputKind};
 pub use output::{Link, Output};
 pub use tree::{Child, Leaf, Missing, Rule, Split, Tree};
 
-/// Trees and all that is needed to use them.
+/// Trees with their inputs and outputs.
 ///
 /// Tree `i` adds to score `i % output.base_scores.len()`: with three classes, trees 0, 1 and 2 are the first round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// What a row consists of.
+    /// Features of a row.
     pub inputs: Vec<Input>,
-    /// How values are compared with thresholds.
+    /// Precision in which values are compared with thresholds.
     pub comparison: Comparison,
-    /// What the sums of the leaves mean.
+    /// Conversion of leaf sums to predictions.
     pub output: Output,
-    /// In the order they were grown.
+    /// Trees in training order.
     pub trees: Vec<Tree>,
-    /// Free texts by key: parameters of the training, the best round. Predictions do not depend on them.
+    /// Key-value metadata: parameters of the training, the best round. Does not affect predictions.
     pub metadata: BTreeMap<String, String>,
 }
 
 impl Model {
-    /// Names, kinds and category labels of the inputs, which tables are read by.
+    /// Names, kinds and category labels of the inputs, for reading tables.
     #[must_use]
     pub fn schema(&self) -> Arc<Schema> {
         let part = |input: &Input| match &input.kind {
@@ -68,25 +68,25 @@ impl Model {
         Arc::new(Schema::from_parts(self.inputs.iter().map(part)))
     }
 
-    /// Features of a row.
+    /// Number of features.
     #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.inputs.len()
     }
 
-    /// Scores of a row.
+    /// Number of scores per row.
     #[must_use]
     pub fn n_outputs(&self) -> usize {
         self.output.base_scores.len()
     }
 
-    /// Rounds of training: trees of a score.
+    /// Number of training rounds, that is, of trees per score.
     #[must_use]
     pub fn n_rounds(&self) -> usize {
         self.trees.len() / self.n_outputs().max(1)
     }
 
-    /// The model after its first `rounds` rounds, or all of it if there are fewer.
+    /// Returns a copy with the first `rounds` rounds, or with all if there are fewer.
     #[must_use]
     pub fn truncated(&self, rounds: usize) -> Self {
         let trees = rounds.saturating_mul(self.n_outputs()).min(self.trees.len());

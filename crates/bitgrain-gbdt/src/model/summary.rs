@@ -1,4 +1,4 @@
-//! A model in one line.
+//! One-line summary of a model.
 
 use std::fmt;
 

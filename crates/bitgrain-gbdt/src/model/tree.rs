@@ -1,59 +1,59 @@
-//! One tree: splits and leaves.
+//! Trees of a model.
 
 use super::CategorySet;
 
-/// A tree of splits and leaves. It starts at split 0, or at leaf 0 if there are no splits.
+/// Decision tree. The root is split 0, or leaf 0 if there are no splits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// Parents come before their children.
+    /// Splits; parents come before their children.
     pub splits: Vec<Split>,
-    /// One more than there are splits.
+    /// Leaves, one more than splits.
     pub leaves: Vec<Leaf>,
 }
 
-/// Where a row goes next.
+/// Child of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Child {
-    /// To the split of this index.
+    /// Index of a split.
     Split(u32),
-    /// To the leaf of this index.
+    /// Index of a leaf.
     Leaf(u32),
 }
 
-/// A question to a feature of the row, and two ways on.
+/// Inner node of a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// Which feature.
+    /// Index of the feature.
     pub feature: u32,
-    /// What goes left.
+    /// Condition for going left.
     pub rule: Rule,
-    /// What counts as missing here.
+    /// Values that count as missing.
     pub missing: Missing,
     /// Whether missing values go left.
     pub missing_left: bool,
-    /// Where to go if the rule holds.
+    /// Child if the rule holds.
     pub left: Child,
-    /// Where to go otherwise.
+    /// Child otherwise.
     pub right: Child,
-    /// How much the split lowered the loss in training.
+    /// Loss reduction of the split in training.
     pub gain: f32,
-    /// What the node would predict if it were a leaf.
+    /// Prediction of the node if it were a leaf.
     pub value: f64,
-    /// Sum of the hessians of the training rows that came here.
+    /// Sum of the hessians of the training rows in the node.
     pub weight: f64,
-    /// Training rows that came here.
+    /// Number of training rows in the node.
     pub count: u64,
 }
 
-/// What goes left, of values that are not missing.
+/// Condition for going left, for values that are not missing.
 ///
-/// A category is the whole part of a value: 2.7 is category 2. Negative numbers, infinities and numbers from 2^31 on are
-/// no category and in no set: they go right by `In` and left by `NotIn`, or are missing where the feature tells which
-/// codes it knows. Between -1 and 0 lies category 0 if values are compared as f64 (so does LightGBM), and none if they
-/// are rounded to f32 (so does XGBoost).
+/// The category of a value is its integer part: 2.7 is category 2. Negative numbers, infinities and numbers of at least
+/// 2^31 do not have a category and are in no set: they go right by `In` and left by `NotIn`, or are missing if the
+/// feature lists its known codes. Numbers between -1 and 0 are category 0 if values are compared as f64 (as in
+/// LightGBM), and have no category if they are rounded to f32 (as in XGBoost).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Values at most this; infinity sends all of them left.
+    /// Values up to this threshold; infinity sends all values left.
     AtMost(f64),
     /// Categories of the set.
     In(CategorySet),
@@ -61,29 +61,29 @@ pub enum Rule {
     NotIn(CategorySet),
 }
 
-/// What counts as missing at a split.
+/// Values that count as missing at a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// NaN. All splits of models trained here.
+    /// NaN. Used by all models trained here.
     Nan,
     /// NaN, and numbers within [`Missing::ZERO`] of zero. LightGBM's `zero_as_missing`.
     NanOrZero,
-    /// Nothing: NaN is taken as 0. LightGBM's features that missed no value in training.
+    /// No value: NaN is treated as 0. LightGBM's features without missing values in training.
     Nothing,
 }
 
 impl Missing {
-    /// What counts as zero: 1e-35 as an f32, in f64.
+    /// Largest magnitude that counts as zero: 1e-35 as an f32, in f64.
     pub const ZERO: f64 = 1e-35_f32 as f64;
 }
 
-/// The end of a way through a tree.
+/// Leaf of a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leaf {
-    /// Added to the score of rows that end here; the learning rate is in it.
+    /// Value added to the scores of the leaf's rows, including the learning rate.
     pub value: f64,
-    /// Sum of the hessians of the training rows that ended here.
+    /// Sum of the hessians of the training rows in the leaf.
     pub weight: f64,
-    /// Training rows that ended here.
+    /// Number of training rows in the leaf.
     pub count: u64,
 }

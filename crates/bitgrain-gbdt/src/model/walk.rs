@@ -1,16 +1,15 @@
-//! What a model says of one row, by the definition.
+//! Reference implementation of prediction for one row.
 //!
-//! Slow and plain on purpose: code that predicts many rows is held against this.
+//! Deliberately simple and slow: the batch code is tested against it.
 
 use super::{Comparison, Input, InputKind, Missing, Model, Rule, Split, Tree};
 use crate::model::Child;
 
-/// A value that is no category: in no set, and not missing.
+/// A value without a category: in no set, and not missing.
 const NO_CATEGORY: f64 = -1.0;
 
 impl Model {
-    /// The scores of a row before the link: base scores and the leaves it ends in. Features that the row is too short
-    /// for are missing.
+    /// Returns the raw scores of a row, before the link function. Features beyond the end of the row are missing.
     #[must_use]
     pub fn raw_scores_of(&self, row: &[f64]) -> Vec<f64> {
         let seen = self.seen(row);
@@ -27,15 +26,15 @@ impl Model {
         sums
     }
 
-    /// The leaf of each tree that a row ends in.
+    /// Returns the leaf of a row in each tree.
     #[must_use]
     pub fn leaves_of(&self, row: &[f64]) -> Vec<usize> {
         let seen = self.seen(row);
         self.trees.iter().map(|tree| tree.leaf_of(&seen)).collect()
     }
 
-    /// A row as the trees see it: numbers rounded as the model compares them, categories whole, and NaN for what is
-    /// missing.
+    /// Normalizes a row as the trees compare it: numbers are rounded to the comparison precision, categories to
+    /// integers, and missing values are NaN.
     #[must_use]
     pub fn seen(&self, row: &[f64]) -> Vec<f64> {
         let value = |index: usize| row.get(index).copied().unwrap_or(f64::NAN);
@@ -44,7 +43,7 @@ impl Model {
 }
 
 impl Input {
-    /// A value of this feature as the trees see it.
+    /// Normalizes a value of this feature as the trees compare it.
     #[must_use]
     pub fn seen(&self, value: f64, comparison: Comparison) -> f64 {
         let value = match comparison {
@@ -55,7 +54,7 @@ impl Input {
         if value.is_nan() {
             return value;
         }
-        // Training reads codes as f32, which holds all integers up to here.
+        // Training reads codes as f32, which is exact for integers up to here.
         let value = if known.is_some() && value.abs() < 16_777_216.0 { to_f32(value) } else { value };
         let code = code_of(value).filter(|_| comparison == Comparison::F64 || value >= 0.0);
         match (code, known) {
@@ -68,7 +67,7 @@ impl Input {
 }
 
 impl Tree {
-    /// The leaf that a row ends in, as [`Model::seen`] gives it. Features that the row is too short for are missing.
+    /// Returns the leaf of a row normalized by [`Model::seen`]. Features beyond the end of the row are missing.
     #[must_use]
     pub fn leaf_of(&self, row: &[f64]) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
@@ -86,7 +85,7 @@ impl Tree {
 }
 
 impl Split {
-    /// Where a value goes, as [`Model::seen`] gives it.
+    /// Returns whether a value normalized by [`Model::seen`] goes left.
     #[must_use]
     pub fn goes_left(&self, value: f64) -> bool {
         let value = if self.missing == Missing::Nothing && value.is_nan() { 0.0 } else { value };
@@ -102,15 +101,15 @@ impl Split {
     }
 }
 
-/// The whole part of a value, if it can be a category.
+/// Returns the integer part of a value if it is a valid category code.
 fn code_of(value: f64) -> Option<u32> {
     let whole = value.trunc();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^31")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer from 0 to 2^31")]
     (0.0..2_147_483_648.0).contains(&whole).then_some(whole as u32)
 }
 
-/// The nearest f32 number.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+/// Rounds to the nearest f32.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn to_f32(value: f64) -> f64 {
     f64::from(value as f32)
 }

@@ -1,4 +1,4 @@
-//! A block of rows: its codes, then every tree on them.
+//! Prediction of a block of rows: encodes them, then evaluates every tree.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -10,26 +10,26 @@ use super::code_tree::{CodeTree, Shape, WalkNode};
 use super::columns::{Columns, Raw};
 use crate::feature::Features;
 
-/// Rows that go through all trees together: their codes stay in the first cache.
+/// Rows that pass through all trees together: their codes fit in L1.
 const SLAB: usize = 2 * TREE_ROWS;
 
-/// Bytes of codes that a block should not exceed much.
+/// Approximate maximum size of the codes of a block in bytes.
 const BLOCK_BYTES: usize = 1 << 19;
 
-/// The most rows of a block: enough to pay for setting up the search among a feature's thresholds.
+/// Maximum number of rows of a block: enough to amortize the setup of a search among a feature's thresholds.
 const MAX_BLOCK: usize = 8 * TREE_ROWS;
 
-/// Rows that are walked side by side.
+/// Rows that are walked in parallel, to overlap their memory latencies.
 const LANES: usize = 8;
 
-/// How many rows a block has, for as many columns and for rows that `threads` share.
+/// Returns the number of rows of a block, given the number of columns and the threads that share the rows.
 pub(super) fn block_rows(n_rows: usize, n_columns: usize, threads: usize) -> usize {
     let shared = n_rows.div_ceil(threads.max(1)).next_multiple_of(TREE_ROWS);
     let cached = (BLOCK_BYTES / n_columns.max(1)) / TREE_ROWS * TREE_ROWS;
     shared.min(cached).clamp(TREE_ROWS, MAX_BLOCK)
 }
 
-/// Codes and sums of a block; kept from one block to the next.
+/// Codes of a block; the buffers are reused for the next block.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     raw: Raw,
@@ -38,7 +38,7 @@ pub(super) struct Block {
     n_rows: usize,
 }
 
-/// The leaf of each row of a slab, as the shape of its tree numbers it.
+/// Leaf of each row of a slab, in the numbering of the tree's shape.
 enum Leaves<'a> {
     Only,
     Bytes(&'a [u8]),
@@ -46,7 +46,7 @@ enum Leaves<'a> {
 }
 
 impl Block {
-    /// Reads rows and finds their codes.
+    /// Reads and encodes rows.
     pub(super) fn read(
         &mut self,
         backend: Backend,
@@ -56,7 +56,7 @@ impl Block {
         rows: Range<usize>,
     ) {
         self.n_rows = rows.len();
-        // Not a multiple of 4096, or the same row of all columns would be in the same set of the cache.
+        // Avoid multiples of 4096: the same row of all columns would fall into one cache set.
         self.stride = self.n_rows.next_multiple_of(SLAB);
         if self.stride.is_multiple_of(2 * SLAB) {
             self.stride += SLAB;
@@ -66,7 +66,7 @@ impl Block {
         columns.fill(backend, source, rows, (&mut self.codes, self.stride), &mut self.raw);
     }
 
-    /// Adds each tree's values to the sums of its output: `sums` holds outputs one after another, each of
+    /// Adds the leaf values of each tree to the sums of its output. `sums` is grouped by output, each with
     /// [`Block::padded`] rows.
     pub(super) fn add_values(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], sums: &mut [f64]) {
         let (padded, n_outputs) = (self.padded(), sums.len() / self.padded());
@@ -83,7 +83,7 @@ impl Block {
         });
     }
 
-    /// The leaf of each row in each tree, row after row.
+    /// Writes the leaf of each row in each tree, row-major.
     pub(super) fn write_leaves(&mut self, backend: Backend, columns: &Columns, trees: &[CodeTree], out: &mut [u32]) {
         let n_trees = trees.len();
         self.for_leaves(backend, columns, trees, |tree, start, _, leaves| {
@@ -99,12 +99,12 @@ impl Block {
         });
     }
 
-    /// Rows that sums are needed for: those behind the last row of the block mean nothing.
+    /// Number of rows rounded up to the kernel's batch size. The sums of padding rows are ignored.
     pub(super) fn padded(&self) -> usize {
         self.n_rows.next_multiple_of(TREE_ROWS)
     }
 
-    /// Calls `found` with a tree, the first row of a slab, its number of rows, and their leaves; trees in order.
+    /// Calls `found` with each tree, the first row of a slab, its number of rows, and their leaves; trees are in order.
     fn for_leaves(
         &mut self,
         backend: Backend,
@@ -120,8 +120,8 @@ impl Block {
             let (bytes, words) = (&mut bytes[..n_rows], &mut words[..n_rows]);
             for (at, tree) in trees.iter().enumerate() {
                 self.answer(columns.len(), tree, start, n_rows);
-                // A model without splits has no columns, and `start` may be behind the end of its codes: slice only in
-                // arms whose trees look at a column.
+                // A model without splits has no columns, so `start` may be past the end of its codes: slice only in
+                // arms whose trees read a column.
                 let codes = || CodeColumns::new(&self.codes[start..], self.stride);
                 let leaves = match &tree.shape {
                     Shape::Leaf => Leaves::Only,
@@ -143,7 +143,7 @@ impl Block {
         }
     }
 
-    /// Fills the columns of a tree's splits by set.
+    /// Evaluates the category sets of a tree's splits into columns of 0 and 1.
     fn answer(&mut self, n_columns: usize, tree: &CodeTree, start: usize, n_rows: usize) {
         let (codes, answers) = self.codes.split_at_mut(n_columns * self.stride);
         for (answer, out) in tree.answers.iter().zip(answers.chunks_exact_mut(self.stride)) {
@@ -155,7 +155,7 @@ impl Block {
     }
 }
 
-/// The leaf of each row, some rows side by side.
+/// Returns the leaf of each row, walking several rows at once.
 fn walk(nodes: &[WalkNode], codes: &[u8], stride: usize, leaves: &mut [u32]) {
     for (leaves, first) in leaves.as_chunks_mut::<LANES>().0.iter_mut().zip((0..).step_by(LANES)) {
         let mut at = [0_i32; LANES];
@@ -163,6 +163,7 @@ fn walk(nodes: &[WalkNode], codes: &[u8], stride: usize, leaves: &mut [u32]) {
             for (lane, at) in at.iter_mut().enumerate() {
                 let node = &nodes[usize::try_from(*at).unwrap_or(0)];
                 let right = codes[node.column as usize * stride + first + lane] > node.code;
+                // Finished lanes re-read node 0 and keep their leaf: a branch per lane would be mispredicted.
                 *at = select_unpredictable(*at >= 0, node.children[usize::from(right)], *at);
             }
         }
@@ -171,5 +172,5 @@ fn walk(nodes: &[WalkNode], codes: &[u8], stride: usize, leaves: &mut [u32]) {
 }
 
 fn refused(error: KernelError) {
-    unreachable!("steps and columns are made for each other: {error}");
+    unreachable!("tree steps refer to existing columns: {error}");
 }

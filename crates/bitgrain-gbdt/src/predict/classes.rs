@@ -1,36 +1,37 @@
-//! Codes of a categorical feature: categories that the model never tells apart are one class.
+//! Codes of a categorical feature: categories that no split of the model separates share a class.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::question::{as_code, category, goes_left, is_zero};
 use crate::model::{Comparison, Rule, Split};
 
-/// Categories of no set; any number that is no category, too.
+/// Categories in no set, and values without a category.
 const OUTSIDE: u8 = 0;
 const MISSING: u8 = 1;
-/// Zero itself, which is missing at some splits and category 0 at others.
+/// Zero, which is missing at some splits and category 0 at others.
 const ZERO: u8 = 2;
 const FIRST: u8 = 3;
 
-/// Categories up to here are looked up in an array, larger ones are searched for.
+/// Categories below this are looked up in an array, larger ones by binary search.
 const DENSE: usize = 1 << 16;
 
-/// A classification that tells some sets of the model apart.
+/// Partition of the categories into classes, for some of the model's sets.
 #[derive(Debug, Clone)]
 pub(super) struct Classes {
     pub(super) column: u32,
     dense: Vec<u8>,
     sparse: Vec<(u32, u8)>,
-    /// Categories that are nowhere here are missing, and fractions too; otherwise they are outside of every set.
+    /// Whether unlisted categories and fractions are missing; otherwise they are outside every set.
     closed: bool,
-    /// Numbers between -1 and 0 are no category: XGBoost's rule. For LightGBM they are category 0.
+    /// Whether numbers between -1 and 0 have no category, as in XGBoost. In LightGBM they are category 0.
     no_negative: bool,
-    /// A value of each class.
+    /// A representative value of each class.
     examples: Vec<f64>,
 }
 
 impl Classes {
-    /// Classes for as many of the sets as a byte can tell apart, from the first on, and how many these are.
+    /// Creates classes for as many sets as a byte can distinguish, starting with the first; returns the number of these
+    /// sets.
     pub(super) fn new(column: u32, splits: &[&Split], known: Option<&[u32]>, comparison: Comparison) -> (Self, usize) {
         let sets = || splits.iter().filter_map(|split| set_of(split));
         let mut codes: Vec<u32> = match known {
@@ -42,6 +43,7 @@ impl Classes {
         let most = usize::from(u8::MAX - FIRST);
         let mut groups = vec![0_usize; codes.len()];
         let mut taken = 0;
+        // Refine the partition set by set: codes stay together only if every set contains both or neither.
         for set in sets() {
             let mut numbers = HashMap::new();
             let finer: Vec<usize> = groups
@@ -69,9 +71,9 @@ impl Classes {
             Self { column, dense: Vec::new(), sparse: Vec::new(), closed, no_negative: false, examples: Vec::new() };
         let nowhere = classes.nowhere();
         for (&code, &group) in codes.iter().zip(groups) {
-            #[expect(clippy::cast_possible_truncation, reason = "at most 252 groups")]
+            #[expect(clippy::cast_possible_truncation, reason = "at most 252 groups, see `most`")]
             let class = FIRST + group as u8;
-            // What is cut to category 0 but is not zero: a half.
+            // The representative of category 0 must truncate to 0 without being zero, which may count as missing.
             examples.insert(class, if code == 0 { 0.5 } else { f64::from(code) });
             match code as usize {
                 code if code < DENSE => {
@@ -89,7 +91,7 @@ impl Classes {
         if self.closed { MISSING } else { OUTSIDE }
     }
 
-    /// The class of a value, rounded if the model's comparison rounds.
+    /// Returns the class of a value that was rounded to the model's comparison precision.
     pub(super) fn of(&self, value: f64) -> u8 {
         let value = if self.closed { as_code(value) } else { value };
         let code = match category(value).filter(|_| !(self.no_negative && value < 0.0)) {
@@ -107,7 +109,7 @@ impl Classes {
         if is_zero(value) && class != MISSING { ZERO } else { class }
     }
 
-    /// For each class whether a split sends it right: 0 or 1.
+    /// Returns for each class whether a split sends it right: 0 or 1.
     pub(super) fn goes_right(&self, split: &Split) -> [u8; 256] {
         let mut table = [0; 256];
         for (right, &value) in table.iter_mut().zip(&self.examples) {
@@ -117,7 +119,7 @@ impl Classes {
     }
 }
 
-/// The set that a split asks for.
+/// Returns the category set of a split.
 pub(super) fn set_of(split: &Split) -> Option<&crate::model::CategorySet> {
     match &split.rule {
         Rule::AtMost(_) => None,

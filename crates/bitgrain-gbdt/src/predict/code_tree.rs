@@ -1,53 +1,54 @@
-//! One tree on codes, in the form that suits its shape.
+//! Trees on codes, in the representation that suits their shape.
 
 use bitgrain_kernels::trees::{Choice, TreeLevel, TreeStep};
 
 use super::columns::CodeQuestion;
 use crate::model::{Child, Split, Tree};
 
-/// Leaves that a byte can number.
+/// Maximum number of leaves that a byte can number.
 const MAX_LEAVES: usize = 256;
 
-/// A tree whose splits compare codes.
+/// Tree whose splits compare codes.
 #[derive(Debug, Clone)]
 pub(super) struct CodeTree {
     pub(super) shape: Shape,
-    /// By the number that the shape gives to a leaf.
+    /// Leaf values, in the shape's numbering of leaves.
     pub(super) values: Vec<f64>,
-    /// The answers of splits by set, computed before the tree: they are columns of 0 and 1, behind those of the model.
+    /// Category-set splits, evaluated before the tree into columns of 0 and 1 after the columns of the model.
     pub(super) answers: Vec<Answers>,
 }
 
-/// How a row finds its leaf.
+/// Representation of a tree.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
-    /// There is only one.
+    /// A single leaf.
     Leaf,
-    /// All splits of a level are the same. Leaves are numbered by their ways; here is which each is.
+    /// All splits of a level are equal. Leaves are numbered by their path; the second field maps these numbers to
+    /// leaves.
     Symmetric(Vec<TreeLevel>, Vec<u32>),
-    /// Every split for all rows.
+    /// Every split is evaluated for all rows, without branches.
     Steps(Vec<TreeStep>),
-    /// Every row its own way: more leaves than a byte can number.
+    /// Each row is walked separately: the tree has more leaves than a byte can number.
     Walk(Vec<WalkNode>),
 }
 
-/// A split by a set, answered for the classes of a column.
+/// Category-set split as a lookup table over the classes of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answers {
     pub(super) column: u32,
     pub(super) goes_right: Box<[u8; 256]>,
 }
 
-/// A split of a tree that is walked.
+/// Split of a tree that is walked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WalkNode {
     pub(super) column: u32,
     pub(super) code: u8,
-    /// Left and right: another node, or the complement of a leaf.
+    /// Left and right child: index of a node, or complement of a leaf.
     pub(super) children: [i32; 2],
 }
 
-/// A split, compared with a code.
+/// Split that compares a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CodeSplit {
     column: u32,
@@ -55,7 +56,7 @@ struct CodeSplit {
 }
 
 impl CodeTree {
-    /// The tree was checked before. Answers get columns from `n_columns` on.
+    /// Converts a tree that was checked. Columns of category-set splits start at `n_columns`.
     pub(super) fn new<'a>(
         tree: &'a Tree,
         n_columns: usize,
@@ -101,11 +102,11 @@ fn shape(tree: &Tree, splits: &[CodeSplit]) -> Shape {
     }
 }
 
-/// The levels of a tree whose splits are the same on each, and its leaves by the weights of the levels where their way
-/// goes right.
+/// Returns the levels of a symmetric tree, and its leaves indexed by the sum of the weights of the levels at which
+/// their path goes right. Returns `None` if the tree is not symmetric.
 fn symmetric(tree: &Tree, splits: &[CodeSplit]) -> Option<(Vec<TreeLevel>, Vec<u32>)> {
     let mut levels = Vec::new();
-    // Those of the level, by the weights of the levels above.
+    // Nodes of the level, indexed by the weights of the levels above.
     let mut nodes = vec![Child::Split(0)];
     while let Child::Split(first) = nodes[0] {
         let same = splits[first as usize];
@@ -119,7 +120,7 @@ fn symmetric(tree: &Tree, splits: &[CodeSplit]) -> Option<(Vec<TreeLevel>, Vec<u
                 _ => return None,
             }
         }
-        // At most 2^8 leaves, and so 8 levels.
+        // The shift cannot overflow: 256 leaves are at most 8 levels.
         levels.push(TreeLevel { column: same.column, at_most: same.code, weight: 1 << levels.len() });
         nodes = below;
     }
@@ -130,7 +131,7 @@ fn symmetric(tree: &Tree, splits: &[CodeSplit]) -> Option<(Vec<TreeLevel>, Vec<u
     Some((levels, nodes.into_iter().map(leaf).collect::<Option<_>>()?))
 }
 
-/// How many results each split needs to keep while it is computed.
+/// Returns the number of registers that the evaluation of each split needs (its Sethi-Ullman number).
 fn places(tree: &Tree) -> Vec<u8> {
     let mut places = vec![0_u8; tree.splits.len()];
     for (at, split) in tree.splits.iter().enumerate().rev() {
@@ -147,8 +148,8 @@ fn needed(places: &[u8], child: Child) -> u8 {
     }
 }
 
-/// The steps of a node, the child that needs more places first, so that the other has room beside its result.
-/// Results are kept from place `free` on.
+/// Appends the steps of a node. The child that needs more registers is evaluated first, so that only its result is live
+/// during the other. Results are stored in registers from `free` on.
 fn push_steps(
     tree: &Tree,
     splits: &[CodeSplit],
@@ -182,8 +183,8 @@ fn walk(tree: &Tree, splits: &[CodeSplit]) -> Vec<WalkNode> {
     nodes.collect()
 }
 
-/// A split as its index, a leaf as the complement of its index.
-#[expect(clippy::cast_possible_wrap, reason = "trees were checked to have less than 2^31 leaves")]
+/// Returns the index of a split, or the complement of the index of a leaf.
+#[expect(clippy::cast_possible_wrap, reason = "trees were checked to have fewer than 2^31 leaves")]
 pub(super) fn child_index(child: Child) -> i32 {
     match child {
         Child::Split(split) => split as i32,
@@ -191,7 +192,7 @@ pub(super) fn child_index(child: Child) -> i32 {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "fewer columns than splits, which are counted by u32")]
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer columns than splits, whose number fits u32")]
 fn index(column: usize) -> u32 {
     column as u32
 }

@@ -1,4 +1,4 @@
-//! The columns of codes that a model's trees look at, and which code each split compares with.
+//! Columns of codes that a model's trees read, and the code that each split compares with.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use super::question::{comparable, goes_left, rounded_down};
 use crate::feature::Features;
 use crate::model::{Comparison, Input, InputKind, Missing, Model, Rule, Split};
 
-/// No column.
+/// Marker of a column that does not exist.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Features that are read at a time: a cache line of a row of f32.
+/// Features read at a time: their f32 values fill a cache line of a row.
 const READ: usize = 16;
 
-/// Between columns, so that the same row of different columns is not in the same set of the cache.
+/// Padding between columns, so that the same row of different columns does not fall into one cache set.
 const GAP: usize = 16;
 
 /// All columns of a model.
@@ -28,21 +28,21 @@ pub(super) struct Columns {
     n_columns: u32,
 }
 
-/// The columns of one feature.
+/// Columns of a feature.
 #[derive(Debug, Clone)]
 struct FeatureColumns {
     input: Input,
     numbers: Vec<Numbers>,
     classes: Vec<Classes>,
-    /// Of each set in the order of the trees, the classes that tell it apart.
+    /// Index of the classes of each category set, in tree order.
     class_of_set: Vec<usize>,
 }
 
-/// What a split asks of codes.
+/// Comparison of a split in terms of codes.
 pub(super) enum CodeQuestion {
     /// Codes of the column up to this one go left.
     AtMost { column: u32, code: u8 },
-    /// Codes of the column go right where the table says 1.
+    /// Codes of the column go right where the table is 1.
     Table { column: u32, goes_right: Box<[u8; 256]> },
 }
 
@@ -97,7 +97,7 @@ impl Columns {
         FeatureColumns { input: input.clone(), numbers, classes, class_of_set }
     }
 
-    /// A threshold as a cut: two that no value tells apart are one. Both zeros are 0.
+    /// Returns the cut of a threshold. Thresholds that no value distinguishes have the same cut; both zeros become 0.
     fn cut(&self, threshold: f64) -> f64 {
         let cut = match self.comparison {
             Comparison::F32 => f64::from(rounded_down(threshold)),
@@ -113,7 +113,7 @@ impl Columns {
         of_kind.find_map(|number| number.code_of(cut).map(|code| (number, code)))
     }
 
-    /// What each split of the model asks of codes, in the order of the trees.
+    /// Returns a function that maps the splits of the model, called in tree order, to comparisons of codes.
     pub(super) fn questions<'a>(&self, model: &'a Model) -> impl FnMut(&'a Split) -> CodeQuestion {
         let mut features = self.features.clone();
         let mut sets = vec![0; model.inputs.len()];
@@ -135,7 +135,7 @@ impl Columns {
         self.n_columns as usize
     }
 
-    /// The codes of some rows, written to columns that begin as many codes after one another as `out.1` says.
+    /// Writes the codes of a range of rows to the columns in `out.0`, which start `out.1` codes apart.
     pub(super) fn fill(
         &self,
         backend: Backend,
@@ -167,7 +167,7 @@ impl Columns {
             }
             for (at, feature) in features.iter().enumerate() {
                 let column = at * between..at * between + n_rows;
-                // Classes first: numbers may make zeros missing.
+                // Classes first: `code_f32` and `code_f64` replace zeros that are missing.
                 for classes in &feature.classes {
                     let value = |at: usize| if exact { doubles[at] } else { f64::from(singles[at]) };
                     found.iter_mut().zip(column.clone()).for_each(|(code, at)| *code = classes.of(value(at)));
@@ -186,18 +186,18 @@ impl Columns {
         }
     }
 
-    /// A value of a feature as its splits take it.
+    /// Returns a value of a feature as its splits compare it.
     pub(super) fn comparable(&self, feature: usize, value: f64) -> f64 {
         comparable(value, self.comparison, &self.features[feature].input.kind)
     }
 
-    /// What the features are called.
+    /// Names of the features.
     pub(super) fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.features.iter().map(|feature| feature.input.name.as_str())
     }
 }
 
-/// Room for raw values of a block.
+/// Buffers of a block's raw values.
 #[derive(Debug, Default)]
 pub(super) struct Raw {
     singles: Vec<f32>,

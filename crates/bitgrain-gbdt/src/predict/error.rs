@@ -1,70 +1,70 @@
-//! What can be wrong with a model or with the rows given to it.
+//! Errors of prediction.
 
-/// Why there are no predictions.
+/// Reason why prediction failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
-    /// Rows of more or fewer features than the model's.
-    #[error("the model takes {expected} features, a row has {found}")]
+    /// Rows with another number of features than the model.
+    #[error("the model expects {expected} features, but rows have {found}")]
     FeatureCount {
-        /// Features of the model.
+        /// Number of features of the model.
         expected: usize,
-        /// Features of the rows.
+        /// Number of features of the rows.
         found: usize,
     },
-    /// An output slice of another length than a row's predictions.
-    #[error("a row has {expected} predictions, the slice for them holds {found}")]
+    /// An output slice with another length than the number of predictions per row.
+    #[error("the output slice has length {found}; expected {expected}, the number of predictions per row")]
     OutputLength {
-        /// Predictions per row.
+        /// Number of predictions per row.
         expected: usize,
         /// Length of the slice.
         found: usize,
     },
-    /// A model without a base score: it predicts nothing.
-    #[error("the model has no base score, so it has no output")]
+    /// A model without base scores, and thus without outputs.
+    #[error("the model has no base score; it needs one per output")]
     NoOutput,
-    /// A tree that is not one.
+    /// An invalid tree.
     #[error("tree {tree}: {problem}")]
     Tree {
-        /// The first such tree.
+        /// Index of the first such tree.
         tree: usize,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: TreeProblem,
     },
 }
 
-/// What can be wrong with a tree.
+/// Problem of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeProblem {
-    /// Leaves are one more than splits.
-    #[error("{splits} splits have {leaves} leaves, there should be one more than splits")]
+    /// A tree that does not have one more leaf than splits.
+    #[error("{leaves} leaves and {splits} splits; expected one more leaf than splits")]
     LeafCount {
-        /// Splits there are.
+        /// Number of splits.
         splits: usize,
-        /// Leaves there are.
+        /// Number of leaves.
         leaves: usize,
     },
-    /// A feature that the model does not have.
-    #[error("split {split} asks for feature {feature}, the model has {features}")]
+    /// A feature that is out of range.
+    #[error("split {split} uses feature {feature}, but the model has {features} features")]
     Feature {
-        /// The split.
+        /// Index of the split.
         split: usize,
-        /// The feature it asks for.
+        /// Feature index of the split.
         feature: u32,
-        /// Features there are.
+        /// Number of features.
         features: usize,
     },
-    /// A child that is not there, not behind its parent, or another split's too.
-    #[error("split {split} has a child that is not there, not behind it, or another split's too")]
+    /// A child that does not exist, precedes its parent, or has two parents.
+    #[error("a child of split {split} does not exist, precedes it, or has another parent")]
     Child {
-        /// The split.
+        /// Index of the split.
         split: usize,
     },
-    /// A threshold that nothing can be compared with.
-    #[error("the threshold of split {split} is not a number")]
+    /// A threshold that is NaN.
+    #[error("the threshold of split {split} is NaN")]
     Threshold {
-        /// The split.
+        /// Index of the split.
         split: usize,
     },
 }

@@ -1,22 +1,22 @@
-//! From raw scores to predictions, in place.
+//! Link functions, applied in place.
 
 use crate::model::Link;
 
-/// Scores above this count as this much where predictions are exponentials of them: predictions stay finite.
+/// Maximum score of exponential link functions, so that predictions stay finite.
 const LARGEST_EXPONENT: f64 = 700.0;
 
-/// Turns the scores of one row into its predictions.
+/// Converts the scores of a row to predictions.
 pub(crate) fn apply(link: Link, scores: &mut [f64]) {
     match link {
         Link::Identity => {}
         Link::Logistic { slope } => scores.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
         Link::Exponential => scores.iter_mut().for_each(|score| *score = score.min(LARGEST_EXPONENT).exp()),
-        // The sum of a large number and one is lost in the exponential, not in its logarithm.
+        // Equal to ln(1 + exp(score)), but exact for large scores, whose exponential would overflow.
         Link::Softplus => scores.iter_mut().for_each(|score| *score = score.max(0.0) + (-score.abs()).exp().ln_1p()),
         Link::SignedSquare => scores.iter_mut().for_each(|score| *score *= score.abs()),
         Link::Step => scores.iter_mut().for_each(|score| *score = f64::from(u8::from(*score > 0.0))),
         Link::Softmax => {
-            // Less the largest: the same quotient, and no exponential overflows.
+            // Subtract the maximum: the ratio is the same, and no exponential overflows.
             let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             scores.iter_mut().for_each(|score| *score = (*score - largest).exp());
             let sum: f64 = scores.iter().sum();

@@ -1,9 +1,9 @@
-//! From rows to predictions.
+//! Prediction.
 //!
-//! A [`Predictor`] is a model made ready for speed. Each feature's values become codes of a byte, counted between the
-//! thresholds that the model really compares it with; then all splits of a tree are answered for hundreds of rows at
-//! once ([`tree_leaves`](bitgrain_kernels::trees::tree_leaves)), with nothing to wait for and no way to guess. Trees of more
-//! than 256 leaves are walked, on the same codes.
+//! A [`Predictor`] is a model compiled for fast prediction. The values of each feature become one-byte codes, ranks
+//! among the thresholds that the model compares the feature with. Then all splits of a tree are evaluated for hundreds
+//! of rows at once ([`tree_leaves`](bitgrain_kernels::trees::tree_leaves)), without branches and without dependent
+//! loads. Trees with more than 256 leaves are walked, on the same codes.
 //!
 //! ```
 //! # use bitgrain_gbdt::model::*;
@@ -20,20 +20,21 @@
 //! #     trees: vec![Tree { splits: vec![split], leaves: vec![leaf(-1.0), leaf(1.0)] }],
 //! #     metadata: Default::default(),
 //! # };
-//! // A model of one tree: 10, less 1 up to 0.5, and 1 more above.
+//! // A model of one tree: 9 up to 0.5, and 11 above.
 //! let predictor = Predictor::new(&model)?;
 //! let rows = Features::row_major(&[0.25_f32, 0.75, f32::NAN][..], 3, 1)?;
-//! assert_eq!(predictor.predict(&rows)?, [9.0, 11.0, 9.0]); // missing goes left here
+//! assert_eq!(predictor.predict(&rows)?, [9.0, 11.0, 9.0]); // missing values go left here
 //! assert_eq!(predictor.leaves(&rows)?, [0, 1, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What a prediction is
+//! # Definition of a prediction
 //!
-//! - The score of a row begins with the base score; leaf values are added in the order of the trees, in f64. If the
-//!   model averages, they are added from 0 on, divided by the number of rounds, and added to the base score.
-//! - So the bits do not depend on the backend, the number of threads, or how many rows are asked for at a time.
-//! - Values go where the rules say, not where rounding would send them: codes are counted between the exact thresholds.
+//! - The score of a row starts with the base score; leaf values are added in tree order, in f64. If the model averages,
+//!   leaf values are added up from 0, divided by the number of rounds, and added to the base score.
+//! - Hence the bits of a prediction do not depend on the backend, the number of threads or the number of rows per call.
+//! - Codes are ranks among the exact thresholds, so that a value takes the same path as in the reference
+//!   implementation.
 
 mod block;
 mod classes;

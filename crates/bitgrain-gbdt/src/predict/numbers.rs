@@ -1,4 +1,4 @@
-//! Codes of a numeric feature: how many of the model's thresholds are below a value.
+//! Codes of a numeric feature: the number of the model's thresholds below a value.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::bins::bin_f32;
@@ -6,38 +6,38 @@ use bitgrain_kernels::bins::bin_f32;
 use super::columns::NONE;
 use super::question::{is_known, is_zero, rounded, rounded_down};
 
-/// Thresholds that a code of a byte counts. A feature with more gets further columns.
+/// Maximum number of thresholds per column of one-byte codes. Features with more thresholds get several columns.
 pub(super) const MAX_CUTS: usize = 255;
 
-/// Some thresholds of a feature, and the columns their codes go to.
+/// Some thresholds of a feature, and the columns of their codes.
 #[derive(Debug, Clone)]
 pub(super) struct Numbers {
-    /// The thresholds: ascending, no two equal.
+    /// Thresholds, strictly ascending.
     cuts: Vec<f64>,
-    /// For values that are f32.
+    /// Search among f32 values.
     single: Search,
-    /// For values that are f64.
+    /// Search among f64 values.
     double: Search,
-    /// Whether zero is missing too.
+    /// Whether zero counts as missing.
     pub(super) zero_is_missing: bool,
-    /// The only values that are not missing, if the feature is a category whose codes are compared like numbers.
+    /// Known codes of a categorical feature whose codes are compared as numbers; all other values are missing.
     known: Option<Vec<u32>>,
-    /// Where missing values have code 0, so that they go left at every split; [`NONE`] if no split wants that.
+    /// Column in which missing values have code 0, so that they go left at every split; [`NONE`] if no split needs it.
     pub(super) left: u32,
-    /// Where they have the last code, and go right.
+    /// Column in which missing values have the last code and go right; [`NONE`] if no split needs it.
     pub(super) right: u32,
 }
 
-/// Thresholds as f32, for the search that is fast.
+/// Thresholds rounded to f32, for the vectorized search.
 #[derive(Debug, Clone)]
 struct Search {
     cuts: Vec<f32>,
-    /// How many thresholds are below values of each bin, where several became the same f32.
+    /// Number of thresholds below the values of each bin, if several thresholds round to the same f32.
     counts: Option<Vec<u8>>,
 }
 
 impl Search {
-    /// `to_f32` must not change the order of two thresholds but may make them equal.
+    /// Creates a search. `to_f32` must be monotonic but may map two thresholds to the same f32.
     fn new(thresholds: &[f64], to_f32: impl Fn(f64) -> f32) -> Self {
         let mut cuts: Vec<f32> = thresholds.iter().map(|&threshold| to_f32(threshold)).collect();
         let singles = cuts.clone();
@@ -50,10 +50,10 @@ impl Search {
         Self { cuts, counts }
     }
 
-    /// How many thresholds are below each value, as far as f32 tells. NaN gives `nan`.
+    /// Counts the thresholds below each value, as far as f32 can tell. NaN gets `nan`.
     fn find(&self, backend: Backend, values: &[f32], nan: u8, out: &mut [u8]) {
         let found = bin_f32(backend, &self.cuts, values, nan, out);
-        found.unwrap_or_else(|error| unreachable!("ascending cuts, and as many codes as values: {error}"));
+        found.unwrap_or_else(|error| unreachable!("cuts ascend, and there is one code per value: {error}"));
         if let Some(counts) = &self.counts {
             for (out, _) in out.iter_mut().zip(values).filter(|(_, value)| !value.is_nan()) {
                 *out = counts[usize::from(*out)];
@@ -63,18 +63,18 @@ impl Search {
 }
 
 impl Numbers {
-    /// At most [`MAX_CUTS`] thresholds, ascending.
+    /// Creates codes from at most [`MAX_CUTS`] ascending thresholds.
     pub(super) fn new(cuts: Vec<f64>, zero_is_missing: bool, known: Option<Vec<u32>>) -> Self {
         let (single, double) = (Search::new(&cuts, rounded_down), Search::new(&cuts, rounded));
         Self { cuts, single, double, zero_is_missing, known, left: NONE, right: NONE }
     }
 
-    /// The code that the values up to a threshold do not exceed.
+    /// Returns the code that a threshold splits after: values up to the threshold have at most this code.
     pub(super) fn code_of(&self, threshold: f64) -> Option<u8> {
         self.cuts.binary_search_by(|cut| cut.partial_cmp(&threshold).unwrap_or(std::cmp::Ordering::Less)).ok().map(code)
     }
 
-    /// The codes of values that are f32. `write` puts them where they belong: a column, and its codes.
+    /// Encodes f32 values. `write` receives a column and its codes.
     pub(super) fn code_f32(
         &self,
         backend: Backend,
@@ -92,7 +92,7 @@ impl Numbers {
         self.write(values.iter().map(|value| value.is_nan()), codes, &mut write);
     }
 
-    /// The codes of values that are f64. `singles` is as long, for what they are rounded to.
+    /// Encodes f64 values. `singles` is a buffer of the same length for the rounded values.
     pub(super) fn code_f64(
         &self,
         backend: Backend,
@@ -109,7 +109,7 @@ impl Numbers {
         }
         singles.iter_mut().zip(&*values).for_each(|(single, &value)| *single = rounded(value));
         self.double.find(backend, singles, self.missing_code(), codes);
-        // Rounding keeps the order: only a threshold that rounds to the same f32 as the value is still to be compared.
+        // Rounding is monotonic: only thresholds that round to the same f32 as the value remain to be compared.
         for (found, &value) in codes.iter_mut().zip(&*values) {
             while !value.is_nan() && self.cuts.get(usize::from(*found)).is_some_and(|&cut| cut < value) {
                 *found += 1;
@@ -118,7 +118,7 @@ impl Numbers {
         self.write(values.iter().map(|value| value.is_nan()), codes, &mut write);
     }
 
-    /// The code of missing values in the first of the columns.
+    /// Code of missing values in the first column written.
     fn missing_code(&self) -> u8 {
         if self.left == NONE { code(self.cuts.len()) } else { 0 }
     }
@@ -137,7 +137,7 @@ impl Numbers {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "counts at most MAX_CUTS")]
+#[expect(clippy::cast_possible_truncation, reason = "counts are at most `MAX_CUTS`")]
 fn code(count: usize) -> u8 {
     count as u8
 }

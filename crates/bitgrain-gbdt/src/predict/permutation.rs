@@ -1,4 +1,4 @@
-//! Permutation importance: how much worse a model gets when one feature's values change places.
+//! Permutation importance: the loss in quality when the values of a feature are shuffled.
 
 use super::{PredictError, Predictor};
 use crate::feature::{FeatureError, Features};
@@ -7,32 +7,32 @@ use crate::model::Model;
 use crate::random::mixed;
 use crate::train::TrainError;
 
-/// How much a model depends on a feature.
+/// Permutation importance of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PermutationImportance {
-    /// How much worse the metric gets, on average; above 0 if the feature helps, whichever way the metric goes.
+    /// Mean deterioration of the metric; positive if the feature helps, whether or not larger metric values are better.
     pub mean: f64,
     /// Standard deviation over the repetitions.
     pub deviation: f64,
 }
 
-/// Data to measure importance on; rows that the model was not trained on tell most.
+/// Data that importance is measured on; held-out rows are most informative.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
-    /// Raw features, those of the model.
+    /// Raw features of the model.
     pub features: &'a Features<'a>,
-    /// The target of each row.
+    /// Target of each row.
     pub targets: &'a [f64],
-    /// The weight of each row.
+    /// Weight of each row; 1 by default.
     pub weights: Option<&'a [f32]>,
 }
 
-/// Measures a model once for each feature and repetition, with the values of that feature in a random order.
+/// Evaluates a model once per feature and repetition, with the values of the feature shuffled.
 ///
-/// Holds a copy of the features, and one thread's predictions at a time.
+/// Needs memory for a copy of the features and the predictions of one evaluation.
 ///
 /// # Errors
-/// [`ImportanceError`] if the features are not those of the model, or the metric is not defined.
+/// Returns an [`ImportanceError`] if the features do not match the model, or the metric is undefined.
 pub fn permutation_importance(
     model: &Model,
     data: &Measured<'_>,
@@ -72,14 +72,14 @@ pub fn permutation_importance(
     Ok(all)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "repetitions are few")]
+#[expect(clippy::cast_precision_loss, reason = "the number of repetitions is far below 2^53")]
 fn spread(losses: &[f64]) -> PermutationImportance {
     let mean = losses.iter().sum::<f64>() / losses.len() as f64;
     let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / losses.len() as f64;
     PermutationImportance { mean, deviation: variance.sqrt() }
 }
 
-/// Fisher and Yates.
+/// Fisher-Yates shuffle.
 fn shuffle(values: &mut [f64], seed: u64) {
     let mut state = seed;
     for last in (1..values.len()).rev() {
@@ -89,20 +89,20 @@ fn shuffle(values: &mut [f64], seed: u64) {
     }
 }
 
-/// Why importance could not be measured.
+/// Reason why importance cannot be measured.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportanceError {
-    /// The model cannot predict these features.
+    /// Features that do not match the model.
     #[error(transparent)]
     Predict(#[from] PredictError),
-    /// The metric is not defined.
+    /// A metric that cannot be evaluated.
     #[error(transparent)]
     Metric(#[from] MetricError),
-    /// The features cannot be used.
+    /// Invalid features.
     #[error(transparent)]
     Feature(#[from] FeatureError),
-    /// The targets do not fit.
+    /// Invalid targets.
     #[error(transparent)]
     Data(#[from] TrainError),
 }

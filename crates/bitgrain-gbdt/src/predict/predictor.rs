@@ -1,4 +1,4 @@
-//! `Predictor`: a model made ready for speed.
+//! `Predictor`: a model compiled for fast prediction.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::trees::TREE_ROWS;
@@ -13,10 +13,10 @@ use crate::feature::Features;
 use crate::model::{Child, Model, Output, Rule, Tree};
 use crate::narrow::narrow;
 
-/// Up to so many rows are faster one at a time.
+/// Maximum number of rows that are predicted one at a time, which is faster for so few.
 const FEW: usize = 24;
 
-/// A model made ready for speed.
+/// Model compiled for fast prediction.
 #[derive(Debug, Clone)]
 pub struct Predictor {
     columns: Columns,
@@ -31,7 +31,7 @@ impl Predictor {
     /// Compiles a model.
     ///
     /// # Errors
-    /// [`PredictError::NoOutput`] or [`PredictError::Tree`]: a model that is not one.
+    /// Returns [`PredictError::NoOutput`] or [`PredictError::Tree`] if the model is invalid.
     pub fn new(model: &Model) -> Result<Self, PredictError> {
         if model.output.base_scores.is_empty() {
             return Err(PredictError::NoOutput);
@@ -48,57 +48,57 @@ impl Predictor {
         Ok(Self { columns, code_trees, row_trees, output: model.output.clone(), rounds, backend: Backend::best() })
     }
 
-    /// The same with the first `rounds` rounds only; all of them if there are fewer.
+    /// Uses only the first `rounds` rounds, or all if there are fewer.
     #[must_use]
     pub fn with_rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds.min(self.code_trees.len().div_ceil(self.n_outputs()));
         self
     }
 
-    /// The same on another backend. Results are the same bits.
+    /// Uses another backend. Results are bit-identical.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// Features of a row.
+    /// Number of features per row.
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.columns.names().len()
     }
 
-    /// Scores and predictions per row.
+    /// Number of scores and predictions per row.
     #[must_use]
     pub fn n_outputs(&self) -> usize {
         self.output.base_scores.len()
     }
 
-    /// Probabilities per row: two for a model of one score, which is that of the second class.
+    /// Number of probabilities per row: two for a model of one score, which is that of the second class.
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.n_outputs().max(2)
     }
 
-    /// Trees that are used: those of all rounds, or of as many as were asked for.
+    /// Number of trees in use; see [`with_rounds`](Self::with_rounds).
     #[must_use]
     pub fn n_trees(&self) -> usize {
         self.code_trees.len().min(self.rounds.saturating_mul(self.n_outputs()))
     }
 
-    /// Scores before the link, row after row.
+    /// Returns the raw scores before the link function, row-major.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn raw(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
         self.each_row(features, self.n_outputs(), |scores, out| out.copy_from_slice(scores))
     }
 
-    /// Predictions, row after row: a probability for each row of a binary classifier, one for each class if there are
-    /// several.
+    /// Returns the predictions, row-major: the probability of class 1 for a binary classifier, one probability per
+    /// class for several classes.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn predict(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
         self.each_row(features, self.n_outputs(), |scores, out| {
             link::apply(self.output.link, scores);
@@ -106,10 +106,10 @@ impl Predictor {
         })
     }
 
-    /// A probability for [each class](Self::n_classes) of a classifier, row after row.
+    /// Returns the probability of [each class](Self::n_classes) of a classifier, row-major.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn probabilities(&self, features: &Features<'_>) -> Result<Vec<f64>, PredictError> {
         self.each_row(features, self.n_classes(), |scores, out| {
             link::apply(self.output.link, scores);
@@ -117,19 +117,19 @@ impl Predictor {
         })
     }
 
-    /// The place of the likeliest class of each row: that of the largest score, the first of several. Of one score,
-    /// the second class if it is above 0.
+    /// Returns the index of the most likely class of each row: the class with the largest score, the first of equal
+    /// ones. With one score, the second class if the score is above 0.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn choices(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
         self.each_row(features, 1, |scores, out| out.fill(choice(scores)))
     }
 
-    /// The leaf of each row in each tree, row after row.
+    /// Returns the leaf of each row in each tree, row-major.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn leaves(&self, features: &Features<'_>) -> Result<Vec<u32>, PredictError> {
         self.check_count(features.n_features())?;
         let (n_rows, trees) = (features.n_rows(), &self.code_trees[..self.n_trees()]);
@@ -155,20 +155,21 @@ impl Predictor {
         Ok(out)
     }
 
-    /// Predictions for one row, without touching the heap. The same bits as for many.
+    /// Predicts one row without heap allocation. Bit-identical to batch prediction.
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`], or [`PredictError::OutputLength`] unless `out` has a place for each prediction.
+    /// Returns [`PredictError::FeatureCount`], or [`PredictError::OutputLength`] if `out` does not have one item per
+    /// prediction.
     pub fn row(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
         self.row_raw(row, out)?;
         link::apply(self.output.link, out);
         Ok(())
     }
 
-    /// Scores of one row before the link.
+    /// Writes the raw scores of one row, before the link function.
     ///
     /// # Errors
-    /// As [`row`](Self::row).
+    /// Returns the errors of [`row`](Self::row).
     pub fn row_raw(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
         self.check_count(row.len())?;
         let expected = self.n_outputs();
@@ -179,15 +180,15 @@ impl Predictor {
         Ok(())
     }
 
-    /// The probabilities of one row.
+    /// Writes the class probabilities of one row.
     ///
     /// # Errors
-    /// As [`row`](Self::row).
+    /// Returns the errors of [`row`](Self::row).
     pub fn row_probabilities(&self, row: &[f64], out: &mut [f64]) -> Result<(), PredictError> {
         if out.len() != self.n_classes() {
             return Err(PredictError::OutputLength { expected: self.n_classes(), found: out.len() });
         }
-        // Of one score there is a place more than the row itself needs.
+        // With one score, `out` has one more item than the row has scores.
         let (scores, _) = out.split_at_mut(self.n_outputs());
         self.row(row, scores)?;
         if let [second, last] = out
@@ -198,17 +199,17 @@ impl Predictor {
         Ok(())
     }
 
-    /// The place of the likeliest class of one row, as [`choices`](Self::choices) has it.
+    /// Returns the index of the most likely class of one row; see [`choices`](Self::choices).
     ///
     /// # Errors
-    /// [`PredictError::FeatureCount`].
+    /// Returns [`PredictError::FeatureCount`] if the number of features differs.
     pub fn row_choice(&self, row: &[f64]) -> Result<u32, PredictError> {
         let mut scores = vec![0.0; self.n_outputs()];
         self.row_raw(row, &mut scores)?;
         Ok(choice(&scores))
     }
 
-    /// So many values for each row, made of its scores by `finish`.
+    /// Computes a fixed number of values per row; `finish` derives them from the row's scores.
     fn each_row<T: Copy + Default + Send>(
         &self,
         features: &Features<'_>,
@@ -253,15 +254,15 @@ impl Predictor {
         self.end(out);
     }
 
-    /// What the sum of an output begins with.
+    /// Initial value of the sum of an output.
     fn begin(&self, output: usize) -> f64 {
         if self.output.average { 0.0 } else { self.output.base_scores[output] }
     }
 
-    /// From the sums of a row to its scores.
+    /// Converts the sums of a row to scores.
     fn end(&self, sums: &mut [f64]) {
         if self.output.average {
-            #[expect(clippy::cast_precision_loss, reason = "nobody has 2^53 rounds")]
+            #[expect(clippy::cast_precision_loss, reason = "the number of rounds is far below 2^53")]
             let rounds = self.rounds.max(1) as f64;
             sums.iter_mut().zip(&self.output.base_scores).for_each(|(sum, base)| *sum = base + *sum / rounds);
         }
@@ -279,7 +280,7 @@ impl Predictor {
 
 const _: () = assert!(FEW < TREE_ROWS);
 
-/// The probability of each class: of one score, it is that of the second.
+/// Writes the probability of each class. A single score is that of the second class.
 fn share(predictions: &[f64], out: &mut [f64]) {
     match (predictions, &mut *out) {
         (&[second], [first, last]) => (*first, *last) = (1.0 - second, second),
@@ -287,7 +288,7 @@ fn share(predictions: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The place of the class that scores speak for.
+/// Returns the index of the most likely class.
 fn choice(scores: &[f64]) -> u32 {
     if let [score] = *scores {
         return u32::from(score > 0.0);
@@ -296,7 +297,7 @@ fn choice(scores: &[f64]) -> u32 {
     narrow((1..scores.len()).fold(0, larger))
 }
 
-/// Refuses what is not a tree: whatever is behind relies on it.
+/// Checks a tree; the compiled forms rely on it.
 fn check(tree: &Tree, features: usize) -> Result<(), TreeProblem> {
     let (n_splits, n_leaves) = (tree.splits.len(), tree.leaves.len());
     if n_leaves != n_splits + 1 || i32::try_from(n_leaves).is_err() {

@@ -1,19 +1,19 @@
-//! What a split asks of one value: the definition that codes and tables are made from.
+//! Evaluation of a split for one value: the definition from which codes and tables are derived.
 
 use crate::model::{CategorySet, Comparison, InputKind, Missing, Rule, Split};
 
-/// A value that is no category: in no set, and not missing.
+/// A value without a category: in no set, and not missing.
 const NO_CATEGORY: f64 = -1.0;
 
-/// Numbers up to this far from zero count as zero where zero is missing. LightGBM's constant, an f32.
+/// Largest magnitude that counts as zero where zero is missing. LightGBM's constant, an f32.
 const ZERO: f32 = 1e-35;
 
-/// Whether a value counts as zero where zero is missing.
+/// Returns whether a value counts as zero where zero is missing.
 pub(super) fn is_zero(value: f64) -> bool {
     value.abs() <= f64::from(ZERO)
 }
 
-/// Whether a split sends a value left. The value was made [`comparable`] before.
+/// Returns whether a split sends a value left. The value must be [`comparable`].
 pub(super) fn goes_left(split: &Split, value: f64) -> bool {
     let value = match split.missing {
         Missing::Nan if value.is_nan() => return split.missing_left,
@@ -28,8 +28,8 @@ pub(super) fn goes_left(split: &Split, value: f64) -> bool {
     }
 }
 
-/// A value as splits take it: rounded if the model compares in f32 or lists its categories; categories that are not listed
-/// are missing.
+/// Normalizes a value as splits compare it: rounded if the model compares in f32 or lists its categories; unlisted
+/// categories become missing.
 pub(super) fn comparable(value: f64, comparison: Comparison, kind: &InputKind) -> f64 {
     let value = match comparison {
         Comparison::F32 => f64::from(rounded(value)),
@@ -45,20 +45,20 @@ pub(super) fn comparable(value: f64, comparison: Comparison, kind: &InputKind) -
     }
 }
 
-/// A value of a feature that lists its categories: rounded to f32, as training does, as far as f32 holds all codes.
+/// Rounds a value of a feature with known categories to f32, as training does, in the range where f32 holds all codes.
 pub(super) fn as_code(value: f64) -> f64 {
     if value.abs() < 16_777_216.0 { f64::from(rounded(value)) } else { value }
 }
 
-/// Whether a value is one of some codes, which ascend.
+/// Returns whether a value is one of the ascending codes.
 pub(super) fn is_known(known: &[u32], value: f64) -> bool {
     category(value).is_some_and(|code| f64::from(code) == value && known.binary_search(&code).is_ok())
 }
 
-/// The category of a value: what is behind the point is cut off. None of negative numbers, nor of too large ones.
+/// Returns the category of a value, its integer part; `None` for negative and for too large numbers.
 pub(super) fn category(value: f64) -> Option<u32> {
     let whole = value.trunc();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, and whole")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer in range")]
     (0.0..2_147_483_648.0).contains(&whole).then_some(whole as u32)
 }
 
@@ -66,21 +66,22 @@ fn is_in(set: &CategorySet, value: f64) -> bool {
     category(value).is_some_and(|code| set.contains(code))
 }
 
-/// The nearest f32.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+/// Rounds to the nearest f32.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn rounded(value: f64) -> f32 {
     value as f32
 }
 
-/// The largest f32 that is at most a threshold: f32 values are at most the one if and only if at most the other.
+/// Returns the largest f32 up to a threshold. f32 values compare the same with either.
 pub(super) fn rounded_down(threshold: f64) -> f32 {
     let nearest = rounded(threshold);
     if f64::from(nearest) > threshold { nearest.next_down() } else { nearest }
 }
 
-/// The largest f64 that, rounded to the nearest f32, is at most a threshold: what saves rounding the values.
+/// Returns the largest f64 that rounds to an f32 up to a threshold, so that values need not be rounded before
+/// comparing.
 pub(crate) fn rounding_limit(threshold: f64) -> f64 {
-    /// Halfway from the largest f32 to the next power of two, where rounding turns to infinity.
+    /// Midpoint of the largest f32 and 2^128, from which values round to infinity.
     const OVERFLOW: f64 = 340_282_356_779_733_661_637_539_395_458_142_568_448.0;
     let below = rounded_down(threshold);
     let halfway = match (below, below.next_up()) {

@@ -1,4 +1,4 @@
-//! One row through all trees on raw values: nothing to prepare, nothing to allocate.
+//! Prediction of a single row on raw values, without preparation and without allocation.
 
 use std::hint::select_unpredictable;
 
@@ -7,32 +7,32 @@ use super::columns::Columns;
 use super::question::{goes_left, rounding_limit};
 use crate::model::{Comparison, InputKind, Missing, Model, Rule, Split, Tree};
 
-/// Trees that are walked side by side: each waits for memory, and they wait together.
+/// Trees walked at once, to overlap their memory latencies.
 const LANES: usize = 8;
 
-/// Plain splits, where NaN goes right or left; higher ways are special splits.
+/// Kinds of nodes: plain splits with the direction of NaN; larger numbers are indices of special splits.
 const NAN_RIGHT: u32 = 0;
 const NAN_LEFT: u32 = 1;
 const SPECIAL: u32 = 2;
 
-/// All trees of a model, one after another.
+/// All trees of a model in one array.
 #[derive(Debug, Clone)]
 pub(super) struct RowTrees {
     nodes: Vec<Node>,
     leaves: Vec<f64>,
-    /// Where each tree begins: its root (a complement if that is a leaf), and its first leaf.
+    /// Root of each tree (a complement if it is a leaf), and offset of its leaves.
     starts: Vec<(i32, u32)>,
-    /// Splits that are more than a comparison with a threshold.
+    /// Splits that need more than a comparison with a threshold.
     special: Vec<Split>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The largest value that goes left.
+    /// Largest value that goes left.
     limit: f64,
     feature: u32,
     way: u32,
-    /// Left and right: a node of the whole, or the complement of a leaf of its tree.
+    /// Left and right child: index of a node, or complement of a leaf within its tree.
     children: [i32; 2],
 }
 
@@ -43,7 +43,7 @@ impl RowTrees {
         trees
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "checked to be less than 2^31")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "checked to be below 2^31")]
     fn push(&mut self, tree: &Tree, model: &Model) {
         let start = self.nodes.len() as i32;
         self.starts.push((if tree.splits.is_empty() { !0 } else { start }, self.leaves.len() as u32));
@@ -73,12 +73,13 @@ impl RowTrees {
         }
     }
 
-    /// Calls `found` with each of the first trees in order, its leaf and that leaf's value. A value for each feature.
+    /// Calls `found` with each of the first `n_trees` trees in order, its leaf and the leaf's value. `row` has one
+    /// value per feature.
     pub(super) fn walk(&self, columns: &Columns, row: &[f64], n_trees: usize, mut found: impl FnMut(usize, u32, f64)) {
         for (first, starts) in (0..).step_by(LANES).zip(self.starts[..n_trees].chunks(LANES)) {
             let mut at = [!0; LANES];
             at.iter_mut().zip(starts).for_each(|(at, start)| *at = start.0);
-            // Lanes that have their leaf look at some node and stay: a branch would be guessed wrong again and again.
+            // Finished lanes evaluate an arbitrary node and keep their leaf: a branch per lane would be mispredicted.
             while at.iter().any(|&at| at >= 0) {
                 for at in &mut at {
                     let next = self.next(columns, row, &self.nodes[usize::try_from(*at).unwrap_or(0)]);

@@ -46,12 +46,12 @@ fn children_make_a_tree() {
     let child = |at: usize, right: Child| {
         broken(|model| model.trees[0].splits[at].right = right).to_string().split(", ").nth(1).map(str::to_owned)
     };
-    assert_eq!(child(1, Child::Split(1)).as_deref(), Some("which is not behind it"), "a loop");
-    assert_eq!(child(1, Child::Split(0)).as_deref(), Some("which is not behind it"), "a way back");
-    assert_eq!(child(0, Child::Split(2)).as_deref(), Some("which has another parent"));
-    assert_eq!(child(2, Child::Leaf(1)).as_deref(), Some("which has another parent"));
-    assert_eq!(child(2, Child::Leaf(4)).as_deref(), Some("which is not there"));
-    assert_eq!(child(1, Child::Split(3)).as_deref(), Some("which is not there"));
+    assert_eq!(child(1, Child::Split(1)).as_deref(), Some("does not come after its parent"), "a loop");
+    assert_eq!(child(1, Child::Split(0)).as_deref(), Some("does not come after its parent"), "a way back");
+    assert_eq!(child(0, Child::Split(2)).as_deref(), Some("has another parent"));
+    assert_eq!(child(2, Child::Leaf(1)).as_deref(), Some("has another parent"));
+    assert_eq!(child(2, Child::Leaf(4)).as_deref(), Some("does not exist"));
+    assert_eq!(child(1, Child::Split(3)).as_deref(), Some("does not exist"));
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Bounds-checked cursor over a section: every count is compared with the bytes left before it is used.
 //!
-//! Separate from the cursors of `bitgrain-formats`, because the model file is this crate's own: longer forms of a
-//! varint are valid (a segment refuses them), and counts are bounded by the least size of their items.
+//! Separate from the cursors of `bitgrain-formats`, because the model file is this crate's own format: overlong varints
+//! are valid (segments reject them), and counts are bounded by the minimum size of their items.
 
 use super::FileError;
 
-/// A place in a part of the file.
+/// Position in a section of the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
-    /// Where `bytes` begin in the file.
+    /// Offset of `bytes` in the file.
     offset: usize,
 }
 
@@ -62,13 +62,13 @@ impl<'a> Cursor<'a> {
         self.array(what).map(f64::from_le_bytes)
     }
 
-    /// Seven bits a byte, the lowest first; the top bit says that more follow.
+    /// Reads a LEB128 varint.
     pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, FileError> {
         let (offset, mut value) = (self.offset, 0);
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.u8(what)?;
             let bits = u64::from(byte & 0x7f);
-            // The tenth byte has room for one bit.
+            // The tenth byte has room for one bit only.
             if bits << shift >> shift != bits {
                 break;
             }
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         u32::try_from(self.varint(what)?).map_err(|_| FileError::Number { what, offset })
     }
 
-    /// A number of things that have at least `least` bytes each.
+    /// Reads the number of items of at least `least` bytes each, after checking that they fit the bytes left.
     pub(super) fn count(&mut self, what: &'static str, least: u64) -> Result<usize, FileError> {
         let offset = self.offset;
         let count = self.varint(what)?;
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
         text.map(str::to_owned).map_err(|_| FileError::NotUtf8 { what, offset })
     }
 
-    /// 0 or 1.
+    /// Reads a boolean, 0 or 1.
     pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, FileError> {
         match self.u8(what)? {
             0 => Ok(false),

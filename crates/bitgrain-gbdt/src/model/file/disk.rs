@@ -1,4 +1,4 @@
-//! Models on disk.
+//! Reading and writing model files.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,57 +7,57 @@ use bitgrain_files::PartFile;
 
 use crate::model::{ImportError, Model, ModelError};
 
-/// Why a model could not be saved.
+/// Reason why a model cannot be saved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// It does not fit together.
+    /// An inconsistent model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The file cannot be written.
+    /// A file that cannot be written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// Why a model could not be loaded.
+/// Reason why a model cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The file is not a model that can be read.
+    /// A file that is not a readable model.
     #[error("{}: {source}", path.display())]
     Import {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason why the content is not a readable model.
         source: ImportError,
     },
-    /// The file cannot be read.
+    /// A file that cannot be read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
 impl Model {
-    /// Writes the model's file, whole or not at all: the bytes are on disk before they get the name.
+    /// Writes the model file atomically: the bytes are fsynced before the file gets its name.
     ///
     /// # Errors
-    /// If the model does not pass [`check`](Self::check), or the file cannot be written.
+    /// Returns [`SaveError::Model`] if [`check`](Self::check) fails, [`SaveError::Io`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let path = path.as_ref();
         let bytes = self.to_bytes()?;
         PartFile::write_whole(path, &bytes).map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
-    /// Writes the model as JSON for people and other programs, whole or not at all. [`load`](Self::load) does not read it.
+    /// Writes the model as JSON, for people and other programs, atomically. [`load`](Self::load) does not read it.
     ///
     /// # Errors
     /// Returns [`SaveError::Io`] if the file cannot be written.
@@ -67,10 +67,10 @@ impl Model {
         written.map_err(|source| SaveError::Io { path: path.to_owned(), source })
     }
 
-    /// Reads a model's file, or one of the files that [`import`](Self::import) reads.
+    /// Reads a model file, or any file that [`import`](Self::import) supports.
     ///
     /// # Errors
-    /// If the file cannot be read, or what is wrong with it.
+    /// Returns [`LoadError::Io`] if the file cannot be read, [`LoadError::Import`] if it is not a readable model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;

@@ -1,107 +1,110 @@
-//! What can be wrong with a model's file.
+//! Errors of the model file reader.
 
 use crate::model::ModelError;
 
-/// Why bytes are not a model's file that this version reads.
+/// Reason why bytes are not a readable model file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The file begins with something else.
-    #[error("not a model file: it does not begin with BGMODEL")]
+    /// A file with another magic number.
+    #[error("not a model file: it does not start with `BGMODEL`")]
     Magic,
-    /// A version that came later.
-    #[error("model file version {version} is not supported, version {} is; update bitgrain to read it", super::VERSION)]
+    /// A newer version.
+    #[error(
+        "unsupported model file version {version}, expected {}; update bitgrain to read newer files",
+        super::VERSION
+    )]
     Version {
-        /// The version of the file.
+        /// Version of the file.
         version: u32,
     },
-    /// The file is shorter or longer than it says.
-    #[error("the file has {found} bytes, {expected} are expected: it was cut or added to")]
+    /// A file of another length than its header declares.
+    #[error("the file has {found} bytes instead of {expected}; it was truncated or extended")]
     Length {
-        /// Bytes it should have.
+        /// Declared length in bytes.
         expected: u64,
-        /// Bytes it has.
+        /// Actual length in bytes.
         found: u64,
     },
-    /// Some bytes are not those that were written.
-    #[error("the checksum is {found:08x}, the file says {expected:08x}: it was damaged")]
+    /// A checksum mismatch.
+    #[error("checksum mismatch: computed {found:08x}, stored {expected:08x}; the file is corrupt")]
     Checksum {
-        /// What the file says.
+        /// Stored checksum.
         expected: u32,
-        /// What its bytes give.
+        /// Computed checksum.
         found: u32,
     },
-    /// A section that must be understood and is not known.
-    #[error("section {} is not known and may not be skipped; update bitgrain to read it", tag.escape_ascii())]
+    /// An unknown section that is marked as required.
+    #[error("unknown required section `{}`; update bitgrain to read it", tag.escape_ascii())]
     UnknownSection {
-        /// Its name.
+        /// Name of the section.
         tag: [u8; 4],
     },
-    /// A section that is there twice.
-    #[error("section {} is there twice", tag.escape_ascii())]
+    /// A section that occurs twice.
+    #[error("duplicate section `{}`", tag.escape_ascii())]
     DuplicateSection {
-        /// Its name.
+        /// Name of the section.
         tag: [u8; 4],
     },
-    /// A section that must be there.
-    #[error("section {} is not there", tag.escape_ascii())]
+    /// A missing section.
+    #[error("missing section `{}`", tag.escape_ascii())]
     MissingSection {
-        /// Its name.
+        /// Name of the section.
         tag: [u8; 4],
     },
-    /// A value that the bytes of its section do not hold.
-    #[error("{what} needs {needed} bytes at offset {offset}, {left} are left in its section")]
+    /// A value that extends beyond its section.
+    #[error("truncated {what} at offset {offset}: needs {needed} bytes, but its section has {left} left")]
     Truncated {
-        /// What was being read.
+        /// Description of the value.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the value.
         offset: usize,
-        /// Bytes it has at least.
+        /// Minimum size of the value in bytes.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes left in the section.
         left: usize,
     },
-    /// Bytes behind the last value of a section.
-    #[error("section {} has {left} bytes behind its last value", tag.escape_ascii())]
+    /// Bytes after the last value of a section.
+    #[error("section `{}` has {left} bytes after its last value", tag.escape_ascii())]
     Trailing {
-        /// Its name.
+        /// Name of the section.
         tag: [u8; 4],
-        /// How many.
+        /// Number of extra bytes.
         left: usize,
     },
-    /// A number that does not fit.
+    /// A number that is out of range.
     #[error("{what} at offset {offset} is too large")]
     Number {
-        /// What was being read.
+        /// Description of the number.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the number.
         offset: usize,
     },
-    /// A number that stands for nothing.
-    #[error("{what} at offset {offset} is {value}, which has no meaning")]
+    /// An unknown enumeration value.
+    #[error("unknown {what} at offset {offset}: {value}")]
     Tag {
-        /// What was being read.
+        /// Description of the value.
         what: &'static str,
-        /// Where it is.
+        /// Offset of the value.
         offset: usize,
-        /// The number.
+        /// The value.
         value: u8,
     },
-    /// A text that is not UTF-8.
+    /// A string that is not UTF-8.
     #[error("{what} at offset {offset} is not UTF-8")]
     NotUtf8 {
-        /// What was being read.
+        /// Description of the string.
         what: &'static str,
-        /// Where its first byte is.
+        /// Offset of its first byte.
         offset: usize,
     },
-    /// A key of the metadata that is there twice.
-    #[error("key `{key}` is there twice")]
+    /// A metadata key that occurs twice.
+    #[error("duplicate metadata key `{key}`")]
     DuplicateKey {
         /// The key.
         key: String,
     },
-    /// The parts do not fit together.
+    /// An inconsistent model.
     #[error(transparent)]
     Model(#[from] ModelError),
 }

@@ -1,7 +1,7 @@
-//! The model's own file. Spec: `spec/model.md`.
+//! Model file format. Spec: `spec/model.md`.
 //!
-//! A head, sections that say whether they may be skipped, and a checksum over all of it: no cut and no flipped bit goes
-//! unnoticed, and what later versions add can be told from damage.
+//! A header, sections that are marked as required or optional, and a checksum over everything: truncation and flipped
+//! bits are always detected, and sections of later versions can be told from corruption.
 
 mod cursor;
 mod disk;
@@ -14,18 +14,18 @@ pub use error::FileError;
 
 use super::{Link, Missing, Model, ModelError};
 
-/// The usual ending of a model's file.
+/// Usual extension of model files.
 pub const EXTENSION: &str = "bitgrain";
 
-/// What a file begins with.
+/// Magic number at the start of a file.
 const MAGIC: [u8; 8] = *b"BGMODEL\0";
-/// The version that is written and read.
+/// Supported version.
 const VERSION: u32 = 1;
-/// Bytes before the first section.
+/// Size of the header in bytes.
 const HEAD: usize = 24;
-/// Bytes of the checksum.
+/// Size of the checksum in bytes.
 const TAIL: usize = 4;
-/// A reader that does not know the section must refuse the file.
+/// Section flag: a reader that does not know the section must reject the file.
 const REQUIRED: u32 = 1;
 
 const INPUTS: [u8; 4] = *b"inpt";
@@ -33,7 +33,7 @@ const OUTPUT: [u8; 4] = *b"outp";
 const TREES: [u8; 4] = *b"tree";
 const METADATA: [u8; 4] = *b"meta";
 
-/// Bits of a split's first byte.
+/// Bits of the first byte of a split.
 mod bits {
     pub(super) const RULE: u8 = 0b11;
     pub(super) const AT_MOST: u8 = 0;
@@ -46,10 +46,10 @@ mod bits {
     pub(super) const SPARE: u8 = 1 << 7;
 }
 
-/// The number of each way to be missing is its place.
+/// Kinds of missing values; the index is the number in the file.
 const MISSING: [Missing; 3] = [Missing::Nan, Missing::NanOrZero, Missing::Nothing];
 
-/// The number that stands for a link.
+/// Returns the number of a link function in the file.
 const fn link_number(link: Link) -> u8 {
     match link {
         Link::Identity => 0,
@@ -63,25 +63,25 @@ const fn link_number(link: Link) -> u8 {
 }
 
 impl Model {
-    /// Whether bytes begin as a model's file does.
+    /// Returns whether bytes start with the magic number of a model file.
     #[must_use]
     pub fn begins(bytes: &[u8]) -> bool {
         bytes.starts_with(&MAGIC)
     }
 
-    /// The bytes of the model's file.
+    /// Encodes the model as a model file.
     ///
     /// # Errors
-    /// If the model does not pass [`check`](Self::check).
+    /// Returns the error of [`check`](Self::check).
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
         self.check()?;
         Ok(writer::write(self))
     }
 
-    /// Reads a model's file. What comes back has passed [`check`](Self::check).
+    /// Decodes a model file. The model has passed [`check`](Self::check).
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// Returns a [`FileError`] if the file is not valid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
         let model = reader::read(bytes)?;
         model.check()?;

@@ -1,4 +1,4 @@
-//! From bytes to a model.
+//! Decoder of model files.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use super::cursor::Cursor;
 use super::{FileError, HEAD, INPUTS, MAGIC, METADATA, MISSING, OUTPUT, REQUIRED, TAIL, TREES, VERSION, bits};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Link, Model, Output, Rule, Split, Tree};
 
-/// Bytes of the smallest split and the smallest leaf.
+/// Minimum sizes of a split and of a leaf in bytes.
 const SPLIT: u64 = 1 + 3 + 1 + 20 + 1;
 const LEAF: u64 = 16 + 1;
 
-/// A model whose parts may not fit together yet.
+/// Decodes a model without checking its consistency.
 pub(super) fn read(bytes: &[u8]) -> Result<Model, FileError> {
     let mut head = Cursor::new(checked(bytes)?, HEAD);
     let mut found: BTreeMap<[u8; 4], Cursor<'_>> = BTreeMap::new();
     let count = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
     for _ in 0..count {
-        let tag = head.array("the name of a section")?;
-        let flags = head.u32("the flags of a section")?;
-        let len = head.u64("the length of a section")?;
+        let tag = head.array("section name")?;
+        let flags = head.u32("section flags")?;
+        let len = head.u64("section length")?;
         let offset = head.offset();
-        let content = head.take("a section", len)?;
+        let content = head.take("section", len)?;
         let known = [INPUTS, OUTPUT, TREES, METADATA].contains(&tag);
         if !known && flags & REQUIRED != 0 {
             return Err(FileError::UnknownSection { tag });
@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, FileError> {
     Ok(Model { inputs, comparison, output, trees, metadata })
 }
 
-/// The sections of a file whose head and checksum are right.
+/// Checks the header and the checksum; returns the bytes of the sections.
 fn checked(bytes: &[u8]) -> Result<&[u8], FileError> {
     let found = bytes.len() as u64;
     if !MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]) {
@@ -55,17 +55,17 @@ fn checked(bytes: &[u8]) -> Result<&[u8], FileError> {
         return Err(FileError::Length { expected: (HEAD + TAIL) as u64, found });
     }
     let mut head = Cursor::new(&bytes[MAGIC.len()..HEAD], MAGIC.len());
-    let version = head.u32("the version")?;
+    let version = head.u32("version")?;
     if version != VERSION {
         return Err(FileError::Version { version });
     }
-    head.u32("the number of sections")?;
-    let expected = head.u64("the length of the file")?;
+    head.u32("number of sections")?;
+    let expected = head.u64("file length")?;
     if expected != found {
         return Err(FileError::Length { expected, found });
     }
     let (covered, sum) = bytes.split_at(bytes.len() - TAIL);
-    let expected = Cursor::new(sum, covered.len()).u32("the checksum")?;
+    let expected = Cursor::new(sum, covered.len()).u32("checksum")?;
     match crc32c(covered) {
         found if found != expected => Err(FileError::Checksum { expected, found }),
         _ => Ok(&covered[HEAD..]),
@@ -85,7 +85,7 @@ fn whole<'a, T>(
     }
 }
 
-/// `count` things one after another; there are bytes for as many.
+/// Reads `count` items; the caller has checked that the bytes left suffice.
 fn many<'a, T>(
     cursor: &mut Cursor<'a>,
     count: usize,
@@ -100,29 +100,29 @@ fn texts(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<String>, Fil
 }
 
 fn read_inputs(cursor: &mut Cursor<'_>) -> Result<(Comparison, Vec<Input>), FileError> {
-    let comparison = if cursor.flag("the comparison")? { Comparison::F64 } else { Comparison::F32 };
-    let count = cursor.count("the features", 2)?;
+    let comparison = if cursor.flag("comparison precision")? { Comparison::F64 } else { Comparison::F32 };
+    let count = cursor.count("list of features", 2)?;
     Ok((comparison, many(cursor, count, read_input)?))
 }
 
 fn read_input(cursor: &mut Cursor<'_>) -> Result<Input, FileError> {
-    let name = cursor.text("the name of a feature")?;
-    let kind = match cursor.u8("the kind of a feature")? {
+    let name = cursor.text("feature name")?;
+    let kind = match cursor.u8("feature kind")? {
         0 => InputKind::Numeric,
         kind @ (1 | 2) => {
             let known = if kind == 2 { Some(read_codes(cursor)?) } else { None };
-            InputKind::Categorical { known, labels: texts(cursor, "the labels of a feature")? }
+            InputKind::Categorical { known, labels: texts(cursor, "category labels")? }
         }
-        value => return Err(FileError::Tag { what: "the kind of a feature", offset: cursor.offset() - 1, value }),
+        value => return Err(FileError::Tag { what: "feature kind", offset: cursor.offset() - 1, value }),
     };
     Ok(Input { name, kind })
 }
 
 fn read_codes(cursor: &mut Cursor<'_>) -> Result<Vec<u32>, FileError> {
-    let count = cursor.count("the known codes", 1)?;
+    let count = cursor.count("list of known codes", 1)?;
     let mut next = 0_u64;
     many(cursor, count, |cursor| {
-        let (what, offset) = ("a known code", cursor.offset());
+        let (what, offset) = ("known code", cursor.offset());
         let code = next.checked_add(cursor.varint(what)?).and_then(|code| u32::try_from(code).ok());
         let code = code.ok_or(FileError::Number { what, offset })?;
         next = u64::from(code) + 1;
@@ -131,28 +131,28 @@ fn read_codes(cursor: &mut Cursor<'_>) -> Result<Vec<u32>, FileError> {
 }
 
 fn read_output(cursor: &mut Cursor<'_>) -> Result<Output, FileError> {
-    let objective = cursor.text("the objective")?;
-    let link = match cursor.u8("the link")? {
+    let objective = cursor.text("objective name")?;
+    let link = match cursor.u8("link function")? {
         0 => Link::Identity,
-        1 => Link::Logistic { slope: cursor.f64("the slope of the link")? },
+        1 => Link::Logistic { slope: cursor.f64("slope of the link function")? },
         2 => Link::Softmax,
         3 => Link::Exponential,
         4 => Link::Softplus,
         5 => Link::SignedSquare,
         6 => Link::Step,
-        value => return Err(FileError::Tag { what: "the link", offset: cursor.offset() - 1, value }),
+        value => return Err(FileError::Tag { what: "link function", offset: cursor.offset() - 1, value }),
     };
-    let average = cursor.flag("whether scores are means")?;
-    let scores = cursor.count("the base scores", 8)?;
-    let base_scores = many(cursor, scores, |cursor| cursor.f64("a base score"))?;
-    Ok(Output { objective, link, base_scores, classes: texts(cursor, "the classes")?, average })
+    let average = cursor.flag("averaging flag")?;
+    let scores = cursor.count("list of base scores", 8)?;
+    let base_scores = many(cursor, scores, |cursor| cursor.f64("base score"))?;
+    Ok(Output { objective, link, base_scores, classes: texts(cursor, "class labels")?, average })
 }
 
 fn read_metadata(cursor: &mut Cursor<'_>) -> Result<BTreeMap<String, String>, FileError> {
     let mut metadata = BTreeMap::new();
-    for _ in 0..cursor.count("the metadata", 2)? {
-        let key = cursor.text("a key of the metadata")?;
-        let value = cursor.text("a value of the metadata")?;
+    for _ in 0..cursor.count("metadata", 2)? {
+        let key = cursor.text("metadata key")?;
+        let value = cursor.text("metadata value")?;
         if metadata.contains_key(&key) {
             return Err(FileError::DuplicateKey { key });
         }
@@ -162,9 +162,9 @@ fn read_metadata(cursor: &mut Cursor<'_>) -> Result<BTreeMap<String, String>, Fi
 }
 
 fn read_trees(cursor: &mut Cursor<'_>, comparison: Comparison) -> Result<Vec<Tree>, FileError> {
-    let count = cursor.count("the trees", 1 + LEAF)?;
+    let count = cursor.count("list of trees", 1 + LEAF)?;
     many(cursor, count, |cursor| {
-        let splits = cursor.count("the splits of a tree", SPLIT + LEAF)?;
+        let splits = cursor.count("list of splits", SPLIT + LEAF)?;
         Ok(Tree {
             splits: many(cursor, splits, |cursor| read_split(cursor, comparison))?,
             leaves: many(cursor, splits + 1, read_leaf)?,
@@ -174,26 +174,26 @@ fn read_trees(cursor: &mut Cursor<'_>, comparison: Comparison) -> Result<Vec<Tre
 
 fn read_leaf(cursor: &mut Cursor<'_>) -> Result<Leaf, FileError> {
     Ok(Leaf {
-        value: cursor.f64("the value of a leaf")?,
-        weight: cursor.f64("the weight of a leaf")?,
-        count: cursor.varint("the rows of a leaf")?,
+        value: cursor.f64("leaf value")?,
+        weight: cursor.f64("leaf weight")?,
+        count: cursor.varint("leaf row count")?,
     })
 }
 
 fn read_split(cursor: &mut Cursor<'_>, comparison: Comparison) -> Result<Split, FileError> {
-    let flags = cursor.u8("the flags of a split")?;
-    let wrong = FileError::Tag { what: "the flags of a split", offset: cursor.offset() - 1, value: flags };
+    let flags = cursor.u8("split flags")?;
+    let wrong = FileError::Tag { what: "split flags", offset: cursor.offset() - 1, value: flags };
     let missing = MISSING.get(usize::from(flags >> bits::MISSING & 0b11)).copied();
     let (Some(missing), 0) = (missing, flags & bits::SPARE) else { return Err(wrong) };
-    let feature = cursor.index("the feature of a split")?;
+    let feature = cursor.index("feature of a split")?;
     let mut child = |bit| -> Result<Child, FileError> {
-        let index = cursor.index("a child of a split")?;
+        let index = cursor.index("child of a split")?;
         Ok(if flags & bit != 0 { Child::Leaf(index) } else { Child::Split(index) })
     };
     let (left, right) = (child(bits::LEFT_LEAF)?, child(bits::RIGHT_LEAF)?);
     let rule = match flags & bits::RULE {
-        bits::AT_MOST if comparison == Comparison::F32 => Rule::AtMost(cursor.f32("a threshold")?.into()),
-        bits::AT_MOST => Rule::AtMost(cursor.f64("a threshold")?),
+        bits::AT_MOST if comparison == Comparison::F32 => Rule::AtMost(cursor.f32("threshold")?.into()),
+        bits::AT_MOST => Rule::AtMost(cursor.f64("threshold")?),
         bits::IN => Rule::In(read_category_set(cursor)?),
         bits::NOT_IN => Rule::NotIn(read_category_set(cursor)?),
         _ => return Err(wrong),
@@ -205,16 +205,16 @@ fn read_split(cursor: &mut Cursor<'_>, comparison: Comparison) -> Result<Split, 
         missing_left: flags & bits::MISSING_LEFT != 0,
         left,
         right,
-        gain: cursor.f32("the gain of a split")?,
-        value: cursor.f64("the value of a split")?,
-        weight: cursor.f64("the weight of a split")?,
-        count: cursor.varint("the rows of a split")?,
+        gain: cursor.f32("gain of a split")?,
+        value: cursor.f64("value of a split")?,
+        weight: cursor.f64("weight of a split")?,
+        count: cursor.varint("row count of a split")?,
     })
 }
 
 fn read_category_set(cursor: &mut Cursor<'_>) -> Result<CategorySet, FileError> {
-    let len = cursor.count("a category set", 1)?;
-    let bytes = cursor.take("a category set", len as u64)?;
+    let len = cursor.count("category set", 1)?;
+    let bytes = cursor.take("category set", len as u64)?;
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

@@ -1,11 +1,11 @@
-//! From a model to bytes.
+//! Encoder of model files.
 
 use bitgrain_formats::crc32c;
 
 use super::{HEAD, INPUTS, MAGIC, METADATA, MISSING, OUTPUT, REQUIRED, TAIL, TREES, VERSION, bits, link_number};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Link, Model, Rule, Split, Tree};
 
-/// The file of a model that was checked.
+/// Encodes a model that was checked.
 pub(super) fn write(model: &Model) -> Vec<u8> {
     let mut sections =
         vec![(INPUTS, REQUIRED, inputs(model)), (OUTPUT, REQUIRED, output(model)), (TREES, REQUIRED, trees(model))];
@@ -137,7 +137,7 @@ fn split(out: &mut Vec<u8>, split: &Split, comparison: Comparison) {
     varint(out, index(split.left));
     varint(out, index(split.right));
     match (&split.rule, comparison) {
-        #[expect(clippy::cast_possible_truncation, reason = "checked to be an f32 number")]
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be exact in f32")]
         (Rule::AtMost(threshold), Comparison::F32) => out.extend((*threshold as f32).to_le_bytes()),
         (Rule::AtMost(threshold), Comparison::F64) => out.extend(threshold.to_le_bytes()),
         (Rule::In(set) | Rule::NotIn(set), _) => category_set(out, set),
@@ -148,7 +148,7 @@ fn split(out: &mut Vec<u8>, split: &Split, comparison: Comparison) {
     varint(out, split.count);
 }
 
-/// A bit for each code up to the largest, in whole bytes.
+/// Writes a bitmap of the codes up to the largest, in whole bytes.
 fn category_set(out: &mut Vec<u8>, set: &CategorySet) {
     let bytes: Vec<u8> = set.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);

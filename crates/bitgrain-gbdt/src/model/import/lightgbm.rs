@@ -1,4 +1,4 @@
-//! LightGBM's text. Spec: `spec/model.md#lightgbm`.
+//! Import of LightGBM text files. Spec: `spec/model.md#lightgbm`.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ const DEFAULT_LEFT: u8 = 2;
 const MISSING: u32 = 2;
 
 impl Model {
-    /// Reads the text of a LightGBM model.
+    /// Imports a LightGBM model from its text format.
     ///
     /// # Errors
-    /// What is wrong with it, or what of it has no place here (linear trees).
+    /// Returns an [`ImportError`] if the file is invalid or uses unsupported features (linear trees).
     pub fn from_lightgbm(text: &[u8]) -> Result<Self, ImportError> {
         let file = text::Model::parse(text)?;
         let outputs = checked_outputs(file.trees_per_iteration, file.trees.len())?;
@@ -39,8 +39,8 @@ impl Model {
 
 fn metadata(file: text::Model) -> BTreeMap<String, String> {
     let parameters = file.parameters.into_iter().filter(|(_, value)| !value.is_empty());
-    // Ordered categories are among these lists, but not among the categorical features. Only a data frame tells which
-    // column a list belongs to, so readers of data frames need all of them.
+    // Ordered categories also appear in these lists, although their features are numeric. Only a data frame tells which
+    // column a list belongs to, so readers of data frames need all lists.
     let lists = file
         .pandas_categorical
         .filter(|lists| lists.starts_with("[["))
@@ -50,7 +50,7 @@ fn metadata(file: text::Model) -> BTreeMap<String, String> {
 }
 
 fn inputs(file: &text::Model, trees: &[Tree]) -> Vec<Input> {
-    // Categories with `:` between them, where numbers have a range in brackets.
+    // Categories are separated by `:`; numeric features have a range in brackets.
     let is_list = |info: &String| info.contains(':') && !info.starts_with('[');
     let mut categorical: Vec<bool> = file.feature_infos.iter().map(is_list).collect();
     categorical.resize(file.feature_names.len(), false);
@@ -68,7 +68,7 @@ fn inputs(file: &text::Model, trees: &[Tree]) -> Vec<Input> {
     file.feature_names.iter().zip(kinds).map(|(name, kind)| Input { name: name.clone(), kind }).collect()
 }
 
-/// The texts of the categories of each categorical feature, if there are as many lists as such features.
+/// Returns the category labels of each categorical feature, if there is one list per such feature.
 fn labels(file: &text::Model, count: usize) -> Vec<Vec<String>> {
     let lists = file.pandas_categorical.as_deref().and_then(|json| serde_json::from_str(json).ok());
     let lists: Vec<Vec<serde_json::Value>> = lists.unwrap_or_default();
@@ -99,14 +99,14 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
         let set = whole(threshold).and_then(|set| lists.category_words(set));
         let words = set.ok_or_else(|| wrong("has no category set"))?;
         let pairs = words.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32);
-        // Whatever is missing goes right, whatever the other bits say.
+        // Missing values always go right, whatever the other bits of the decision type.
         (Rule::In(CategorySet::from_words(pairs.collect())), Missing::Nan, false)
     } else {
         let missing = match decision >> MISSING & 0b11 {
             0 => Missing::Nothing,
             1 => Missing::NanOrZero,
             2 => Missing::Nan,
-            _ => return Err(wrong("has a decision type without a meaning")),
+            _ => return Err(wrong("has an unknown decision type")),
         };
         (Rule::AtMost(beside_zero(threshold)), missing, decision & DEFAULT_LEFT != 0)
     };
@@ -128,7 +128,7 @@ fn split(tree: usize, node: usize, lists: &text::Tree) -> Result<Split, ImportEr
     })
 }
 
-/// A threshold near zero, moved to the edge of what counts as zero: LightGBM takes all of that as 0 before it compares.
+/// Moves a threshold near zero to the edge of the range that LightGBM rounds to 0 before comparing.
 fn beside_zero(threshold: f64) -> f64 {
     match threshold {
         _ if threshold.abs() > Missing::ZERO || threshold.is_nan() => threshold,
@@ -137,13 +137,13 @@ fn beside_zero(threshold: f64) -> f64 {
     }
 }
 
-/// A gain as f32; what does not fit is the largest that does.
+/// Converts a gain to f32, clamped to its range.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the range of f32")]
 fn gain(gain: f64) -> f32 {
     gain.clamp(f32::MIN.into(), f32::MAX.into()) as f32
 }
 
 fn whole(number: f64) -> Option<usize> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^31")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer from 0 to 2^31")]
     (number.fract() == 0.0 && (0.0..2_147_483_648.0).contains(&number)).then_some(number as usize)
 }

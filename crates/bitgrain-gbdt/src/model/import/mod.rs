@@ -1,4 +1,4 @@
-//! Models of LightGBM and XGBoost. What their files mean is written in `spec/model.md`.
+//! Import of LightGBM and XGBoost models. Their formats are described in `spec/model.md`.
 
 mod lightgbm;
 mod objective;
@@ -9,67 +9,67 @@ use bitgrain_formats::xgboost::XgboostError;
 
 use super::{FileError, Model, ModelError};
 
-/// Scores of a row that a model without trees may claim to have.
+/// Maximum number of outputs of a model without trees.
 const MAX_GROUPS: usize = 1 << 16;
 
-/// Why a file is not a model that can be used here.
+/// Reason why a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// None of the files that are read.
-    #[error("not a model of bitgrain, not a LightGBM text, and not XGBoost's JSON or UBJSON")]
+    /// An unknown format.
+    #[error("not a model file; expected a Bitgrain model, a LightGBM text file, or XGBoost JSON or UBJSON")]
     Kind,
-    /// Our own file, and something is wrong with it.
+    /// An invalid Bitgrain model file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// LightGBM's text, and something is wrong with it.
+    /// An invalid LightGBM file.
     #[error("LightGBM model: {0}")]
     Lightgbm(#[from] LightgbmError),
-    /// XGBoost's file, and something is wrong with it.
+    /// An invalid XGBoost file.
     #[error("XGBoost model: {0}")]
     Xgboost(#[from] XgboostError),
-    /// A model of a kind that has no place here.
+    /// An unsupported feature.
     #[error("{what} is not supported")]
     Unsupported {
-        /// What it has or is.
+        /// Description of the feature.
         what: String,
     },
-    /// A node of a tree that makes no sense.
+    /// An invalid node of a tree.
     #[error("node {node} of tree {tree} {wrong}")]
     Node {
-        /// The tree.
+        /// Index of the tree.
         tree: usize,
-        /// The node, as the file counts them.
+        /// Index of the node in the file.
         node: usize,
-        /// What is wrong with it.
+        /// Description of the problem.
         wrong: &'static str,
     },
-    /// A number that is too large for what the file holds.
-    #[error("{what}: {found} are more than the {limit} that a file of this size may have")]
+    /// A count that is implausible for the size of the file.
+    #[error("too many {what}: {found}, but a file of this size can have at most {limit}")]
     TooMany {
-        /// What there are too many of.
+        /// Description of the items.
         what: &'static str,
-        /// How many.
+        /// Number of items in the file.
         found: u64,
-        /// How many there may be.
+        /// Maximum number.
         limit: u64,
     },
-    /// The parts do not fit together.
+    /// An inconsistent model.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
 impl Model {
-    /// Reads a model of whichever kind: our own file, LightGBM's text, XGBoost's JSON or UBJSON.
+    /// Imports a Bitgrain model file, LightGBM text, or XGBoost JSON or UBJSON.
     ///
     /// # Errors
-    /// If it is none of these, or what is wrong with it.
+    /// Returns an [`ImportError`] if the format is unknown or the file is invalid.
     pub fn import(bytes: &[u8]) -> Result<Self, ImportError> {
         use bitgrain_formats::{lightgbm, xgboost};
         if Self::begins(bytes) {
             Ok(Self::from_bytes(bytes)?)
         } else if is_own_json(bytes) {
-            Err(unsupported("bitgrain's JSON is to look into; use the model's own file"))
+            Err(unsupported("loading a JSON export (load the .bitgrain file instead)"))
         } else if lightgbm::begins(bytes) {
             Self::from_lightgbm(bytes)
         } else if xgboost::begins_as_json(bytes) || xgboost::begins_as_ubjson(bytes) {
@@ -80,7 +80,7 @@ impl Model {
     }
 }
 
-/// Whether bytes begin as [`Model::to_json`] does.
+/// Returns whether bytes start like the output of [`Model::to_json`].
 fn is_own_json(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(4096)];
     start.starts_with(b"{") && start.windows(16).any(|word| word == b"\"bitgrain_model\"")
@@ -90,16 +90,16 @@ fn unsupported(what: impl Into<String>) -> ImportError {
     ImportError::Unsupported { what: what.into() }
 }
 
-/// Scores of a row, if the trees or a small number make them believable.
+/// Checks that the number of outputs is plausible for the number of trees.
 fn checked_outputs(outputs: usize, trees: usize) -> Result<usize, ImportError> {
     let limit = trees.max(MAX_GROUPS);
     if outputs == 0 || outputs > limit {
-        return Err(ImportError::TooMany { what: "scores of a row", found: outputs as u64, limit: limit as u64 });
+        return Err(ImportError::TooMany { what: "scores per row", found: outputs as u64, limit: limit as u64 });
     }
     Ok(outputs)
 }
 
-/// The numbers of the classes, for classifiers.
+/// Returns numbered class labels, for classifiers.
 fn classes(objective: &str, outputs: usize) -> Vec<String> {
     let count = match objective.split(':').next() {
         Some("binary" | "hinge") if outputs == 1 => 2,

@@ -1,14 +1,14 @@
-//! What the objectives of other libraries are called here, and what their scores mean.
+//! Objectives and link functions of LightGBM and XGBoost models.
 
 use bitgrain_formats::xgboost::Objective;
 
 use super::{ImportError, unsupported};
 use crate::model::Link;
 
-/// An objective as our files name it, and its link.
+/// Name of an objective in our files, and its link function.
 pub(super) type Named = (String, Link);
 
-/// LightGBM's `objective=` line: a name, and parameters as `key:value`.
+/// Parses LightGBM's `objective=` line: a name, and parameters as `key:value`.
 pub(super) fn lightgbm(line: Option<&str>, outputs: usize) -> Result<Named, ImportError> {
     let mut words = line.unwrap_or("none").split_ascii_whitespace();
     let name = words.next().unwrap_or("none");
@@ -19,7 +19,7 @@ pub(super) fn lightgbm(line: Option<&str>, outputs: usize) -> Result<Named, Impo
         Err(_) => Err(unsupported(format!("objective `{}`", line.unwrap_or_default()))),
     };
     let with = |name: &str, key| parameter(key).map_or_else(|| name.to_owned(), |value| format!("{name}:{value}"));
-    // Any loss of the targets themselves can be trained on their roots.
+    // With `sqrt`, any regression loss was trained on the square roots of the targets.
     let plain = if words.contains(&"sqrt") { Link::SignedSquare } else { Link::Identity };
     Ok(match name {
         "regression" => ("squared".into(), plain),
@@ -35,18 +35,18 @@ pub(super) fn lightgbm(line: Option<&str>, outputs: usize) -> Result<Named, Impo
         "cross_entropy_lambda" => (name.into(), Link::Softplus),
         "lambdarank" | "rank_xendcg" => (name.into(), Link::Identity),
         "none" | "custom" => ("custom".into(), Link::Identity),
-        _ => return Err(unsupported(format!("objective `{name}` of LightGBM"))),
+        _ => return Err(unsupported(format!("LightGBM objective `{name}`"))),
     })
 }
 
-/// From the base score of an XGBoost model to a raw score.
+/// Meaning of the base score of an XGBoost model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// It is one.
+    /// A raw score.
     Raw,
-    /// It is a probability.
+    /// A probability.
     Logit,
-    /// It is a mean.
+    /// A mean.
     Log,
 }
 
@@ -60,7 +60,7 @@ impl Base {
     }
 }
 
-/// XGBoost's objective.
+/// Maps XGBoost's objective.
 pub(super) fn xgboost(objective: &Objective, outputs: usize) -> Result<(Named, Base), ImportError> {
     let logistic = Link::Logistic { slope: 1.0 };
     let with = |name: &str, value: Option<&String>| {
@@ -91,7 +91,7 @@ pub(super) fn xgboost(objective: &Objective, outputs: usize) -> Result<(Named, B
         name @ ("reg:squaredlogerror" | "rank:pairwise" | "rank:ndcg" | "rank:map") => {
             (name.into(), Link::Identity, Base::Raw)
         }
-        name => return Err(unsupported(format!("objective `{name}` of XGBoost"))),
+        name => return Err(unsupported(format!("XGBoost objective `{name}`"))),
     };
     Ok(((name, link), base))
 }

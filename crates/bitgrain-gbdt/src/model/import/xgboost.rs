@@ -1,4 +1,4 @@
-//! XGBoost's JSON and UBJSON. Spec: `spec/model.md#xgboost`.
+//! Import of XGBoost JSON and UBJSON files. Spec: `spec/model.md#xgboost`.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,24 @@ use bitgrain_formats::xgboost::{self as file, Learner};
 use super::{ImportError, checked_outputs, classes, objective, unsupported};
 use crate::model::{CategorySet, Child, Comparison, Input, InputKind, Leaf, Missing, Model, Output, Rule, Split, Tree};
 
-/// Features that a model may have without naming them.
+/// Maximum number of features of a model without feature names.
 const UNNAMED: usize = 1 << 20;
-/// Codes of categories: whole numbers that are f32 numbers.
+/// Upper bound of category codes (exclusive): smaller integers are exact in f32.
 const CODES: u32 = 1 << 24;
-/// Bytes that category sets may take beyond sixteen for each byte of the file.
+/// Memory of category sets in bytes, in addition to sixteen per byte of the file.
 const SET_BYTES: u64 = 64 << 20;
 
 impl Model {
-    /// Reads an XGBoost model in JSON or UBJSON.
+    /// Imports an XGBoost model in JSON or UBJSON.
     ///
     /// # Errors
-    /// What is wrong with it, or what of it has no place here (linear boosters, trees of several outputs).
+    /// Returns an [`ImportError`] if the file is invalid or uses unsupported features (linear boosters, multi-output
+    /// trees).
     pub fn from_xgboost(bytes: &[u8]) -> Result<Self, ImportError> {
         let file = file::Model::parse(bytes)?;
         let learner = &file.learner;
         if !matches!(&*learner.gradient_booster.name, "gbtree" | "dart") {
-            return Err(unsupported(format!("the booster `{}` of XGBoost", learner.gradient_booster.name)));
+            return Err(unsupported(format!("XGBoost booster `{}`", learner.gradient_booster.name)));
         }
         let lists = file.trees();
         let param = &learner.learner_model_param;
@@ -97,14 +98,15 @@ fn inputs(
     Ok(categorical.into_iter().enumerate().map(input).collect())
 }
 
-/// Trees in rounds of one tree for each score. Files hold all parallel trees of a score before those of the next.
+/// Reorders trees into rounds of one tree per output. Files store all parallel trees of an output before those of the
+/// next.
 fn by_rounds(trees: Vec<Tree>, info: &[u32], outputs: usize) -> Result<Vec<Tree>, ImportError> {
     let mut counts = vec![0_usize; outputs];
     let mut placed = Vec::with_capacity(trees.len());
     for (index, (tree, &output)) in trees.into_iter().zip(info).enumerate() {
         let count = usize::try_from(output).ok().and_then(|output| counts.get_mut(output));
         let count =
-            count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that is not there" })?;
+            count.ok_or(ImportError::Node { tree: index, node: 0, wrong: "adds to a score that does not exist" })?;
         placed.push(((*count, output), tree));
         *count += 1;
     }
@@ -115,7 +117,7 @@ fn by_rounds(trees: Vec<Tree>, info: &[u32], outputs: usize) -> Result<Vec<Tree>
     Ok(placed.into_iter().map(|(_, tree)| tree).collect())
 }
 
-/// Bytes that category sets may still take: a code of ten characters can stand for two megabytes.
+/// Memory budget of category sets: ten characters of the file can encode a code that takes two megabytes.
 struct SetBudget {
     left: u64,
 }
@@ -130,11 +132,11 @@ impl SetBudget {
     }
 }
 
-/// The nodes of a tree of the file.
+/// Nodes of a tree in the file.
 struct Nodes<'a> {
     index: usize,
     lists: &'a file::Tree,
-    /// What the leaves are multiplied with.
+    /// Factor of the leaf values.
     factor: f64,
 }
 
@@ -143,7 +145,7 @@ impl Nodes<'_> {
         ImportError::Node { tree: self.index, node, wrong }
     }
 
-    /// Splits and leaves, numbered as a walk meets them that goes left first. Nodes that were pruned are not met.
+    /// Converts nodes to splits and leaves in depth-first order, left first. Pruned nodes are skipped.
     fn tree(&self, sets: &mut SetBudget) -> Result<Tree, ImportError> {
         if self.lists.leaf_size()? > 1 {
             return Err(unsupported("an XGBoost model with trees of several outputs"));
@@ -151,22 +153,22 @@ impl Nodes<'_> {
         let mut sets = self.category_sets(sets)?;
         let mut tree = Tree { splits: Vec::new(), leaves: Vec::new() };
         let mut met = vec![false; self.lists.left_children.len()];
-        // Nodes to come, each with the split that leads to it and the side.
+        // Pending nodes, each with its parent split and side.
         let mut to_come = vec![(0, None)];
         while let Some((node, from)) = to_come.pop() {
             match met.get_mut(node) {
-                None => return Err(self.wrong(node, "is not there")),
+                None => return Err(self.wrong(node, "does not exist")),
                 Some(true) => return Err(self.wrong(node, "has two parents")),
                 Some(free) => *free = true,
             }
             let children = [self.lists.left_children[node], self.lists.right_children[node]];
-            let too_many = |_| self.wrong(node, "is one of more than 2^32");
+            let too_many = |_| self.wrong(node, "exceeds the maximum of 2^32 nodes");
             let place = if children == [-1, -1] {
                 tree.leaves.push(self.leaf(node));
                 Child::Leaf(u32::try_from(tree.leaves.len() - 1).map_err(too_many)?)
             } else {
                 let [Ok(left), Ok(right)] = children.map(usize::try_from) else {
-                    return Err(self.wrong(node, "has one child"));
+                    return Err(self.wrong(node, "has only one child"));
                 };
                 let at = tree.splits.len();
                 tree.splits.push(self.split(node, &mut sets)?);
@@ -189,7 +191,7 @@ impl Nodes<'_> {
             let node = node as usize;
             let codes = self.lists.categories_of(entry).ok_or_else(|| self.wrong(node, "has no categories"))?;
             if codes.iter().any(|&code| code >= CODES) {
-                return Err(self.wrong(node, "has a category from 2^24 on"));
+                return Err(self.wrong(node, "has a category code of 2^24 or more"));
             }
             sets.insert(node, budget.set(codes)?);
         }
@@ -203,17 +205,17 @@ impl Nodes<'_> {
 
     fn split(&self, node: usize, sets: &mut BTreeMap<usize, CategorySet>) -> Result<Split, ImportError> {
         let rule = match self.lists.split_type.get(node) {
-            // The categories of the file go right.
+            // The categories listed in the file go right.
             Some(1) => Rule::NotIn(sets.remove(&node).ok_or_else(|| self.wrong(node, "has no categories"))?),
             Some(0) | None => Rule::AtMost(self.lists.split_conditions[node].next_down().into()),
-            Some(_) => return Err(self.wrong(node, "has a split type without a meaning")),
+            Some(_) => return Err(self.wrong(node, "has an unknown split type")),
         };
         Ok(Split {
             feature: self.lists.split_indices[node],
             rule,
             missing: Missing::Nan,
             missing_left: self.lists.default_left()[node],
-            // Set when they are met.
+            // Set when the children are visited.
             left: Child::Leaf(0),
             right: Child::Leaf(0),
             gain: self.lists.loss_changes.get(node).copied().unwrap_or(0.0),
@@ -224,7 +226,8 @@ impl Nodes<'_> {
     }
 }
 
-/// Gives splits the mean of the leaves below, by weight: files hold values there that the learning rate is not in.
+/// Sets the value of each split to the weighted mean of its leaves: the values in the file do not include the learning
+/// rate.
 fn fill_values(tree: &mut Tree) {
     let (mut values, leaves) = (vec![0.0; tree.splits.len()], &tree.leaves);
     for (at, split) in tree.splits.iter().enumerate().rev() {
