@@ -72,7 +72,7 @@ fn a_price_is_learned_saved_and_predicted() {
     let options = "--target price --ignore id,sold,kind,weight --model m.bitgrain --valid test.csv --rounds 60";
     let output = bitgrain(folder, &format!("train train.csv {options} --json"));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("objective squared: `price` holds numbers that are not whole"), "{said}");
+    assert!(said.contains("objective squared: `price` holds non-integer numbers"), "{said}");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&report["rows"], &report["valid_rows"], &report["features"]), (&2000.into(), &500.into(), &3.into()));
     assert_eq!(report["categorical"], serde_json::json!(["district"]));
@@ -240,7 +240,7 @@ fn mistakes_say_what_to_do() {
     says("train train.csv --target price --model m.bitgrain --metric foo", "unknown metric `foo`");
     says("train train.csv --target kind --model m.bitgrain --metric auc", "makes 3; use `multi_logloss`");
     says("train train.csv --target price --model m.bitgrain --metric merror", "compares classes, but the objective is");
-    says("train train.csv --target sold --model m.bitgrain --objective squared", "column sold holds texts");
+    says("train train.csv --target sold --model m.bitgrain --objective squared", "column `sold` holds strings");
     says("train train.csv --target price --model m.bitgrain --valid-fraction 1.5", "0.2 holds back a fifth");
     says("train train.csv --target price --model m.bitgrain --early-stopping 5", "--valid FILE or --valid-fraction");
     says(

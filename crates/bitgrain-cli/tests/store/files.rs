@@ -62,7 +62,7 @@ fn columns_of_one_length_are_a_table() {
     assert_eq!(values(&json(folder, &["get", "other", "b"])), [2.0, 4.0, 6.0]);
     npy(folder, "longer.npy", &[4], |at| at as f32);
     printed(folder, &["import", "s", "longer.npy"]);
-    assert!(error(folder, &["export", "s", "t2.parquet"]).contains("column longer has 4 rows, not 3"));
+    assert!(error(folder, &["export", "s", "t2.parquet"]).contains("column `longer` has 4 rows, expected 3"));
     assert!(!folder.join("t2.parquet").exists());
 }
 

@@ -1,4 +1,4 @@
-//! An entry of the table: how a value is checked, and how a name is found.
+//! `HyperParameter`: entry of the parameter table, with validation and lookup by name.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use super::kind::described;
 use super::value::as_number;
 use super::{PARAMETERS, ParameterError, ParameterKind, ParameterRange, ParameterValue};
 
-/// A hyper-parameter.
+/// Hyperparameter.
 #[derive(Debug, Clone, Copy)]
 pub struct HyperParameter {
-    /// Its name, the same in Rust, Python and, with hyphens, on the command line.
+    /// Name, the same in Rust, Python and, with hyphens, on the command line.
     pub name: &'static str,
-    /// Names of LightGBM, XGBoost and scikit-learn for it, and its earlier names.
+    /// Names in LightGBM, XGBoost and scikit-learn, and earlier names.
     pub aliases: &'static [&'static str],
-    /// The step it belongs to.
+    /// Stage that the parameter belongs to.
     pub stage: ParameterStage,
-    /// Its type.
+    /// Type of the values.
     pub kind: ParameterKind,
-    /// The values it can take.
+    /// Range of valid values.
     pub range: ParameterRange,
-    /// Makes its default value.
+    /// Returns the default value.
     pub default: fn() -> ParameterValue,
     /// Help for options and docstrings: a noun phrase without a full stop.
     pub help: &'static str,
 }
 
-/// The step that a parameter belongs to.
+/// Stage that a parameter belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterStage {
-    /// Trees are grown by it: a field of [`Params`](super::Params).
+    /// Training: a field of [`Params`](super::Params).
     Training,
-    /// Features are binned by it: a setting of a [`Quantizer`](crate::feature::Quantizer).
+    /// Binning of features: a setting of a [`Quantizer`](crate::feature::Quantizer).
     Binning,
-    /// A front end takes it, under a name of its own: objective, metric, threads, messages.
+    /// Set separately by each front end: objective, metric, threads, progress messages.
     Run,
 }
 
@@ -47,17 +47,17 @@ impl fmt::Display for ParameterStage {
 }
 
 impl HyperParameter {
-    /// The accepted values in words: `an integer of at least 1`.
+    /// Returns a description of the valid values: `an integer of at least 1`.
     #[must_use]
     pub fn takes(&self) -> String {
         described(self.kind, self.range)
     }
 
-    /// The value that the parameter's field gets, if this one can be used. This is the only check of a parameter's type
-    /// and range.
+    /// Checks a value and converts it to the type of the parameter's field. This is the only check of a parameter's
+    /// type and range.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`] with the `name` that the caller used.
+    /// Returns [`ParameterError::Invalid`] with the `name` that the caller used.
     pub fn check(&self, name: &str, value: &ParameterValue) -> Result<ParameterValue, ParameterError> {
         let read = match value {
             ParameterValue::Text(text) => self.parse(text),
@@ -99,13 +99,13 @@ impl HyperParameter {
         }
     }
 
-    /// The error for a value that the parameter does not take.
+    /// Returns the error for an invalid value.
     #[must_use]
     pub fn invalid(&self, name: &str, value: &ParameterValue, wrong_type: bool) -> ParameterError {
         ParameterError::Invalid { name: name.to_owned(), value: value.to_string(), takes: self.takes(), wrong_type }
     }
 
-    /// A string as a value of the parameter's type, if it is one.
+    /// Parses a string as a value of the parameter's type.
     fn parse(&self, text: &str) -> Option<ParameterValue> {
         let text = text.trim();
         match self.kind {
@@ -123,7 +123,7 @@ impl HyperParameter {
     }
 }
 
-/// The parameter of a name or an alias; hyphens count as underscores.
+/// Returns the parameter with a name or an alias; hyphens count as underscores.
 ///
 /// ```
 /// use bitgrain_gbdt::parameter::find;
@@ -133,7 +133,7 @@ impl HyperParameter {
 /// ```
 ///
 /// # Errors
-/// [`ParameterError::Unknown`], which suggests the most similar name.
+/// Returns [`ParameterError::Unknown`] with the most similar name.
 pub fn find(name: &str) -> Result<&'static HyperParameter, ParameterError> {
     let wanted = name.trim().replace('-', "_");
     let has = |parameter: &&HyperParameter| parameter.name == wanted || parameter.aliases.contains(&wanted.as_str());
@@ -143,12 +143,12 @@ pub fn find(name: &str) -> Result<&'static HyperParameter, ParameterError> {
         .ok_or_else(|| ParameterError::Unknown { name: name.to_owned(), nearest: nearest(&wanted) })
 }
 
-/// The name or alias that is most similar to a word, if at least half of its letters agree.
+/// Returns the most similar name or alias, if at least half of its letters agree.
 fn nearest(wanted: &str) -> Option<&'static str> {
     let wanted = wanted.to_ascii_lowercase();
     let own = PARAMETERS.iter().map(|parameter| parameter.name);
     let aliases = PARAMETERS.iter().flat_map(|parameter| parameter.aliases.iter().copied());
-    // Our own names come first, and only a better one replaces them.
+    // Canonical names come first, and `>` keeps the first of equally similar ones.
     let rated = own.chain(aliases).map(|name| (strsim::normalized_damerau_levenshtein(&wanted, name), name));
     let best = rated.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.filter(|(similarity, _)| *similarity >= 0.5).map(|(_, name)| name)

@@ -1,45 +1,45 @@
-//! Errors of parameters: one type and one message for every front end.
+//! `ParameterError`: one type and one message for every front end.
 
 use super::ParameterStage;
 
-/// Why parameters cannot be used.
+/// Reason why parameters are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
     /// A value of the wrong type or out of range.
     #[error("invalid {name}: `{value}`; use {takes}")]
     Invalid {
-        /// The name that was given.
+        /// The name used by the caller.
         name: String,
-        /// The value.
+        /// The invalid value.
         value: String,
-        /// The values that are accepted, in words.
+        /// Description of valid values.
         takes: String,
-        /// Whether no value of this type is accepted. Python raises a `TypeError` then, else a `ValueError`.
+        /// Whether the type rather than the value is wrong. Python raises a `TypeError` then, else a `ValueError`.
         wrong_type: bool,
     },
     /// A name that is neither a parameter nor an alias.
     #[error("unknown parameter: `{name}`; {}", advice(*.nearest))]
     Unknown {
-        /// The name that was given.
+        /// The unknown name.
         name: String,
-        /// The most similar name, if one is similar at all.
+        /// The most similar known name, if any.
         nearest: Option<&'static str>,
     },
     /// A parameter of another stage.
     #[error("misplaced parameter: `{name}` belongs to {stage}; set it there")]
     Misplaced {
-        /// The name that was given.
+        /// The name used by the caller.
         name: String,
-        /// The stage it belongs to.
+        /// Stage that the parameter belongs to.
         stage: ParameterStage,
     },
-    /// Two parameters that do not go together, or one parameter given twice with different values.
+    /// Two incompatible parameters, or one parameter given twice with different values.
     #[error("conflicting parameters: `{first}` and `{second}`; {fix}")]
     Conflict {
-        /// One of them, as `name = value`.
+        /// One of the parameters, as `name = value`.
         first: String,
-        /// The other one.
+        /// The other parameter.
         second: String,
         /// Advice that resolves the conflict.
         fix: String,

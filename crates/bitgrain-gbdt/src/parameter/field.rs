@@ -1,17 +1,17 @@
-//! Types that a parameter's field can have.
+//! Types of parameter fields.
 
 use super::{ParameterKind, ParameterValue};
 
-/// A type that a parameter's field can have.
+/// Type of a parameter field.
 pub(super) trait Field: Sized {
-    /// Its kind in the table.
+    /// Kind in the parameter table.
     const KIND: ParameterKind;
 
     /// Converts a value that passed [`HyperParameter::check`](super::HyperParameter::check); `None` if it does not fit
     /// the type, such as an integer above `usize::MAX`.
     fn read(value: &ParameterValue) -> Option<Self>;
 
-    /// The field as a value.
+    /// Converts the field to a value.
     fn value(&self) -> ParameterValue;
 }
 
@@ -80,7 +80,7 @@ impl Field for bool {
     }
 }
 
-/// An enum whose variants are words of a [`ParameterKind::Choice`].
+/// Implements `Field` for an enum whose variants are the names of a [`ParameterKind::Choice`].
 macro_rules! choices {
     ($type:ty { $($variant:ident = $name:literal $(| $alias:literal)*),* $(,)? }) => {
         impl $crate::parameter::field::Field for $type {

@@ -1,52 +1,52 @@
-//! Types and ranges of parameters, and the words that describe them.
+//! Types and ranges of parameters, and their descriptions.
 
 use std::fmt::Write;
 
-/// The type of a parameter.
+/// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterKind {
     /// An integer.
     Integer,
-    /// An integer, or unset: 0, -1, `none` and Python's `None` all mean no limit or switched off.
+    /// An integer, or unset: 0, -1, `none` and Python's `None` mean unlimited or disabled.
     OptionalInteger,
     /// A finite floating-point number.
     Number,
     /// A boolean; `0` and `1` are accepted.
     Flag,
-    /// One of several words.
+    /// One of several names.
     Choice(&'static [ParameterChoice]),
-    /// Any value: the front end that takes it checks it.
+    /// Any value; the front end checks it.
     Any,
 }
 
-/// A word that a parameter can be set to.
+/// Name that a parameter can be set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParameterChoice {
-    /// The word.
+    /// Canonical name.
     pub name: &'static str,
-    /// Words of other libraries for the same.
+    /// Names in other libraries.
     pub aliases: &'static [&'static str],
 }
 
-/// The values that a parameter can take.
+/// Range of valid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterRange {
-    /// Every value of its type.
+    /// All values of the type.
     Any,
-    /// Integers between two bounds, both included.
+    /// Integers between two bounds, inclusive.
     Integers(u64, u64),
     /// Numbers above 0.
     Positive,
     /// Numbers of at least 0.
     NonNegative,
-    /// Numbers above 0 and at most 1.
+    /// Numbers above 0 and up to 1.
     Fraction,
 }
 
 impl ParameterRange {
-    /// Integers without an upper bound but that of the field's type.
+    /// Returns the range of integers from `least` up to the maximum of the field's type.
     #[must_use]
     pub const fn at_least(least: u64) -> Self {
         Self::Integers(least, u64::MAX)
@@ -70,7 +70,7 @@ impl ParameterRange {
     }
 }
 
-/// The values of a type within a range, in words: `an integer of at least 1`.
+/// Describes the values of a type within a range: `an integer of at least 1`.
 pub(super) fn described(kind: ParameterKind, range: ParameterRange) -> String {
     let mut text = match kind {
         ParameterKind::Integer | ParameterKind::OptionalInteger => "an integer".to_owned(),
@@ -91,7 +91,7 @@ pub(super) fn described(kind: ParameterKind, range: ParameterRange) -> String {
         ParameterRange::NonNegative => write!(text, " of at least 0"),
         ParameterRange::Fraction => write!(text, " above 0 and at most 1"),
     };
-    debug_assert!(written.is_ok(), "a string takes every character");
+    debug_assert!(written.is_ok(), "writing to a string does not fail");
     if kind == ParameterKind::OptionalInteger {
         text.push_str(", or -1 for none");
     }

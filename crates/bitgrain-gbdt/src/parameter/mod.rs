@@ -1,7 +1,8 @@
-//! Hyper-parameters: one table of names, aliases, ranges, defaults and help.
+//! Hyperparameters: one table of names, aliases, ranges, defaults and help.
 //!
-//! [`PARAMETERS`] is the only declaration of a hyper-parameter. The fields of [`Params`], command-line options, Python
-//! signatures and `docs/parameters.md` are generated from it. Names of LightGBM, XGBoost and scikit-learn are aliases.
+//! [`PARAMETERS`] is the only declaration of a hyperparameter. The fields of [`Params`], command-line options, Python
+//! signatures and `docs/parameters.md` are generated from it. The names of LightGBM, XGBoost and scikit-learn are
+//! aliases.
 
 mod entry;
 mod error;

@@ -1,17 +1,17 @@
-//! Parameters that a caller gave by name.
+//! `ParameterSet`: parameters given by name.
 
 use super::{HyperParameter, PARAMETERS, ParameterError, ParameterStage, ParameterValue, Params, find};
 use crate::feature::Quantizer;
 
-/// Parameters given by name, each once.
+/// Parameters given by name.
 ///
-/// Every name may be an alias. One parameter under two names is accepted if the values agree, and refused if not.
+/// Names may be aliases. A parameter given under two names is accepted if the values agree, and rejected otherwise.
 ///
 /// ```
 /// use bitgrain_gbdt::parameter::ParameterSet;
 /// let mut given = ParameterSet::default();
 /// given.insert("lambda_l2", 1.0)?;
-/// given.insert("reg_lambda", 1)?; // the same
+/// given.insert("reg_lambda", 1)?; // the same parameter and value
 /// given.insert("max_depth", -1)?; // LightGBM's "no limit"
 /// let params = given.params()?;
 /// assert_eq!((params.reg_lambda, params.max_depth), (1.0, None));
@@ -27,7 +27,7 @@ pub struct ParameterSet {
     entries: Vec<Entry>,
 }
 
-/// A parameter with the name and the value that were given.
+/// Parameter with the name and the value that the caller gave.
 #[derive(Debug, Clone)]
 struct Entry {
     parameter: &'static HyperParameter,
@@ -36,10 +36,11 @@ struct Entry {
 }
 
 impl ParameterSet {
-    /// Adds a parameter and returns its entry in the table. The value is checked when it is used.
+    /// Adds a parameter and returns its entry in the table. Its value is checked when it is used.
     ///
     /// # Errors
-    /// [`ParameterError::Unknown`], or [`ParameterError::Conflict`] if it was given before with another value.
+    /// Returns [`ParameterError::Unknown`], or [`ParameterError::Conflict`] if the parameter was given with another
+    /// value.
     pub fn insert(
         &mut self,
         name: &str,
@@ -47,7 +48,7 @@ impl ParameterSet {
     ) -> Result<&'static HyperParameter, ParameterError> {
         let (parameter, value) = (find(name)?, value.into());
         if let Some(before) = self.entry(parameter.name) {
-            // Compared as the field gets them, so that 1, 1.0 and "1" agree; values out of range as they are.
+            // Compare converted values, so that 1, 1.0 and "1" agree; values out of range are compared unconverted.
             let read =
                 |name: &str, value: &ParameterValue| parameter.check(name, value).unwrap_or_else(|_| value.clone());
             if !read(&before.name, &before.value).same(&read(name, &value)) {
@@ -63,16 +64,16 @@ impl ParameterSet {
         Ok(parameter)
     }
 
-    /// The value of a parameter, by its own name.
+    /// Returns the value of a parameter by its canonical name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ParameterValue> {
         self.entry(name).map(|entry| &entry.value)
     }
 
-    /// Refuses parameters of every stage but one.
+    /// Checks that all parameters belong to a stage.
     ///
     /// # Errors
-    /// [`ParameterError::Misplaced`].
+    /// Returns [`ParameterError::Misplaced`] for the first parameter of another stage.
     pub fn only(&self, stage: ParameterStage) -> Result<(), ParameterError> {
         match self.entries.iter().find(|entry| entry.parameter.stage != stage) {
             Some(entry) => Err(ParameterError::Misplaced { name: entry.name.clone(), stage: entry.parameter.stage }),
@@ -80,10 +81,10 @@ impl ParameterSet {
         }
     }
 
-    /// Settings of a training: what was given, and defaults for the rest.
+    /// Returns the training parameters: the given values, and defaults for the others.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`] or [`ParameterError::Conflict`].
+    /// Returns [`ParameterError::Invalid`] or [`ParameterError::Conflict`].
     pub fn params(&self) -> Result<Params, ParameterError> {
         let mut params = Params::default();
         for entry in self.entries.iter().filter(|entry| entry.parameter.stage == ParameterStage::Training) {
@@ -96,10 +97,10 @@ impl ParameterSet {
         Ok(params)
     }
 
-    /// Settings of the binning: `max_bin`, `sample_rows` and `seed`.
+    /// Returns the settings of the binning: `max_bin`, `sample_rows` and `seed`.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`].
+    /// Returns [`ParameterError::Invalid`].
     pub fn quantizer(&self) -> Result<Quantizer, ParameterError> {
         let integer = |name: &str| self.entry(name).map(|entry| entry.integer()).transpose();
         let mut quantizer = Quantizer::default();
@@ -112,10 +113,10 @@ impl ParameterSet {
         Ok(quantizer.with_seed(integer("seed")?.unwrap_or(0)))
     }
 
-    /// Refuses `alpha` beside an objective whose own parameter LightGBM calls alpha.
+    /// Rejects `alpha` together with an objective whose own parameter LightGBM calls alpha.
     ///
     /// # Errors
-    /// [`ParameterError::Conflict`].
+    /// Returns [`ParameterError::Conflict`].
     pub fn check_objective(&self, objective: &str) -> Result<(), ParameterError> {
         let Some(alpha) = self.entries.iter().find(|entry| entry.name == "alpha") else { return Ok(()) };
         let own = crate::objective::by_name(objective).map(|objective| objective.name()).unwrap_or_default();
@@ -145,7 +146,7 @@ impl Entry {
 }
 
 impl Params {
-    /// Settings of a training from names and values; aliases are accepted, and defaults are taken for the rest.
+    /// Creates parameters from names (or aliases) and values; others have their defaults.
     ///
     /// ```
     /// use bitgrain_gbdt::train::Params;
@@ -155,7 +156,7 @@ impl Params {
     /// ```
     ///
     /// # Errors
-    /// [`ParameterError`], also for a parameter that is not a training's, such as `max_bin`.
+    /// Returns a [`ParameterError`], also for a parameter of another stage, such as `max_bin`.
     pub fn from_pairs<'a, V: Into<ParameterValue>>(
         pairs: impl IntoIterator<Item = (&'a str, V)>,
     ) -> Result<Self, ParameterError> {
@@ -167,10 +168,11 @@ impl Params {
         given.params()
     }
 
-    /// Sets one parameter by its name or an alias.
+    /// Sets a parameter by its name or an alias.
     ///
     /// # Errors
-    /// [`ParameterError::Unknown`], [`ParameterError::Misplaced`] or [`ParameterError::Invalid`]; nothing is changed then.
+    /// Returns [`ParameterError::Unknown`], [`ParameterError::Misplaced`] or [`ParameterError::Invalid`]; nothing is
+    /// changed.
     pub fn set(&mut self, name: &str, value: impl Into<ParameterValue>) -> Result<(), ParameterError> {
         let (parameter, value) = (find(name)?, value.into());
         let read = parameter.check(name, &value)?;
@@ -180,14 +182,14 @@ impl Params {
         if self.assign(parameter.name, &read) { Ok(()) } else { Err(parameter.invalid(name, &value, false)) }
     }
 
-    /// Checks every field, and the fields that depend on each other.
+    /// Checks every field, and combinations of fields.
     ///
     /// # Errors
-    /// [`ParameterError::Invalid`] for the first field out of range, or [`ParameterError::Conflict`].
+    /// Returns [`ParameterError::Invalid`] for the first field out of range, or [`ParameterError::Conflict`].
     pub fn check(&self) -> Result<(), ParameterError> {
         for parameter in PARAMETERS.iter().filter(|parameter| parameter.stage == ParameterStage::Training) {
             let Some(value) = self.get(parameter.name) else { continue };
-            // `Some(0)` would be read as "no limit", but a field that holds it is a mistake.
+            // `check` converts `Some(0)` to "unlimited", but in a field it is a mistake.
             if parameter.check(parameter.name, &value)? != value {
                 return Err(parameter.invalid(parameter.name, &value, false));
             }

@@ -1,7 +1,7 @@
-//! The table: every hyper-parameter is declared here and nowhere else.
+//! The parameter table, the only place where hyperparameters are declared.
 //!
-//! A declaration of the first block is `help, name: type = default, range, aliases` and makes a field of [`Params`]; the
-//! entries of the second block belong to the binning or to a front end.
+//! A declaration of the first block is `help, name: type = default, range, aliases` and defines a field of [`Params`];
+//! the entries of the second block belong to the binning or to a front end.
 
 use super::field::{Field, choices};
 use super::{HyperParameter, ParameterKind, ParameterRange as Range, ParameterStage, ParameterValue};
@@ -14,7 +14,7 @@ macro_rules! parameters {
         training { $( $(#[doc = $help:literal])+ $name:ident: $type:ty = $default:expr, $range:expr, [$($alias:literal),* $(,)?]; )* }
         others { $($other:expr;)* }
     ) => {
-        /// Settings of a training. Names and defaults are those of LightGBM's scikit-learn interface, except that
+        /// Training parameters. Names and defaults follow LightGBM's scikit-learn interface, except that
         /// `subsample_freq` is 1, so that `subsample` alone has an effect.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Params {
@@ -28,7 +28,7 @@ macro_rules! parameters {
         }
 
         impl Params {
-            /// The value of a field by its name; `None` for a name that is not a field.
+            /// Returns the value of a field by its name; `None` if it is not a field.
             #[must_use]
             pub fn get(&self, name: &str) -> Option<ParameterValue> {
                 match name {
@@ -37,7 +37,7 @@ macro_rules! parameters {
                 }
             }
 
-            /// Sets a field to a value that was checked; whether it fits the field's type.
+            /// Sets a field to a checked value; returns whether it fits the field's type.
             pub(super) fn assign(&mut self, name: &str, value: &ParameterValue) -> bool {
                 match name {
                     $( stringify!($name) => Field::read(value).map(|read| self.$name = read).is_some(), )*
@@ -46,7 +46,7 @@ macro_rules! parameters {
             }
         }
 
-        /// Every hyper-parameter, in the order of the help.
+        /// All hyperparameters, in the order of the help.
         pub const PARAMETERS: &[HyperParameter] = &[
             $( HyperParameter {
                 name: stringify!($name),

@@ -1,4 +1,4 @@
-//! Claims about the table and the names in it.
+//! Tests of the parameter table and its names.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Result<Params, String> {
     Params::from_pairs(pairs.iter().copied()).map_err(|error| error.to_string())
 }
 
-/// A value of a parameter that is not its default.
+/// Returns a value of a parameter that is not its default.
 fn other_value(parameter: &HyperParameter) -> ParameterValue {
     match (parameter.kind, parameter.name) {
         (ParameterKind::Number, _) => ParameterValue::Number(0.5),
@@ -42,7 +42,7 @@ fn every_default_is_accepted_by_its_own_check() {
         let default = (parameter.default)();
         assert_eq!(parameter.check(parameter.name, &default), Ok(default), "{}", parameter.name);
     }
-    Params::default().check().expect("defaults go together");
+    Params::default().check().expect("defaults are compatible");
     assert_eq!(Params::from_pairs([("seed", 0)]), Ok(Params::default()));
 }
 
@@ -57,8 +57,8 @@ fn every_alias_sets_the_field_of_its_parameter() {
         for alias in parameter.aliases {
             assert_eq!(by(alias), own, "{alias}");
             assert_eq!(by(&alias.replace('_', "-")), own, "{alias}");
-            let text = Params::from_pairs([(*alias, value.to_string())]).expect("the same as text");
-            assert_eq!(text, own, "{alias} as text");
+            let text = Params::from_pairs([(*alias, value.to_string())]).expect("the same as a string");
+            assert_eq!(text, own, "{alias} as a string");
         }
         if let ParameterKind::Choice(choices) = parameter.kind {
             for choice in choices {
@@ -115,7 +115,7 @@ fn an_unknown_name_suggests_the_nearest() {
 
 #[test]
 fn parameters_of_another_stage_are_refused_by_a_training() {
-    let said = pairs(&[("max_bins", "63")]).expect_err("not a training's");
+    let said = pairs(&[("max_bins", "63")]).expect_err("not a training parameter");
     assert_eq!(said, "misplaced parameter: `max_bins` belongs to the binning of the dataset; set it there");
     assert!(Params::default().set("objective", "binary").is_err());
     let mut given = ParameterSet::default();

@@ -1,25 +1,25 @@
-//! A parameter's value on its way from a front end to its field.
+//! `ParameterValue`: a value on its way from a front end to its field.
 
 use std::fmt;
 
-/// A parameter's value as it was given: by a caller in Rust, on a command line or in Python.
+/// Value of a parameter as the caller gave it, in Rust, on the command line or in Python.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParameterValue {
-    /// Python's `None`: no limit, or switched off.
+    /// Python's `None`: unlimited or disabled.
     Unset,
     /// A boolean.
     Flag(bool),
-    /// An integer; wide enough for every seed and every negative number.
+    /// An integer; wide enough for every seed and for negative numbers.
     Integer(i128),
     /// A floating-point number.
     Number(f64),
-    /// A string: the name of a choice, or a number that is still to be parsed.
+    /// A string: the name of a choice, or a number to be parsed.
     Text(String),
 }
 
 impl ParameterValue {
-    /// Whether two values mean the same: `1` and `1.0` do.
+    /// Returns whether two values are equal, such as `1` and `1.0`.
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Integer(integer), Self::Number(number)) | (Self::Number(number), Self::Integer(integer)) => {
@@ -30,8 +30,8 @@ impl ParameterValue {
     }
 }
 
-/// The nearest number to an integer.
-#[expect(clippy::cast_precision_loss, reason = "parameters that are numbers have no more digits")]
+/// Converts an integer to the nearest f64.
+#[expect(clippy::cast_precision_loss, reason = "numeric parameters do not need more precision")]
 pub(super) fn as_number(integer: i128) -> f64 {
     integer as f64
 }
@@ -42,7 +42,7 @@ impl fmt::Display for ParameterValue {
             Self::Unset => f.write_str("None"),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Integer(integer) => write!(f, "{integer}"),
-            // `Debug` keeps the point of 1.0 and writes small numbers with an exponent.
+            // `Debug` keeps the decimal point of 1.0 and writes small numbers with an exponent.
             Self::Number(number) => write!(f, "{number:?}"),
             Self::Text(text) => f.write_str(text),
         }
@@ -73,7 +73,7 @@ impl From<String> for ParameterValue {
     }
 }
 
-/// Integers of every width that fits.
+/// Implements `From` for integers up to 64 bits.
 macro_rules! from_integers {
     ($($integer:ty),*) => {$(
         impl From<$integer> for ParameterValue {
@@ -87,7 +87,7 @@ from_integers!(i32, i64, i128, u32, u64);
 
 impl From<usize> for ParameterValue {
     fn from(integer: usize) -> Self {
-        // At most 64 bits on every platform Rust supports.
+        // At most 64 bits on all platforms that Rust supports.
         Self::Integer(i128::try_from(integer).unwrap_or(i128::MAX))
     }
 }

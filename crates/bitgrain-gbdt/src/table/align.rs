@@ -1,4 +1,4 @@
-//! The columns of a model, picked from a table.
+//! Selection of a model's columns from a table.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::{Column, ColumnData, Matrix, Table, TableError};
 use crate::feature::{ColumnMismatch, Schema};
 
 impl Table {
-    /// The features a model was trained on, in its order, and with its codes for texts; columns it does not know are
-    /// left out. A text it has no code for is missing.
+    /// Returns the features of a model in its order, with its category codes for strings. Other columns are dropped.
+    /// Strings without a code are missing.
     ///
     /// Columns are matched by [`Schema::match_columns`].
     ///
     /// # Errors
-    /// [`TableError::MissingColumns`], or [`TableError::NotNumeric`] for texts where the model has numbers.
+    /// Returns [`TableError::MissingColumns`], or [`TableError::NotNumeric`] for strings in a numeric feature.
     pub fn align(mut self, schema: &Arc<Schema>) -> Result<Matrix, TableError> {
         if let Some(sparse) = self.sparse.take() {
             return Ok(Matrix::from_sparse(sparse.with_features(schema.n_features()), Arc::clone(schema)));
@@ -32,7 +32,7 @@ impl Table {
         Ok(Matrix::from_columns(Self { columns, ..self }, Arc::clone(schema)))
     }
 
-    /// The column of each feature.
+    /// Returns the column of each feature.
     fn picked(&mut self, schema: &Schema) -> Result<Vec<Column>, TableError> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let places = schema.match_columns(&names, self.named).map_err(|mismatch| match mismatch {

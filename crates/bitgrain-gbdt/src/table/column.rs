@@ -1,53 +1,53 @@
-//! A column: its name, and numbers or texts.
+//! `Column`: named numbers or strings.
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name, unique in the table.
+    /// Name, unique in the table.
     pub name: String,
-    /// Its values.
+    /// Values.
     pub data: ColumnData,
 }
 
-/// The values of a column. NaN, and [`Text::MISSING`], are missing.
+/// Values of a column. NaN and [`Text::MISSING`] are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnData {
-    /// Numbers that f32 holds exactly, or that the reader was asked to round.
+    /// Numbers that are exact in f32, or that the reader was asked to round.
     F32(Vec<f32>),
-    /// Numbers that it does not.
+    /// Numbers that are not exact in f32.
     F64(Vec<f64>),
-    /// Texts.
+    /// Strings.
     Text(Text),
 }
 
-/// Texts as codes of the different ones there are.
+/// Dictionary-encoded strings.
 ///
 /// ```
 /// use bitgrain_gbdt::table::Text;
 /// let text = Text::new([Some("b"), None, Some("a"), Some("b")]);
-/// assert_eq!(text.labels, ["a", "b"]); // sorted, whatever came first
+/// assert_eq!(text.labels, ["a", "b"]); // sorted
 /// assert_eq!(text.codes, [1, Text::MISSING, 0, 1]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
-    /// The code of each row's text, or [`MISSING`](Self::MISSING).
+    /// Code of each row, or [`MISSING`](Self::MISSING).
     pub codes: Vec<u32>,
-    /// The text of each code, ascending.
+    /// Distinct strings in ascending order; code `i` is `labels[i]`.
     pub labels: Vec<String>,
 }
 
 impl Text {
-    /// The code of a row without text.
+    /// Code of a missing string.
     pub const MISSING: u32 = u32::MAX;
 
-    /// Texts as a column holds them.
+    /// Encodes strings.
     pub fn new<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut words = super::words::Words::default();
         texts.into_iter().for_each(|text| words.push(text));
         words.finish()
     }
 
-    /// The text of a row.
+    /// Returns the string of a row.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<&str> {
         self.labels.get(*self.codes.get(row)? as usize).map(String::as_str)
@@ -55,7 +55,7 @@ impl Text {
 }
 
 impl ColumnData {
-    /// Rows there are.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -65,13 +65,13 @@ impl ColumnData {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The numbers of a numeric column.
+    /// Iterates over the values of a numeric column.
     #[must_use]
     pub fn numbers(&self) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
         match self {

@@ -1,4 +1,4 @@
-//! What can be wrong with tables and their files.
+//! Errors of tables and their files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,134 +9,134 @@ use bitgrain_formats::libsvm::LibsvmError;
 use crate::SampleError;
 use crate::objective::ObjectiveError;
 
-/// Why a table could not be read, used or written.
+/// Reason why a table cannot be read, used or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The file could not be read or written.
+    /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Nothing in it.
-    #[error("{} holds nothing", path.display())]
+    /// An empty file.
+    #[error("{}: the file is empty", path.display())]
     Empty {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A name from which no format follows.
-    #[error("{}: write to a file that ends in .csv, .tsv or .parquet", path.display())]
+    /// A file name without a known extension.
+    #[error("{}: unknown file extension; use .csv, .tsv or .parquet", path.display())]
     UnknownOutput {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Not CSV.
+    /// Invalid CSV.
     #[error("{}, {source}", path.display())]
     Csv {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and in which line.
+        /// The error, with its line.
         source: CsvError,
     },
-    /// A record with more or fewer fields than there are columns.
-    #[error("{}, line {line}: {found} fields, not {expected} as in the first line", path.display())]
+    /// A record with another number of fields than the first one.
+    #[error("{}, line {line}: found {found} fields, expected {expected} as in the first line", path.display())]
     Ragged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Where it begins, counted from 1.
+        /// 1-based line of the record.
         line: usize,
-        /// Fields it has.
+        /// Number of fields.
         found: usize,
-        /// Fields it should have.
+        /// Expected number of fields.
         expected: usize,
     },
-    /// A text that is not UTF-8.
-    #[error("{}, line {line}: column {column} holds text that is not UTF-8; convert the file first", path.display())]
+    /// A string that is not UTF-8.
+    #[error("{}, line {line}: column `{column}` is not valid UTF-8; convert the file first", path.display())]
     NotUtf8 {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Where the record begins, counted from 1.
+        /// 1-based line of the record.
         line: usize,
-        /// The column.
+        /// Name of the column.
         column: String,
     },
-    /// Not libsvm.
+    /// Invalid libsvm.
     #[error("{}, {source}", path.display())]
     Libsvm {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and in which line.
+        /// The error, with its line.
         source: LibsvmError,
     },
-    /// Not Parquet, or damaged.
+    /// Invalid Parquet.
     #[error("{} cannot be read as Parquet{}: {reason}", path.display(), place(column.as_deref()))]
     Parquet {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The column, if it is about one.
+        /// Column concerned, if any.
         column: Option<String>,
-        /// What its reader says.
+        /// Message of the Parquet reader.
         reason: String,
     },
-    /// A column of a kind that has no number or text in each row.
-    #[error("{}: column {column} holds {kind}; leave it out, or store it as numbers or texts", path.display())]
+    /// A column type without a number or string per row.
+    #[error("{}: column `{column}` has unsupported type {kind}; skip it, or store it as numbers or strings", path.display())]
     Unsupported {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// What it holds.
+        /// Description of the type.
         kind: String,
     },
-    /// Two columns of one name.
-    #[error("two columns are named {name}; rename one of them")]
+    /// Two columns with the same name.
+    #[error("two columns are named `{name}`; rename one of them")]
     DuplicateColumn {
-        /// The name.
+        /// The duplicate name.
         name: String,
     },
     /// Columns of different lengths.
-    #[error("column {name} has {found} rows, not {expected}")]
+    #[error("column `{name}` has {found} rows, expected {expected}")]
     RowCount {
-        /// The column.
+        /// Name of the column.
         name: String,
-        /// Rows it has.
+        /// Number of rows of the column.
         found: usize,
-        /// Rows of the table.
+        /// Number of rows of the table.
         expected: usize,
     },
-    /// Columns that are not there.
+    /// Missing columns.
     #[error("the table has no column {}; it has {}", quoted(missing), quoted(found))]
     MissingColumns {
-        /// What was asked for.
+        /// Requested names.
         missing: Vec<String>,
-        /// What there is.
+        /// Names of the table's columns.
         found: Vec<String>,
     },
-    /// Texts where numbers are needed.
-    #[error("column {column} holds texts (such as `{example}`), numbers are needed")]
+    /// Strings in a column that must be numeric.
+    #[error("column `{column}` holds strings, such as `{example}`; expected numbers")]
     NotNumeric {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// One of them.
+        /// One of the strings.
         example: String,
     },
     /// A target or weight that is missing or invalid.
     #[error("column `{column}`: {source}")]
     Sample {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The row, and what is wrong with it.
+        /// The error, with its row.
         source: SampleError,
     },
-    /// A target that is not finite as f32.
+    /// A target that is not finite in f32.
     #[error(
         "column `{column}`: target {value:?} of row {row} (0-based) is not a finite f32; drop or rescale such rows"
     )]
     TargetRange {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// Index of the first such row.
         row: usize,
@@ -149,50 +149,52 @@ pub enum TableError {
          from 0 to 16777215"
     )]
     Category {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// Index of the first such row.
         row: usize,
         /// Value of that row.
         value: f64,
     },
-    /// A class that training did not know.
-    #[error("column {column}, row {row}: {value} is none of the {classes} classes of the training data")]
+    /// A class that does not occur in the training data.
+    #[error(
+        "column `{column}`: unknown class `{value}` in row {row} (0-based); the training data has {classes} classes"
+    )]
     UnknownClass {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The first such row.
+        /// Index of the first such row.
         row: usize,
-        /// What it holds.
+        /// The unknown class.
         value: String,
-        /// Classes there are.
+        /// Number of classes.
         classes: usize,
     },
-    /// A target that is the same everywhere.
-    #[error("column {column} holds only one class, {class}: there is nothing to tell apart")]
+    /// A target with a single class.
+    #[error("column `{column}` has only one class, `{class}`; a classifier needs at least two")]
     OneClass {
-        /// The target.
+        /// Name of the target column.
         column: String,
-        /// Its only class.
+        /// The only class.
         class: String,
     },
     /// A table without a target.
     #[error("missing target: name the column to predict; the table has {}", quoted(found))]
     NoTarget {
-        /// Columns of the table.
+        /// Names of the table's columns.
         found: Vec<String>,
     },
-    /// Balanced classes where the target has none.
+    /// Balanced class weights without classes.
     #[error("balanced class weights need classes, but `{objective}` predicts numbers")]
     NoClasses {
-        /// The objective.
+        /// Name of the objective.
         objective: String,
     },
-    /// An objective that is unknown or does not fit the target.
+    /// An objective that is unknown or does not match the target.
     #[error(transparent)]
     Objective(#[from] ObjectiveError),
-    /// A sparse part among columns.
-    #[error("the features of a libsvm file have no columns of their own")]
+    /// An operation on columns of a libsvm table.
+    #[error("the sparse features of a libsvm file cannot be accessed as columns")]
     Sparse,
 }
 
@@ -211,10 +213,10 @@ impl TableError {
 }
 
 fn place(column: Option<&str>) -> String {
-    column.map_or_else(String::new, |column| format!(" (column {column})"))
+    column.map_or_else(String::new, |column| format!(" (column `{column}`)"))
 }
 
-/// Names in quotes, as many as a person reads.
+/// Formats the first few names in backticks for an error message.
 fn quoted(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut list: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

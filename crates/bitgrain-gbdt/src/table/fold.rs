@@ -1,18 +1,18 @@
-//! Which rows are held back for validation.
+//! Split of rows into training and validation rows.
 
 use crate::random::mixed;
 
-/// Rows to train on, and rows to measure on.
+/// Training and validation rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
-    /// Rows to train on, ascending.
+    /// Training rows, ascending.
     pub train: Vec<usize>,
-    /// Rows to measure on, ascending.
+    /// Validation rows, ascending.
     pub valid: Vec<usize>,
 }
 
 impl Fold {
-    /// Holds back a share of the rows at random; with classes, the same share of each.
+    /// Holds out a random share of the rows; with classes, the same share of each.
     ///
     /// ```
     /// use bitgrain_gbdt::table::Fold;
@@ -41,20 +41,20 @@ impl Fold {
     }
 }
 
-/// All rows, class after class, each class in random order.
+/// Returns all rows, grouped by class, in random order within each class.
 fn shuffled(n_rows: usize, classes: Option<&[f32]>, seed: u64) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..n_rows).collect();
     rows.sort_by_cached_key(|row| (class(classes, *row), mixed(seed.wrapping_add(mixed(*row as u64)))));
     rows
 }
 
-/// Something that is ordered and differs between classes.
+/// Returns a sort key that differs between classes.
 fn class(classes: Option<&[f32]>, row: usize) -> u32 {
     classes.and_then(|classes| classes.get(row)).map_or(0, |class| class.to_bits())
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number of rows")]
-#[expect(clippy::cast_precision_loss, reason = "a row more or less")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the rows fits usize")]
+#[expect(clippy::cast_precision_loss, reason = "a rounding error of one row does not matter")]
 fn part_of(count: usize, share: f64) -> usize {
     ((count as f64 * share.clamp(0.0, 1.0)).round() as usize).min(count)
 }

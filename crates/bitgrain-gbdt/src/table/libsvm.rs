@@ -1,4 +1,4 @@
-//! libsvm files as tables.
+//! libsvm reader.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `Matrix`: the features of a table in one piece, as training and prediction take them.
+//! `Matrix`: features of a table, as training and prediction use them.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::piece::rounded;
 use super::{ColumnData, Sparse, Table, TableError, Text};
 use crate::feature::{Absent, FeatureError, Features, Schema};
 
-/// The features of a table: numbers, and codes of categories, column after column.
+/// Features of a table: numbers and category codes, column-major.
 #[derive(Debug, Clone)]
 pub struct Matrix {
     cells: Cells,
@@ -14,7 +14,7 @@ pub struct Matrix {
     schema: Arc<Schema>,
 }
 
-/// In f32, unless some column needs more; or as the sparse rows of a libsvm file.
+/// Values in f32, in f64 if some column needs it, or as sparse rows of a libsvm file.
 #[derive(Debug, Clone)]
 enum Cells {
     F32(Vec<f32>),
@@ -23,10 +23,10 @@ enum Cells {
 }
 
 impl Table {
-    /// The columns as features: texts are categories, and so are the columns of numbers that `categorical` names.
+    /// Converts the columns to features: strings are categories, and so are the numeric columns in `categorical`.
     ///
     /// # Errors
-    /// [`TableError::MissingColumns`] for names that are none, [`TableError::Category`].
+    /// Returns [`TableError::MissingColumns`] for unknown names in `categorical`, or [`TableError::Category`].
     pub fn into_matrix(self, categorical: &[String]) -> Result<Matrix, TableError> {
         let missing = |name: &&String| self.sparse.is_some() || self.column(name).is_none();
         let missing: Vec<String> = categorical.iter().filter(missing).cloned().collect();
@@ -58,7 +58,7 @@ impl Matrix {
         Self { n_rows: sparse.n_rows(), cells: Cells::Sparse(sparse), schema }
     }
 
-    /// Columns leave the table one by one, so that there are never two copies of it.
+    /// Moves columns out of the table one by one, so that memory never holds two copies.
     pub(super) fn from_columns(table: Table, schema: Arc<Schema>) -> Self {
         let (n_rows, n_features) = (table.n_rows, table.columns.len());
         let wide = table.columns.iter().any(|column| matches!(column.data, ColumnData::F64(_)));
@@ -84,10 +84,10 @@ impl Matrix {
         Self { cells, n_rows, schema }
     }
 
-    /// The features, borrowed.
+    /// Borrows the features.
     ///
     /// # Errors
-    /// [`FeatureError::Empty`] if there are no rows or no features.
+    /// Returns [`FeatureError::Empty`] if there are no rows or no features.
     pub fn features(&self) -> Result<Features<'_>, FeatureError> {
         let (rows, features) = (self.n_rows, self.schema.n_features());
         let matrix = match &self.cells {
@@ -112,7 +112,7 @@ impl Matrix {
         &self.schema
     }
 
-    /// The values of a row, as they are binned.
+    /// Returns the values of a row in f32, as they are binned.
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<f32> {
         let at = |feature: usize| feature * self.n_rows + row;
@@ -124,7 +124,7 @@ impl Matrix {
         (0..self.schema.n_features()).map(value).collect()
     }
 
-    /// Bytes of the values.
+    /// Size of the values in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.cells {
@@ -134,10 +134,10 @@ impl Matrix {
         }
     }
 
-    /// Some of the rows, in the order given.
+    /// Returns a subset of the rows in the given order.
     ///
     /// # Panics
-    /// For a row that is not there.
+    /// If a row index is out of range.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let cells = match &self.cells {
@@ -156,10 +156,10 @@ fn selected<T: Copy>(values: &[T], n_rows: usize, rows: &[usize]) -> Vec<T> {
     values.chunks_exact(n_rows).flat_map(|column| rows.iter().map(|row| column[*row])).collect()
 }
 
-/// Codes that f32 tells apart.
+/// Upper bound of category codes (exclusive): smaller integers are exact in f32.
 const MOST_CODES: f64 = 16_777_216.0;
 
-/// Categories given as numbers are codes: integers. Those below 0 are missing.
+/// Checks that numeric categories are integers. Negative numbers are missing.
 fn check_codes(column: &super::Column) -> Result<(), TableError> {
     let is_code = |value: f64| value.is_nan() || value < 0.0 || value.fract() == 0.0 && value < MOST_CODES;
     let first = column.data.numbers().into_iter().flatten().enumerate().find(|(_, value)| !is_code(*value));

@@ -1,4 +1,4 @@
-//! Tables from and to files: Parquet, CSV, libsvm. What is read, and how: `spec/tables.md`.
+//! Reading and writing tables: Parquet, CSV, libsvm. Spec: `spec/tables.md`.
 //!
 //! A [`Table`] holds columns of numbers or strings. For training, [`Table::into_training`] splits it into features,
 //! targets and weights; for prediction, [`Table::align`] picks the columns that a model was trained on.
@@ -49,21 +49,21 @@ pub use task::{InferredTask, Task};
 pub use training::{ColumnRoles, TrainingTable};
 pub use write::write_parquet;
 
-/// Columns of equal length; or, from a libsvm file, a sparse part beside the columns `label` and `weight`.
+/// Columns of equal length, or a libsvm file: sparse features with the columns `label` and `weight`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
     sparse: Option<Sparse>,
     n_rows: usize,
-    /// Whether the names are those of the file, and not `f0`, `f1` and so on.
+    /// Whether the names come from the file rather than being `f0`, `f1` and so on.
     named: bool,
 }
 
 impl Table {
-    /// A table of columns.
+    /// Creates a table from columns.
     ///
     /// # Errors
-    /// [`TableError::DuplicateColumn`] or [`TableError::RowCount`].
+    /// Returns [`TableError::DuplicateColumn`] or [`TableError::RowCount`].
     pub fn new(columns: Vec<Column>) -> Result<Self, TableError> {
         let n_rows = columns.first().map_or(0, |column| column.data.len());
         let mut seen = HashSet::new();
@@ -79,19 +79,19 @@ impl Table {
         Ok(Self { columns, sparse: None, n_rows, named: true })
     }
 
-    /// Reads a file: `.csv`, `.tsv` (gzipped too: `.csv.gz`), `.parquet`, `.libsvm`, `.svm`; others by their first
-    /// bytes.
+    /// Reads a file by its extension: `.csv`, `.tsv` (also gzipped: `.csv.gz`), `.parquet`, `.libsvm`, `.svm`; other
+    /// files are recognized by their first bytes.
     ///
     /// # Errors
-    /// [`TableError`] with the file, and the line if there are lines.
+    /// Returns a [`TableError`] with the path, and with the line for text formats.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, TableError> {
         Self::read_with(path, &ReadOptions::default())
     }
 
-    /// Reads a file in a way of your own.
+    /// Reads a file with options.
     ///
     /// # Errors
-    /// [`TableError`] with the file, and the line if there are lines.
+    /// Returns a [`TableError`] with the path, and with the line for text formats.
     pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, TableError> {
         let path = path.as_ref();
         let format = match options.format {
@@ -105,21 +105,21 @@ impl Table {
         }
     }
 
-    /// Reads the bytes of a CSV file; `path` is where errors say they come from.
+    /// Reads CSV from memory; `path` is used in error messages.
     ///
     /// # Errors
-    /// [`TableError`] with the line.
+    /// Returns a [`TableError`] with the line.
     pub fn from_csv(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Self, TableError> {
         csv::read(bytes, path, options)
     }
 
-    /// Its columns. Those of a libsvm file are `label` and, if there are weights, `weight`.
+    /// Columns of the table. A libsvm file has `label` and, if it has weights, `weight`.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The features of a libsvm file.
+    /// Sparse features of a libsvm file.
     #[must_use]
     pub fn sparse(&self) -> Option<&Sparse> {
         self.sparse.as_ref()
@@ -131,16 +131,16 @@ impl Table {
         self.n_rows
     }
 
-    /// A column by its name.
+    /// Returns a column by name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Takes a column out: the target, the weights, or what is no feature.
+    /// Removes a column from the table: the target, the weights, or any other column that is not a feature.
     ///
     /// # Errors
-    /// [`TableError::MissingColumns`].
+    /// Returns [`TableError::MissingColumns`].
     pub fn take(&mut self, name: &str) -> Result<Column, TableError> {
         match self.columns.iter().position(|column| column.name == name) {
             Some(at) => Ok(self.columns.remove(at)),

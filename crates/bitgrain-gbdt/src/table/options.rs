@@ -1,44 +1,43 @@
-//! How a file is read.
+//! Options for reading files.
 
 use std::path::Path;
 
 use super::TableError;
 
-/// How a file is read. The defaults find out by themselves.
+/// Options for reading a file. By default everything is inferred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// What the file is; by its name, and then by its first bytes, if not given.
+    /// Format of the file; inferred from its name, then from its first bytes, by default.
     pub format: Option<FileFormat>,
-    /// Whether the first record of a CSV file names the columns. Not given, it does if none of its fields is a number.
+    /// Whether the first CSV record is a header. By default it is one if none of its fields is a number.
     pub header: Option<bool>,
-    /// Between the fields of a CSV file: a comma, semicolon, tab or bar, whichever the first line has most of, if not
-    /// given.
+    /// CSV delimiter; by default the one of comma, semicolon, tab and bar that occurs most often in the first line.
     pub delimiter: Option<u8>,
-    /// What stands for a missing value in a CSV file, besides NaN.
+    /// Strings that mark missing values in CSV, in addition to NaN.
     pub missing: Vec<String>,
-    /// Columns that are texts, whatever they look like: `00123`.
+    /// Columns to read as strings even if they look like numbers, such as `00123`.
     pub text: Vec<String>,
-    /// Columns to pass over.
+    /// Columns to skip.
     pub skip: Vec<String>,
-    /// Columns to read, if the file has them all; otherwise all are read, so that what is missing can be told.
+    /// Columns to read. If the file lacks any of them, all columns are read, so that the error can list them.
     pub only: Option<Vec<String>>,
-    /// How numbers are kept.
+    /// Storage precision of numbers.
     pub numbers: Numbers,
 }
 
-/// Kinds of files.
+/// File formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Records of fields, as text.
+    /// Comma-separated values, or another delimiter.
     Csv,
-    /// Columns in pages.
+    /// Apache Parquet.
     Parquet,
-    /// Sparse rows, as text.
+    /// Sparse rows of text.
     Libsvm,
 }
 
 impl FileFormat {
-    /// What a file is by its name; `None` if that says nothing.
+    /// Infers the format from a file name; `None` if the extension is unknown.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
@@ -52,17 +51,17 @@ impl FileFormat {
     }
 }
 
-/// How numbers are kept.
+/// Storage precision of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Numbers {
-    /// In f32 if that holds every number of a column exactly, else in f64: for models that compare in f64.
+    /// f32 if it is exact for all numbers of a column, else f64; for models that compare in f64.
     #[default]
     Exact,
-    /// Rounded to the nearest f32, which is what training and our own models do with them: half the memory.
+    /// Rounded to the nearest f32, as training and our own models do: half the memory.
     F32,
 }
 
-/// What pandas takes for missing, and the question mark of older collections.
+/// Markers of missing values in pandas, and the question mark of older datasets.
 const MISSING: [&str; 15] =
     ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-nan", "NULL", "null", "None", "none", "?"];
 
@@ -82,10 +81,10 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Which of the columns of a file are read. Of nested ones (`a.list.element`), the outer name skips all.
+    /// Returns which columns of a file are read. The outer name of nested columns (`a.list.element`) skips them all.
     ///
     /// # Errors
-    /// [`TableError::MissingColumns`] if one that is to be skipped is not there.
+    /// Returns [`TableError::MissingColumns`] if a column to skip does not exist.
     pub(super) fn wanted(&self, names: &[String]) -> Result<Vec<bool>, TableError> {
         let is_in = |name: &str, outer: &str| {
             name.strip_prefix(outer).is_some_and(|inner| inner.is_empty() || inner.starts_with('.'))

@@ -1,10 +1,10 @@
-//! Columns from pieces: what the parts of a file hold, put one behind the other.
+//! Concatenation of column pieces from the parts of a file.
 
 use std::collections::BTreeSet;
 
 use super::{ColumnData, Numbers, Text};
 
-/// Numbers as narrow as they may be: f32 if it holds every one exactly, or if rounding is asked for.
+/// Stores numbers in f32 if it is exact for all of them or rounding is requested, else in f64.
 pub(super) fn narrowed(values: Vec<f64>, numbers: Numbers) -> ColumnData {
     let exact = |value: &f64| value.is_nan() || f64::from(rounded(*value)) == *value;
     if numbers == Numbers::F32 || values.iter().all(exact) {
@@ -13,7 +13,7 @@ pub(super) fn narrowed(values: Vec<f64>, numbers: Numbers) -> ColumnData {
     ColumnData::F64(values)
 }
 
-/// The pieces of a column in their order. All are texts, or none is.
+/// Concatenates the pieces of a column. Either all or none are strings.
 pub(super) fn joined(mut pieces: Vec<ColumnData>) -> ColumnData {
     if pieces.len() == 1 {
         return pieces.remove(0);
@@ -55,7 +55,7 @@ fn joined_texts(pieces: Vec<ColumnData>, len: usize) -> Text {
     Text { codes, labels }
 }
 
-/// Numbers among texts, which no reader leaves, would be missing.
+/// Converts a piece to strings. Numbers become missing, but no reader mixes them with strings.
 fn as_text(piece: ColumnData) -> Text {
     match piece {
         ColumnData::Text(text) => text,
@@ -63,7 +63,7 @@ fn as_text(piece: ColumnData) -> Text {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is the rule")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn rounded(value: f64) -> f32 {
     value as f32
 }

@@ -1,4 +1,4 @@
-//! What a file is, by its name or its first bytes.
+//! Detection of file formats.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,10 +8,10 @@ use flate2::read::MultiGzDecoder;
 
 use super::{FileFormat, TableError};
 
-/// The first bytes of gzip.
+/// Magic number of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Bytes that are looked at.
+/// Number of bytes inspected.
 const HEAD: u64 = 64 << 10;
 
 pub(super) fn format_of(path: &Path) -> Result<FileFormat, TableError> {
@@ -27,14 +27,14 @@ pub(super) fn format_of(path: &Path) -> Result<FileFormat, TableError> {
     })
 }
 
-/// All bytes of a file, inflated if they are gzipped.
+/// Reads a file, decompressed if it is gzipped.
 pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, TableError> {
     let mut bytes = Vec::new();
     opened(path)?.read_to_end(&mut bytes).map_err(TableError::io(path))?;
     Ok(bytes)
 }
 
-/// The file, inflated on the way if it is gzipped.
+/// Opens a file, decompressing on the fly if it is gzipped.
 fn opened(path: &Path) -> Result<Box<dyn Read>, TableError> {
     let mut file = File::open(path).map_err(TableError::io(path))?;
     let mut head = Vec::new();
@@ -44,7 +44,7 @@ fn opened(path: &Path) -> Result<Box<dyn Read>, TableError> {
     Ok(if zipped { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
 }
 
-/// Whether the first line that says anything is a number, and then pairs with colons.
+/// Returns whether the first nonempty line is a number followed by `index:value` pairs.
 fn looks_like_libsvm(text: &[u8]) -> bool {
     let line = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty() && line[0] != b'#');
     let Some(line) = line.and_then(|line| std::str::from_utf8(line).ok()) else { return false };

@@ -1,20 +1,20 @@
-//! Sparse rows, as libsvm files hold them.
+//! Sparse rows of libsvm files.
 
-/// Compressed sparse rows. What is not there is zero.
+/// Compressed sparse rows. Values without an entry are zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
-    /// Where the entries of each row begin, and where the last row ends.
+    /// Offset of the entries of each row, followed by the number of entries.
     pub row_ptr: Vec<usize>,
-    /// The feature of each entry, ascending in a row.
+    /// Feature of each entry, ascending within a row.
     pub columns: Vec<u32>,
-    /// The value of each entry.
+    /// Value of each entry.
     pub values: Vec<f32>,
     /// Number of features.
     pub n_features: usize,
 }
 
 impl Sparse {
-    /// The same rows with another number of features: entries of those that go are dropped.
+    /// Changes the number of features; entries of removed features are dropped.
     #[must_use]
     pub fn with_features(mut self, n_features: usize) -> Self {
         if n_features < self.n_features {
@@ -37,10 +37,10 @@ impl Sparse {
         self
     }
 
-    /// Some of the rows, in the order given.
+    /// Returns a subset of the rows in the given order.
     ///
     /// # Panics
-    /// For a row that is not there.
+    /// If a row index is out of range.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut chosen =
@@ -54,10 +54,10 @@ impl Sparse {
         chosen
     }
 
-    /// The value of a feature in a row; 0 if there is no entry.
+    /// Returns the value of a feature in a row; 0 without an entry.
     ///
     /// # Panics
-    /// For a row that is not there.
+    /// If the row is out of range.
     #[must_use]
     pub fn value(&self, row: usize, feature: usize) -> f32 {
         let entries = self.row_ptr[row]..self.row_ptr[row + 1];

@@ -1,34 +1,34 @@
-//! What a column holds, in a few numbers.
+//! Summary statistics of a column.
 
 use super::{Column, ColumnData, Text};
 
-/// What a column holds.
+/// Summary statistics of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Summary {
-    /// Numbers.
+    /// A numeric column.
     Numbers {
-        /// Rows without one.
+        /// Number of missing values.
         missing: usize,
-        /// The least and the greatest; `None` if all are missing.
+        /// Minimum and maximum; `None` if all values are missing.
         range: Option<(f64, f64)>,
-        /// Their sum, infinities and all.
+        /// Sum of the values, including infinities.
         sum: f64,
-        /// Whether all of them are whole.
+        /// Whether all values are integers.
         whole: bool,
-        /// Bytes of each.
+        /// Size of a value in bytes.
         bytes: usize,
     },
-    /// Texts.
+    /// A column of strings.
     Texts {
-        /// Rows without one.
+        /// Number of missing values.
         missing: usize,
-        /// Each different text and its rows, the most frequent first.
+        /// Distinct strings with their number of rows, most frequent first.
         counts: Vec<(String, usize)>,
     },
 }
 
 impl Column {
-    /// What the column holds.
+    /// Computes summary statistics.
     ///
     /// ```
     /// use bitgrain_gbdt::table::{Column, ColumnData, Summary};
@@ -70,7 +70,7 @@ fn texts(text: &Text) -> Summary {
             None => missing += 1,
         }
     }
-    // Stable: texts of equal counts stay in their order.
+    // The sort is stable: equally frequent strings stay in ascending order.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Summary::Texts { missing, counts }
 }

@@ -1,4 +1,4 @@
-//! Targets and weights: columns that are no features.
+//! Target and weight columns.
 
 use super::piece::rounded;
 use super::write::number;
@@ -6,21 +6,21 @@ use super::{Column, ColumnData, TableError};
 use crate::SampleError;
 use crate::samples::check_weights;
 
-/// What is to be learned, a number for each row.
+/// Targets of all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// The number of each row; of classes, their codes.
+    /// Target of each row; class indices for classification.
     pub values: Vec<f32>,
-    /// The text of each class, ascending; empty if the values are no classes.
+    /// Class labels in ascending order; empty for regression.
     pub labels: Vec<String>,
 }
 
 impl Target {
-    /// The numbers of a column.
+    /// Reads a column as numbers.
     ///
     /// # Errors
-    /// [`TableError::NotNumeric`], [`TableError::Sample`] for the first missing target, [`TableError::TargetRange`] for
-    /// the first that is not finite as f32.
+    /// Returns [`TableError::NotNumeric`], [`TableError::Sample`] for the first missing target, or
+    /// [`TableError::TargetRange`] for the first that is not finite in f32.
     pub fn numbers(column: &Column) -> Result<Self, TableError> {
         let values = numeric(column)?.enumerate().map(|(row, value)| {
             if value.is_nan() {
@@ -33,10 +33,10 @@ impl Target {
         Ok(Self { values: values.collect::<Result<_, _>>()?, labels: Vec::new() })
     }
 
-    /// The classes of a column, numbered in the order of their texts or numbers.
+    /// Reads a column as classes, numbered in ascending order of their strings or numbers.
     ///
     /// # Errors
-    /// [`TableError::Sample`] for the first that is missing, [`TableError::OneClass`].
+    /// Returns [`TableError::Sample`] for the first missing target, or [`TableError::OneClass`].
     pub fn classes(column: &Column) -> Result<Self, TableError> {
         let labels = match &column.data {
             ColumnData::Text(text) => text.labels.clone(),
@@ -55,11 +55,11 @@ impl Target {
         Self::classes_like(column, &labels)
     }
 
-    /// The classes of a column by the numbers that training gave them.
+    /// Reads a column as classes with the indices of `labels`.
     ///
     /// # Errors
-    /// [`TableError::Sample`] for the first that is missing, [`TableError::UnknownClass`] for the first that is none of
-    /// `labels`.
+    /// Returns [`TableError::Sample`] for the first missing target, or [`TableError::UnknownClass`] for the first class
+    /// that is not in `labels`.
     pub fn classes_like(column: &Column, labels: &[String]) -> Result<Self, TableError> {
         let codes = label_codes(&column.data, labels);
         let text = |row: usize| match &column.data {
@@ -77,12 +77,13 @@ impl Target {
     }
 }
 
-/// The weights of a column.
+/// Reads a column as weights.
 ///
 /// # Errors
-/// [`TableError::NotNumeric`], or [`TableError::Sample`] for the first that is missing, negative or infinite.
+/// Returns [`TableError::NotNumeric`], or [`TableError::Sample`] for the first weight that is missing, negative or
+/// infinite.
 pub fn weights(column: &Column) -> Result<Vec<f32>, TableError> {
-    // A negative number too small for f32 rounds to -0.0, which would pass as a weight.
+    // A tiny negative number rounds to -0.0 in f32, which would pass as a weight.
     let weight = |value: f64| if value < 0.0 { rounded(value).min(-f32::MIN_POSITIVE) } else { rounded(value) };
     let weights: Vec<f32> = numeric(column)?.map(weight).collect();
     check_weights(&weights, weights.len()).map_err(sample(column))?;
@@ -103,8 +104,8 @@ fn sample(column: &Column) -> impl Fn(SampleError) -> TableError + '_ {
     |source| TableError::Sample { column: column.name.clone(), source }
 }
 
-/// For each row the place of its text in `labels`, which may be in any order; NaN if it is none of them, or missing.
-#[expect(clippy::cast_precision_loss, reason = "fewer labels than f32 counts, or they could not be told apart anyway")]
+/// Returns the index of each row's string in `labels`, which may be in any order; NaN if it is missing or unknown.
+#[expect(clippy::cast_precision_loss, reason = "f32 is exact for fewer than 2^24 labels")]
 pub(super) fn label_codes(data: &ColumnData, labels: &[String]) -> Vec<f32> {
     let places: std::collections::HashMap<&str, f32> =
         labels.iter().enumerate().map(|(place, label)| (label.as_str(), place as f32)).collect();
@@ -114,7 +115,8 @@ pub(super) fn label_codes(data: &ColumnData, labels: &[String]) -> Vec<f32> {
             let of_code: Vec<f32> = text.labels.iter().map(|label| place(label)).collect();
             text.codes.iter().map(|code| of_code.get(*code as usize).copied().unwrap_or(f32::NAN)).collect()
         }
-        // Numbers here, texts there: as they are written. Few differ, and neighbours often do not.
+        // Labels are strings, the column holds numbers: compare their formatted values. Caching the last one pays off,
+        // because distinct values are few and neighbors are often equal.
         data => {
             let mut last = (f64::NAN, f32::NAN);
             let code = |value: f64| {

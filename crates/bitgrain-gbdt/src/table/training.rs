@@ -1,4 +1,4 @@
-//! A table with a target, ready to train on.
+//! `TrainingTable`: a table split into features, targets and weights.
 
 use super::{Column, Matrix, Table, TableError, Target, Task, weights};
 use crate::feature::Quantizer;
@@ -15,27 +15,27 @@ use crate::train::{Dataset, TrainError};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnRoles {
-    /// Column to predict; `label` of a libsvm file if not given.
+    /// Column to predict; `label` of a libsvm file by default.
     pub target: Option<String>,
-    /// Column of row weights; that of a libsvm file if it has one.
+    /// Column of row weights; those of a libsvm file by default, if it has any.
     pub weight: Option<String>,
     /// Numeric columns whose values are category codes. Columns of strings are always categories.
     pub categorical: Vec<String>,
-    /// Name of the objective; inferred from the target if not given.
+    /// Name of the objective; inferred from the target by default.
     pub objective: Option<String>,
-    /// Whether rows are weighted so that all classes count alike.
+    /// Whether rows are weighted so that all classes have the same total weight.
     pub balanced: bool,
 }
 
 impl ColumnRoles {
-    /// The column to predict; everything else is a feature.
+    /// Creates roles with a target column; all other columns are features.
     #[must_use]
     pub fn target(name: impl Into<String>) -> Self {
         Self { target: Some(name.into()), ..Self::default() }
     }
 }
 
-/// Features, targets and weights of a table, and the objective they are trained with.
+/// Features, targets and weights of a table, and the training objective.
 ///
 /// ```
 /// use bitgrain_gbdt::table::{ColumnRoles, ReadOptions, Table};
@@ -60,12 +60,12 @@ pub struct TrainingTable {
 }
 
 impl Table {
-    /// Splits the table into features, targets and weights. To continue training from a model, its features, classes and
+    /// Splits the table into features, targets and weights. With a model to continue from, its features, classes and
     /// objective are used.
     ///
     /// # Errors
-    /// Returns [`TableError`] if a column is missing or holds values that its role does not allow, and
-    /// [`TableError::Objective`] if the objective is unknown or does not fit the target.
+    /// Returns a [`TableError`] if a column is missing or holds values that its role does not allow, and
+    /// [`TableError::Objective`] if the objective is unknown or does not match the target.
     pub fn into_training(mut self, roles: &ColumnRoles, base: Option<&Model>) -> Result<TrainingTable, TableError> {
         let (target, weights) = self.take_roles(roles)?;
         let (name, reason) = objective_name(roles, &target, base);
@@ -86,10 +86,10 @@ impl Table {
         Ok(TrainingTable { matrix, target, weights, objective, reason, balanced: roles.balanced })
     }
 
-    /// Splits the table as another one was split: the same features, classes and objective.
+    /// Splits the table like another one, with the same features, classes and objective.
     ///
     /// # Errors
-    /// As [`into_training`](Self::into_training).
+    /// Returns the errors of [`into_training`](Self::into_training).
     pub fn into_training_like(
         mut self,
         roles: &ColumnRoles,
@@ -102,7 +102,7 @@ impl Table {
             weights,
             objective: other.objective.clone(),
             reason: None,
-            // Weights of classes balance training, not its measurement.
+            // Class weights balance training, not evaluation.
             balanced: false,
         })
     }
@@ -123,10 +123,10 @@ impl Table {
 }
 
 impl TrainingTable {
-    /// Bins the features. With a model to continue from, scores begin with its predictions.
+    /// Bins the features. With a model to continue from, scores start with its predictions.
     ///
     /// # Errors
-    /// Returns [`TrainError`] if there are no rows or no features, or the model does not fit them.
+    /// Returns a [`TrainError`] if there are no rows or no features, or the model does not match them.
     pub fn dataset(&self, quantizer: &Quantizer, base: Option<&Model>) -> Result<Dataset, TrainError> {
         let features = self.matrix.features()?;
         let data = Dataset::new(&features, self.target.values.clone(), self.training_weights()?, quantizer)?;
@@ -137,10 +137,10 @@ impl TrainingTable {
         }
     }
 
-    /// Bins the features as those of another dataset, for validation.
+    /// Bins the features with the cuts of another dataset, for validation.
     ///
     /// # Errors
-    /// As [`dataset`](Self::dataset).
+    /// Returns the errors of [`dataset`](Self::dataset).
     pub fn dataset_like(&self, other: &Dataset, base: Option<&Model>) -> Result<Dataset, TrainError> {
         let features = self.matrix.features()?;
         let data = other.like(&features, self.target.values.clone(), self.weights.clone())?;
@@ -161,7 +161,7 @@ impl TrainingTable {
         Ok(Some(all))
     }
 
-    /// Makes the objective.
+    /// Creates the objective.
     ///
     /// # Errors
     /// Does not fail: the name was checked when the table was split.
@@ -175,31 +175,31 @@ impl TrainingTable {
         &self.objective
     }
 
-    /// The reason for an objective that was inferred.
+    /// Reason for an inferred objective.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// The features.
+    /// Features.
     #[must_use]
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
 
-    /// The targets, and the labels of their classes.
+    /// Targets and class labels.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The class of each row, if the targets are classes: validation rows are drawn from each class alike.
+    /// Class of each row for stratified sampling; `None` for regression.
     #[must_use]
     pub fn strata(&self) -> Option<&[f32]> {
         (!self.target.labels.is_empty()).then_some(&self.target.values[..])
     }
 
-    /// Selects rows, in the order given.
+    /// Returns a subset of the rows in the given order.
     ///
     /// # Panics
     /// If a row is out of range.
@@ -217,13 +217,16 @@ impl TrainingTable {
     }
 }
 
-/// The name of the objective, and the reason for one that was not asked for.
+/// Returns the name of the objective, and the reason if it was inferred.
 fn objective_name(roles: &ColumnRoles, target: &Column, base: Option<&Model>) -> (String, Option<String>) {
     if let Some(name) = &roles.objective {
         return (name.clone(), None);
     }
     if let Some(model) = base {
-        return (model.output.objective.clone(), Some("that of the model it goes on from".to_owned()));
+        return (
+            model.output.objective.clone(),
+            Some("objective of the model that training continues from".to_owned()),
+        );
     }
     let inferred = Task::infer(target);
     let name = match inferred.task {
@@ -234,8 +237,8 @@ fn objective_name(roles: &ColumnRoles, target: &Column, base: Option<&Model>) ->
     (name.to_owned(), Some(inferred.reason))
 }
 
-/// Class indices for classifiers, numbers for other objectives. Numbers that are not integers are probabilities of class 1
-/// if the objective is binary.
+/// Encodes the target: class indices for classifiers, numbers for other objectives. For a binary objective, non-integer
+/// numbers are probabilities of class 1.
 fn encoded(objective: &str, column: &Column, known: &[String]) -> Result<Target, TableError> {
     let is_probability = || column.data.numbers().is_some() && Task::infer(column).task == Task::Regression;
     match objective::kind_of(objective)? {

@@ -1,10 +1,10 @@
-//! `Words`: texts on their way into a column, each different one kept once.
+//! `Words`: dictionary encoder of strings.
 
 use std::collections::HashMap;
 
 use super::Text;
 
-/// Codes in the order in which texts came, sorted at the end.
+/// Codes in order of first occurrence; sorted at the end.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     codes: Vec<u32>,
@@ -18,7 +18,8 @@ impl Words {
             Some(text) => match self.known.get(text) {
                 Some(code) => *code,
                 None => {
-                    // Fewer texts than rows, and fewer rows than bytes: memory ends before the codes do.
+                    // Distinct strings are fewer than rows, and rows fewer than bytes: memory runs out before the codes
+                    // do.
                     let code = u32::try_from(self.known.len()).unwrap_or(Text::MISSING);
                     self.known.insert(text.to_owned(), code);
                     code

@@ -32,7 +32,7 @@ fn what_does_not_fit_is_named() {
     let kind = broken(|model| model.trees[0].splits[0].feature = 2);
     assert_eq!(kind, ModelError::RuleKind { tree: 0, split: 0, feature: 2, asks: "a threshold" });
     let kind = broken(|model| model.trees[0].splits[1].feature = 1);
-    assert_eq!(kind, ModelError::RuleKind { tree: 0, split: 1, feature: 1, asks: "categories" });
+    assert_eq!(kind, ModelError::RuleKind { tree: 0, split: 1, feature: 1, asks: "a category set" });
     let threshold = broken(|model| model.trees[0].splits[0].rule = Rule::AtMost(0.1));
     assert_eq!(threshold, ModelError::Threshold { tree: 0, split: 0, threshold: 0.1 });
     let code = broken(|model| model.trees[0].splits[1].rule = Rule::In(set(&[1 << 24])));

@@ -93,15 +93,21 @@ fn columns_can_be_texts_or_passed_over_by_request() {
 
 #[test]
 fn bad_files_are_refused_with_their_line() {
-    assert_eq!(message(from_text("a,b\n1,2\n\n1,2,3\n")), "t.csv, line 4: 3 fields, not 2 as in the first line");
-    assert_eq!(message(from_text("a,b\n\"x\ny\",2\n1\n")), "t.csv, line 4: 1 fields, not 2 as in the first line");
+    assert_eq!(
+        message(from_text("a,b\n1,2\n\n1,2,3\n")),
+        "t.csv, line 4: found 3 fields, expected 2 as in the first line"
+    );
+    assert_eq!(
+        message(from_text("a,b\n\"x\ny\",2\n1\n")),
+        "t.csv, line 4: found 1 fields, expected 2 as in the first line"
+    );
     assert_eq!(message(from_text("a,b\n1,\"2\n")), "t.csv, line 2: the quote that opens here is never closed");
     assert!(message(from_text("a,b\n1,2\n3,\0\n")).starts_with("t.csv, line 3: NUL byte"));
-    assert_eq!(message(from_text("a,b,a\n1,2,3\n")), "two columns are named a; rename one of them");
-    assert_eq!(message(from_text("")), "t.csv holds nothing");
-    assert_eq!(message(from_text("\r\n\n")), "t.csv holds nothing");
+    assert_eq!(message(from_text("a,b,a\n1,2,3\n")), "two columns are named `a`; rename one of them");
+    assert_eq!(message(from_text("")), "t.csv: the file is empty");
+    assert_eq!(message(from_text("\r\n\n")), "t.csv: the file is empty");
     let latin = Table::from_csv(b"a,b\n1,x\n2,caf\xe9\n", "t.csv".as_ref(), &ReadOptions::default());
-    assert!(message(latin).starts_with("t.csv, line 3: column b holds text that is not UTF-8"));
+    assert!(message(latin).starts_with("t.csv, line 3: column `b` is not valid UTF-8"));
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn errors_of_later_parts_count_lines_from_the_start() {
     text += "1\n";
     text += &"1.25,2.5\n".repeat(900_000);
     text += "1,2,3\n";
-    assert_eq!(message(from_text(&text)), "t.csv, line 900002: 1 fields, not 2 as in the first line");
+    assert_eq!(message(from_text(&text)), "t.csv, line 900002: found 1 fields, expected 2 as in the first line");
 }
 
 #[test]

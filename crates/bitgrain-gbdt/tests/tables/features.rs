@@ -48,7 +48,7 @@ fn tasks_follow_from_targets() {
     let inferred = Task::infer(&column(ColumnData::Text(many)));
     assert_eq!(
         (inferred.task, &inferred.reason[..]),
-        (Task::Multiclass { classes: 50 }, "`y` holds 50 different texts")
+        (Task::Multiclass { classes: 50 }, "`y` holds 50 distinct strings")
     );
 }
 
@@ -62,7 +62,7 @@ fn classes_are_numbered_in_order_and_keep_their_names() {
     let unknown = column(ColumnData::F64(vec![2.5, 11.0]));
     assert_eq!(
         message(Target::classes_like(&unknown, &target.labels)),
-        "column y, row 1: 11 is none of the 3 classes of the training data"
+        "column `y`: unknown class `11` in row 1 (0-based); the training data has 3 classes"
     );
 }
 
@@ -75,9 +75,9 @@ fn targets_and_weights_that_cannot_be_used_name_their_row() {
     let large = column(ColumnData::F64(vec![0.0, 1e300]));
     assert!(message(Target::numbers(&large)).starts_with("column `y`: target 1e300 of row 1 (0-based)"));
     let texts = column(ColumnData::Text(Text::new(["a", "b"].map(Some))));
-    assert_eq!(message(Target::numbers(&texts)), "column y holds texts (such as `a`), numbers are needed");
+    assert_eq!(message(Target::numbers(&texts)), "column `y` holds strings, such as `a`; expected numbers");
     let one = column(ColumnData::F32(vec![3.0, 3.0]));
-    assert!(message(Target::classes(&one)).contains("only one class, 3"));
+    assert!(message(Target::classes(&one)).contains("only one class, `3`"));
     let negative = message(weights(&column(ColumnData::F32(vec![1.0, -1.0]))));
     assert!(negative.starts_with("column `y`: sample weight -1 of row 1 (0-based) is invalid"), "{negative}");
 }
@@ -116,7 +116,7 @@ fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
     let said = message(from_text("city,m\nRome,1\n").expect("a table").align(&inputs));
     assert_eq!(said, "the table has no column `n`; it has `city`, `m`");
     let said = message(from_text("city,n\nRome,x\n").expect("a table").align(&inputs));
-    assert_eq!(said, "column n holds texts (such as `x`), numbers are needed");
+    assert_eq!(said, "column `n` holds strings, such as `x`; expected numbers");
     // Only numbers among the labels here, so the file looks numeric.
     let inputs = schema(&[("code", Some(&["1", "2", "x"]))]);
     assert_eq!(rows(from_text("code\n2\n7\n1\n").expect("a table"), &inputs), [["1"], ["-"], ["0"]]);

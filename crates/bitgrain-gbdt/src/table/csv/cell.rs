@@ -1,4 +1,4 @@
-//! What a field means.
+//! Interpretation of fields.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use bitgrain_formats::csv::{CsvError, Field, Records, line_at};
 use super::dialect::Dialect;
 use crate::table::TableError;
 
-/// All that is needed to read the cells of a file.
+/// Options and context for reading the cells of a file.
 pub(super) struct Cells<'a> {
     pub(super) path: &'a Path,
     pub(super) data: &'a [u8],
@@ -16,7 +16,7 @@ pub(super) struct Cells<'a> {
     pub(super) missing: &'a [String],
 }
 
-/// A cell as a number.
+/// Cell parsed as a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cell {
     Missing,
@@ -26,7 +26,7 @@ pub(super) enum Cell {
 }
 
 impl<'a> Cells<'a> {
-    /// Calls `each` with the records of a part of the file and where they begin.
+    /// Calls `each` with the records of a part of the file and their offsets.
     pub(super) fn for_each_record(
         &self,
         part: Range<usize>,
@@ -57,7 +57,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The text of a field of the record that began at `start`.
+    /// Returns a field as a string; `start` is the offset of its record.
     pub(super) fn text<'f>(
         &self,
         field: &'f Field<'_>,
@@ -79,7 +79,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A decimal number, an infinity or NaN, as Rust reads them.
+/// Parses a decimal number, an infinity or NaN, in Rust's syntax.
 pub(super) fn number(bytes: &[u8]) -> Option<f64> {
     std::str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()
 }

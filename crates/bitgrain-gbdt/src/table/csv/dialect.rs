@@ -1,4 +1,4 @@
-//! The dialect of a file: what is between fields, and who names the columns.
+//! CSV dialect: delimiter and header.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use bitgrain_formats::csv::{Field, Records};
 use super::cell::{flag, number};
 use crate::table::{ReadOptions, TableError};
 
-/// The mark that some programs put before UTF-8.
+/// UTF-8 byte order mark.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What may be between fields, the likelier first.
+/// Candidate delimiters, most common first.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
-    /// A name for each column.
+    /// Name of each column.
     pub(super) names: Vec<String>,
-    /// Whether the names are the file's.
+    /// Whether the names come from the file.
     pub(super) named: bool,
-    /// Where the first record of values begins.
+    /// Offset of the first record of values.
     start: usize,
 }
 
@@ -56,7 +56,8 @@ impl Dialect {
         Ok(Self { delimiter, names, named, start })
     }
 
-    /// Parts of about `size` bytes that begin and end with records. One, if quotes may hide the ends of lines.
+    /// Splits the file into parts of about `size` bytes at record boundaries. Returns one part if quotes may hide line
+    /// ends.
     pub(super) fn parts(&self, bytes: &[u8], size: usize) -> Vec<Range<usize>> {
         let mut start = self.start;
         let size = if bytes[start..].contains(&b'"') { bytes.len() } else { size };
@@ -71,7 +72,7 @@ impl Dialect {
     }
 }
 
-/// Whichever the first line has most of, outside quotes.
+/// Returns the delimiter that occurs most often in the first line, outside quotes.
 fn delimiter_of(bytes: &[u8]) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut quoted = false;
@@ -82,12 +83,12 @@ fn delimiter_of(bytes: &[u8]) -> u8 {
             counts[at] += 1;
         }
     }
-    // The first of equals.
+    // `max_by_key` returns the last maximum; reversed, that is the most common delimiter.
     let best = (0..DELIMITERS.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
     DELIMITERS[best]
 }
 
-/// Names are no numbers, and not all of them are empty.
+/// Returns whether a record is a header: none of its fields is a number, and at least one is not empty.
 fn names_columns(first: &[Field<'_>]) -> bool {
     let value = |field: &Field<'_>| number(&field.bytes).is_some() || flag(&field.bytes).is_some();
     !first.iter().any(value) && first.iter().any(|field| !field.bytes.is_empty())

@@ -1,4 +1,4 @@
-//! CSV files as tables: types found over the whole file, parts of it read in parallel.
+//! CSV reader: infers column types over the whole file and reads parts in parallel.
 
 mod cell;
 mod dialect;
@@ -14,7 +14,7 @@ use self::part::{Guess, Part};
 use super::piece::{joined, narrowed};
 use super::{Column, ColumnData, ReadOptions, Table, TableError};
 
-/// Bytes that one thread reads at a time.
+/// Bytes that a thread reads at a time.
 const PART: usize = 4 << 20;
 
 pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
@@ -22,7 +22,7 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
     let cells = Cells { path, data: bytes, dialect: &dialect, missing: &options.missing };
     let wanted = options.wanted(&dialect.names)?;
     let asked_text = |name: &String| options.text.contains(name);
-    // First every column as numbers, until one holds something else; then those that do, as texts.
+    // Read all columns as numbers, each until a cell is not one; then reread those columns as strings.
     let numeric: Vec<bool> =
         dialect.names.iter().zip(&wanted).map(|(name, wanted)| *wanted && !asked_text(name)).collect();
     let parts = dialect.parts(bytes, PART);
@@ -50,12 +50,12 @@ pub(super) fn read(bytes: &[u8], path: &Path, options: &ReadOptions) -> Result<T
     Ok(table)
 }
 
-/// All results, or the first error of the file, whichever thread found one first.
+/// Returns all results, or the first error in file order, independently of the threads.
 fn in_order<T>(results: Vec<Result<T, TableError>>) -> Result<Vec<T>, TableError> {
     results.into_iter().collect()
 }
 
-/// From columns of parts to parts of columns.
+/// Transposes columns of parts to parts of columns.
 fn transposed(parts: Vec<Vec<ColumnData>>) -> Vec<Vec<ColumnData>> {
     let mut columns: Vec<Vec<ColumnData>> = Vec::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! A part of a file: its columns as numbers, or as texts.
+//! Reading of a part of a file, as numbers or as strings.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::table::piece::narrowed;
 use crate::table::words::Words;
 use crate::table::{ColumnData, Numbers, TableError};
 
-/// What the cells of a column look like.
+/// Inferred type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Guess {
-    /// None was there.
+    /// All cells are missing.
     Missing,
     Numbers,
     /// `true` and `false`.
@@ -19,7 +19,7 @@ pub(super) enum Guess {
 }
 
 impl Guess {
-    /// What holds for both. Flags among numbers are texts: nobody can tell what they mean.
+    /// Combines two guesses. A mix of booleans and numbers is read as strings, because its meaning is ambiguous.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Missing, other) => other,
@@ -30,16 +30,16 @@ impl Guess {
     }
 }
 
-/// A part read as numbers.
+/// Part of a file read as numbers.
 pub(super) struct Part {
-    /// For each column of the file.
+    /// Inferred type of each column of the file.
     pub(super) guesses: Vec<Guess>,
-    /// For each column of the file; empty if it is not read, or not numbers.
+    /// Values of each column of the file; empty if it is skipped or not numeric.
     pub(super) columns: Vec<ColumnData>,
 }
 
 impl Part {
-    /// Reads the columns that `numeric` marks; each until something in it is no number.
+    /// Reads the columns marked in `numeric`, each until a cell is not a number.
     pub(super) fn numbers(
         cells: &Cells<'_>,
         part: Range<usize>,
@@ -74,7 +74,7 @@ impl Part {
     }
 }
 
-/// Reads the columns that `wanted` marks as texts; the others are empty.
+/// Reads the columns marked in `wanted` as strings; the others are empty.
 pub(super) fn texts(cells: &Cells<'_>, part: Range<usize>, wanted: &[bool]) -> Result<Vec<ColumnData>, TableError> {
     let mut words: Vec<Words> = wanted.iter().map(|_| Words::default()).collect();
     cells.for_each_record(part, |fields, start| {

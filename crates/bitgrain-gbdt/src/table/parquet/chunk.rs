@@ -1,4 +1,4 @@
-//! One column of one row group.
+//! Reading of a column chunk: one column of one row group.
 
 use std::fs::File;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::table::piece::narrowed;
 use crate::table::words::Words;
 use crate::table::{ColumnData, Numbers};
 
-/// Rows that are decoded at a time: their numbers stay in cache.
+/// Rows decoded at a time; they fit in cache.
 const BATCH: usize = 8192;
 
 pub(super) fn read_chunk(
@@ -31,8 +31,8 @@ pub(super) fn read_chunk(
     let group = metadata.row_group(group);
     let chunk = group.column(leaf);
     let rows =
-        usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("a negative number of rows".into()))?;
-    // Opened anew: threads that share a file would also share its position.
+        usize::try_from(group.num_rows()).map_err(|_| ParquetError::General("negative number of rows".into()))?;
+    // Open the file again: threads that share a handle would share its position.
     let file = File::open(path)?;
     let (start, len) = chunk.byte_range();
     check_pages(&file, start..start.saturating_add(len), chunk.compression())?;
@@ -65,8 +65,8 @@ pub(super) fn read_chunk(
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
-#[expect(clippy::cast_sign_loss, reason = "unsigned integers are stored in signed ones")]
+#[expect(clippy::cast_precision_loss, reason = "integers that are not exact in f64 are rounded: spec/tables.md")]
+#[expect(clippy::cast_sign_loss, reason = "Parquet stores unsigned integers as signed ones")]
 fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f64>> {
     let mut out = Vec::new();
     let mut push = |value: Option<f64>| {
@@ -114,7 +114,7 @@ fn wide_numbers(reader: ColumnReader, kind: Kind, nullable: i16) -> Result<Vec<f
     Ok(out)
 }
 
-/// Calls `take` with the value of each row; `None` if it is null.
+/// Calls `take` with the value of each row; `None` for null.
 fn each<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     nullable: i16,
@@ -139,10 +139,10 @@ fn each<T: DataType>(
     }
 }
 
-/// An integer over a power of ten, rounded once.
-#[expect(clippy::cast_precision_loss, reason = "either it loses nothing, or rounding is what is wanted")]
+/// Returns an integer divided by a power of ten, rounded once.
+#[expect(clippy::cast_precision_loss, reason = "exact, or intentionally rounded")]
 fn decimal(value: i128, scale: i32) -> f64 {
-    // Both are exact in f64, and division rounds once.
+    // Both operands are exact in f64, so only the division rounds.
     let exact = value.unsigned_abs() <= 1 << 53 && (0..=22).contains(&scale);
     match scale {
         0 => value as f64,
@@ -151,20 +151,20 @@ fn decimal(value: i128, scale: i32) -> f64 {
     }
 }
 
-/// A decimal by the bytes of its integer, the most significant first; rounded once if they are at most 16.
-#[expect(clippy::cast_precision_loss, reason = "what f64 does not hold is rounded: spec/tables.md")]
+/// Converts a big-endian two's-complement decimal; rounded once if it has at most 16 bytes.
+#[expect(clippy::cast_precision_loss, reason = "decimals that are not exact in f64 are rounded: spec/tables.md")]
 fn big_endian(bytes: &[u8], scale: i32) -> f64 {
     let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
     let (head, tail) = bytes.split_at(bytes.len().saturating_sub(16));
     if head.is_empty() {
         return decimal(tail.iter().fold(sign, |value: i128, byte| value << 8 | i128::from(*byte)), scale);
     }
-    // The last 16 bytes are digits of their own, never a sign.
+    // The last 16 bytes are unsigned; the sign is in the bytes before them.
     let low = tail.iter().fold(0, |value: u128, byte| value << 8 | u128::from(*byte)) as f64;
     (big_endian(head, 0) * 2_f64.powi(128) + low) / 10_f64.powi(scale)
 }
 
-/// The IEEE half of two bytes, the least significant first.
+/// Converts a little-endian IEEE half-precision float.
 fn float16(bytes: &[u8]) -> f64 {
     let &[low, high] = bytes else { return f64::NAN };
     let bits = u16::from_le_bytes([low, high]);

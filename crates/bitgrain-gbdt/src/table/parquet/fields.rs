@@ -1,16 +1,16 @@
-//! Types of the fields that Parquet's reader knows, by struct of the format's `parquet.thrift`.
+//! Field types of the structs in `parquet.thrift` that the Parquet reader knows.
 //!
-//! That reader takes a field it knows for what the format says it is, whatever type the file gives. A walk that requires
-//! these types therefore takes the same bytes for each field as the reader does.
+//! The reader assumes that a field it knows has the type of the specification, whatever type the file declares. A
+//! validation that requires these types therefore consumes the same bytes for each field as the reader.
 
 use self::Wire::{Binary, Boolean, Byte, Double, Integer, List, Struct};
 
-/// A value as the compact protocol writes it.
+/// Wire type of a value in Thrift's compact protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wire {
     Boolean,
     Byte,
-    /// Of 16, 32 or 64 bits, or an enum: all are varints.
+    /// 16, 32 or 64 bits, or an enum: all are varints.
     Integer,
     Double,
     Binary,
@@ -18,11 +18,11 @@ pub(super) enum Wire {
     Struct(Fields),
 }
 
-/// Fields of a struct by their ids.
+/// Types of a struct's fields by id.
 pub(super) type Fields = &'static [(i16, Wire)];
 
 impl Wire {
-    /// Whether a type, by its number in the protocol, is written like this.
+    /// Returns whether a type number of the protocol encodes this wire type.
     pub(super) const fn is(self, kind: u8) -> bool {
         match self {
             Boolean => matches!(kind, 1 | 2),

@@ -1,35 +1,35 @@
-//! What the values of a Parquet column are to us.
+//! Mapping of Parquet column types.
 
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::schema::types::ColumnDescriptor;
 
-/// What becomes of the values of a column.
+/// Conversion of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// 0 or 1.
+    /// Boolean, as 0 or 1.
     Flag,
-    /// A number of 32 or 64 bits, from a signed integer or a float.
+    /// Signed integer or float of 32 or 64 bits.
     Number,
-    /// From an unsigned integer, which is stored as a signed one.
+    /// Unsigned integer, stored as a signed one.
     Unsigned,
-    /// An integer, divided by a power of ten; stored as such or as big-endian bytes.
+    /// Integer divided by a power of ten; stored as an integer or as big-endian bytes.
     Decimal {
-        /// The power.
+        /// Exponent of the power of ten.
         scale: i32,
     },
-    /// Two bytes.
+    /// Half-precision float of two bytes.
     Float16,
-    /// Nanoseconds since 1970, in 96 bits.
+    /// INT96 timestamp, in nanoseconds since 1970.
     Moment,
-    /// A text.
+    /// String.
     Text,
 }
 
 impl Kind {
-    /// The kind of a column, or what it holds that is neither number nor text.
+    /// Returns the kind of a column, or a description of an unsupported type.
     pub(super) fn of(column: &ColumnDescriptor) -> Result<Self, String> {
         if column.max_rep_level() > 0 {
-            return Err("lists".to_owned());
+            return Err("list".to_owned());
         }
         let logical = column.logical_type_ref();
         let converted = column.converted_type();
@@ -47,16 +47,16 @@ impl Kind {
         match column.physical_type() {
             Type::BOOLEAN => Ok(Self::Flag),
             Type::INT32 | Type::INT64 if unsigned => Ok(Self::Unsigned),
-            // Dates and times count as numbers do: from an origin, in a unit.
+            // Dates and times are read as numbers: units since their epoch.
             Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE => Ok(Self::Number),
             Type::INT96 => Ok(Self::Moment),
             Type::FIXED_LEN_BYTE_ARRAY if logical == Some(&LogicalType::Float16) => Ok(Self::Float16),
-            Type::FIXED_LEN_BYTE_ARRAY => Err(format!("{} bytes in each row", column.type_length())),
+            Type::FIXED_LEN_BYTE_ARRAY => Err(format!("fixed-size binary of {} bytes", column.type_length())),
             Type::BYTE_ARRAY => match logical {
                 Some(other @ (LogicalType::Bson | LogicalType::Variant(_) | LogicalType::Geometry(_))) => {
                     Err(format!("{other:?}"))
                 }
-                // Bytes of no type may be texts; if they are not, their reader says so.
+                // Untyped bytes may be strings; otherwise reading them fails with an error.
                 _ => Ok(Self::Text),
             },
         }

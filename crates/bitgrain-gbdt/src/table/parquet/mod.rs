@@ -1,4 +1,4 @@
-//! Parquet files as tables: columns and row groups read in parallel, straight into numbers and codes.
+//! Parquet reader: reads columns and row groups in parallel, directly into numbers and codes.
 
 mod chunk;
 mod fields;
@@ -19,9 +19,9 @@ use super::piece::{joined, narrowed};
 use super::{Column, ColumnData, Numbers, ReadOptions, Table, TableError, Text};
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
-    // The reader of pages is other people's, and asserts in places what a damaged file can break.
+    // The page reader of the `parquet` crate asserts conditions that a corrupt file can violate.
     let table = catch_unwind(AssertUnwindSafe(|| read_columns(path, options)));
-    table.unwrap_or_else(|_| Err(TableError::parquet(path, None)("the file is damaged")))
+    table.unwrap_or_else(|_| Err(TableError::parquet(path, None)("the file is corrupt")))
 }
 
 fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
@@ -42,7 +42,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
         let piece = read_chunk(path, &metadata, group, *leaf, *kind, options.numbers);
         piece.map_err(TableError::parquet(path, Some(name)))
     };
-    // The first error of the file, whichever thread found one first.
+    // Report the first error in file order, independently of the threads.
     let pieces: Vec<Result<ColumnData, TableError>> = chunks.into_par_iter().map(read).collect();
     let mut pieces = pieces.into_iter().collect::<Result<Vec<ColumnData>, _>>()?.into_iter();
     let mut data = Vec::with_capacity(columns.len());
@@ -62,7 +62,7 @@ fn read_columns(path: &Path, options: &ReadOptions) -> Result<Table, TableError>
     Table::new(data)
 }
 
-/// A column that is read.
+/// Column to read.
 struct Chosen {
     leaf: usize,
     kind: Kind,
@@ -88,19 +88,20 @@ fn chosen(path: &Path, metadata: &ParquetMetaData, options: &ReadOptions) -> Res
     Ok(columns)
 }
 
-/// What pandas writes for an index that has no name: no column of the data.
+/// Returns whether a column is an unnamed pandas index, which is not data.
 fn is_pandas_index(name: &str) -> bool {
     name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__")).is_some()
 }
 
-/// Every column chunk lies in the file: the reader of pages takes that for granted.
+/// Checks that every column chunk lies within the file, which the page reader assumes.
 fn check_places(path: &Path, metadata: &ParquetMetaData, bytes: u64) -> Result<(), TableError> {
     for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         let end = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
         if end.and_then(|(start, len)| start.checked_add(len)).is_none_or(|end| end > bytes) {
             let name = chunk.column_path().string();
-            let reason = format!("{} bytes at offset {start} are not in a file of {bytes}", chunk.compressed_size());
+            let reason =
+                format!("{} bytes at offset {start} exceed the file size of {bytes} bytes", chunk.compressed_size());
             return Err(TableError::parquet(path, Some(&name))(reason));
         }
     }
@@ -114,7 +115,7 @@ fn rounded_as_asked(data: ColumnData, numbers: Numbers) -> ColumnData {
     }
 }
 
-/// Numbers as the texts a person would write.
+/// Formats numbers as strings.
 fn as_texts(data: ColumnData) -> ColumnData {
     let Some(numbers) = data.numbers() else { return data };
     let texts: Vec<Option<String>> =

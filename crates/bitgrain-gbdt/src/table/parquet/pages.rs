@@ -1,16 +1,16 @@
-//! `CheckedPages`: pages whose counts fit their contents.
+//! `CheckedPages`: rejects pages whose value counts exceed their contents.
 //!
-//! Parquet's decoders of dictionaries and of delta-encoded strings allocate as many values as a page says it has, which
-//! ends the process if that is more than there is memory for.
+//! The decoders of dictionaries and of delta-encoded strings allocate as many values as a page declares, which aborts
+//! the process if memory does not suffice.
 
 use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 
-/// A reader that refuses pages which say that they have more values than they can.
+/// Page reader that rejects pages which declare more values than they can hold.
 pub(super) struct CheckedPages<R> {
     pub(super) pages: R,
-    /// The level of values that are not null; a page begins with levels if it is not 0.
+    /// Definition level of non-null values; if it is not 0, pages start with levels.
     pub(super) max_level: i16,
 }
 
@@ -39,12 +39,12 @@ impl<R: PageReader> PageReader for CheckedPages<R> {
 }
 
 fn check(page: &Page, max_level: i16) -> Result<()> {
-    let damaged = |what: &str| ParquetError::General(format!("damaged page: {what}"));
+    let damaged = |what: &str| ParquetError::General(format!("corrupt page: {what}"));
     let count = page.num_values() as usize;
     let start = match page {
-        // A value takes a bit at least.
+        // A value takes at least one bit.
         Page::DictionaryPage { buf, .. } if count / 8 > buf.len() => {
-            return Err(damaged("more values in the dictionary than it has bytes for"));
+            return Err(damaged("the dictionary declares more values than it has bytes for"));
         }
         Page::DictionaryPage { .. } => return Ok(()),
         Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
@@ -52,7 +52,7 @@ fn check(page: &Page, max_level: i16) -> Result<()> {
         }
         Page::DataPage { .. } if max_level == 0 => 0,
         Page::DataPage { buf, def_level_encoding: Encoding::RLE, .. } => {
-            let len = buf.first_chunk().ok_or_else(|| damaged("no levels"))?;
+            let len = buf.first_chunk().ok_or_else(|| damaged("missing levels"))?;
             4 + u64::from(u32::from_le_bytes(*len))
         }
         Page::DataPage { .. } => {
@@ -66,15 +66,15 @@ fn check(page: &Page, max_level: i16) -> Result<()> {
         _ => return Ok(()),
     };
     let bytes = usize::try_from(start).ok().and_then(|start| page.buffer().get(start..));
-    let mut rest = bytes.ok_or_else(|| damaged("levels beyond its end"))?;
+    let mut rest = bytes.ok_or_else(|| damaged("levels extend past its end"))?;
     for _ in 0..lists {
-        let len = delta_len(rest, count).ok_or_else(|| damaged("its lengths are more than its values"))?;
+        let len = delta_len(rest, count).ok_or_else(|| damaged("more lengths than values"))?;
         rest = rest.get(len..).unwrap_or_default();
     }
     Ok(())
 }
 
-/// Bytes of a list of delta-encoded integers; `None` if it has more than `limit` or is damaged.
+/// Size in bytes of a list of delta-encoded integers; `None` if it has more than `limit` or is corrupt.
 fn delta_len(bytes: &[u8], limit: usize) -> Option<usize> {
     let mut at = 0;
     let varint = |at: &mut usize| {
@@ -100,7 +100,7 @@ fn delta_len(bytes: &[u8], limit: usize) -> Option<usize> {
         let widths = bytes.get(at..)?.get(..minis)?;
         at += minis;
         for width in widths {
-            // Widths after the last value may be anything.
+            // Widths after the last value are unspecified.
             at = at.checked_add(if left > 0 { usize::from(*width).checked_mul(each)? / 8 } else { 0 })?;
             left = left.saturating_sub(each);
         }
@@ -112,7 +112,7 @@ fn delta_len(bytes: &[u8], limit: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// 8 values in blocks of 128 with 4 parts: the first is 5, then 7 differences of 3 bits each in the first part.
+    /// 8 values in blocks of 128 with 4 miniblocks: first 5, then 7 deltas of 3 bits each in the first miniblock.
     fn list() -> Vec<u8> {
         let mut bytes = vec![0x80, 1, 4, 8, 10, 0, 3, 99, 99, 99];
         bytes.extend([0; 12]);

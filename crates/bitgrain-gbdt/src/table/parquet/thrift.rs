@@ -1,9 +1,9 @@
-//! Thrift's compact protocol, walked before Parquet's reader sees it.
+//! Validation of Thrift's compact protocol before the Parquet reader sees it.
 //!
-//! That reader steps over fields it does not know, and a list of booleans takes it no bytes; at the end of a file, the
-//! reader of page headers steps over values of fixed size without an error. Either way a few bytes of a file could ask for
-//! 2³¹ steps. Neither footers nor page headers have lists of booleans, so they are refused here, as is a header that does
-//! not end within its column chunk. Fields that the reader knows must have their type: see [`super::fields`].
+//! The reader skips unknown fields, and skipping a list of booleans consumes no bytes; at the end of a file, the reader
+//! of page headers skips values of fixed size without an error. Either way a few bytes of a file could cause 2³¹ steps.
+//! Footers and page headers do not contain lists of booleans, so such lists are rejected here, as is a header that does
+//! not end within its column chunk. Fields that the reader knows must have their specified type: see [`super::fields`].
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,13 +14,13 @@ use ::parquet::errors::{ParquetError, Result};
 
 use super::fields::{FILE_METADATA, Fields, PAGE_HEADER, Wire};
 
-/// Structs and lists within each other at most; Parquet's reader has the same limit.
+/// Maximum nesting of structs and lists, the same as in the Parquet reader.
 const MAX_DEPTH: usize = 64;
 
-/// Bytes of a page header that are read at first: nearly all are shorter.
+/// Bytes of a page header that are read at first; nearly all headers are shorter.
 const HEADER: u64 = 256;
 
-/// Checks the footer of a file of `len` bytes. A file without one is left to Parquet's reader, which says what is wrong.
+/// Checks the footer of a file of `len` bytes. A file without a footer is left to the Parquet reader's error.
 pub(super) fn check_footer(file: &File, len: u64) -> Result<()> {
     const END: u64 = 8;
     let Some(end) = len.checked_sub(END) else { return Ok(()) };
@@ -32,7 +32,7 @@ pub(super) fn check_footer(file: &File, len: u64) -> Result<()> {
     Walk(&footer).fields(FILE_METADATA, MAX_DEPTH).map(drop).map_err(|fault| fault.at("footer", start))
 }
 
-/// Checks the headers of the pages in a range of a file, compressed like this.
+/// Checks the page headers in a range of a file, given the compression of the pages.
 pub(super) fn check_pages(file: &File, range: Range<u64>, compression: Compression) -> Result<()> {
     let mut at = range.start;
     while at < range.end {
@@ -50,14 +50,14 @@ pub(super) fn check_pages(file: &File, range: Range<u64>, compression: Compressi
     Ok(())
 }
 
-/// Bytes that a page may have uncompressed: Parquet's reader allocates what the header says before it decompresses.
+/// Maximum uncompressed size of a page: the Parquet reader allocates the declared size before it decompresses.
 fn largest(compressed: u64, compression: Compression) -> u64 {
-    /// Far more than writers put in a page, and little enough to allocate for nothing.
+    /// Allowed whatever the compressed size: larger than the pages of real writers, and cheap to allocate for nothing.
     const ANY: u64 = 64 << 20;
     let factor = match compression {
-        // The reader takes such pages as they are.
+        // The reader does not copy uncompressed pages.
         Compression::UNCOMPRESSED => return u64::MAX,
-        // Copies of 64 bytes in 3, lengths that grow by 255 per byte, and copies of 258 bytes in 2 bits.
+        // Maximum expansion: copies of 64 bytes in 3, lengths that grow by 255 per byte, copies of 258 bytes in 2 bits.
         Compression::SNAPPY => 22,
         Compression::LZ4 | Compression::LZ4_RAW => 256,
         Compression::GZIP(_) => 1032,
@@ -73,18 +73,18 @@ fn read(mut file: &File, start: u64, len: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes of a page without its header.
+/// Sizes of a page without its header, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sizes {
     uncompressed: u64,
     compressed: u64,
 }
 
-/// Bytes of the header that `bytes` begins with, and of the page after it.
+/// Returns the size of the header that `bytes` starts with, and the sizes of its page.
 fn page(bytes: &[u8]) -> std::result::Result<(u64, Sizes), Fault> {
     let mut walk = Walk(bytes);
     let [uncompressed, compressed] = walk.fields(PAGE_HEADER, MAX_DEPTH)?;
-    // The reader would keep 32 bits of more.
+    // The reader would truncate larger sizes to 32 bits.
     let size = |size: Option<i64>| {
         let size = size.and_then(|size| i32::try_from(size).ok());
         size.and_then(|size| u64::try_from(size).ok()).ok_or(Fault::Size)
@@ -93,7 +93,7 @@ fn page(bytes: &[u8]) -> std::result::Result<(u64, Sizes), Fault> {
     Ok(((bytes.len() - walk.0.len()) as u64, sizes))
 }
 
-/// Why a struct was not walked to its end.
+/// Reason why a struct is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Short,
@@ -107,24 +107,24 @@ enum Fault {
 impl Fault {
     fn at(self, what: &str, offset: u64) -> ParquetError {
         let reason = match self {
-            Self::Short => "it ends too early",
-            Self::Booleans => "a list of booleans",
-            Self::Kind => "a field of an unknown or another type",
-            Self::Depth => "too many levels",
-            Self::Size => "no size of the page",
-            Self::Expansion => "more bytes than the page can have uncompressed",
+            Self::Short => "unexpected end",
+            Self::Booleans => "unexpected list of booleans",
+            Self::Kind => "field of an unknown or unexpected type",
+            Self::Depth => "nested too deeply",
+            Self::Size => "missing or invalid page size",
+            Self::Expansion => "the uncompressed size is impossible",
         };
-        ParquetError::General(format!("damaged {what} at offset {offset}: {reason}"))
+        ParquetError::General(format!("corrupt {what} at offset {offset}: {reason}"))
     }
 }
 
-/// Bytes that have not been walked yet.
+/// Cursor over the bytes that are not validated yet.
 struct Walk<'a>(&'a [u8]);
 
 impl Walk<'_> {
-    /// Walks the fields of a struct, of which some are known. Returns the second and the third if they are integers: the
+    /// Validates the fields of a struct, of which some are known. Returns fields 2 and 3 if they are integers: the
     /// sizes in a page header.
-    #[expect(clippy::cast_possible_truncation, reason = "Parquet's reader truncates ids, too")]
+    #[expect(clippy::cast_possible_truncation, reason = "the Parquet reader truncates ids, too")]
     fn fields(&mut self, known: Fields, depth: usize) -> std::result::Result<[Option<i64>; 2], Fault> {
         let (mut id, mut sizes) = (0_i16, [None; 2]);
         loop {
@@ -149,7 +149,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks a value of the type that the file gives, which is that of `wire` if the value is known.
+    /// Validates a value of the type that the file declares, which must match `wire` if the field is known.
     fn value(&mut self, kind: u8, wire: Option<Wire>, depth: usize) -> std::result::Result<(), Fault> {
         let depth = depth.checked_sub(1).ok_or(Fault::Depth)?;
         match kind {
@@ -186,7 +186,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Elements of a list, or pairs of a map. Each takes a byte at least, so their count needs no limit.
+    /// Validates the elements of a list, or the pairs of a map. Each takes at least one byte, so the count needs no
+    /// limit.
     fn elements(
         &mut self,
         count: u64,
@@ -260,20 +261,20 @@ mod tests {
         assert_eq!(walked(&[0x1e]), Err(Fault::Kind));
     }
 
-    /// The reader would take the list of doubles for a struct: its first byte for a field, the rest for more of them.
+    /// The reader would parse the list of doubles as a struct: its first byte as a field, the rest as further fields.
     #[test]
     fn known_fields_of_another_type_are_refused() {
         let header = |fifth: &[u8]| [&[0x15, 0, 0x15, 40, 0x15, 20][..], fifth, &[0]].concat();
         let sizes = Sizes { uncompressed: 20, compressed: 10 };
         assert_eq!(page(&header(&[0x2c, 0x15, 8, 0x15, 0, 0x15, 6, 0x15, 6, 0])), Ok((17, sizes)));
         assert_eq!(page(&header(&[0x29, 0x17, 0, 0, 0, 0, 0, 0, 0, 0])), Err(Fault::Kind));
-        assert_eq!(page(&header(&[0x2c, 0x18, 1, b'a', 0])), Err(Fault::Kind), "a count of values that is a string");
+        assert_eq!(page(&header(&[0x2c, 0x18, 1, b'a', 0])), Err(Fault::Kind), "a string instead of a count of values");
         // The id 65,539 is 3 in 16 bits.
         assert_eq!(page(&[0x15, 0, 0x15, 40, 0x08, 0x86, 0x80, 0x08, 1, b'a', 0]), Err(Fault::Kind));
         let footer = |bytes: &[u8]| Walk(bytes).fields(FILE_METADATA, MAX_DEPTH);
-        assert_eq!(footer(&[0x29, 0x1c, 0x48, 1, b'a', 0, 0]), Ok([None; 2]), "a schema of one column");
+        assert_eq!(footer(&[0x29, 0x1c, 0x48, 1, b'a', 0, 0]), Ok([None; 2]), "a schema with one column");
         assert_eq!(footer(&[0x29, 0x15, 0, 0]), Err(Fault::Kind), "a schema of integers");
-        assert_eq!(footer(&[0x29, 0x1c, 0x45, 1, 0, 0]), Err(Fault::Kind), "a name that is an integer");
+        assert_eq!(footer(&[0x29, 0x1c, 0x45, 1, 0, 0]), Err(Fault::Kind), "an integer instead of a name");
         assert_eq!(footer(&[0x29, 0, 0]), Ok([None; 2]), "an empty list without a type");
     }
 

@@ -1,4 +1,4 @@
-//! CSV: the shortest numbers that read back the same, and quotes where they are needed.
+//! CSV writer: shortest round-trip numbers, quotes only where needed.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ pub(super) fn write(table: &Table, delimiter: u8, out: &mut dyn Write) -> io::Re
     }
     line.push(b'\n');
     for row in 0..table.n_rows() {
-        // A few thousand bytes at a time reach the file.
+        // Flush a few thousand bytes at a time.
         if line.len() > 32 << 10 {
             out.write_all(&line)?;
             line.clear();
@@ -42,12 +42,12 @@ fn separate(line: &mut Vec<u8>, delimiter: u8, at: usize) {
     }
 }
 
-/// A number as a person would write it: whole ones without a point, large and small ones with an exponent.
+/// Formats a number: integers without a decimal point, very large and very small numbers with an exponent.
 pub(in crate::table) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
 }
 
-/// The same with the digits that f32 needs.
+/// Like [`number`], with the digits of an f32.
 fn short(value: f32) -> String {
     if value.fract() == 0.0 && value.abs() < 1e7 { format!("{value:.0}") } else { format!("{value:?}") }
 }

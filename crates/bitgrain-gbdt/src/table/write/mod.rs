@@ -1,4 +1,4 @@
-//! Tables into files: CSV and Parquet, whole or not at all.
+//! Atomic writing of CSV and Parquet files.
 
 mod csv;
 mod parquet;
@@ -15,10 +15,11 @@ use super::{Table, TableError};
 pub(super) use csv::number;
 
 impl Table {
-    /// Writes a file: `.csv`, `.tsv` or `.parquet`. It takes its name when it is whole.
+    /// Writes a file: `.csv`, `.tsv` or `.parquet`. The file gets its name once it is complete.
     ///
     /// # Errors
-    /// [`TableError::UnknownOutput`], [`TableError::Sparse`], or what the file system says.
+    /// Returns [`TableError::UnknownOutput`], [`TableError::Sparse`], or [`TableError::Io`] if the file cannot be
+    /// written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), TableError> {
         let path = path.as_ref();
         if self.sparse.is_some() {
@@ -37,17 +38,17 @@ impl Table {
             .map_err(TableError::io(path))
     }
 
-    /// Writes the text of a CSV file.
+    /// Writes the table as CSV.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Returns the errors of `out`.
     pub fn write_csv(&self, out: &mut dyn Write) -> std::io::Result<()> {
         csv::write(self, b',', out)
     }
 }
 
-/// Writes columns of f32 to a Parquet file while holding a part of one: `part` gives the values of a column, by its place
-/// among `names`, for some of the `n_rows` rows. The file takes its name when it is whole.
+/// Streams columns of f32 to a Parquet file: `part` returns the values of a column, by its index in `names`, for a
+/// range of the `n_rows` rows. The file gets its name once it is complete.
 ///
 /// ```
 /// use bitgrain_gbdt::table::{Table, TableError, write_parquet};
@@ -63,7 +64,7 @@ impl Table {
 /// ```
 ///
 /// # Errors
-/// [`TableError::DuplicateColumn`], what the file system says, and what `part` returns.
+/// Returns [`TableError::DuplicateColumn`], [`TableError::Io`] if the file cannot be written, and the errors of `part`.
 pub fn write_parquet<E: From<TableError>>(
     path: &Path,
     names: &[&str],

@@ -1,4 +1,4 @@
-//! Parquet: a column of floats, doubles or texts for each column, compressed with zstd.
+//! Parquet writer: columns of floats, doubles or strings, compressed with zstd.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use ::parquet::schema::types::{Type, TypePtr};
 
 use crate::table::{Column, ColumnData, Table, Text};
 
-/// Rows of a group: what others read at once.
+/// Rows per row group, the unit that other tools read at once.
 const GROUP: usize = 1 << 20;
 
 pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
@@ -24,8 +24,8 @@ pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<
     .map_err(told)
 }
 
-/// Writes columns of floats whose values come from `part`, for a column and some rows. It says itself what went wrong with
-/// it: then the result is an error of no importance.
+/// Writes columns of floats whose values come from `part`, given a column and a range of rows. `part` keeps its own
+/// error and returns `None`; the error returned here is then ignored.
 pub(super) fn write_floats(
     names: &[&str],
     n_rows: usize,
@@ -48,7 +48,7 @@ fn told(error: ParquetError) -> io::Error {
     }
 }
 
-/// Writes groups of rows, in each the columns as `column` writes them.
+/// Writes row groups; `column` writes each column of a group.
 fn write_groups(
     fields: Vec<TypePtr>,
     n_rows: usize,
@@ -74,7 +74,7 @@ fn write_groups(
     Ok(())
 }
 
-/// Missing numbers are NaN; missing texts are null.
+/// Returns the schema of a column. Missing numbers are NaN; missing strings are null.
 fn field(column: &Column) -> Result<TypePtr> {
     match column.data {
         ColumnData::F32(_) => floats(&column.name, Physical::FLOAT),
@@ -96,7 +96,7 @@ fn write_column(writer: &mut SerializedColumnWriter<'_>, data: &ColumnData, rows
         ColumnData::F32(values) => writer.typed::<FloatType>().write_batch(&values[rows], None, None),
         ColumnData::F64(values) => writer.typed::<DoubleType>().write_batch(&values[rows], None, None),
         ColumnData::Text(text) => {
-            // Each label is kept once; its bytes are shared.
+            // Each label is stored once; its bytes are shared.
             let labels: Vec<ByteArray> = text.labels.iter().map(|label| label.as_str().into()).collect();
             let codes = &text.codes[rows];
             let values: Vec<ByteArray> = codes.iter().filter_map(|code| labels.get(*code as usize).cloned()).collect();
