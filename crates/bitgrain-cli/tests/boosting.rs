@@ -251,7 +251,7 @@ fn mistakes_say_what_to_do() {
     says("cv train.csv --target price --folds 1", "invalid folds: `1`; use an integer from 2 to");
     assert!(std::fs::read_to_string(folder.join("train.csv")).expect("still there").starts_with("id,"));
     printed(folder, "train train.csv --target price --ignore id,sold,kind,weight --rounds 2 --model p.bitgrain");
-    assert!(error(folder, "predict p.bitgrain test.csv -o out.xls").contains("ends in .csv, .tsv or .parquet"));
+    assert!(error(folder, "predict p.bitgrain test.csv -o out.xls").contains("use .csv, .tsv or .parquet"));
     assert!(error(folder, "predict p.bitgrain test.csv --class").contains("leave out --class"));
     assert!(error(folder, "predict test.csv test.csv").contains("test.csv: not a model"));
     std::fs::write(folder.join("few.csv"), "size,age\n1,2\n").expect("written");

@@ -1,4 +1,4 @@
-//! What is wrong is a typed error that says what, where and how much.
+//! Invalid arguments give typed errors with their position and value.
 
 use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::feature::{BinCuts, BinLayout, FeatureError, Features, Quantizer};

@@ -1,4 +1,4 @@
-//! Categories have bins of their own while there are some, and all else shares the last.
+//! Categories have their own bins up to a limit; all other values share the last bin.
 
 use bitgrain_gbdt::feature::{Absent, BinCuts, BinLayout, FeatureError, FeatureKind, Features, Quantizer};
 use proptest::collection::vec;
@@ -33,13 +33,13 @@ fn the_bin_of_the_missing_is_there_even_if_none_is() {
     assert_eq!([3.0, NAN].map(|value| cuts.bin(0, value)), [0, 0]);
 }
 
-/// The column and, after it, rows of other categories, 20 rows of each: of 255 bins, they leave `room`.
+/// Appends categories with 20 rows each to the column, which leave `room` of 255 bins.
 fn crowded(column: &[f32], room: usize) -> Vec<f32> {
     let others = (0..(255 - room) * 20).map(|row| 200_000.0 + (row / 20) as f32);
     column.iter().copied().chain(others).collect()
 }
 
-/// The categories of the column that have a bin beside the others.
+/// Returns the categories of the column that have a bin.
 fn kept(column: &[f32], room: usize, weights: Option<&[f32]>) -> Vec<u32> {
     let cuts = cuts_of(&crowded(column, room), 256, weights);
     assert_eq!(cuts.map().n_bins(0), 256);
@@ -121,7 +121,7 @@ fn other_data_may_hold_what_training_would_refuse() {
 
 #[test]
 fn zeros_that_are_not_written_down_are_a_category() {
-    // Four rows, of which two have a 3, and rows of 254 heavy categories if bins are to be scarce.
+    // Four rows, two of them with value 3; plus 254 heavy categories if bins are to be scarce.
     let cuts = |absent, scarce: bool| {
         let others = if scarce { 254_u16 } else { 0 };
         let row_ptr: Vec<usize> =

@@ -1,10 +1,10 @@
-//! What holds for the cuts of every column.
+//! Properties of the cuts of any column.
 
 use bitgrain_gbdt::feature::{BinCuts, BinLayout, Features, Quantizer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any value but NaN, with the corners more often than chance would have them.
+/// Any value except NaN, with special values more often than by chance.
 fn number() -> impl Strategy<Value = f32> {
     prop_oneof![
         4 => -10.0_f32..10.0,
@@ -15,7 +15,7 @@ fn number() -> impl Strategy<Value = f32> {
     ]
 }
 
-/// The same, with NaN.
+/// Any value, including NaN.
 fn value() -> impl Strategy<Value = f32> {
     prop_oneof![9 => number(), 1 => Just(f32::NAN)]
 }
@@ -26,7 +26,7 @@ fn quantizer(max_bin: u32) -> Quantizer {
 
 fn cuts_of(column: &[f32], max_bin: u32, weights: Option<&[f32]>) -> BinCuts {
     let features = Features::column_major(column, column.len(), 1).expect("a column");
-    quantizer(max_bin).compute_cuts(&features, weights).expect("good weights")
+    quantizer(max_bin).compute_cuts(&features, weights).expect("valid weights")
 }
 
 fn distinct(column: &[f32]) -> Vec<f32> {
@@ -36,7 +36,7 @@ fn distinct(column: &[f32]) -> Vec<f32> {
     values
 }
 
-/// The weight in each bin.
+/// Returns the weight in each bin.
 fn populations(cuts: &BinCuts, column: &[f32], weights: &[f32]) -> Vec<f64> {
     let mut bins = vec![0.0; cuts.map().n_bins(0) as usize];
     for (value, weight) in column.iter().zip(weights) {
@@ -89,7 +89,7 @@ proptest! {
         prop_assume!(column.iter().any(|(value, weight)| *weight > 0 && !value.is_nan()));
         let repeated: Vec<f32> = column.iter().flat_map(|&(value, weight)| vec![value; weight.into()]).collect();
         let (values, weights): (Vec<f32>, Vec<f32>) = column.iter().map(|&(v, w)| (v, f32::from(w))).unzip();
-        // A missing value of weight 0 still has its bin, which takes one from the others.
+        // A missing value in a row of weight 0 still gets a bin, which leaves one less for the others.
         prop_assume!(values.iter().any(|v| v.is_nan()) == repeated.iter().any(|v| v.is_nan()));
         prop_assert_eq!(cuts_of(&values, max_bin, Some(&weights)), cuts_of(&repeated, max_bin, None));
     }
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// `0.5, 1.5, …` in an order that depends on the seed.
+/// Returns `0.5, 1.5, …` in an order that depends on the seed.
 fn shuffled(rows: usize, seed: u64) -> Vec<f32> {
     let mut column: Vec<f32> = (0..rows).map(|i| f32::from(u16::try_from(i).expect("few")) + 0.5).collect();
     let mut state = seed;
@@ -132,7 +132,7 @@ fn a_rare_value_outside_the_sample_keeps_its_bin() {
     let mut column = vec![1.0_f32; 100_000];
     column[54_321] = 2.0;
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
-    let cuts = Quantizer::default().with_sample_rows(10).expect("some").compute_cuts(&features, None).expect("good");
+    let cuts = Quantizer::default().with_sample_rows(10).expect("some").compute_cuts(&features, None).expect("valid");
     assert_eq!(cuts.cuts(0), [1.5]);
 }
 
@@ -141,7 +141,7 @@ fn a_missing_value_outside_the_sample_has_its_bin() {
     let mut column = shuffled(50_000, 3);
     column[777] = f32::NAN;
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
-    let cuts = quantizer(16).with_sample_rows(100).expect("some").compute_cuts(&features, None).expect("good");
+    let cuts = quantizer(16).with_sample_rows(100).expect("some").compute_cuts(&features, None).expect("valid");
     assert_eq!((cuts.map().n_bins(0), cuts.map().missing_bin(0)), (16, Some(15)));
 }
 
@@ -151,7 +151,7 @@ fn a_sample_cuts_nearly_where_all_rows_would() {
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
     let sampled = |seed| {
         let quantizer = quantizer(32).with_sample_rows(20_000).expect("some").with_seed(seed);
-        quantizer.compute_cuts(&features, None).expect("good")
+        quantizer.compute_cuts(&features, None).expect("valid")
     };
     assert_eq!(sampled(1), sampled(1));
     assert_ne!(sampled(1), sampled(2));
@@ -168,7 +168,7 @@ fn rows_of_weight_zero_are_as_good_as_none_in_a_sample_too() {
     let kept: Vec<f32> = column.iter().copied().filter(|v| *v >= 1000.0).collect();
     let sampled = |column: &[f32], weights: Option<&[f32]>| {
         let features = Features::column_major(column, column.len(), 1).expect("a column");
-        quantizer(8).with_sample_rows(500).expect("some").compute_cuts(&features, weights).expect("good")
+        quantizer(8).with_sample_rows(500).expect("some").compute_cuts(&features, weights).expect("valid")
     };
     assert_eq!(sampled(&column, Some(&weights)), sampled(&kept, None));
 }
@@ -183,9 +183,9 @@ fn a_column_of_nothing_but_missing_values_has_two_bins() {
 fn a_double_is_binned_as_the_float_it_rounds_to() {
     let column = [0.1_f64, 0.1 + 1e-12, 0.3, 1e300, -1e300, f64::NAN];
     let features = Features::column_major(&column[..], column.len(), 1).expect("a column");
-    let cuts = Quantizer::default().compute_cuts(&features, None).expect("good");
+    let cuts = Quantizer::default().compute_cuts(&features, None).expect("valid");
     let matrix = cuts.quantize(&features, BinLayout::Columns).expect("the same features");
-    // The first two are one f32; 1e300 is an infinity, in the last bin of values.
+    // The first two round to the same f32; 1e300 rounds to infinity, in the last value bin.
     assert_eq!((0..6).map(|row| matrix.bin(row, 0)).collect::<Vec<_>>(), [1, 1, 2, 3, 0, 4]);
     assert_eq!(cuts.bin(0, f32::INFINITY), 3);
 }

@@ -1,11 +1,11 @@
-//! The four layouts hold the same bins, and every conversion is exact.
+//! All four layouts hold the same bins, and every conversion is exact.
 
 use bitgrain_gbdt::feature::{
     BinBits, BinColumn, BinCuts, BinLayout, BinStorage, Features, QuantizedMatrix, Quantizer,
 };
 use proptest::prelude::*;
 
-/// A matrix by rows: columns of few values, of many, with and without missing ones.
+/// A row-major matrix: columns with few and with many distinct values, with and without missing values.
 #[derive(Debug, Clone)]
 struct Raw {
     values: Vec<f32>,
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// One feature per width, more rows than a block, an odd number of them, and the last value missing where it can be.
+/// One feature per width, an odd number of rows, more than a block, and the last value missing where possible.
 fn wide(n_rows: usize) -> (Vec<f32>, BinCuts) {
     let ramp = |n: u32| (0..n).map(|i| i as f32 + 0.5).collect::<Vec<f32>>();
     let counts = [14, 254, 255, 65_534, 70_000];

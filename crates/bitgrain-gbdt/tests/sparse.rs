@@ -1,9 +1,9 @@
-//! Sparse rows give the cuts and the bins of the dense matrix they stand for.
+//! Sparse rows have the same cuts and bins as the equivalent dense matrix.
 
 use bitgrain_gbdt::feature::{Absent, BinLayout, FeatureError, Features, Quantizer};
 use proptest::prelude::*;
 
-/// Sparse rows, the same matrix with every value in its place, and weights that sum up exactly.
+/// Sparse rows, the same matrix in dense form, and weights whose sums are exact.
 #[derive(Debug, Clone)]
 struct Raw {
     row_ptr: Vec<usize>,
@@ -31,7 +31,7 @@ fn raw() -> impl Strategy<Value = Raw> {
             for (feature, &(density, distinct)) in kinds.iter().enumerate() {
                 if random(10) < density {
                     let value = f32::from(random(distinct));
-                    // The first is made categorical below.
+                    // The first feature is made categorical below.
                     let value = if feature == 0 { value } else { (value - 20.0) * 0.5 };
                     entries.push((feature, if random(12) == 0 { f32::NAN } else { value }));
                 }
@@ -64,8 +64,8 @@ proptest! {
         let weights = weigh.then_some(&raw.weights[..]);
         let quantizer = Quantizer::default().with_max_bin(max_bin).expect("in range");
         let quantizer = quantizer.with_sample_rows(if few { 30 } else { 200_000 }).expect("some");
-        let cuts = quantizer.compute_cuts(&dense, weights).expect("good weights");
-        prop_assert_eq!(&quantizer.compute_cuts(&sparse, weights).expect("good weights"), &cuts);
+        let cuts = quantizer.compute_cuts(&dense, weights).expect("valid weights");
+        prop_assert_eq!(&quantizer.compute_cuts(&sparse, weights).expect("valid weights"), &cuts);
         for layout in BinLayout::ALL {
             let want = cuts.quantize(&dense, layout).expect("the same features");
             let matrix = cuts.quantize(&sparse, layout).expect("the same features");

@@ -1,4 +1,4 @@
-//! The same cuts and the same bytes at any number of threads.
+//! Cuts and bytes do not depend on the number of threads.
 
 use bitgrain_gbdt::feature::{Absent, BinCuts, BinLayout, Features, QuantizedMatrix, Quantizer};
 
@@ -22,7 +22,7 @@ fn values() -> Vec<f32> {
         .collect()
 }
 
-/// Everything but NaN as sparse rows.
+/// Converts all values except NaN to sparse rows.
 fn sparse(values: &[f32]) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
     let (mut row_ptr, mut columns, mut kept) = (vec![0], vec![], vec![]);
     for row in values.chunks(FEATURES) {
@@ -37,7 +37,7 @@ fn sparse(values: &[f32]) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
 
 type Quantized = (BinCuts, [QuantizedMatrix; 4]);
 
-/// From dense features and from sparse ones.
+/// Returns the results of dense and of sparse features.
 fn quantized(threads: usize, values: &[f32], weights: &[f32]) -> [Quantized; 2] {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let (row_ptr, columns, kept) = sparse(values);
@@ -47,7 +47,7 @@ fn quantized(threads: usize, values: &[f32], weights: &[f32]) -> [Quantized; 2] 
         [dense, sparse].map(|features| {
             let features = features.with_categorical(&[0, 4]).expect("features");
             let quantizer = Quantizer::default().with_sample_rows(5000).expect("some").with_seed(42);
-            let cuts = quantizer.compute_cuts(&features, Some(weights)).expect("good weights");
+            let cuts = quantizer.compute_cuts(&features, Some(weights)).expect("valid weights");
             let matrices = BinLayout::ALL.map(|layout| cuts.quantize(&features, layout).expect("the same features"));
             (cuts, matrices)
         })

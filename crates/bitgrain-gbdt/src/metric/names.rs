@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_objective_has_a_metric() {
-        let default = |name: &str| super::super::default_for(&*objective::by_name(name).expect("ours")).name();
+        let default = |name: &str| super::super::default_for(&*objective::by_name(name).expect("known name")).name();
         let cases = [
             ("squared", "rmse"),
             ("absolute", "mae"),

@@ -2,8 +2,8 @@
 
 use super::{Metric, MetricError, MetricInput, Mse, sums};
 
-/// Coefficient of determination: 1 minus the squared errors divided by those of the mean. 1 is perfect, 0 is no better
-/// than a constant. If the targets have no variance: 1 for perfect predictions, else 0. Name: `r2`.
+/// Coefficient of determination: 1 minus the ratio of the squared errors to those of the mean. 1 is perfect, 0 is as
+/// good as a constant. If the targets have no variance: 1 for perfect predictions, else 0. Name: `r2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct R2;
 

@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn parameters_reach_the_objective() {
         for name in ["quantile:0.25", "tweedie:1.3", "huber:2.5", "multiclass:7"] {
-            assert_eq!(by_name(name).expect("good").name(), name);
+            assert_eq!(by_name(name).expect("valid").name(), name);
         }
         assert_eq!(by_name(" Pinball : 0.25 ").expect("spaces and capitals").name(), "quantile:0.25");
     }

@@ -1,4 +1,4 @@
-//! Columns that are scaled, mapped, added, repeated or put in another order.
+//! Columns that are scaled, mapped, added, duplicated or reordered.
 
 use bitgrain_gbdt::train::{Growth, Params};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::cases;
 use crate::table::{OBJECTIVES, Random, Table, any_precision, params};
 
-/// Values in the same order, at random distances.
+/// Maps values monotonically, to random distances.
 fn stretched(column: &[f32], random: &mut Random) -> Vec<f32> {
     let mut values: Vec<f32> = column.iter().copied().filter(|value| !value.is_nan()).collect();
     values.sort_unstable_by(f32::total_cmp);
@@ -31,7 +31,7 @@ fn add_constant_and_repeated_columns(seed: u64, which: usize) -> Result<(), Test
     let constant = [0.0, 1e30, f32::NAN, f32::INFINITY][random.below(4)];
     more.columns.insert(0, vec![constant; table.n_rows()]);
     more.categorical.iter_mut().for_each(|at| *at += 1);
-    // Of equal splits that of the first feature is taken, and so never that of the copy.
+    // Ties go to the first feature, hence never to the copy.
     let copy = random.below(more.columns.len());
     if more.categorical.contains(&copy) {
         more.categorical.push(more.columns.len());
@@ -45,12 +45,12 @@ fn add_constant_and_repeated_columns(seed: u64, which: usize) -> Result<(), Test
 fn reorder_columns(seed: u64) -> Result<(), TestCaseError> {
     let mut random = Random::new(seed);
     let mut table = Table::new(&mut random, "squared");
-    // Noise has no ties but those of columns that part the rows alike.
+    // With noise, splits tie only if their columns partition the rows identically.
     table.targets.iter_mut().for_each(|target| *target += random.unit() as f32);
-    // Of symmetric trees, columns may gain the same and part nodes differently that are too small to gain anything.
+    // In symmetric trees, columns may tie and still differ in nodes that are too small to gain anything.
     let growth = [Growth::LeafWise, Growth::DepthWise][random.below(2)];
     let mut params = Params { growth, ..params(&mut random) };
-    // Leaves of single rows at full rate fit them exactly: residuals of the next round are rounding errors, which tie.
+    // Leaves of single rows at a learning rate of 1 fit exactly: the next residuals are rounding errors, which tie.
     if params.learning_rate == 1.0 {
         params.n_estimators = 1;
     }
@@ -61,7 +61,7 @@ fn reorder_columns(seed: u64) -> Result<(), TestCaseError> {
     other.categorical = (0..order.len()).filter(|&at| table.categorical.contains(&order[at])).collect();
     let here = table.predictions(&table.trained(&params, "squared"));
     let there = other.predictions(&other.trained(&params, "squared"));
-    // Columns may part rows without weight differently, and gain the same.
+    // Tied columns may partition rows of weight 0 differently.
     let counts = |row: usize| table.weights.as_ref().is_none_or(|weights| weights[row] > 0.0);
     let counted = here.iter().zip(&there).enumerate().filter(|(row, _)| counts(*row));
     let far = counted.map(|(_, (a, b))| (a - b).abs()).fold(0.0, f64::max);
@@ -76,7 +76,7 @@ proptest! {
     fn the_order_of_values_is_all_that_counts(seed: u64, which in 0_usize..9, power in -20_i32..20) {
         let mut random = Random::new(seed);
         let (mut table, params) = (Table::new(&mut random, OBJECTIVES[which]), any_precision(&mut random));
-        // Values of rows without weight are between cuts that do not know them: they may change sides.
+        // Cuts ignore rows of weight 0, whose values lie between them and may change sides.
         table.weights.iter_mut().flatten().for_each(|weight| *weight += 0.5);
         let mut mapped = table.clone();
         for at in (0..table.columns.len()).filter(|at| !table.categorical.contains(at)) {
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// The missing bin of the added column holds all rows, and its sum is not that of the node to the last bit.
+/// The missing-value bin of the added column holds all rows, and its sum differs from the node's by a rounding error.
 #[test]
 fn a_column_without_values_changes_nothing_where_children_may_weigh_nothing() {
     add_constant_and_repeated_columns(18_431_600_212_762_593_623, 4).expect("the same predictions");

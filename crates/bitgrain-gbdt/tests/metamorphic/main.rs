@@ -1,6 +1,6 @@
 //! Changes of the data that must not change the model, or must change it in a known way.
 //!
-//! `BITGRAIN_CASES` sets the number of random tables for each claim.
+//! `BITGRAIN_CASES` sets the number of random tables per property.
 #![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod columns;
@@ -11,7 +11,7 @@ mod targets;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// The same few tables in every run, or as many random ones as the environment asks for.
+/// Returns a configuration with the same few tables in every run, or with `BITGRAIN_CASES` random ones.
 fn cases() -> ProptestConfig {
     let few =
         ProptestConfig { cases: 64, max_shrink_iters: 64, failure_persistence: None, ..ProptestConfig::default() };

@@ -1,6 +1,6 @@
-//! Rows that are repeated, weighted, left out or put in another order.
+//! Rows that are repeated, weighted, removed or reordered.
 //!
-//! The gradients of the absolute loss are integers, and leaves are medians: sums are exact in any order.
+//! Gradients of the absolute loss are integers, and leaf values are medians, so sums are exact in any order.
 
 use bitgrain_gbdt::train::Params;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ proptest! {
         let mut table = Table::of_integers(&mut random);
         let mut params = params(&mut random);
         if squared {
-            // The base is an integer, and so is every gradient of the first round.
+            // The base score is an integer, and so is every gradient of the first round.
             let n_rows = table.n_rows() & !1;
             table = table.rows(&(0..n_rows).collect::<Vec<_>>());
             table.weights = None;
@@ -45,8 +45,8 @@ proptest! {
         let mut random = Random::new(seed);
         let mut table = Table::of_integers(&mut random);
         let params = params(&mut random);
-        // Categories are smoothed by estimates of their rows. Rows that weigh nothing tell whether a feature misses
-        // values, which takes one of its bins: they are left out where bins are scarce.
+        // Categories are smoothed by estimated row counts, so they are removed. Rows of weight 0 determine whether a
+        // feature has missing values, which takes one of its bins; they are excluded where bins are scarce.
         table.categorical.clear();
         let least = usize::from(table.n_rows() > 250);
         let times: Vec<usize> =

@@ -1,4 +1,4 @@
-//! Random tables of every hostile kind, and trainings on them.
+//! Random tables with adversarial values, and trainings on them.
 
 use bitgrain_codec::random::SplitMix64;
 use bitgrain_gbdt::feature::{Features, Quantizer};
@@ -8,7 +8,7 @@ use bitgrain_gbdt::objective::{Huber, Objective, by_name};
 use bitgrain_gbdt::predict::Predictor;
 use bitgrain_gbdt::train::{Dataset, Growth, Params, Trainer, Training};
 
-/// A reproducible stream of numbers.
+/// Reproducible random numbers.
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
         (self.0.next_u64() >> 8) as usize % end
     }
 
-    /// From 0 to 1.
+    /// Returns a number in 0..1.
     pub(crate) fn unit(&mut self) -> f64 {
         self.below(1 << 40) as f64 / (1_u64 << 40) as f64
     }
@@ -30,12 +30,12 @@ impl Random {
     }
 }
 
-/// Columns, what they are, and what is to be learned.
+/// Columns with their kinds, targets and weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    /// Column after column.
+    /// Values of each column.
     pub(crate) columns: Vec<Vec<f32>>,
-    /// Which columns are categories.
+    /// Indices of the categorical columns.
     pub(crate) categorical: Vec<usize>,
     pub(crate) targets: Vec<f32>,
     pub(crate) weights: Option<Vec<f32>>,
@@ -45,8 +45,8 @@ pub(crate) const OBJECTIVES: [&str; 9] =
     ["squared", "absolute", "huber:0.9", "quantile:0.25", "poisson", "gamma", "tweedie:1.5", "binary", "multiclass:3"];
 
 impl Table {
-    /// Rows of up to six columns: noise, small integers, constants, huge and tiny scales, offsets, holes, categories.
-    /// Targets depend on the first columns; weights have zeros among them, or all rows count alike.
+    /// Creates rows of up to six columns: noise, small integers, constants, huge and tiny scales, offsets, missing
+    /// values, categories. Targets depend on the first columns; some weights are 0, or there are no weights.
     pub(crate) fn new(random: &mut Random, objective: &str) -> Self {
         let n_rows = [2, 17, 64, 128, 400][random.below(5)];
         let kinds: Vec<usize> = (0..1 + random.below(6)).map(|_| random.below(9)).collect();
@@ -64,7 +64,7 @@ impl Table {
         Self { columns, categorical, targets, weights }
     }
 
-    /// Targets that are small integers: sums of their gradients are exact in any order.
+    /// Creates a table whose targets are small integers, so that sums of their gradients are exact in any order.
     pub(crate) fn of_integers(random: &mut Random) -> Self {
         let mut table = Self::new(random, "squared");
         table.targets.iter_mut().for_each(|target| *target = (*target * 4.0).round());
@@ -83,15 +83,15 @@ impl Table {
     pub(crate) fn dataset(&self) -> Dataset {
         let values = self.values();
         let features = self.features(&values);
-        Dataset::new(&features, self.targets.clone(), self.weights.clone(), &Quantizer::default()).expect("good data")
+        Dataset::new(&features, self.targets.clone(), self.weights.clone(), &Quantizer::default()).expect("valid data")
     }
 
     pub(crate) fn features<'a>(&self, values: &'a [f32]) -> Features<'a> {
-        let features = Features::column_major(values, self.n_rows(), self.columns.len()).expect("whole columns");
+        let features = Features::column_major(values, self.n_rows(), self.columns.len()).expect("complete columns");
         features.with_categorical(&self.categorical).expect("columns")
     }
 
-    /// Some of the rows, in the order given.
+    /// Returns a subset of the rows in the given order.
     pub(crate) fn rows(&self, rows: &[usize]) -> Self {
         let of = |values: &Vec<f32>| -> Vec<f32> { rows.iter().map(|&row| values[row]).collect() };
         Self {
@@ -102,12 +102,12 @@ impl Table {
         }
     }
 
-    /// Trains on the table, and checks what holds of every training: the model is whole, and its history is that of its
-    /// own predictions.
+    /// Trains on the table and checks the invariants of every training: the model is consistent, and its history
+    /// matches its predictions.
     pub(crate) fn trained(&self, params: &Params, objective: &str) -> Training {
         let metric = self.objective(objective).metric();
         let trainer = Trainer::new(params.clone(), self.objective(objective)).metric(metric);
-        let training = trainer.train(&mut self.dataset()).expect("good data");
+        let training = trainer.train(&mut self.dataset()).expect("valid data");
         assert_eq!(training.model.check(), Ok(()), "{objective}, {params:?}");
         let by_row = self.predictions(&training);
         assert!(by_row.iter().all(|prediction| prediction.is_finite()), "{objective}, {params:?}: {by_row:?}");
@@ -121,23 +121,23 @@ impl Table {
         training
     }
 
-    /// An objective by name; of Huber's loss, `huber@` and a distance that need not be written in decimals.
+    /// Creates an objective by name; `huber@` followed by a number allows any `delta`.
     fn objective(&self, name: &str) -> Box<dyn Objective> {
         match name.strip_prefix("huber@") {
             Some(delta) => Box::new(Huber::new(delta.parse().expect("a number")).expect("above 0")),
-            None => by_name(name).expect("ours"),
+            None => by_name(name).expect("known name"),
         }
     }
 
-    /// Predictions of the table's own rows.
+    /// Returns the predictions of the table's own rows.
     pub(crate) fn predictions(&self, training: &Training) -> Vec<f64> {
         let values = self.values();
-        let predictor = Predictor::new(&training.model).expect("our own model");
+        let predictor = Predictor::new(&training.model).expect("a trained model");
         predictor.predict(&self.features(&values)).expect("the same features")
     }
 }
 
-/// Any settings without samples; rows are not counted by estimates.
+/// Random parameters without sampling and without estimated row counts.
 pub(crate) fn params(random: &mut Random) -> Params {
     Params {
         n_estimators: 1 + random.below(6),
@@ -152,7 +152,7 @@ pub(crate) fn params(random: &mut Random) -> Params {
     }
 }
 
-/// The same for any precision, whose rounding goes by the places of rows.
+/// Random parameters with any precision; stochastic rounding depends on the positions of the rows.
 pub(crate) fn any_precision(random: &mut Random) -> Params {
     let precision = [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4][random.below(3)];
     Params { gradient_precision: precision, ..params(random) }
@@ -176,7 +176,7 @@ fn column(random: &mut Random, kind: usize, n_rows: usize) -> Vec<f32> {
     values
 }
 
-/// A target that the objective takes.
+/// Returns a target that the objective accepts.
 fn target(signal: f64, objective: &str) -> f32 {
     match objective {
         "binary" => f32::from(signal > 0.5),

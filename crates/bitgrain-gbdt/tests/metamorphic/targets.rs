@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use crate::cases;
 use crate::table::{OBJECTIVES, Random, Table, any_precision, params};
 
-/// Losses of the residual alone.
+/// Losses that depend on the residual only.
 const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "quantile:0.25", "huber:0.9"];
 
 fn shift_targets(seed: u64, which: usize, offset: f32) -> Result<(), TestCaseError> {
     let mut random = Random::new(seed);
     let (mut table, params) = (Table::new(&mut random, "squared"), params(&mut random));
-    // Fifteen bits of fraction: the shifted targets are f32 numbers, too, and few sums of them tie.
+    // Fifteen fractional bits: the shifted targets are exact in f32, too, and few of their sums tie.
     table.targets.iter_mut().for_each(|target| *target = (*target * 32_768.0).round() / 32_768.0);
     let mut shifted = table.clone();
     shifted.targets.iter_mut().for_each(|target| *target += offset);
@@ -20,7 +20,7 @@ fn shift_targets(seed: u64, which: usize, offset: f32) -> Result<(), TestCaseErr
     let here = table.predictions(&table.trained(&params, objective));
     let there = shifted.predictions(&shifted.trained(&params, objective));
     let far = here.iter().zip(&there).map(|(a, b)| (b - f64::from(offset) - a).abs()).fold(0.0, f64::max);
-    // Residuals are f32, and bases are means that round differently.
+    // Residuals are f32, and base scores are means that round differently.
     prop_assert!(far < 1e-4, "{objective}, {params:?}: {far}");
     Ok(())
 }
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// The base score of the shifted targets was off by 1e-10, which turned a split of two that are nearly as good.
+/// The base score of the shifted targets was off by 1e-10, which reversed the choice between two nearly equal splits.
 #[test]
 fn the_base_score_of_the_huber_loss_keeps_its_digits_far_from_zero() {
     shift_targets(13_207_919_246_011_442_929, 3, 64.0).expect("the same trees");

@@ -1,11 +1,11 @@
-//! Models by themselves: what fits together, what a row gets, what is used.
+//! Models in memory: consistency checks, reference predictions, importance.
 
 use crate::samples::{self, binary, categorical, forest, leaves, numeric, set, split};
 use bitgrain_gbdt::model::{
     CategorySet, Child, Comparison, Importance, InputKind, Missing, Model, ModelError, Rule, Tree,
 };
 
-/// What `change` makes of a good model.
+/// Returns the result of `check` after `change` was applied to a valid model.
 fn broken(change: impl FnOnce(&mut Model)) -> ModelError {
     let mut model = binary();
     assert_eq!(model.check(), Ok(()));

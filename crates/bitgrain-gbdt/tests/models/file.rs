@@ -1,4 +1,4 @@
-//! The model's file: golden vectors, round trips, and every cut and every flipped bit. Spec: `spec/model.md`.
+//! Model files: golden vectors, round trips, truncation at every length and every flipped bit. Spec: `spec/model.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/models")
 }
 
-/// JSON has neither NaN nor infinity.
+/// Reads a float; JSON has neither NaN nor infinity, so these are strings.
 fn number(value: f64) -> Value {
     if value.is_nan() {
         Value::Null
@@ -46,13 +46,13 @@ fn files_are_those_of_the_golden_vectors() {
             let vector = json!({ "kind": "model", "model": made, "rows": rows, "scores": scores });
             fs::create_dir_all(vectors()).expect("writable");
             fs::write(&path, vector.to_string().replace("],", "],\n") + "\n").expect("writable");
-            fs::write(path.with_extension("bitgrain"), model.to_bytes().expect("good")).expect("writable");
+            fs::write(path.with_extension("bitgrain"), model.to_bytes().expect("valid")).expect("writable");
             missing.push(name);
             continue;
         };
         let vector: Value = serde_json::from_str(&text).expect("JSON");
         let bytes = fs::read(path.with_extension("bitgrain")).expect("every vector has its bytes");
-        assert_eq!(model.to_bytes().expect("good"), bytes, "{name}");
+        assert_eq!(model.to_bytes().expect("valid"), bytes, "{name}");
         assert_eq!(Model::from_bytes(&bytes), Ok(model.clone()), "{name}");
         assert_eq!(made, vector["model"], "{name}");
         let lists = |key: &str| vector[key].as_array().expect("a list").clone();
@@ -67,7 +67,7 @@ fn files_are_those_of_the_golden_vectors() {
 #[test]
 fn every_cut_is_an_error() {
     for (name, model) in samples::all() {
-        let bytes = model.to_bytes().expect("good");
+        let bytes = model.to_bytes().expect("valid");
         for len in 0..bytes.len() {
             assert!(matches!(Model::from_bytes(&bytes[..len]), Err(FileError::Length { .. })), "{name} cut at {len}");
             assert!(Model::import(&bytes[..len]).is_err(), "{name} cut at {len}");
@@ -80,7 +80,7 @@ fn every_cut_is_an_error() {
 #[test]
 fn every_flipped_bit_is_an_error() {
     for (name, model) in samples::all() {
-        let mut bytes = model.to_bytes().expect("good");
+        let mut bytes = model.to_bytes().expect("valid");
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let refused = Model::from_bytes(&bytes).expect_err(name);
@@ -96,7 +96,7 @@ fn every_flipped_bit_is_an_error() {
     }
 }
 
-/// The bytes with a checksum that fits them.
+/// Returns the bytes with a matching checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let len = bytes.len();
     bytes[16..24].copy_from_slice(&(len as u64).to_le_bytes());
@@ -105,12 +105,12 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Whoever forges a checksum gets an error or a model that walks, never a panic.
+/// Corrupt bytes with a forged checksum give an error or a model that can be traversed, never a panic.
 #[test]
 fn forged_bytes_are_errors_or_models() {
     let (mut errors, mut models) = (0, 0);
     for (_, model) in samples::all() {
-        let bytes = model.to_bytes().expect("good");
+        let bytes = model.to_bytes().expect("valid");
         for at in 0..bytes.len() - 4 {
             for new in (0..8).map(|bit| bytes[at] ^ (1 << bit)).chain([0, 0x7f, 0x80, 0xff]) {
                 let mut forged = bytes.clone();
@@ -134,8 +134,8 @@ fn forged_bytes_are_errors_or_models() {
 
 #[test]
 fn counts_are_held_against_the_bytes_left() {
-    let bytes = samples::binary().to_bytes().expect("good");
-    // A varint of 2^63 - 1 at every place of the sections.
+    let bytes = samples::binary().to_bytes().expect("valid");
+    // A varint of 2^63 - 1 at every offset of the sections.
     for at in 24..bytes.len() - 4 {
         let huge = [&bytes[..at], &[0xff; 8], &[0x7f], &bytes[at + 1..]].concat();
         assert!(Model::from_bytes(&sealed(huge)).is_err(), "at {at}");
@@ -143,7 +143,7 @@ fn counts_are_held_against_the_bytes_left() {
 }
 
 fn with_section(tag: &[u8; 4], flags: u32, content: &[u8]) -> Vec<u8> {
-    let mut bytes = samples::empty().to_bytes().expect("good");
+    let mut bytes = samples::empty().to_bytes().expect("valid");
     bytes.truncate(bytes.len() - 4);
     bytes[12] += 1;
     bytes.extend(tag);
@@ -166,7 +166,7 @@ fn sections_of_later_versions_are_skipped_unless_they_say_otherwise() {
 
 #[test]
 fn a_later_version_is_refused_in_words() {
-    let mut bytes = samples::empty().to_bytes().expect("good");
+    let mut bytes = samples::empty().to_bytes().expect("valid");
     bytes[8] = 2;
     let refused = Model::from_bytes(&sealed(bytes)).expect_err("a later version");
     assert_eq!(refused, FileError::Version { version: 2 });
@@ -199,14 +199,14 @@ fn saved_models_load_and_replace_older_ones() {
     assert!(samples::empty().save(folder.path().join("no/folder")).is_err());
 }
 
-/// Cells of the rows of the table with the head `| rule | error |` that follows `line` in the specification.
+/// Returns the cells of the table with the header `| rule | error |` that follows `line` in the specification.
 fn errors_listed(line: &str) -> BTreeSet<&'static str> {
     let spec = include_str!("../../../../spec/model.md").lines().skip_while(|text| *text != line);
     let table = spec.skip_while(|text| *text != "| rule | error |").skip(2).take_while(|text| text.starts_with('|'));
     table.filter_map(|row| row.trim_matches('|').split('|').nth(1)).map(|cell| cell.trim().trim_matches('`')).collect()
 }
 
-/// Variants of the error enum that begins in `source`: lines that begin with a capital at the depth of the enum.
+/// Returns the variants of the error enum that starts in `source`: lines at its depth that start with a capital.
 fn variants(source: &str) -> BTreeSet<&str> {
     let within = source.split_once("Error {").expect("an enum").1.split("\n}").next().expect("its end");
     let lines = within.lines().filter_map(|line| line.strip_prefix("    "));

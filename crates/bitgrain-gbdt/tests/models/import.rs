@@ -1,4 +1,4 @@
-//! Models of other libraries: small files that they saved, scores that they gave, and files that are broken.
+//! Import of other libraries' models: small saved files with their scores, and corrupt files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn json_and_ubjson_are_the_same_model() {
 
 #[test]
 fn what_a_model_says_of_itself_is_kept() {
-    let model = Model::from_lightgbm(&read("lightgbm_binary.txt")).expect("good");
+    let model = Model::from_lightgbm(&read("lightgbm_binary.txt")).expect("valid");
     assert_eq!(model.comparison, Comparison::F64);
     assert_eq!((&*model.output.objective, model.output.link), ("binary", Link::Logistic { slope: 1.0 }));
     assert_eq!(model.output.classes, ["0", "1"]);
@@ -73,18 +73,18 @@ fn what_a_model_says_of_itself_is_kept() {
     assert!(matches!(model.inputs[2].kind, InputKind::Categorical { .. }));
     assert_eq!(model.metadata["lightgbm.num_leaves"], "4");
     assert!(model.trees.iter().flat_map(|tree| &tree.splits).any(|split| matches!(split.rule, Rule::In(_))));
-    let model = Model::from_xgboost(&read("xgboost_classes.ubj")).expect("good");
+    let model = Model::from_xgboost(&read("xgboost_classes.ubj")).expect("valid");
     assert_eq!((model.n_outputs(), model.n_rounds(), model.comparison), (3, 6, Comparison::F32));
     assert_eq!((&*model.output.objective, model.output.classes.len()), ("multiclass:3", 3));
     assert_eq!(model.metadata["source"], "XGBoost 3.2.0");
-    let forest = Model::from_lightgbm(&read("lightgbm_forest.txt")).expect("good");
+    let forest = Model::from_lightgbm(&read("lightgbm_forest.txt")).expect("valid");
     assert!(forest.output.average);
 }
 
 #[test]
 fn what_is_missing_is_read_from_each_split() {
     let kinds = |name| {
-        let model = Model::from_lightgbm(&read(name)).expect("good");
+        let model = Model::from_lightgbm(&read(name)).expect("valid");
         let splits = model.trees.into_iter().flat_map(|tree| tree.splits);
         let kinds: Vec<Missing> =
             splits.filter(|split| matches!(split.rule, Rule::AtMost(_))).map(|split| split.missing).collect();
@@ -113,7 +113,7 @@ fn lightgbm(changes: &[(&str, &str)]) -> Result<Model, ImportError> {
 #[test]
 fn objectives_have_their_links() {
     let link = |objective: &str| {
-        let output = lightgbm(&[("=regression", &format!("={objective}"))]).expect("good").output;
+        let output = lightgbm(&[("=regression", &format!("={objective}"))]).expect("valid").output;
         (output.objective, output.link)
     };
     assert_eq!(link("regression sqrt"), ("squared".into(), Link::SignedSquare));
@@ -121,14 +121,14 @@ fn objectives_have_their_links() {
     assert_eq!(link("tweedie tweedie_variance_power:1.5"), ("tweedie:1.5".into(), Link::Exponential));
     assert_eq!(link("binary sigmoid:2.5"), ("binary".into(), Link::Logistic { slope: 2.5 }));
     assert_eq!(link("cross_entropy_lambda"), ("cross_entropy_lambda".into(), Link::Softplus));
-    assert_eq!(lightgbm(&[("objective=regression\n", "")]).expect("good").output.objective, "custom");
+    assert_eq!(lightgbm(&[("objective=regression\n", "")]).expect("valid").output.objective, "custom");
 }
 
 #[test]
 fn thresholds_near_zero_are_moved_to_the_edge_of_zero() {
     let left = |threshold: &str, value: f64| {
         let model = lightgbm(&[("=4.5", &format!("={threshold}")), ("decision_type=2", "decision_type=10")]);
-        model.expect("good").raw_scores_of(&[value]) == [-0.5]
+        model.expect("valid").raw_scores_of(&[value]) == [-0.5]
     };
     for value in [0.0, 1e-36, -1e-36, Missing::ZERO, -Missing::ZERO] {
         assert!(left("1e-40", value) && !left("-1.0000000180025095e-35", value), "{value}");
@@ -166,7 +166,7 @@ fn broken_lightgbm_models_are_refused_in_words() {
     assert_eq!(refused, Err(ImportError::Model(ModelError::Feature { tree: 0, split: 0, feature: 1, inputs: 1 })));
 }
 
-/// An XGBoost model, with the value at a path of the JSON replaced.
+/// An XGBoost model, with the value at a JSON path replaced.
 fn xgboost(path: &str, new: Value) -> Result<Model, ImportError> {
     let mut model: Value = serde_json::from_slice(&read("xgboost_binary.json")).expect("JSON");
     *model.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = new;
@@ -224,7 +224,7 @@ fn other_files_are_none() {
     assert!(matches!(Model::import(b"{L\0"), Err(ImportError::Xgboost(XgboostError::Ubjson { .. }))));
 }
 
-/// Every cut and every flipped bit: an error, or a model that walks.
+/// Truncation at every length and every flipped bit give an error, or a model that can be traversed.
 #[test]
 fn damaged_files_are_errors_or_models() {
     let try_out = |bytes: &[u8]| {
@@ -235,7 +235,7 @@ fn damaged_files_are_errors_or_models() {
     };
     for name in ["lightgbm_binary.txt", "xgboost_binary.json", "xgboost_dart.ubj"] {
         let bytes = read(name);
-        // What follows the trees of a text does not matter.
+        // Lines after the trees of a LightGBM file are not checked.
         let end = bytes.windows(12).position(|window| window == b"end of trees").unwrap_or(bytes.len());
         for len in 0..end {
             assert!(Model::import(&bytes[..len]).is_err(), "{name} cut at {len}");

@@ -1,4 +1,4 @@
-//! Models: what fits together, what a row gets, their file, and files of other libraries.
+//! Models: consistency, reference predictions, model files and imports.
 
 mod definition;
 mod file;

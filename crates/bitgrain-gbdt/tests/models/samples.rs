@@ -1,4 +1,4 @@
-//! Small models that use every part of the format, and rows to try them on.
+//! Small models that use every part of the format, with rows to predict.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(crate) fn output(objective: &str, link: Link, base_scores: &[f64]) -> Output
     Output { objective: objective.into(), link, base_scores: base_scores.to_vec(), classes: vec![], average: false }
 }
 
-/// Two trees on two numbers and a category with texts; metadata.
+/// Two trees on two numeric features and a labeled categorical one; metadata.
 pub(crate) fn binary() -> Model {
     let first = Tree {
         splits: vec![
@@ -60,7 +60,7 @@ pub(crate) fn binary() -> Model {
     }
 }
 
-/// Means over two rounds of two scores, in f64, with every way to be missing.
+/// Averages over two rounds of two scores, in f64, with all kinds of missing values.
 pub(crate) fn forest() -> Model {
     let tree = |missing, missing_left, threshold: f64| Tree {
         splits: vec![
@@ -86,7 +86,7 @@ pub(crate) fn forest() -> Model {
     }
 }
 
-/// Base scores only.
+/// Base scores without trees.
 pub(crate) fn empty() -> Model {
     Model {
         inputs: vec![],
@@ -101,7 +101,7 @@ pub(crate) fn all() -> [(&'static str, Model); 3] {
     [("binary", binary()), ("forest", forest()), ("empty", empty())]
 }
 
-/// Every combination of values that one of the models tells apart.
+/// Returns all combinations of values that any of the models distinguishes.
 pub(crate) fn rows(inputs: usize) -> Vec<Vec<f64>> {
     let numbers = [f64::NAN, 0.0, -0.0, 0.1, 0.1_f32.into(), 0.100_000_002, -1.5, 1e-36, 1e301, -1e301];
     let codes = [f64::NAN, 0.0, 1.0, 2.7, 3.0, 63.0, 64.0, 70.0, 200.0, -0.5, -3.0, 1e9, 5e9, f64::INFINITY];

@@ -1,4 +1,4 @@
-//! Batches of every size predict as their rows do one at a time.
+//! Batches of every size give the same predictions as single rows.
 
 use bitgrain_gbdt::feature::Features;
 use bitgrain_gbdt::model::{Comparison, Model};
@@ -9,7 +9,7 @@ use crate::{bits, on_threads};
 
 const MOST: usize = 2000;
 
-/// Models of trees with so many leaves each.
+/// Models of trees with a given number of leaves.
 fn model(leaves: &[usize]) -> Model {
     let mut random = Random::new(leaves.len() as u64);
     let mut model = random::model(&mut random, Kind::Plain, Comparison::F32, 1, 0);
@@ -29,7 +29,7 @@ fn every_batch_size_predicts_as_its_rows_do() {
         let rows = random::rows(&mut Random::new(7), &model, MOST);
         let one = |row: &[f64]| {
             let mut out = [0.0];
-            predictor.row_raw(row, &mut out).expect("as many features");
+            predictor.row_raw(row, &mut out).expect("same number of features");
             out[0]
         };
         let alone: Vec<f64> = rows.chunks(n_features).map(one).collect();
@@ -37,8 +37,8 @@ fn every_batch_size_predicts_as_its_rows_do() {
             on_threads(threads, || {
                 for n_rows in 1..=MOST {
                     let batch = &rows[..n_rows * n_features];
-                    let features = Features::row_major(batch, n_rows, n_features).expect("whole rows");
-                    let raw = predictor.raw(&features).expect("as many features");
+                    let features = Features::row_major(batch, n_rows, n_features).expect("complete rows");
+                    let raw = predictor.raw(&features).expect("same number of features");
                     assert!(bits(&raw) == bits(&alone[..n_rows]), "{what}: {n_rows} rows on {threads} threads");
                 }
             });

@@ -1,4 +1,4 @@
-//! What is not a model, and what does not fit one, is an error that says so.
+//! Invalid models and mismatched rows give errors.
 
 use bitgrain_gbdt::feature::Features;
 use bitgrain_gbdt::model::{Child, Comparison, Model, Rule};

@@ -1,4 +1,5 @@
-//! Predictions are those of the naive walk, bit for bit: any model, any layout, any number of rows and threads.
+//! Predictions equal the reference implementation bit by bit, for any model, layout, number of rows and number of
+//! threads.
 #![expect(clippy::cast_possible_truncation, reason = "made-up data")]
 
 mod batches;
@@ -21,7 +22,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// On a pool of so many threads.
+/// Runs a function on a pool with a number of threads.
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }
@@ -30,7 +31,7 @@ fn by_rows(model: &Model, rows: &[f64], one: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     rows.chunks(model.inputs.len()).flat_map(|row| bits(&one(row))).collect()
 }
 
-/// All that a predictor says about rows, against the naive walk.
+/// Compares all outputs of a predictor with the reference implementation.
 fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &Features<'_>, rows: &[f64]) {
     let n_features = model.inputs.len();
     let trees = &model.trees[..predictor.n_trees()];
@@ -38,18 +39,18 @@ fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &
     let raw = by_rows(model, rows, |row| first.raw_scores_of(row));
     let leaves: Vec<u32> =
         rows.chunks(n_features).flat_map(|row| first.leaves_of(row)).map(|leaf| leaf as u32).collect();
-    let found = predictor.leaves(features).expect("as many features");
+    let found = predictor.leaves(features).expect("same number of features");
     if let Some(at) = found.iter().zip(&leaves).position(|(found, leaf)| found != leaf) {
         let (row, tree) = (at / trees.len(), at % trees.len());
         let values = &rows[row * n_features..][..n_features];
         panic!("row {row} {values:?} is in leaf {} of tree {tree}, not {}", found[at], leaves[at]);
     }
-    assert_eq!(bits(&predictor.raw(features).expect("as many features")), raw);
+    assert_eq!(bits(&predictor.raw(features).expect("same number of features")), raw);
     let predicted = by_rows(model, rows, |row| naive::predicted(first, row));
-    assert_eq!(bits(&predictor.predict(features).expect("as many features")), predicted);
+    assert_eq!(bits(&predictor.predict(features).expect("same number of features")), predicted);
     let one = |row: &[f64]| {
         let mut out = vec![0.0; predictor.n_outputs()];
-        predictor.row_raw(row, &mut out).expect("as many features");
+        predictor.row_raw(row, &mut out).expect("same number of features");
         out
     };
     assert_eq!(by_rows(model, rows, one), raw, "row by row");
@@ -57,20 +58,20 @@ fn assert_naive(predictor: &Predictor, model: &Model, rounds: usize, features: &
         [second] => vec![1.0 - second, second],
         ref several => several.to_vec(),
     };
-    assert_eq!(bits(&predictor.probabilities(features).expect("as many features")), by_rows(model, rows, both));
+    assert_eq!(bits(&predictor.probabilities(features).expect("same number of features")), by_rows(model, rows, both));
     let one = |row: &[f64]| {
         let mut out = vec![0.0; predictor.n_classes()];
-        predictor.row_probabilities(row, &mut out).expect("as many features");
+        predictor.row_probabilities(row, &mut out).expect("same number of features");
         out
     };
     assert_eq!(by_rows(model, rows, one), by_rows(model, rows, both), "row by row");
     let choices: Vec<u32> = rows.chunks(n_features).map(|row| choice(&first.raw_scores_of(row))).collect();
-    assert_eq!(predictor.choices(features).expect("as many features"), choices);
-    let row_by_row = rows.chunks(n_features).map(|row| predictor.row_choice(row).expect("as many features"));
+    assert_eq!(predictor.choices(features).expect("same number of features"), choices);
+    let row_by_row = rows.chunks(n_features).map(|row| predictor.row_choice(row).expect("same number of features"));
     assert!(row_by_row.eq(choices));
 }
 
-/// The first place of the largest score; of one score, whether it is above 0.
+/// Returns the first index of the largest score; for one score, whether it is above 0.
 fn choice(scores: &[f64]) -> u32 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let place = scores.iter().position(|&score| score == largest).expect("numbers");
@@ -160,7 +161,7 @@ fn threads_and_batches_change_no_bit() {
     let all = Features::row_major(&rows[..], n_rows, n_features).expect("a matrix");
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| (bits(&predictor.predict(&all).expect("good")), predictor.leaves(&all).expect("good")))
+        pool.install(|| (bits(&predictor.predict(&all).expect("valid")), predictor.leaves(&all).expect("valid")))
     };
     let one = on(1);
     for threads in [2, 3, 16] {
@@ -169,7 +170,7 @@ fn threads_and_batches_change_no_bit() {
     for batch in [1, 7, 100, 4097] {
         let parts = rows.chunks(batch * n_features).map(|part| {
             let features = Features::row_major(part, part.len() / n_features, n_features).expect("a matrix");
-            bits(&predictor.predict(&features).expect("good"))
+            bits(&predictor.predict(&features).expect("valid"))
         });
         assert!(parts.flatten().collect::<Vec<_>>() == one.0, "{batch} rows at a time");
     }

@@ -1,4 +1,4 @@
-//! Predictions by the model's own walk: one row, one tree, one split after another.
+//! Reference predictions: one row, one tree, one split at a time.
 
 use bitgrain_gbdt::model::{Link, Model};
 

@@ -1,4 +1,4 @@
-//! Random models and rows that are hard on each other.
+//! Random models, and rows of values near their thresholds.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use bitgrain_gbdt::model::{
     Child, Comparison, Input, InputKind, Leaf, Link, Missing, Model, Output, Rule, Split, Tree,
 };
 
-/// A reproducible stream of numbers.
+/// Reproducible random numbers.
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// A threshold, or a value near one: of few kinds, so that they meet.
+    /// Returns a threshold, or a value near one; from few distinct numbers, so that they coincide often.
     fn number(&mut self, exact: bool) -> f64 {
         const ODD: [f64; 14] = [
             0.0,
@@ -60,12 +60,12 @@ impl Random {
     }
 }
 
-/// Which splits and trees a model has.
+/// Kinds of splits and trees of a model.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
-    /// Numbers only, NaN is missing: models trained here.
+    /// Numeric features only, NaN is missing: like models trained here.
     Plain,
-    /// Every rule and every kind of missing value.
+    /// All rules and all kinds of missing values.
     Mixed,
 }
 
@@ -112,7 +112,7 @@ fn tree(random: &mut Random, kind: Kind, model: &Model) -> Tree {
     }
 }
 
-/// Splits the leaf that `which` chooses of as many as there are until there are enough.
+/// Splits leaves until there are `leaves`; `which` chooses the next one, given the current number.
 pub(crate) fn grown(
     random: &mut Random,
     kind: Kind,
@@ -142,7 +142,7 @@ pub(crate) fn grown(
 
 pub(crate) fn symmetric(random: &mut Random, kind: Kind, model: &Model) -> Tree {
     let depth = 1 + random.below(10);
-    // Level after level: as many leaves as the last full level had are still to be split.
+    // Level by level: `which` returns the first leaf of the last full level that is not split yet.
     let mut tree = grown(random, kind, model, 1 << depth, |_, leaves| leaves - (1 << leaves.ilog2()));
     let levels: Vec<Split> = (0..depth).map(|_| split(random, kind, model)).collect();
     let mut depths = vec![0; tree.splits.len()];
@@ -174,7 +174,7 @@ fn split(random: &mut Random, kind: Kind, model: &Model) -> Split {
         Rule::AtMost(random.number(model.comparison == Comparison::F64))
     };
     let missing = match kind {
-        // Of categories nothing but NaN is missing, in any library.
+        // For categories only NaN is missing, in every library.
         Kind::Mixed if is_category => Missing::Nan,
         Kind::Plain => Missing::Nan,
         Kind::Mixed => [Missing::Nan, Missing::NanOrZero, Missing::Nothing][random.below(3)],
@@ -195,7 +195,7 @@ fn split(random: &mut Random, kind: Kind, model: &Model) -> Split {
     }
 }
 
-/// Rows of values that are often a threshold, its neighbour, missing, or no category.
+/// Rows of values that are often a threshold, its neighbor, missing, or without a category.
 pub(crate) fn rows(random: &mut Random, model: &Model, n_rows: usize) -> Vec<f64> {
     let mut value = |feature: usize| match (&model.inputs[feature].kind, random.below(12)) {
         (_, 0) => f64::NAN,

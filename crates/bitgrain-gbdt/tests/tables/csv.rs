@@ -1,4 +1,4 @@
-//! What CSV files mean.
+//! Interpretation of CSV files.
 
 use bitgrain_gbdt::table::{ColumnData, Numbers, ReadOptions, Table};
 
@@ -6,7 +6,7 @@ use super::{from_text, message, shown};
 
 #[test]
 fn types_are_found_over_the_whole_file() {
-    // Long enough for several parts that are read at once; the last row decides.
+    // Long enough for several parts that are read in parallel; the last row decides the type.
     let rows = 1_200_000;
     let mut text = String::from("whole,late,flag,mixed\n");
     for row in 0..rows {

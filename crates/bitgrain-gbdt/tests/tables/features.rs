@@ -1,4 +1,4 @@
-//! From tables to targets, tasks and features, in training and in prediction.
+//! Conversion of tables to targets, tasks and features, for training and prediction.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ fn column(data: ColumnData) -> Column {
     Column { name: "y".to_owned(), data }
 }
 
-/// A feature: its name, and the labels of its categories if it has any.
+/// A feature: name, and category labels if it is categorical.
 type Part<'a> = (&'a str, Option<&'a [&'a str]>);
 
 fn schema(parts: &[Part<'_>]) -> Arc<Schema> {
@@ -26,7 +26,7 @@ fn schema(parts: &[Part<'_>]) -> Arc<Schema> {
     Arc::new(schema)
 }
 
-/// Every value of a matrix, row by row.
+/// Returns all values of a matrix, row-major.
 fn rows(table: Table, schema: &Arc<Schema>) -> Vec<Vec<String>> {
     let matrix = table.align(schema).expect("aligned");
     let text = |value: f32| if value.is_nan() { "-".to_owned() } else { value.to_string() };
@@ -117,7 +117,7 @@ fn a_model_gets_its_columns_in_its_order_and_with_its_codes() {
     assert_eq!(said, "the table has no column `n`; it has `city`, `m`");
     let said = message(from_text("city,n\nRome,x\n").expect("a table").align(&inputs));
     assert_eq!(said, "column `n` holds strings, such as `x`; expected numbers");
-    // Only numbers among the labels here, so the file looks numeric.
+    // All labels in this file are numbers, so the column is read as numeric.
     let inputs = schema(&[("code", Some(&["1", "2", "x"]))]);
     assert_eq!(rows(from_text("code\n2\n7\n1\n").expect("a table"), &inputs), [["1"], ["-"], ["0"]]);
 }

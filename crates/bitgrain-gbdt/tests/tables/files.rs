@@ -1,4 +1,4 @@
-//! Which file is what, and files that are not as they should be.
+//! Detection of file formats, and invalid files.
 
 use std::io::Write;
 
@@ -68,7 +68,7 @@ fn files_are_written_whole_or_not_at_all() {
     assert_eq!(text, "a,b\n1,x\n2,\"y, \"\"z\"\"\"\n,\" w\"\n");
     assert!(message(table.write(folder.path().join("out.xls"))).ends_with("use .csv, .tsv or .parquet"));
     assert!(matches!(table.write(folder.path().join("none/out.csv")), Err(TableError::Io { .. })));
-    // A folder of that name cannot be replaced: what was written is taken away again.
+    // A directory with that name cannot be replaced; the temporary file must be removed again.
     std::fs::create_dir(folder.path().join("taken.csv")).expect("made");
     assert!(table.write(folder.path().join("taken.csv")).is_err());
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);

@@ -1,4 +1,4 @@
-//! Tables from and to files.
+//! Reading and writing tables.
 #![cfg(feature = "table")]
 
 mod csv;
@@ -9,12 +9,12 @@ mod parquet;
 
 use bitgrain_gbdt::table::{ColumnData, ReadOptions, Table, TableError};
 
-/// A table from the text of a CSV file called `t.csv`.
+/// Reads a table from CSV text; the file name in errors is `t.csv`.
 fn from_text(text: &str) -> Result<Table, TableError> {
     Table::from_csv(text.as_bytes(), "t.csv".as_ref(), &ReadOptions::default())
 }
 
-/// The values of a column as texts; `-` if missing.
+/// Returns the values of a column as strings; `-` if missing.
 fn shown(table: &Table, name: &str) -> String {
     let column = table.column(name).unwrap_or_else(|| panic!("no column {name}"));
     let cells: Vec<String> = match &column.data {

@@ -1,4 +1,4 @@
-//! From a table to a saved model and back, without anything said twice.
+//! From a table to a saved model and back, without repeating the schema.
 
 use bitgrain_gbdt::feature::{Quantizer, Schema};
 use bitgrain_gbdt::model::{InputKind, Model};
@@ -55,7 +55,7 @@ fn labels_survive_validation_sets_rows_and_more_training() {
         assert_eq!(trained(&mut data, "squared").schema(), *matrix.schema());
     }
     let base = trained(&mut data.clone(), "binary");
-    // Codes and class indices alone: what they mean is in the model.
+    // Category codes and class indices only: the model knows their labels.
     let bare = matrix
         .features()
         .expect("features")

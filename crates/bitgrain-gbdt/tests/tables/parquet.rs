@@ -1,4 +1,4 @@
-//! Parquet files, written and read back, and damaged. Files of others: `oracles/test_tables.py`.
+//! Parquet files: round trips and corruption. Files of other writers: `oracles/test_tables.py`.
 
 use bitgrain_gbdt::table::{Column, ColumnData, Numbers, ReadOptions, Table, Text};
 
@@ -78,7 +78,7 @@ fn every_cut_and_many_flipped_bytes_are_a_table_or_an_error() {
     let path = folder.path().join("t.parquet");
     sample().write(&path).expect("written");
     let bytes = std::fs::read(&path).expect("read");
-    // A few of these make the reader of pages panic, which is caught; the messages are its own.
+    // Some of these make the page reader panic, which is caught; the panic messages are its own.
     for len in 0..bytes.len() {
         std::fs::write(&path, &bytes[..len]).expect("written");
         assert!(Table::read(&path).is_err(), "cut to {len} bytes");
@@ -106,7 +106,7 @@ fn what_is_no_parquet_says_so() {
     assert!(message(Table::read(&path)).ends_with("t.parquet: the file is empty"));
 }
 
-/// An unknown field of the footer with 2³¹ - 1 booleans, which take no bytes: stepping over them takes seconds.
+/// An unknown footer field with 2³¹ - 1 booleans, which take no bytes: skipping them would take seconds.
 #[test]
 fn a_footer_with_a_list_of_booleans_is_refused() {
     const FIELD: [u8; 9] = [0x09, 0xc8, 0x01, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];

@@ -1,8 +1,8 @@
-//! Made-up tables.
+//! Synthetic tables.
 
 use bitgrain_gbdt::feature::Features;
 
-/// A reproducible stream of numbers.
+/// Reproducible random numbers.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -13,14 +13,14 @@ impl Random {
         self.0
     }
 
-    /// From 0 to 1.
+    /// Returns a number in 0..1.
     pub(crate) fn share(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 16_777_216.0
     }
 }
 
-/// Rows of six features, and a target that depends on all but the last: numbers, a number with missing values that
-/// matter, a code of eight categories, a column of three values, a column of two.
+/// Rows of six features, and a target that depends on all but the last: a number, another number, one with informative
+/// missing values, a code of eight categories, a column of three values, a column of two.
 pub(crate) struct Made {
     pub(crate) values: Vec<f32>,
     pub(crate) targets: Vec<f32>,
@@ -52,22 +52,22 @@ impl Made {
         Self { values, targets }
     }
 
-    /// As numbers, the category included.
+    /// Returns all features as numeric, including the category.
     pub(crate) fn features(&self) -> Features<'_> {
-        Features::row_major(&self.values[..], self.targets.len(), FEATURES).expect("whole rows")
+        Features::row_major(&self.values[..], self.targets.len(), FEATURES).expect("complete rows")
     }
 
-    /// With the category as one.
+    /// Returns the features with the category as categorical.
     pub(crate) fn categorical(&self) -> Features<'_> {
         self.features().with_categorical(&[CATEGORY]).expect("a feature")
     }
 
-    /// Whether the target is above its middle.
+    /// Returns whether each target is above the middle.
     pub(crate) fn classes(&self) -> Vec<f32> {
         self.targets.iter().map(|&target| f32::from(target > 2.0)).collect()
     }
 
-    /// Three classes by the target.
+    /// Returns three classes derived from the target.
     pub(crate) fn three_classes(&self) -> Vec<f32> {
         self.targets.iter().map(|&target| f32::from(u8::from(target > 1.0) + u8::from(target > 3.5))).collect()
     }

@@ -1,4 +1,4 @@
-//! Data at the edges.
+//! Edge cases of training data.
 
 use bitgrain_gbdt::SampleError;
 use bitgrain_gbdt::feature::{FeatureError, Features, Quantizer};
@@ -17,7 +17,7 @@ fn what_cannot_be_split_gets_the_best_constant() {
     for values in [[f32::NAN; 3], [7.0; 3]] {
         for growth in [Growth::LeafWise, Growth::Symmetric] {
             let params = Params { growth, min_child_samples: 1, ..small() };
-            let training = trained(params, "squared", &column(&values), &targets).expect("data of a kind");
+            let training = trained(params, "squared", &column(&values), &targets).expect("valid data");
             assert!(training.model.trees.iter().all(|tree| tree.splits.is_empty()));
             assert!(predictions(&training, &column(&values)).iter().all(|p| (p - 3.0).abs() < 1e-6));
         }
@@ -75,16 +75,18 @@ fn targets_of_nothing_but_zeros_have_no_logarithm_of_a_mean() {
     for objective in ["poisson", "tweedie:1.3"] {
         let all_zero = |weights: Option<Vec<f32>>, targets: [f32; 3]| {
             let data = Dataset::new(&column(&values), targets.to_vec(), weights, &Quantizer::default());
-            let trained = Trainer::new(small(), by_name(objective).expect("ours")).train(&mut data.expect("good data"));
+            let trained =
+                Trainer::new(small(), by_name(objective).expect("known name")).train(&mut data.expect("valid data"));
             matches!(trained, Err(TrainError::Objective(ObjectiveError::AllZero { .. })))
         };
         assert!(all_zero(None, [0.0; 3]) && all_zero(Some(vec![1.0, 0.0, 1.0]), [0.0, 9.0, 0.0]), "{objective}");
         assert!(!all_zero(None, [0.0, 0.0, 1.0]), "{objective}");
     }
-    // Rows that are held back may well be all zeros.
-    let mut data = Dataset::new(&column(&values), vec![0.0, 1.0, 2.0], None, &Quantizer::default()).expect("good data");
+    // All targets of a validation set may be 0.
+    let mut data =
+        Dataset::new(&column(&values), vec![0.0, 1.0, 2.0], None, &Quantizer::default()).expect("valid data");
     let valid = data.like(&column(&values), vec![0.0; 3], None).expect("the same features");
-    let poisson = by_name("poisson").expect("ours");
+    let poisson = by_name("poisson").expect("known name");
     let metric = poisson.metric();
     assert!(Trainer::new(small(), poisson).metric(metric).valid(&valid).train(&mut data).is_ok());
 }
@@ -95,10 +97,11 @@ fn wide_features_take_two_bytes_as_long_as_these_tell_their_bins_apart() {
         let values: Vec<f32> = (0..rows).map(|row| ((row * 7919) % rows) as f32).collect();
         let targets: Vec<f32> = values.iter().map(|value| f32::from(*value > 0.7 * rows as f32)).collect();
         let quantizer = Quantizer::default().with_max_bin(100_000).expect("in range");
-        let mut data = Dataset::new(&column(&values), targets.clone(), None, &quantizer).expect("good data");
+        let mut data = Dataset::new(&column(&values), targets.clone(), None, &quantizer).expect("valid data");
         assert_eq!(data.bytes_per_row(), bytes, "{rows} bins");
         let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
-        let training = Trainer::new(params, by_name("squared").expect("ours")).train(&mut data).expect("good data");
+        let training =
+            Trainer::new(params, by_name("squared").expect("known name")).train(&mut data).expect("valid data");
         let got = predictions(&training, &column(&values));
         assert!(got.iter().zip(&targets).all(|(p, t)| (p - f64::from(*t)).abs() < 1e-5), "{rows} bins");
     }

@@ -1,4 +1,4 @@
-//! Trainings that fail, and what they leave behind.
+//! Failed trainings, and the state they leave.
 
 use bitgrain_gbdt::gradient::GradientPrecision;
 use bitgrain_gbdt::model::Link;
@@ -17,7 +17,8 @@ fn no_rows_are_refused() {
         let mut data = dataset(&made.features(), &made.three_classes());
         let none = data.rows(&[]);
         let trainer = || {
-            Trainer::new(small(), by_name(objective).expect("ours")).metric(by_name(objective).expect("ours").metric())
+            Trainer::new(small(), by_name(objective).expect("known name"))
+                .metric(by_name(objective).expect("known name").metric())
         };
         assert!(matches!(trainer().train(&mut none.clone()), Err(TrainError::Feature(_))));
         assert!(matches!(trainer().valid(&none).train(&mut data), Err(TrainError::Feature(_))));
@@ -42,7 +43,7 @@ fn the_first_row_without_a_gradient_is_named_whatever_the_threads() {
         }
         fn gradients(&self, batch: &Batch<'_>, out: &mut GradientBatch<'_>) {
             for (row, (score, target)) in batch.scores[0].iter().zip(batch.targets).enumerate() {
-                // Good in the first round, then no more.
+                // Valid in the first round, invalid afterwards.
                 out.grads[0][row] = if *score == 0.0 { score - target } else { f32::NAN };
                 out.hess[0][row] = 1.0;
             }
@@ -50,8 +51,8 @@ fn the_first_row_without_a_gradient_is_named_whatever_the_threads() {
     }
     let made = Made::new(50_000, 14);
     let mut data = dataset(&made.features(), &made.targets);
-    let good = || Trainer::new(small(), by_name("squared").expect("ours"));
-    let want = good().train(&mut data).expect("good data");
+    let good = || Trainer::new(small(), by_name("squared").expect("known name"));
+    let want = good().train(&mut data).expect("valid data");
     for precision in PRECISIONS {
         for _ in 0..5 {
             let params = Params { gradient_precision: precision, ..small() };
@@ -59,5 +60,5 @@ fn the_first_row_without_a_gradient_is_named_whatever_the_threads() {
             assert!(matches!(error, Err(TrainError::Gradient { row: 0, round: 1, .. })), "{precision}: {error:?}");
         }
     }
-    assert!(good().train(&mut data).expect("good data") == want, "rows are put back");
+    assert!(good().train(&mut data).expect("valid data") == want, "rows are put back");
 }

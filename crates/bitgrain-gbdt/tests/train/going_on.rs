@@ -1,4 +1,4 @@
-//! Going on from a model.
+//! Continued training from a model.
 
 use bitgrain_gbdt::feature::Features;
 use bitgrain_gbdt::metric;
@@ -14,11 +14,11 @@ use crate::{dataset, small, trained};
 fn what_data_starts_from_is_what_training_goes_on_from() {
     let made = Made::new(500, 10);
     let (features, classes) = (made.features(), made.three_classes());
-    let one = trained(small(), "squared", &features, &classes).expect("good data").model;
-    let three = trained(small(), "multiclass:3", &features, &classes).expect("good data").model;
+    let one = trained(small(), "squared", &features, &classes).expect("valid data").model;
+    let three = trained(small(), "multiclass:3", &features, &classes).expect("valid data").model;
     let from = |model: &Model| dataset(&features, &classes).start_from(model, &features).expect("the same features");
     let refused = |objective: &str, init: Option<&Model>, data: &Dataset| {
-        let mut trainer = Trainer::new(small(), by_name(objective).expect("ours"));
+        let mut trainer = Trainer::new(small(), by_name(objective).expect("known name"));
         if let Some(model) = init {
             trainer = trainer.continue_from(model);
         }
@@ -41,8 +41,8 @@ fn what_data_starts_from_is_what_training_goes_on_from() {
 fn going_on_keeps_what_the_trees_knew_of_categories() {
     let made = Made::new(3000, 11);
     let features = made.categorical();
-    let first = trained(small(), "squared", &features, &made.targets).expect("good data").model;
-    // Only even categories are left.
+    let first = trained(small(), "squared", &features, &made.targets).expect("valid data").model;
+    // Only even categories remain.
     let kept: Vec<&[f32]> = made.values.chunks(6).filter(|row| row[2] % 2.0 == 0.0).collect();
     let targets: Vec<f32> =
         made.values.chunks(6).zip(&made.targets).filter(|(row, _)| row[2] % 2.0 == 0.0).map(|(_, t)| *t).collect();
@@ -50,16 +50,16 @@ fn going_on_keeps_what_the_trees_knew_of_categories() {
     let fewer =
         Features::row_major(&values[..], targets.len(), 6).and_then(|f| f.with_categorical(&[2])).expect("rows");
     let mut data = dataset(&fewer, &targets).start_from(&first, &fewer).expect("the same features");
-    let trainer = Trainer::new(Params { n_estimators: 1, ..small() }, by_name("squared").expect("ours"));
-    let more = trainer.continue_from(&first).train(&mut data).expect("good data").model;
+    let trainer = Trainer::new(Params { n_estimators: 1, ..small() }, by_name("squared").expect("known name"));
+    let more = trainer.continue_from(&first).train(&mut data).expect("valid data").model;
     let raw = |model| Predictor::new(model).and_then(|predictor| predictor.predict(&features)).expect("our own");
     assert_eq!(raw(&more.truncated(20)), raw(&first));
     let InputKind::Categorical { known: Some(known), .. } = &more.inputs[2].kind else { panic!("a category") };
     assert_eq!(known[..], [0, 1, 2, 3, 4, 5, 6, 7]);
-    // A category that has become a number asks for what is not there.
+    // A categorical feature of the model is numeric in the data.
     let numbers = Features::row_major(&values[..], targets.len(), 6).expect("rows");
     let mut data = dataset(&numbers, &targets).start_from(&first, &fewer).expect("the same features");
-    let trainer = Trainer::new(small(), by_name("squared").expect("ours")).continue_from(&first);
+    let trainer = Trainer::new(small(), by_name("squared").expect("known name")).continue_from(&first);
     assert!(matches!(trainer.train(&mut data), Err(TrainError::Continue { .. })));
 }
 
@@ -67,17 +67,18 @@ fn going_on_keeps_what_the_trees_knew_of_categories() {
 fn folds_that_go_on_from_a_model_are_measured_after_their_last_round() {
     let made = Made::new(2000, 12);
     let features = made.features();
-    let model = trained(small(), "squared", &features, &made.targets).expect("good data").model;
+    let model = trained(small(), "squared", &features, &made.targets).expect("valid data").model;
     let model: &'static _ = Box::leak(Box::new(model));
     let data = dataset(&features, &made.targets).start_from(model, &features).expect("the same features");
     for early_stopping in [None, Some(2)] {
         let trainer = |_| {
             let params = Params { n_estimators: 5, early_stopping_rounds: early_stopping, ..small() };
-            Trainer::new(params, by_name("squared").expect("ours"))
-                .metric(metric::by_name("rmse").expect("ours"))
+            Trainer::new(params, by_name("squared").expect("known name"))
+                .metric(metric::by_name("rmse").expect("known name"))
                 .continue_from(model)
         };
-        let result = CrossValidation { folds: 2, ..CrossValidation::default() }.run(&data, trainer).expect("good data");
+        let result =
+            CrossValidation { folds: 2, ..CrossValidation::default() }.run(&data, trainer).expect("valid data");
         let want: Vec<f64> = result
             .trainings
             .iter()

@@ -1,4 +1,4 @@
-//! What is learned, by every way of growing and every precision.
+//! Learning with every growth strategy and every precision.
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
@@ -30,7 +30,7 @@ fn every_way_of_growing_learns_at_every_precision() {
         let mut errors = Vec::new();
         for precision in [GradientPrecision::F32, GradientPrecision::Pair8, GradientPrecision::Pair4] {
             let params = Params { n_estimators: 60, num_leaves: 31, growth, gradient_precision: precision, ..small() };
-            let training = trained(params, "squared", &made.categorical(), &made.targets).expect("good data");
+            let training = trained(params, "squared", &made.categorical(), &made.targets).expect("valid data");
             assert_eq!(training.precision, precision);
             errors.push(rmse(&predictions(&training, &other.categorical()), &other.targets));
         }
@@ -42,7 +42,7 @@ fn every_way_of_growing_learns_at_every_precision() {
 #[test]
 fn trees_keep_their_bounds() {
     let made = Made::new(5000, 3);
-    let grow = |params: Params| trained(params, "squared", &made.features(), &made.targets).expect("good data").model;
+    let grow = |params: Params| trained(params, "squared", &made.features(), &made.targets).expect("valid data").model;
     let leaf_wise = grow(Params { num_leaves: 9, ..small() });
     assert!(leaf_wise.trees.iter().all(|tree| tree.leaves.len() == 9 && tree.splits.len() == 8));
     let shallow = grow(Params { num_leaves: 1000, max_depth: Some(3), ..small() });
@@ -59,7 +59,7 @@ fn trees_keep_their_bounds() {
 fn symmetric_trees_ask_one_question_per_level() {
     let made = Made::new(5000, 4);
     let params = Params { growth: Growth::Symmetric, max_depth: Some(4), ..small() };
-    let model = trained(params, "squared", &made.categorical(), &made.targets).expect("good data").model;
+    let model = trained(params, "squared", &made.categorical(), &made.targets).expect("valid data").model;
     for tree in &model.trees {
         assert_eq!((depth(tree), tree.leaves.len()), (4, 16));
         let mut level = vec![0_u32];
@@ -75,7 +75,7 @@ fn symmetric_trees_ask_one_question_per_level() {
 #[test]
 fn counts_and_weights_of_children_add_up() {
     let made = Made::new(5000, 5);
-    let model = trained(small(), "squared", &made.features(), &made.targets).expect("good data").model;
+    let model = trained(small(), "squared", &made.features(), &made.targets).expect("valid data").model;
     for tree in &model.trees {
         let of = |child: Child| match child {
             Child::Leaf(at) => (tree.leaves[at as usize].count, tree.leaves[at as usize].weight),
@@ -93,14 +93,15 @@ fn counts_and_weights_of_children_add_up() {
 
 #[test]
 fn a_raw_value_goes_where_its_bin_went() {
-    // The rows of each leaf, counted by walking raw values, are those that training counted by bins.
+    // The rows of each leaf, counted by traversal of raw values, equal those that training counted by bins.
     let made = Made::new(20_000, 6);
     for max_bin in [4, 16, 256, 3000] {
         let features = made.categorical();
         let quantizer = Quantizer::default().with_max_bin(max_bin).expect("in range");
-        let mut data = Dataset::new(&features, made.targets.clone(), None, &quantizer).expect("good data");
-        let model = Trainer::new(small(), by_name("squared").expect("ours")).train(&mut data).expect("good data").model;
-        let predictor = bitgrain_gbdt::predict::Predictor::new(&model).expect("our own model");
+        let mut data = Dataset::new(&features, made.targets.clone(), None, &quantizer).expect("valid data");
+        let model =
+            Trainer::new(small(), by_name("squared").expect("known name")).train(&mut data).expect("valid data").model;
+        let predictor = bitgrain_gbdt::predict::Predictor::new(&model).expect("a trained model");
         let leaves = predictor.leaves(&features).expect("the same features");
         for (at, tree) in model.trees.iter().enumerate() {
             let mut counts = vec![0; tree.leaves.len()];
@@ -113,20 +114,20 @@ fn a_raw_value_goes_where_its_bin_went() {
 
 #[test]
 fn missing_values_go_where_they_lower_the_loss() {
-    // The target is 1 where the value is missing or low: one split says so.
+    // The target is 1 where the value is missing or low, which one split can express.
     let values: Vec<f32> = (0..1000).map(|i| if i % 4 == 0 { f32::NAN } else { (i % 100) as f32 }).collect();
     let targets: Vec<f32> = values.iter().map(|value| f32::from(value.is_nan() || *value < 30.0)).collect();
-    let features = Features::row_major(&values[..], 1000, 1).expect("whole rows");
+    let features = Features::row_major(&values[..], 1000, 1).expect("complete rows");
     let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, ..small() };
     for growth in [Growth::LeafWise, Growth::Symmetric] {
         let params = Params { growth, ..params.clone() };
-        let training = trained(params, "squared", &features, &targets).expect("good data");
+        let training = trained(params, "squared", &features, &targets).expect("valid data");
         assert!(training.model.trees[0].splits[0].missing_left, "{growth:?}");
         assert!(rmse(&predictions(&training, &features), &targets) < 1e-6, "{growth:?}");
     }
-    // And missing alone: all values on one side.
+    // Missing values alone on one side.
     let alone: Vec<f32> = values.iter().map(|value| f32::from(value.is_nan())).collect();
-    let training = trained(params, "squared", &features, &alone).expect("good data");
+    let training = trained(params, "squared", &features, &alone).expect("valid data");
     assert!(rmse(&predictions(&training, &features), &alone) < 1e-6);
     assert_eq!(training.model.trees[0].splits[0].rule, Rule::AtMost(f64::INFINITY));
 }
@@ -135,8 +136,8 @@ fn missing_values_go_where_they_lower_the_loss() {
 fn categories_are_split_into_sets() {
     let (made, other) = (Made::new(10_000, 7), Made::new(3000, 8));
     let params = || Params { n_estimators: 3, num_leaves: 4, learning_rate: 1.0, ..small() };
-    let numbers = trained(params(), "squared", &made.features(), &made.targets).expect("good data");
-    let sets = trained(params(), "squared", &made.categorical(), &made.targets).expect("good data");
+    let numbers = trained(params(), "squared", &made.features(), &made.targets).expect("valid data");
+    let sets = trained(params(), "squared", &made.categorical(), &made.targets).expect("valid data");
     let is_set = |rule: &Rule| matches!(rule, Rule::In(_));
     assert!(sets.model.trees[0].splits.iter().any(|split| split.feature as usize == CATEGORY && is_set(&split.rule)));
     let error = |training, features: &Features<'_>| rmse(&predictions(training, features), &other.targets);
@@ -147,10 +148,10 @@ fn categories_are_split_into_sets() {
 #[test]
 fn unseen_categories_are_missing() {
     let made = Made::new(5000, 9);
-    let training = trained(small(), "squared", &made.categorical(), &made.targets).expect("good data");
+    let training = trained(small(), "squared", &made.categorical(), &made.targets).expect("valid data");
     let row = |code: f32| [0.5, 0.5, code, 1.0, 1.0, 0.5];
     let values: Vec<f32> = [row(77.0), row(f32::NAN), row(-3.0), row(2.5), row(1e9), row(1.0)].concat();
-    let features = Features::row_major(&values[..], 6, FEATURES).expect("whole rows");
+    let features = Features::row_major(&values[..], 6, FEATURES).expect("complete rows");
     let got = predictions(&training, &features);
     assert!(got[..5].iter().all(|prediction| prediction.to_bits() == got[0].to_bits()), "{got:?}");
     assert!(got[5] != got[0]);
@@ -160,7 +161,7 @@ fn unseen_categories_are_missing() {
 fn samples_of_rows_learn_as_well() {
     let (made, other) = (Made::new(20_000, 10), Made::new(5000, 11));
     let error = |params: Params| {
-        let training = trained(params, "squared", &made.features(), &made.targets).expect("good data");
+        let training = trained(params, "squared", &made.features(), &made.targets).expect("valid data");
         rmse(&predictions(&training, &other.features()), &other.targets)
     };
     let base = || Params { n_estimators: 60, ..small() };
@@ -185,14 +186,14 @@ fn every_objective_learns() {
         ("multiclass:3", &made.three_classes()),
     ];
     for (name, targets) in cases {
-        let objective = by_name(name).expect("ours");
+        let objective = by_name(name).expect("known name");
         let metric = objective.metric();
         let higher = metric.higher_is_better();
         let mut data = dataset(&made.features(), targets);
         let training = Trainer::new(Params { n_estimators: 50, ..small() }, objective)
             .metric(metric)
             .train(&mut data)
-            .expect("good data");
+            .expect("valid data");
         let value = |round: usize| training.history[round][0].value;
         let (first, last) = (value(0), value(49));
         assert!(if higher { last > first } else { last < first * 0.8 }, "{name}: from {first} to {last}");

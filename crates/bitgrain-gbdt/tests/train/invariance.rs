@@ -1,4 +1,4 @@
-//! The same model, whatever should not matter.
+//! Model invariance under changes that must not matter.
 
 use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
@@ -13,11 +13,11 @@ const PRECISIONS: [GradientPrecision; 3] = [GradientPrecision::F32, GradientPrec
 
 #[test]
 fn any_number_of_threads_grows_the_same_trees() {
-    // More rows than one thread takes at a time, everywhere.
+    // More rows than any per-thread chunk.
     let made = Made::new(80_000, 3);
     let with = |params: &Params, threads: usize| -> Model {
         on_threads(threads, || trained(params.clone(), "squared", &made.categorical(), &made.targets))
-            .expect("good data")
+            .expect("valid data")
             .model
     };
     for precision in PRECISIONS {
@@ -47,11 +47,11 @@ fn samples_do_not_depend_on_threads_either() {
         let params = Params { n_estimators: 6, ..params };
         let with = |threads: usize| {
             on_threads(threads, || trained(params.clone(), "squared", &made.features(), &made.targets))
-                .expect("good data")
+                .expect("valid data")
         };
         assert!(with(1) == with(3), "{params:?}");
         let other = Params { seed: 1, ..params.clone() };
-        let other = trained(other, "squared", &made.features(), &made.targets).expect("good data");
+        let other = trained(other, "squared", &made.features(), &made.targets).expect("valid data");
         assert!(other != with(1), "another seed draws other rows");
     }
 }
@@ -60,15 +60,15 @@ fn samples_do_not_depend_on_threads_either() {
 fn every_layout_trains_the_same_model() {
     let made = Made::new(30_000, 5);
     let features = made.categorical();
-    let cuts = Quantizer::default().compute_cuts(&features, None).expect("good data");
+    let cuts = Quantizer::default().compute_cuts(&features, None).expect("valid data");
     let train = |mut data: Dataset| {
-        Trainer::new(small(), by_name("squared").expect("ours")).train(&mut data).expect("good data").model
+        Trainer::new(small(), by_name("squared").expect("known name")).train(&mut data).expect("valid data").model
     };
     let direct = train(dataset(&features, &made.targets));
     for layout in BinLayout::ALL {
         let matrix = cuts.quantize(&features, layout).expect("its own cuts");
         let names = features.names().to_vec();
-        let data = Dataset::from_matrix(&matrix, &cuts, names, made.targets.clone(), None).expect("good data");
+        let data = Dataset::from_matrix(&matrix, &cuts, names, made.targets.clone(), None).expect("valid data");
         assert!(train(data) == direct, "{layout:?}");
     }
 }
@@ -77,7 +77,8 @@ fn every_layout_trains_the_same_model() {
 fn a_dataset_can_be_trained_on_again_and_again() {
     let made = Made::new(5000, 6);
     let mut data = dataset(&made.features(), &made.targets);
-    let mut train = || Trainer::new(small(), by_name("squared").expect("ours")).train(&mut data).expect("good data");
+    let mut train =
+        || Trainer::new(small(), by_name("squared").expect("known name")).train(&mut data).expect("valid data");
     let first = train();
     assert!(train() == first, "rows are put back");
 }
@@ -91,11 +92,11 @@ fn the_order_of_memory_and_the_width_of_floats_do_not_matter() {
         .copied()
         .collect();
     let wide: Vec<f64> = made.values.iter().map(|&value| f64::from(value)).collect();
-    let by_row = trained(small(), "squared", &made.features(), &made.targets).expect("good data");
-    let by_column = Features::column_major(&columns[..], rows, crate::data::FEATURES).expect("whole columns");
-    assert!(trained(small(), "squared", &by_column, &made.targets).expect("good data") == by_row);
-    let doubles = Features::row_major(&wide[..], rows, crate::data::FEATURES).expect("whole rows");
-    assert!(trained(small(), "squared", &doubles, &made.targets).expect("good data") == by_row);
+    let by_row = trained(small(), "squared", &made.features(), &made.targets).expect("valid data");
+    let by_column = Features::column_major(&columns[..], rows, crate::data::FEATURES).expect("complete columns");
+    assert!(trained(small(), "squared", &by_column, &made.targets).expect("valid data") == by_row);
+    let doubles = Features::row_major(&wide[..], rows, crate::data::FEATURES).expect("complete rows");
+    assert!(trained(small(), "squared", &doubles, &made.targets).expect("valid data") == by_row);
 }
 
 #[test]
@@ -104,10 +105,10 @@ fn a_row_of_weight_two_is_two_rows() {
     let twice: Vec<usize> = (0..2000).flat_map(|row| std::iter::repeat_n(row, 1 + row % 2)).collect();
     let weights: Vec<f32> = (0..2000).map(|row| (1 + row % 2) as f32).collect();
     let data = dataset(&made.features(), &made.targets);
-    // Rows are estimated from hessians, which are weights here: no bound on them.
+    // Row counts are estimated from hessians, which are weights here, so `min_child_samples` must not apply.
     let params = || Params { min_child_samples: 1, min_child_weight: 20.0, ..small() };
     let train = |mut data: Dataset| {
-        Trainer::new(params(), by_name("squared").expect("ours")).train(&mut data).expect("good data")
+        Trainer::new(params(), by_name("squared").expect("known name")).train(&mut data).expect("valid data")
     };
     let heavy = Dataset::from_matrix(
         &data.cuts().quantize(&made.features(), BinLayout::Columns).expect("its own cuts"),
@@ -116,7 +117,7 @@ fn a_row_of_weight_two_is_two_rows() {
         made.targets.clone(),
         Some(weights),
     )
-    .expect("good data");
+    .expect("valid data");
     let (heavy, doubled) = (train(heavy), train(data.rows(&twice)));
     let (a, b) = (predictions(&heavy, &made.features()), predictions(&doubled, &made.features()));
     let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Training, seen from outside.
+//! Tests of training through the public API.
 
 mod data;
 mod edges;
@@ -19,23 +19,23 @@ use bitgrain_gbdt::objective::by_name;
 use bitgrain_gbdt::predict::Predictor;
 use bitgrain_gbdt::train::{Dataset, Params, TrainError, Trainer, Training};
 
-/// Settings for small data.
+/// Parameters for small data.
 fn small() -> Params {
     Params { n_estimators: 20, num_leaves: 15, min_child_samples: 5, ..Params::default() }
 }
 
 fn dataset(features: &Features<'_>, targets: &[f32]) -> Dataset {
-    Dataset::new(features, targets.to_vec(), None, &Quantizer::default()).expect("good data")
+    Dataset::new(features, targets.to_vec(), None, &Quantizer::default()).expect("valid data")
 }
 
 fn trained(params: Params, objective: &str, features: &Features<'_>, targets: &[f32]) -> Result<Training, TrainError> {
-    let objective = by_name(objective).expect("a name of ours");
+    let objective = by_name(objective).expect("a known name");
     Trainer::new(params, objective).train(&mut dataset(features, targets))
 }
 
-/// Predictions of a training on some features.
+/// Returns the predictions of a training.
 fn predictions(training: &Training, features: &Features<'_>) -> Vec<f64> {
-    Predictor::new(&training.model).expect("our own model").predict(features).expect("the same features")
+    Predictor::new(&training.model).expect("a trained model").predict(features).expect("the same features")
 }
 
 fn rmse(predictions: &[f64], targets: &[f32]) -> f64 {
@@ -43,7 +43,7 @@ fn rmse(predictions: &[f64], targets: &[f32]) -> f64 {
     (squares / targets.len() as f64).sqrt()
 }
 
-/// On a pool of so many threads.
+/// Runs a function on a pool with a number of threads.
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }

@@ -1,4 +1,4 @@
-//! Missing values that training did not see.
+//! Missing values in features that had none in training.
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::metric::{self, MetricInput};
@@ -19,7 +19,7 @@ fn a_missing_value_that_training_never_saw_goes_to_the_larger_child() {
         for step in [20.0, 80.0] {
             let targets: Vec<f32> = values.iter().map(|&value| f32::from(value >= step)).collect();
             let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, growth, ..small() };
-            let training = trained(params, "squared", &features, &targets).expect("good data");
+            let training = trained(params, "squared", &features, &targets).expect("valid data");
             let missing = Features::column_major(&[f32::NAN][..], 1, 1).expect("a column");
             let want = if step < 50.0 { 1.0 } else { 0.0 };
             assert!((predictions(&training, &missing)[0] - want).abs() < 1e-6, "{growth:?}, {step}");
@@ -27,7 +27,7 @@ fn a_missing_value_that_training_never_saw_goes_to_the_larger_child() {
     }
 }
 
-/// A table without missing values, and one with some in every column.
+/// Returns a table without missing values, and one with missing values in every column.
 fn tables() -> (Made, Made) {
     let (mut whole, mut holes) = (Made::new(2000, 41), Made::new(900, 42));
     whole.values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 0.5);
@@ -43,9 +43,9 @@ fn validation_data_with_unseen_missing_values_is_measured_as_it_is_predicted() {
         let valid = data.like(&holes.features(), holes.targets.clone(), None).expect("the same features");
         let some: Vec<usize> = (0..900).filter(|row| row % 3 != 1).rev().collect();
         let some_valid = valid.rows(&some);
-        let rmse = || metric::by_name("rmse").expect("ours");
-        let trainer = Trainer::new(Params { growth, ..small() }, by_name("squared").expect("ours"));
-        let training = trainer.metric(rmse()).valid(&valid).valid(&some_valid).train(&mut data).expect("good data");
+        let rmse = || metric::by_name("rmse").expect("known name");
+        let trainer = Trainer::new(Params { growth, ..small() }, by_name("squared").expect("known name"));
+        let training = trainer.metric(rmse()).valid(&valid).valid(&some_valid).train(&mut data).expect("valid data");
         let predicted = predictions(&training, &holes.features());
         for value in training.history.last().expect("rounds") {
             let rows: Vec<usize> = if value.data == EvalSet::Valid { (0..900).collect() } else { some.clone() };
@@ -63,9 +63,10 @@ fn training_data_with_missing_values_that_its_cuts_do_not_know_is_predicted_as_i
     for growth in GROWTHS {
         let cuts = Dataset::new(&whole.features(), whole.targets.clone(), None, &Quantizer::default());
         let mut data = cuts.and_then(|cuts| cuts.like(&holes.features(), holes.targets.clone(), None)).expect("data");
-        let trainer = Trainer::new(Params { growth, ..small() }, by_name("squared").expect("ours"));
-        let rmse = metric::by_name("rmse").expect("ours");
-        let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
+        let trainer = Trainer::new(Params { growth, ..small() }, by_name("squared").expect("known name"));
+        let rmse = metric::by_name("rmse").expect("known name");
+        let training =
+            trainer.metric(metric::by_name("rmse").expect("known name")).train(&mut data).expect("valid data");
         let predictions = predictions(&training, &holes.features());
         let targets: Vec<f64> = holes.targets.iter().map(|&target| f64::from(target)).collect();
         let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
@@ -80,9 +81,9 @@ fn categories_that_training_never_saw_go_with_those_outside_the_set() {
     let features =
         Features::column_major(&values[..], 100, 1).and_then(|f| f.with_categorical(&[0])).expect("a column");
     let params = Params { n_estimators: 1, num_leaves: 2, learning_rate: 1.0, min_child_samples: 1, ..small() };
-    let training = trained(params, "squared", &features, &values).expect("good data");
+    let training = trained(params, "squared", &features, &values).expect("valid data");
     assert!(!training.model.trees[0].splits[0].missing_left);
-    let predictor = Predictor::new(&training.model).expect("our own model");
+    let predictor = Predictor::new(&training.model).expect("a trained model");
     let predict = |value: f64| {
         let mut out = [0.0];
         predictor.row_raw(&[value], &mut out).expect("a feature");

@@ -1,4 +1,4 @@
-//! Odd but legal: data, settings and calls that nobody means but somebody makes.
+//! Unusual but valid data, parameters and calls.
 
 use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
@@ -15,17 +15,17 @@ const GROWTHS: [Growth; 3] = [Growth::LeafWise, Growth::DepthWise, Growth::Symme
 
 #[test]
 fn validation_data_may_keep_its_bins_in_other_places() {
-    // So many rows share bytes, so few do not.
+    // The larger table shares bytes between features, the smaller one does not.
     let (made, other) = (Made::new(25_000, 2), Made::new(3000, 3));
     let mut data = dataset(&made.features(), &made.targets);
     let like = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
     let matrix = data.cuts().quantize(&other.features(), BinLayout::Columns).expect("the same features");
     let names = other.features().names().to_vec();
-    let own = Dataset::from_matrix(&matrix, data.cuts(), names, other.targets.clone(), None).expect("good data");
+    let own = Dataset::from_matrix(&matrix, data.cuts(), names, other.targets.clone(), None).expect("valid data");
     let mut history = |valid: &Dataset| {
-        let trainer = Trainer::new(small(), by_name("squared").expect("ours"));
-        let trainer = trainer.metric(metric::by_name("rmse").expect("ours")).valid(valid);
-        trainer.train(&mut data).expect("good data").history
+        let trainer = Trainer::new(small(), by_name("squared").expect("known name"));
+        let trainer = trainer.metric(metric::by_name("rmse").expect("known name")).valid(valid);
+        trainer.train(&mut data).expect("valid data").history
     };
     assert_eq!(history(&own), history(&like));
 }
@@ -36,12 +36,12 @@ fn leaves_without_rows_say_nothing() {
     let values: Vec<f32> = (0..3000 * 4).map(|_| random.share()).collect();
     let targets: Vec<f32> =
         values.chunks(4).map(|row| f32::from(row[0] + row[1] * row[2] + random.share() * 0.3 > 0.9)).collect();
-    // Two columns that say nearly the same leave corners empty.
+    // Two nearly equal columns leave combinations without rows.
     let values: Vec<f32> = values.chunks(4).flat_map(|r| [r[0], r[0] + r[3] * 1e-3, r[1], r[2]]).collect();
-    let features = Features::row_major(&values[..], 3000, 4).expect("whole rows");
+    let features = Features::row_major(&values[..], 3000, 4).expect("complete rows");
     for precision in PRECISIONS {
         let params = Params { growth: Growth::Symmetric, max_depth: Some(7), gradient_precision: precision, ..small() };
-        let model = trained(params, "binary", &features, &targets).expect("good data").model;
+        let model = trained(params, "binary", &features, &targets).expect("valid data").model;
         let empty = || model.trees.iter().flat_map(|tree| &tree.leaves).filter(|leaf| leaf.count == 0);
         assert!(empty().count() > 10);
         for leaf in empty() {
@@ -52,17 +52,17 @@ fn leaves_without_rows_say_nothing() {
 
 #[test]
 fn the_value_of_a_leaf_is_that_of_its_rows() {
-    // One target is far from all others: sums that it is in have no digits left for them.
+    // One target is far from all others: f32 sums that include it have no precision left for them.
     let mut random = Random(5);
     let values: Vec<f32> = (0..20_000 * 2).map(|_| random.share()).collect();
     let mut targets: Vec<f32> = values.chunks(2).map(|row| row[0] * 3.0 + row[1]).collect();
     targets[4321] = 3e7;
-    let features = Features::row_major(&values[..], 20_000, 2).expect("whole rows");
+    let features = Features::row_major(&values[..], 20_000, 2).expect("complete rows");
     for growth in GROWTHS {
         let params =
             Params { n_estimators: 1, num_leaves: 31, learning_rate: 1.0, min_child_samples: 1, growth, ..small() };
-        let training = trained(params, "squared", &features, &targets).expect("good data");
-        let leaves = Predictor::new(&training.model).and_then(|p| p.leaves(&features)).expect("our own model");
+        let training = trained(params, "squared", &features, &targets).expect("valid data");
+        let leaves = Predictor::new(&training.model).and_then(|p| p.leaves(&features)).expect("a trained model");
         let base = training.model.output.base_scores[0];
         let mut sums = vec![(0.0, 0.0); training.model.trees[0].leaves.len()];
         for (&leaf, &target) in leaves.iter().zip(&targets) {
@@ -97,12 +97,12 @@ fn models_of_huge_targets_can_be_kept() {
 fn splits_that_lose_more_than_f32_can_say_are_kept_finite() {
     let made = Made::new(500, 6);
     let targets: Vec<f32> = made.targets.iter().map(|target| target * 1e24).collect();
-    // Every node of a level is split, whether it gains or not.
+    // Symmetric growth splits every node of a level, whether or not it gains.
     let growth = Growth::Symmetric;
     let params = Params { growth, max_depth: Some(6), reg_lambda: 5.0, min_child_samples: 0, ..small() };
     let model = trained(params, "squared", &made.features(), &targets).expect("finite").model;
     let gains = model.trees.iter().flat_map(|tree| &tree.splits).map(|split| split.gain);
-    assert!(gains.fold(0.0, f32::min) == f32::MIN, "some lose by far");
+    assert!(gains.fold(0.0, f32::min) == f32::MIN, "some splits have a large loss");
     assert_eq!(model.check(), Ok(()));
 }
 
@@ -126,7 +126,7 @@ fn more_rows_for_a_leaf_than_there_can_be_are_no_split() {
     let made = Made::new(500, 8);
     for growth in GROWTHS {
         let params = Params { min_child_samples: usize::MAX, growth, ..small() };
-        let model = trained(params, "squared", &made.features(), &made.targets).expect("good data").model;
+        let model = trained(params, "squared", &made.features(), &made.targets).expect("valid data").model;
         assert!(model.trees.iter().all(|tree| tree.splits.is_empty()));
     }
 }
@@ -136,7 +136,7 @@ fn without_bounds_trees_grow_until_all_is_learned() {
     let mut random = Random(99);
     let values: Vec<f32> = (0..4000 * 3).map(|_| random.share()).collect();
     let targets: Vec<f32> = (0..4000).map(|_| f32::from(random.share() < 0.5)).collect();
-    let features = Features::row_major(&values[..], 4000, 3).expect("whole rows");
+    let features = Features::row_major(&values[..], 4000, 3).expect("complete rows");
     for growth in [Growth::LeafWise, Growth::DepthWise] {
         for precision in PRECISIONS {
             let free = |min_child_samples| {
@@ -150,7 +150,7 @@ fn without_bounds_trees_grow_until_all_is_learned() {
                     gradient_precision: precision,
                     ..small()
                 };
-                let training = trained(params, "binary", &features, &targets).expect("good data");
+                let training = trained(params, "binary", &features, &targets).expect("valid data");
                 rmse(&predictions(&training, &features), &targets)
             };
             let (none, one) = (free(0), free(1));
@@ -161,7 +161,7 @@ fn without_bounds_trees_grow_until_all_is_learned() {
 
 #[test]
 fn empty_categories_do_not_crowd_out_others() {
-    // Eighty categories are only where the other feature is low, eighty where it is high.
+    // Eighty categories occur only where the other feature is low, eighty only where it is high.
     let mut random = Random(3);
     let rows: Vec<(f32, u64)> = (0..8000)
         .map(|_| {
@@ -173,7 +173,7 @@ fn empty_categories_do_not_crowd_out_others() {
     let targets: Vec<f32> = rows.iter().map(|&(high, code)| high * 100.0 + f32::from(code % 8 < 2)).collect();
     let features = Features::row_major(&values[..], 8000, 2).and_then(|f| f.with_categorical(&[1])).expect("rows");
     let params = Params { n_estimators: 1, num_leaves: 4, learning_rate: 1.0, cat_smooth: 0.0, cat_l2: 0.0, ..small() };
-    let training = trained(params, "squared", &features, &targets).expect("good data");
+    let training = trained(params, "squared", &features, &targets).expect("valid data");
     let error = rmse(&predictions(&training, &features), &targets);
     assert!(error < 0.05, "{error}");
 }
@@ -183,15 +183,15 @@ fn features_that_say_nothing_are_not_drawn() {
     let (made, constants) = (Made::new(1000, 9), 60);
     let values: Vec<f32> =
         made.values.chunks(6).flat_map(|row| row.iter().copied().chain((0..constants).map(|_| 1.0))).collect();
-    let features = Features::row_major(&values[..], 1000, 6 + constants).expect("whole rows");
+    let features = Features::row_major(&values[..], 1000, 6 + constants).expect("complete rows");
     for growth in GROWTHS {
         let params = Params { colsample_bytree: 0.05, growth, ..small() };
-        let model = trained(params, "squared", &features, &made.targets).expect("good data").model;
+        let model = trained(params, "squared", &features, &made.targets).expect("valid data").model;
         let split = model.trees.iter().filter(|tree| !tree.splits.is_empty()).count();
         assert!(split > 15, "{growth:?}: {split} of 20 trees");
-        let nothing = Features::row_major(&[1.0_f32; 3000][..], 1000, 3).expect("whole rows");
+        let nothing = Features::row_major(&[1.0_f32; 3000][..], 1000, 3).expect("complete rows");
         let params = Params { colsample_bytree: 0.05, colsample_bynode: 0.5, growth, ..small() };
-        let model = trained(params, "squared", &nothing, &made.targets).expect("good data").model;
+        let model = trained(params, "squared", &nothing, &made.targets).expect("valid data").model;
         assert!(model.trees.iter().all(|tree| tree.splits.is_empty()));
     }
 }
@@ -229,9 +229,9 @@ fn odd_settings_do_no_harm() {
                 ("absolute", made.classes()),
             ] {
                 for weights in [None, Some(weights.clone())] {
-                    let mut data = Dataset::new(&features, targets.clone(), weights, &quantizer).expect("good data");
+                    let mut data = Dataset::new(&features, targets.clone(), weights, &quantizer).expect("valid data");
                     let params = Params { growth, gradient_precision: precision, ..params.clone() };
-                    let trainer = Trainer::new(params.clone(), by_name(objective).expect("ours"));
+                    let trainer = Trainer::new(params.clone(), by_name(objective).expect("known name"));
                     let training = trainer.train(&mut data).expect("legal");
                     assert_eq!(training.model.check(), Ok(()), "{objective} {params:?}");
                     assert!(predictions(&training, &features).iter().all(|p| p.is_finite()), "{objective} {params:?}");
@@ -245,7 +245,7 @@ fn odd_settings_do_no_harm() {
 fn trees_without_splits_do_not_add_up_what_rounding_left() {
     let made = Made::new(500, 4);
     let params = Params { min_child_samples: 1000, n_estimators: 100, ..small() };
-    let model = trained(params, "multiclass:3", &made.features(), &made.three_classes()).expect("good data").model;
-    // The base scores fit best already, to the last digit that scores of training have.
+    let model = trained(params, "multiclass:3", &made.features(), &made.three_classes()).expect("valid data").model;
+    // The base scores are already optimal to the precision of training scores.
     assert!(model.trees.iter().all(|tree| tree.leaves.len() == 1 && tree.leaves[0].value == 0.0));
 }

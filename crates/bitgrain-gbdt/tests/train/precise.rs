@@ -1,4 +1,4 @@
-//! Features whose values f32 does not tell apart.
+//! Features whose values f32 would merge.
 
 use bitgrain_gbdt::feature::{BinLayout, Features, Quantizer};
 use bitgrain_gbdt::metric::{self, MetricInput};
@@ -12,7 +12,8 @@ use crate::small;
 
 const ROWS: usize = 3000;
 
-/// Identifiers, milliseconds a second apart, close fractions, noise, and a target that depends on all of them.
+/// Identifiers, timestamps one second apart in milliseconds, close fractions, noise, and a target that depends on all
+/// of them.
 fn table() -> (Vec<f64>, Vec<f64>) {
     let mut random = Random(11);
     let mut columns = vec![Vec::new(); 4];
@@ -31,13 +32,13 @@ fn table() -> (Vec<f64>, Vec<f64>) {
 }
 
 fn features(values: &[f64]) -> Features<'_> {
-    Features::column_major(values, ROWS, 4).expect("whole columns")
+    Features::column_major(values, ROWS, 4).expect("complete columns")
 }
 
 #[test]
 fn identifiers_and_timestamps_have_the_bins_that_their_values_need() {
     let (values, targets) = table();
-    let data = Dataset::new(&features(&values), targets, None, &Quantizer::default()).expect("good data");
+    let data = Dataset::new(&features(&values), targets, None, &Quantizer::default()).expect("valid data");
     for feature in [0, 1, 2] {
         let cuts = data.cuts().precise_cuts(feature).expect("more digits than f32 has");
         assert!(cuts.len() + 1 >= [256, 256, 100][feature], "feature {feature}: {} cuts", cuts.len());
@@ -59,9 +60,9 @@ fn identifiers_and_timestamps_have_the_bins_that_their_values_need() {
 }
 
 fn train(values: &[f64], targets: &[f64], params: Params) -> (Model, f64) {
-    let mut data = Dataset::new(&features(values), targets.to_vec(), None, &Quantizer::default()).expect("good data");
-    let trainer = Trainer::new(params, by_name("squared").expect("ours"));
-    let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
+    let mut data = Dataset::new(&features(values), targets.to_vec(), None, &Quantizer::default()).expect("valid data");
+    let trainer = Trainer::new(params, by_name("squared").expect("known name"));
+    let training = trainer.metric(metric::by_name("rmse").expect("known name")).train(&mut data).expect("valid data");
     (training.model, training.history.last().expect("rounds")[0].value)
 }
 
@@ -74,20 +75,21 @@ fn raw_values_predict_as_their_bins_did() {
     let kept = Model::from_bytes(&model.to_bytes().expect("a model")).expect("its own file");
     let predictions = Predictor::new(&kept).and_then(|p| p.predict(&features(&values))).expect("the same features");
     let evaluated = MetricInput { targets: &targets, weights: None, predictions: &predictions };
-    assert_eq!(metric::by_name("rmse").expect("ours").evaluate(&evaluated), Ok(measured));
+    assert_eq!(metric::by_name("rmse").expect("known name").evaluate(&evaluated), Ok(measured));
 }
 
 #[test]
 fn numbers_that_f32_holds_train_the_same_model_beside_a_column_that_needs_more() {
     let (values, targets) = table();
-    // Only noise, rounded as it is compared; then the same beside a constant that is no f32 number.
+    // Only noise, rounded to f32 as training compares it; then the same next to a constant that is not exact in f32.
     let noise = &values[3 * ROWS..];
     let train = |columns: Vec<f64>| {
         let n_features = columns.len() / ROWS;
-        let features = Features::column_major(&columns[..], ROWS, n_features).expect("whole columns");
-        let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("good data");
-        let model = Trainer::new(small(), by_name("squared").expect("ours")).train(&mut data).expect("good data").model;
-        let predictor = Predictor::new(&model).expect("our own model");
+        let features = Features::column_major(&columns[..], ROWS, n_features).expect("complete columns");
+        let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("valid data");
+        let model =
+            Trainer::new(small(), by_name("squared").expect("known name")).train(&mut data).expect("valid data").model;
+        let predictor = Predictor::new(&model).expect("a trained model");
         (model.comparison, predictor.predict(&features).expect("the same features"))
     };
     let (alone, want) = train(noise.to_vec());
@@ -109,9 +111,10 @@ fn training_goes_on_from_either_comparison_to_the_other() {
         let mut data = Dataset::new(&features(second), targets.clone(), None, &Quantizer::default())
             .and_then(|data| data.start_from(&model, &features(second)))
             .expect("the same features");
-        let trainer = Trainer::new(small(), by_name("squared").expect("ours")).continue_from(&model);
-        let rmse = metric::by_name("rmse").expect("ours");
-        let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
+        let trainer = Trainer::new(small(), by_name("squared").expect("known name")).continue_from(&model);
+        let rmse = metric::by_name("rmse").expect("known name");
+        let training =
+            trainer.metric(metric::by_name("rmse").expect("known name")).train(&mut data).expect("valid data");
         assert_eq!(training.model.comparison, Comparison::F64);
         assert_eq!(raw(&training.model.truncated(20), second), raw(&model, second));
         let predictions = raw(&training.model, second);
@@ -128,9 +131,9 @@ fn fractions_that_f32_merges_need_half_a_bin_of_rows_to_be_kept_apart() {
         let value = |row: usize| if row < rare { close(row) } else { (row % 50) as f64 + 0.5 };
         let column: Vec<f64> = (0..ROWS).map(value).collect();
         let features = Features::column_major(&column[..], ROWS, 1).expect("a column");
-        Quantizer::default().compute_cuts(&features, None).expect("good data").precise_cuts(0).is_some()
+        Quantizer::default().compute_cuts(&features, None).expect("valid data").precise_cuts(0).is_some()
     };
-    // Half a bin of 256 is 5.9 of 3,000 rows.
+    // Half of one of 256 bins is 5.9 of 3,000 rows.
     assert_eq!([2, 5, 6, 100].map(is_precise), [false, false, true, true]);
 }
 
@@ -146,19 +149,19 @@ fn category_codes_are_rounded_to_f32_in_training_and_prediction_of_every_model()
     let exact: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
     let close: Vec<f64> = codes.iter().enumerate().map(|(at, &code)| near(code, at)).collect();
     let targets: Vec<f64> = codes.iter().map(|&code| f64::from(code * 7 % 4)).collect();
-    // Beside a column of identifiers, which makes it a model of f64, and beside a constant.
+    // Next to a column of identifiers, which makes the model compare in f64, and next to a constant.
     for (beside, comparison) in [(1e9, Comparison::F64), (0.0, Comparison::F32)] {
         let others: Vec<f64> = (0..ROWS).map(|row| beside + if beside > 0.0 { row as f64 } else { 0.0 }).collect();
         let columns = |codes: &[f64]| [codes, &others].concat();
         let (exact, close) = (columns(&exact), columns(&close));
         let predictions = |trained: &[f64], asked: &[f64]| {
             let data = Dataset::new(&with_codes(trained), targets.clone(), None, &Quantizer::default());
-            let trainer = Trainer::new(small(), by_name("squared").expect("ours"));
-            let model = trainer.train(&mut data.expect("codes")).expect("good data").model;
+            let trainer = Trainer::new(small(), by_name("squared").expect("known name"));
+            let model = trainer.train(&mut data.expect("codes")).expect("valid data").model;
             assert_eq!(model.comparison, comparison);
             let by_row: Vec<f64> =
                 (0..ROWS).map(|row| model.raw_scores_of(&[asked[row], asked[ROWS + row]])[0]).collect();
-            let predictor = Predictor::new(&model).expect("our own model");
+            let predictor = Predictor::new(&model).expect("a trained model");
             let all = predictor.predict(&with_codes(asked)).expect("the same features");
             assert!(all == by_row, "{comparison:?}: as the definition says");
             all

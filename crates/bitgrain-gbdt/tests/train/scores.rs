@@ -1,4 +1,4 @@
-//! Training knows the scores that its model predicts.
+//! Training scores equal the predictions of the model.
 
 use bitgrain_gbdt::feature::{Features, Quantizer};
 use bitgrain_gbdt::gradient::GradientPrecision;
@@ -13,7 +13,7 @@ use crate::{predictions, small};
 const OBJECTIVES: [&str; 9] =
     ["squared", "absolute", "huber:0.9", "quantile:0.3", "poisson", "gamma", "tweedie:1.5", "binary", "multiclass:3"];
 
-/// Targets that an objective takes.
+/// Returns targets that an objective accepts.
 fn targets(made: &Made, objective: &str) -> Vec<f32> {
     match objective {
         "binary" => made.classes(),
@@ -59,15 +59,15 @@ fn histories_are_the_metrics_of_predictions() {
             let quantizer = Quantizer::default();
             let (own, other) = (targets(&made, objective), targets(&held, objective));
             let mut data =
-                Dataset::new(&made.categorical(), own.clone(), Some(weights.clone()), &quantizer).expect("good data");
+                Dataset::new(&made.categorical(), own.clone(), Some(weights.clone()), &quantizer).expect("valid data");
             let valid = data.like(&held.categorical(), other.clone(), None).expect("the same features");
-            let made_objective = by_name(objective).expect("ours");
+            let made_objective = by_name(objective).expect("known name");
             let metric = made_objective.metric();
             let trainer = Trainer::new(params.clone(), made_objective).metric(metric).valid(&valid).watch_train();
-            let training = trainer.train(&mut data).expect("good data");
-            let metric = by_name(objective).expect("ours").metric();
+            let training = trainer.train(&mut data).expect("valid data");
+            let metric = by_name(objective).expect("known name").metric();
             for (round, history) in training.history.iter().enumerate() {
-                let predictor = Predictor::new(&training.model).expect("our own model").with_rounds(round + 1);
+                let predictor = Predictor::new(&training.model).expect("a trained model").with_rounds(round + 1);
                 for value in history {
                     let (features, targets, weights) = match value.data {
                         EvalSet::Train => (made.categorical(), &own, Some(&weights[..])),
@@ -94,10 +94,11 @@ fn a_large_mean_costs_nothing() {
     let features = Features::column_major(&x[..], x.len(), 1).expect("a column");
     let error = |objective: &str, offset: f64| {
         let targets: Vec<f64> = near.iter().map(|target| target + offset).collect();
-        let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("good data");
+        let mut data = Dataset::new(&features, targets.clone(), None, &Quantizer::default()).expect("valid data");
         let trainer =
-            Trainer::new(Params { n_estimators: 300, ..Params::default() }, by_name(objective).expect("ours"));
-        let training = trainer.metric(metric::by_name("rmse").expect("ours")).train(&mut data).expect("good data");
+            Trainer::new(Params { n_estimators: 300, ..Params::default() }, by_name(objective).expect("known name"));
+        let training =
+            trainer.metric(metric::by_name("rmse").expect("known name")).train(&mut data).expect("valid data");
         let error = root_mean_square(&training, &features, &targets);
         let last = training.history.last().expect("rounds")[0].value;
         assert!((last - error).abs() <= 1e-9 * error, "{objective} at {offset}: {last} was measured, {error} is true");
@@ -105,7 +106,7 @@ fn a_large_mean_costs_nothing() {
     };
     for objective in ["squared", "absolute", "quantile:0.5", "huber:50"] {
         let want = error(objective, 0.0);
-        // The last is no f32 number.
+        // The last value is not exact in f32.
         for offset in [1e7, -1e7, 1e12 + 0.5] {
             let got = error(objective, offset);
             assert!((got - want).abs() < 0.02 * want, "{objective}: {got} at {offset}, {want} without");
@@ -128,8 +129,8 @@ fn scores_stay_finite_at_any_learning_rate() {
             for growth in [Growth::LeafWise, Growth::Symmetric] {
                 let params = Params { n_estimators: 60, learning_rate, min_child_weight: 0.0, growth, ..small() };
                 let mut data = crate::dataset(&made.features(), &targets(&made, objective));
-                let trainer = Trainer::new(params, by_name(objective).expect("ours"));
-                let metric = by_name(objective).expect("ours").metric();
+                let trainer = Trainer::new(params, by_name(objective).expect("known name"));
+                let metric = by_name(objective).expect("known name").metric();
                 let training = trainer.metric(metric).train(&mut data).expect("finite gradients");
                 let predictions = predictions(&training, &made.features());
                 assert!(predictions.iter().all(|p| p.is_finite()), "{objective} at {learning_rate}");

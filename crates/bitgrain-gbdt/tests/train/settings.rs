@@ -1,4 +1,4 @@
-//! Settings outside their range.
+//! Parameters out of range.
 
 use bitgrain_gbdt::parameter::ParameterError;
 use bitgrain_gbdt::train::{Params, SampleStrategy, TrainError};

@@ -1,4 +1,4 @@
-//! Metrics, callbacks, early stopping, going on, cross-validation.
+//! Metrics, callbacks, early stopping, continued training, cross-validation.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use crate::data::Made;
 use crate::{dataset, predictions, rmse, small, trained};
 
 fn squared() -> Box<dyn Objective> {
-    by_name("squared").expect("ours")
+    by_name("squared").expect("known name")
 }
 
 #[test]
@@ -21,11 +21,11 @@ fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
     let mut data = dataset(&made.features(), &made.targets);
     let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
     let training = Trainer::new(small(), squared())
-        .metric(metric::by_name("rmse").expect("ours"))
+        .metric(metric::by_name("rmse").expect("known name"))
         .valid(&valid)
         .watch_train()
         .train(&mut data)
-        .expect("good data");
+        .expect("valid data");
     let last = training.history.last().expect("a round");
     let of = |data: EvalSet| last.iter().find(|metric| metric.data == data).expect("watched").value;
     let (on_train, on_valid) = (
@@ -38,21 +38,21 @@ fn metrics_of_a_round_are_those_of_the_model_up_to_it() {
 #[test]
 fn several_validation_data_are_measured_and_the_first_decides() {
     let (made, first, mut second) = (Made::new(800, 1), Made::new(400, 2), Made::new(300, 3));
-    // The more is learned, the worse it gets here.
+    // Negated targets: more training makes the metric worse.
     second.targets.iter_mut().for_each(|target| *target = -*target);
     let mut data = dataset(&made.features(), &made.targets);
     let like = |other: &Made| data.like(&other.features(), other.targets.clone(), None).expect("the same features");
     let valid = [like(&first), like(&second)];
     let params = Params { n_estimators: 1000, learning_rate: 0.5, early_stopping_rounds: Some(5), ..small() };
     let mut fit = |order: &[usize]| {
-        let trainer = Trainer::new(params.clone(), squared()).metric(metric::by_name("rmse").expect("ours"));
-        order.iter().fold(trainer, |trainer, &at| trainer.valid(&valid[at])).train(&mut data).expect("good data")
+        let trainer = Trainer::new(params.clone(), squared()).metric(metric::by_name("rmse").expect("known name"));
+        order.iter().fold(trainer, |trainer, &at| trainer.valid(&valid[at])).train(&mut data).expect("valid data")
     };
     let (one, both, turned) = (fit(&[0]), fit(&[0, 1]), fit(&[1, 0]));
     let of = |training: &bitgrain_gbdt::train::Training, data: EvalSet| -> Vec<f64> {
         training.history.iter().flatten().filter(|metric| metric.data == data).map(|metric| metric.value).collect()
     };
-    // More to look at changes nothing.
+    // Further validation sets do not change the result.
     assert_eq!((&one.model, one.best_round), (&both.model, both.best_round));
     assert_eq!(of(&one, EvalSet::Valid), of(&both, EvalSet::Valid));
     let rounds = both.history.len().min(turned.history.len());
@@ -70,10 +70,10 @@ fn training_stops_when_nothing_improves_and_keeps_the_best() {
     let valid = data.like(&other.features(), other.targets.clone(), None).expect("the same features");
     let params = Params { n_estimators: 1000, learning_rate: 0.5, early_stopping_rounds: Some(5), ..small() };
     let training = Trainer::new(params, squared())
-        .metric(metric::by_name("rmse").expect("ours"))
+        .metric(metric::by_name("rmse").expect("known name"))
         .valid(&valid)
         .train(&mut data)
-        .expect("good data");
+        .expect("valid data");
     let best = training.best_round.expect("watched");
     assert_eq!(training.model.trees.len(), best + 1);
     assert_eq!(training.history.len(), best + 1 + 5);
@@ -91,7 +91,7 @@ fn a_callback_sees_every_round_and_may_end_it() {
             if round.index == 6 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .train(&mut dataset(&made.features(), &made.targets))
-        .expect("good data");
+        .expect("valid data");
     assert_eq!(training.model.trees.len(), 7);
     assert_eq!(seen, (0..7).map(|index| (index, 20)).collect::<Vec<_>>());
 }
@@ -100,15 +100,16 @@ fn a_callback_sees_every_round_and_may_end_it() {
 fn going_on_is_like_never_having_stopped() {
     let made = Made::new(3000, 6);
     let features = made.features();
-    let half = trained(Params { n_estimators: 10, ..small() }, "squared", &features, &made.targets).expect("good data");
+    let half =
+        trained(Params { n_estimators: 10, ..small() }, "squared", &features, &made.targets).expect("valid data");
     let mut data = dataset(&features, &made.targets).start_from(&half.model, &features).expect("the same features");
     let more = Trainer::new(Params { n_estimators: 10, ..small() }, squared())
         .continue_from(&half.model)
         .train(&mut data)
-        .expect("good data");
+        .expect("valid data");
     assert_eq!(more.model.trees.len(), 20);
     assert_eq!(more.model.trees[..10], half.model.trees[..]);
-    let whole = trained(small(), "squared", &features, &made.targets).expect("good data");
+    let whole = trained(small(), "squared", &features, &made.targets).expect("valid data");
     let (a, b) = (predictions(&more, &features), predictions(&whole, &features));
     let (a, b) = (rmse(&a, &made.targets), rmse(&b, &made.targets));
     assert!((a / b - 1.0).abs() < 0.05, "{a} and {b}");
@@ -117,7 +118,7 @@ fn going_on_is_like_never_having_stopped() {
 #[test]
 fn going_on_needs_data_that_starts_there() {
     let made = Made::new(500, 7);
-    let half = trained(small(), "squared", &made.features(), &made.targets).expect("good data");
+    let half = trained(small(), "squared", &made.features(), &made.targets).expect("valid data");
     let mut data = dataset(&made.features(), &made.targets);
     let error = Trainer::new(small(), squared()).continue_from(&half.model).train(&mut data).expect_err("no scores");
     assert!(matches!(error, TrainError::Continue { .. }), "{error}");
@@ -125,7 +126,7 @@ fn going_on_needs_data_that_starts_there() {
 
 #[test]
 fn an_objective_of_ones_own() {
-    /// Half the squared error, twice.
+    /// Squared error without the factor 1/2.
     struct Own;
     impl Objective for Own {
         fn name(&self) -> String {
@@ -150,7 +151,7 @@ fn an_objective_of_ones_own() {
     let made = Made::new(2000, 8);
     let mut data = dataset(&made.features(), &made.targets);
     let training =
-        Trainer::new(Params { n_estimators: 60, ..small() }, Box::new(Own)).train(&mut data).expect("good data");
+        Trainer::new(Params { n_estimators: 60, ..small() }, Box::new(Own)).train(&mut data).expect("valid data");
     assert_eq!(training.model.output.objective, "own");
     assert!(rmse(&predictions(&training, &made.features()), &made.targets) < 0.5);
     let mut targets = made.targets.clone();
@@ -165,16 +166,16 @@ fn every_fold_is_held_back_once() {
     let classes = made.classes();
     let data = dataset(&made.features(), &classes);
     let trainer = |_| {
-        Trainer::new(small(), by_name("binary").expect("ours"))
-            .metric(metric::by_name("auc").expect("ours"))
-            .metric(metric::by_name("logloss").expect("ours"))
+        Trainer::new(small(), by_name("binary").expect("known name"))
+            .metric(metric::by_name("auc").expect("known name"))
+            .metric(metric::by_name("logloss").expect("known name"))
     };
     let folds = CrossValidation { folds: 4, stratified: true, seed: 1 };
-    let result = folds.run(&data, trainer).expect("good data");
+    let result = folds.run(&data, trainer).expect("valid data");
     assert_eq!((result.trainings.len(), result.metrics.len()), (4, 2));
     let auc = &result.metrics[0];
     assert!(auc.name == "auc" && auc.values.len() == 4 && auc.mean > 0.9 && auc.deviation < 0.05, "{auc:?}");
-    assert_eq!(folds.run(&data, trainer).expect("good data"), result);
+    assert_eq!(folds.run(&data, trainer).expect("valid data"), result);
     for folds in [0, 1, 3001] {
         let error = CrossValidation { folds, ..CrossValidation::default() }.run(&data, trainer);
         assert!(matches!(error, Err(TrainError::Folds { rows: 3000, .. })), "{folds}");
@@ -185,9 +186,9 @@ fn every_fold_is_held_back_once() {
 fn importance_finds_what_the_target_depends_on() {
     let (made, other) = (Made::new(4000, 10), Made::new(2000, 11));
     let model = trained(Params { n_estimators: 60, ..small() }, "squared", &made.features(), &made.targets)
-        .expect("good data")
+        .expect("valid data")
         .model;
-    let metric = metric::by_name("r2").expect("ours");
+    let metric = metric::by_name("r2").expect("known name");
     let features = other.features();
     let targets: Vec<f64> = other.targets.iter().map(|&target| f64::from(target)).collect();
     let data = Measured { features: &features, targets: &targets, weights: None };
