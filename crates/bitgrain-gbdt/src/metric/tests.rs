@@ -121,7 +121,7 @@ fn bad_rows_and_weights_are_refused_by_every_metric() {
         odd[if outputs == 3 { 2 * rows + 3 } else { 3 }] = f64::NAN;
         let error = value(name, &targets, &odd, None).expect_err("NaN");
         assert!(matches!(&error, MetricError::Row { row: 3, .. }), "{name}: {error}");
-        assert!(error.to_string().contains(&format!(": {name}")), "{error}");
+        assert!(error.to_string().contains(&format!("`{name}")), "{error}");
         let refused = |weights: &[f32]| value(name, &targets, &predictions, Some(weights)).expect_err("bad weights");
         assert_eq!(refused(&vec![0.0; rows]), SampleError::NoWeight.into(), "{name}");
         assert_eq!(refused(&[1.0]), SampleError::WeightCount { weights: 1, rows }.into(), "{name}");

@@ -42,7 +42,7 @@ pub enum TableError {
         source: CsvError,
     },
     /// A record with another number of fields than the first one.
-    #[error("{}, line {line}: found {found} fields, expected {expected} as in the first line", path.display())]
+    #[error("{}, line {line}: expected {expected} fields as in the first line, found {found}", path.display())]
     Ragged {
         /// Path of the file.
         path: PathBuf,

@@ -95,11 +95,11 @@ fn columns_can_be_texts_or_passed_over_by_request() {
 fn bad_files_are_refused_with_their_line() {
     assert_eq!(
         message(from_text("a,b\n1,2\n\n1,2,3\n")),
-        "t.csv, line 4: found 3 fields, expected 2 as in the first line"
+        "t.csv, line 4: expected 2 fields as in the first line, found 3"
     );
     assert_eq!(
         message(from_text("a,b\n\"x\ny\",2\n1\n")),
-        "t.csv, line 4: found 1 fields, expected 2 as in the first line"
+        "t.csv, line 4: expected 2 fields as in the first line, found 1"
     );
     assert_eq!(message(from_text("a,b\n1,\"2\n")), "t.csv, line 2: the quote that opens here is never closed");
     assert!(message(from_text("a,b\n1,2\n3,\0\n")).starts_with("t.csv, line 3: NUL byte"));
@@ -116,7 +116,7 @@ fn errors_of_later_parts_count_lines_from_the_start() {
     text += "1\n";
     text += &"1.25,2.5\n".repeat(900_000);
     text += "1,2,3\n";
-    assert_eq!(message(from_text(&text)), "t.csv, line 900002: found 1 fields, expected 2 as in the first line");
+    assert_eq!(message(from_text(&text)), "t.csv, line 900002: expected 2 fields as in the first line, found 1");
 }
 
 #[test]
