@@ -16,8 +16,7 @@ use crate::narrow::narrow;
 /// use bitgrain_gbdt::feature::BinCuts;
 /// let cuts = BinCuts::new(&[vec![0.5, 2.0], vec![]], vec![true, false])?;
 /// assert_eq!([0.5, 0.6, 9.0, f32::NAN].map(|value| cuts.bin(0, value)), [0, 1, 2, 3]);
-/// assert_eq!(cuts.map().feature_offsets(), [0, 4, 5]); // three value bins and one for missing values, then a single
-/// bin
+/// assert_eq!(cuts.map().feature_offsets(), [0, 4, 5]); // three value bins, a missing-value bin; one bin
 /// # Ok::<(), bitgrain_gbdt::feature::FeatureError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -10,9 +10,9 @@ use super::{BinCuts, BinMap, Features};
 
 /// Source of bins: raw features with their cuts, or a matrix of bins in any layout.
 ///
-/// Bins are written in column-major order: the bin of `features[i]` in row `rows.start + r` goes to `out[i * rows.len()
-/// + r]`. Features must be distinct and may be in any order. Request many features per call, because row-major layouts
-/// are then traversed once for all of them. A few thousand rows per call stay in cache.
+/// Bins are written in column-major order: with `n = rows.len()`, the bin of `features[f]` in row `rows.start + r` goes
+/// to `out[f * n + r]`. Features must be distinct and may be in any order. Request many features per call, because
+/// row-major layouts are then traversed once for all of them. A few thousand rows per call stay in cache.
 pub(crate) trait BinSource: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;

@@ -11,7 +11,7 @@ pub(crate) fn apply(link: Link, scores: &mut [f64]) {
         Link::Identity => {}
         Link::Logistic { slope } => scores.iter_mut().for_each(|score| *score = 1.0 / (1.0 + (-slope * *score).exp())),
         Link::Exponential => scores.iter_mut().for_each(|score| *score = score.min(LARGEST_EXPONENT).exp()),
-        // Equal to ln(1 + exp(score)), but exact for large scores, whose exponential would overflow.
+        // Equal to ln(1 + exp(score)), whose exponential would overflow for large scores.
         Link::Softplus => scores.iter_mut().for_each(|score| *score = score.max(0.0) + (-score.abs()).exp().ln_1p()),
         Link::SignedSquare => scores.iter_mut().for_each(|score| *score *= score.abs()),
         Link::Step => scores.iter_mut().for_each(|score| *score = f64::from(u8::from(*score > 0.0))),
