@@ -71,7 +71,8 @@ pub enum FeatureError {
     },
     /// A value of a categorical feature that is not a category code.
     #[error(
-        "value {value} of row {row}, feature {feature} (0-based) is not a category code; codes are integers from 0 to 16777215"
+        "value {value} of row {row}, feature {feature} (0-based) is not a category code; codes are integers \
+         from 0 to 16777215"
     )]
     InvalidCategory {
         /// Index of the first such row.
@@ -91,7 +92,8 @@ pub enum FeatureError {
     },
     /// Row pointers that do not partition the entries.
     #[error(
-        "sparse row {row} (0-based) spans entries {start}..{end} of {entries}; row pointers must ascend from 0 to the number of entries"
+        "sparse row {row} (0-based) spans entries {start}..{end} of {entries}; row pointers must ascend \
+         from 0 to the number of entries"
     )]
     RowEntries {
         /// Index of the first such row.

@@ -109,7 +109,8 @@ pub enum GradientError {
     },
     /// A gradient or hessian that is not finite, or a negative hessian.
     #[error(
-        "gradient {grad} and hessian {hess} of row {row} (0-based) are invalid; both must be finite and hessians at least 0"
+        "gradient {grad} and hessian {hess} of row {row} (0-based) are invalid; both must be finite \
+         and hessians at least 0"
     )]
     Value {
         /// Index of the first such row.

@@ -82,7 +82,10 @@ pub enum TableError {
         reason: String,
     },
     /// A column type without a number or string per row.
-    #[error("{}: column `{column}` has unsupported type {kind}; skip it, or store it as numbers or strings", path.display())]
+    #[error(
+        "{}: column `{column}` has unsupported type {kind}; skip it, or store it as numbers or strings",
+        path.display()
+    )]
     Unsupported {
         /// Path of the file.
         path: PathBuf,

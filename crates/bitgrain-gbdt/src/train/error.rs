@@ -39,8 +39,8 @@ pub enum TrainError {
     },
     /// A gradient or hessian of the objective that is not finite, or a negative hessian.
     #[error(
-        "the objective returned gradient {grad} and hessian {hess} for row {row} (0-based) in round {round}; both must be \
-         finite and hessians at least 0"
+        "the objective returned gradient {grad} and hessian {hess} for row {row} (0-based) in round {round}; \
+         both must be finite and hessians at least 0"
     )]
     Gradient {
         /// Index of the first such row.
