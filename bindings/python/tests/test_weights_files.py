@@ -176,7 +176,7 @@ def test_a_budget_is_kept_and_a_plan_can_be_followed(model: Path, tmp_path: Path
     assert good.plan.relative_rmse <= 0.03
     with pytest.raises(bitgrain.errors.InputError, match="too few"):
         bitgrain.quantize_file(model, first, budget="1kB")
-    with pytest.raises(bitgrain.errors.InputError, match="cannot be reached"):
+    with pytest.raises(bitgrain.errors.InputError, match="cannot reach"):
         bitgrain.quantize_file(model, first, max_rmse=1e-12, candidates=["int4"])
 
 
@@ -282,7 +282,7 @@ def test_bad_requests_are_refused_and_write_nothing(model: Path, state: dict[str
         bitgrain.quantize_file(model, out, "q8_0", keep={"blk.9*": "keep"})
     with pytest.raises(KeyError, match=r"blk\.0\.weight"):
         bitgrain.open_model(model)["blk.0.weigth"]
-    with pytest.raises(bitgrain.errors.InputError, match="name the output"):
+    with pytest.raises(bitgrain.errors.InputError, match="unknown output extension"):
         bitgrain.quantize_file(model, tmp_path / "out.bin", "q8_0")
     with pytest.raises(bitgrain.errors.InputError, match="is the input"):
         bitgrain.quantize_file(model, model, "int8")

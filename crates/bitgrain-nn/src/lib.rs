@@ -1,9 +1,9 @@
-//! Model weights: files of them, and networks that run on them.
+//! Model weights: model files, and networks that run on quantized weights.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`model`] | model files: open, inspect, quantize, plan mixed precision, compare, report |
-//! | [`network`] | networks: layers, weights in every format, training, calibration, files, sentence embeddings, products on codes |
+//! | [`network`] | networks: layers, weights in any format, training, calibration, files, sentence embeddings, products on codes |
 //!
 //! Work runs on the threads of the current rayon pool. Results do not depend on the number of threads.
 

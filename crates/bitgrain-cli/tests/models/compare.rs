@@ -125,7 +125,7 @@ fn what_cannot_be_compared_is_an_error() {
     fs::write(&words, "no model").expect("written");
     let said = refused(&["compare", &model, &other]);
     assert!(said.contains("nothing to compare") && said.contains("`layer.0.weight`") && said.contains("`w`"), "{said}");
-    assert!(refused(&["compare", &model, &words]).contains("is no model"));
+    assert!(refused(&["compare", &model, &words]).contains("unknown model format"));
     assert!(refused(&["compare", &at(&folder, "missing"), &model]).contains("missing: "));
     let page = at(&folder, "nowhere/report.html");
     assert!(refused(&["compare", &model, &model, "--report", &page]).contains("nowhere"));

@@ -1,4 +1,4 @@
-//! What is different between two models, tensor by tensor.
+//! Comparison of two models, tensor by tensor.
 
 use std::collections::HashMap;
 
@@ -11,28 +11,28 @@ use crate::model::pieces::{self, Progress};
 use crate::model::stats::{BARS, histogram};
 use crate::model::{ModelFile, ModelFileError, ModelTensor};
 
-/// Two models side by side.
+/// Differences between two models.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelComparison {
-    /// Tensors that both have, in the order of the first.
+    /// Tensors in both models, in the order of the first.
     pub tensors: Vec<Row>,
-    /// All weights together, each counting once. Integers such as positions do not count: their size would hide any
-    /// error.
+    /// Figures over all weights, each counted once. Integer tensors such as position indices are excluded: their
+    /// magnitude would hide any error.
     pub overall: Figures,
-    /// Names that only the first has.
+    /// Names of tensors only in the first model.
     pub only_in_first: Vec<String>,
-    /// Names that only the second has.
+    /// Names of tensors only in the second model.
     pub only_in_second: Vec<String>,
     /// Names of tensors that cannot be compared, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Bytes of the first's tensors.
+    /// Size of the first model's tensors in bytes.
     pub first_bytes: u64,
-    /// Bytes of the second's tensors.
+    /// Size of the second model's tensors in bytes.
     pub second_bytes: u64,
 }
 
 impl ModelComparison {
-    /// How many times smaller the second model is than the first, or larger.
+    /// Returns the ratio of the two sizes, at least 1, and whether the second model is `"smaller"` or `"larger"`.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
     pub fn size_change(&self) -> (f64, &'static str) {
@@ -41,67 +41,67 @@ impl ModelComparison {
     }
 }
 
-/// One tensor in both.
+/// A tensor that both models have.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the tensor.
     pub name: String,
-    /// Its shape, outermost first.
+    /// Shape, outermost dimension first.
     pub shape: Vec<u64>,
-    /// How the first stores it.
+    /// Encoding in the first model.
     pub first: String,
-    /// How the second stores it.
+    /// Encoding in the second model.
     pub second: String,
-    /// Bytes in the first.
+    /// Size in the first model in bytes.
     pub first_bytes: u64,
-    /// Bytes in the second.
+    /// Size in the second model in bytes.
     pub second_bytes: u64,
-    /// What was lost.
+    /// Error of the second model relative to the first.
     pub figures: Figures,
-    /// The signal-to-noise ratio in dB that the best quantizer with as many levels reaches on normally distributed
-    /// weights; `None` if the second stores floats.
+    /// Signal-to-noise ratio in dB of the optimal scalar quantizer with the same number of levels on normally
+    /// distributed weights; `None` if the second model stores floats.
     pub optimum_db: Option<f64>,
-    /// The ratio in dB that nothing at as many bits per weight can pass on such weights.
+    /// Upper bound in dB (rate-distortion limit) for normally distributed weights at the same bits per weight.
     pub limit_db: f64,
-    /// Values of the first and of the second in equal parts of the range of both.
+    /// Histograms of both tensors over `range`.
     pub histograms: [Vec<u64>; 2],
-    /// That range.
+    /// Smallest and largest finite value in either tensor.
     pub range: (f32, f32),
 }
 
 impl Row {
-    /// How many numbers it holds.
+    /// Returns the number of values.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Whether nothing is different.
+    /// Returns whether both tensors have equal values.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.figures.exact
     }
 }
 
-/// How far two tensors are apart.
+/// Error figures of one tensor relative to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
-    /// Cosine of the angle between them.
+    /// Cosine similarity.
     pub cosine: f64,
-    /// Largest difference.
+    /// Largest absolute difference.
     pub max_error: f64,
     /// Root mean square of the differences.
     pub rmse: f64,
-    /// That over the root mean square of the first.
+    /// `rmse` divided by the root mean square of the first tensor.
     pub relative_rmse: f64,
-    /// Whether nothing that counts is different. JSON has no infinity, so there only this tells an exact copy from one
-    /// that is infinitely wrong: `snr_db` is null for both.
+    /// Whether all finite values are equal. JSON cannot represent infinity, so `snr_db` is null both for an exact copy
+    /// and for an infinite error; this flag tells them apart.
     pub exact: bool,
-    /// Signal-to-noise ratio in dB; `None` if nothing is different.
+    /// Signal-to-noise ratio in dB; `None` if `exact`.
     pub snr_db: Option<f64>,
-    /// Numbers that are NaN or infinite in the first, and count in none of the figures.
+    /// Number of values that are NaN or infinite in the first tensor. They are excluded from all other figures.
     pub non_finite: u64,
-    /// Numbers that are NaN or infinite in the second and finite in the first: infinite errors.
+    /// Number of values that are finite in the first tensor and NaN or infinite in the second: infinite errors.
     pub non_finite_in_second: u64,
 }
 
@@ -121,10 +121,11 @@ impl From<Fidelity> for Figures {
     }
 }
 
-/// Compares every tensor that both models have.
+/// Compares all tensors that both models have.
 ///
 /// # Errors
-/// [`ModelFileError::Interrupted`] if `progress` says so, and what reading brings. Tensors that cannot be dequantized, or have different shapes, are listed instead.
+/// Returns [`ModelFileError::Interrupted`] if `progress` cancels, and I/O errors. Tensors that cannot be dequantized or
+/// whose shapes differ are listed in [`ModelComparison::skipped`] instead.
 pub fn compare(
     first: &ModelFile,
     second: &ModelFile,
@@ -165,7 +166,7 @@ pub fn compare(
     })
 }
 
-/// Bytes of the first model that [`compare`] tells a [`Progress`] about: of the tensors that the second has too.
+/// Returns the bytes that [`compare`] reports to a [`Progress`]: the first model's size of the tensors in both.
 #[must_use]
 pub fn work(first: &ModelFile, second: &ModelFile) -> u64 {
     let names = by_name(second);
@@ -176,7 +177,7 @@ fn by_name(model: &ModelFile) -> HashMap<&str, &ModelTensor> {
     model.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect()
 }
 
-/// Why a tensor has no row.
+/// Reason why a tensor has no row.
 enum Skip {
     Reason(String),
     Error(ModelFileError),
@@ -238,7 +239,8 @@ fn row(a: &ModelTensor, b: &ModelTensor) -> Result<(Row, ErrorSums, usize), Skip
     Ok((row, sums, left.len()))
 }
 
-/// How many values are finite in the first and not in the second. Their errors are infinite, so finite sums have none.
+/// Counts values that are finite in `x` but not in `y`. Each such pair makes `sums.squares` infinite, so finite sums
+/// need no second pass.
 fn broken(x: &[f32], y: &[f32], sums: ErrorSums) -> u64 {
     if sums.squares.is_finite() {
         return 0;

@@ -1,4 +1,4 @@
-//! What can be wrong with a model, a file or a request; each names the file or tensor and what to do.
+//! `ModelFileError`: errors of model files, conversions and plans. Messages name the file or tensor and the fix.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,211 +10,211 @@ use bitgrain_formats::npy::NpyError;
 use bitgrain_formats::npz::NpzError;
 use bitgrain_formats::safetensors::SafetensorsError;
 
-/// Why a model could not be read, converted or compared.
+/// Reason why a model could not be read, converted or compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFileError {
-    /// The file system refused.
+    /// An I/O error.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// A file of no known kind.
-    #[error("{} is no model: it is neither GGUF nor safetensors nor npy nor npz", path.display())]
+    /// A file in an unknown format.
+    #[error("{}: unknown model format; expected GGUF, safetensors, npy or npz", path.display())]
     NotAModel {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A folder without weights.
-    #[error("{} holds neither model.safetensors nor model.safetensors.index.json nor a single model file", path.display())]
+    #[error("{}: no weights found; expected model.safetensors, model.safetensors.index.json or a single model file", path.display())]
     NoWeights {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// A tensor that the index of a sharded model places in a file that does not have it.
-    #[error("{} should hold the tensor `{tensor}`, as the index says, and does not", path.display())]
+    /// A tensor that the index of a sharded model assigns to a shard that lacks it.
+    #[error("{}: missing tensor `{tensor}`, which the index assigns to this shard", path.display())]
     NotInShard {
-        /// The shard.
+        /// Path of the shard.
         path: PathBuf,
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
     },
     /// Not a readable GGUF file.
     #[error("{}: {source}", path.display())]
     Gguf {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's error.
         source: GgufError,
     },
     /// Not a readable safetensors file or index.
     #[error("{}: {source}", path.display())]
     Safetensors {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's error.
         source: SafetensorsError,
     },
     /// Not a readable npy array.
     #[error("{}: {source}", path.display())]
     Npy {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's error.
         source: NpyError,
     },
     /// Not a readable npz archive.
     #[error("{}: {source}", path.display())]
     Npz {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's error.
         source: NpzError,
     },
-    /// The note that says how weights are quantized does not fit the tensors.
-    #[error("{}: the note on quantized weights is wrong for `{tensor}`: {reason}", path.display())]
+    /// The `bitgrain` metadata entry, which describes quantized weights, does not match the tensors.
+    #[error("{}: invalid quantization note for `{tensor}`: {reason}", path.display())]
     Note {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The tensor.
+        /// Name of the tensor, or `*` for the note as a whole.
         tensor: String,
-        /// What does not fit.
+        /// The mismatch.
         reason: &'static str,
     },
-    /// There is no such tensor.
-    #[error("there is no tensor `{name}`{}", nearest.as_ref().map(|near| format!("; there is `{near}`")).unwrap_or_default())]
+    /// An unknown tensor name.
+    #[error("unknown tensor `{name}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NoTensor {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What comes nearest.
+        /// The most similar existing name.
         nearest: Option<String>,
     },
     /// Values of a tensor could not be quantized or dequantized.
     #[error("tensor `{tensor}`: {source}")]
     Codec {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// What is wrong.
+        /// The codec's error.
         source: CodecErr,
     },
-    /// The tensor's values are beyond what the format can hold.
-    #[error("tensor `{tensor}` has values that {format} cannot hold: they would become infinite")]
+    /// A tensor with values outside the range of the format.
+    #[error("tensor `{tensor}`: values overflow to infinity in {format}; choose a format with a wider range")]
     Overflow {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// The format.
+        /// Name of the format.
         format: String,
     },
     /// A tensor with more weights than this machine can address.
-    #[error("tensor `{tensor}` has {rows} rows of {cols} weights, more than this machine can address")]
+    #[error("tensor `{tensor}`: {rows} rows of {cols} weights exceed the address space")]
     TooLarge {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its rows.
+        /// Number of rows.
         rows: u64,
-        /// Weights of a row.
+        /// Weights per row.
         cols: u64,
     },
-    /// A tensor in a format that can be listed but not computed with.
-    #[error("tensor `{tensor}` is stored as {kind}, which cannot be dequantized")]
+    /// A tensor in a format that can be listed but not decoded.
+    #[error("tensor `{tensor}`: cannot dequantize {kind}")]
     Unreadable {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Its format.
+        /// Name of its format.
         kind: String,
     },
-    /// A format that the container has no place for.
-    #[error("{container} files cannot hold {format} (tensor `{tensor}`){hint}")]
+    /// A format that the container cannot store.
+    #[error("tensor `{tensor}`: {container} files cannot hold {format}{hint}")]
     Container {
-        /// The kind of file.
+        /// Name of the container.
         container: &'static str,
-        /// The format.
+        /// Name of the format.
         format: String,
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// What would work.
+        /// Suggested alternative, or empty.
         hint: &'static str,
     },
-    /// An output that would replace its own input.
-    #[error("{} is the input: write to another file", path.display())]
+    /// An output that would overwrite its own input.
+    #[error("{}: the output is the input; write to another file", path.display())]
     SameFile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// An output whose name does not say what to write.
-    #[error("{}: name the output .gguf, .safetensors or, for shards, .safetensors.index.json", path.display())]
+    /// An output path whose extension does not select a container.
+    #[error("{}: unknown output extension; use .gguf, .safetensors or, for shards, .safetensors.index.json", path.display())]
     OutputName {
-        /// The file.
+        /// Path of the output.
         path: PathBuf,
     },
-    /// A budget below the smallest file there can be.
-    #[error("{budget} bytes are too few: with the smallest formats the weights take {least} bytes")]
+    /// A budget below the smallest possible size.
+    #[error("budget of {budget} bytes is too small: the weights take at least {least} bytes in the smallest formats")]
     BudgetTooSmall {
-        /// What was asked for.
+        /// Requested size in bytes.
         budget: u64,
-        /// What is possible.
+        /// Smallest possible size in bytes.
         least: u64,
     },
-    /// An error below what any candidate reaches.
-    #[error("a relative RMS error of {wanted} cannot be reached: the best of the formats reach {best:.6}")]
+    /// An error target below the best that any candidate reaches.
+    #[error("cannot reach a relative RMS error of {wanted}: the best formats reach {best:.6}")]
     ErrorTooSmall {
-        /// What was asked for.
+        /// Requested relative RMS error.
         wanted: f64,
-        /// What is possible.
+        /// Smallest relative RMS error of all candidates.
         best: f64,
     },
-    /// A plan that is not one, or not for this model.
+    /// A file that is not a plan, or a plan for another model.
     #[error("{}: {reason}", path.display())]
     Plan {
-        /// The file.
+        /// Path of the plan.
         path: PathBuf,
-        /// What is wrong.
+        /// The mismatch.
         reason: String,
     },
-    /// An importance that is no weight for an error.
-    #[error("importance {index} of `{tensor}` is {value}: importances are finite and not negative")]
+    /// A negative or non-finite importance.
+    #[error("importance {index} (0-based) of `{tensor}` is `{value}`; importances must be finite and non-negative")]
     ImportanceValue {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Which of its numbers.
+        /// 0-based index of the value.
         index: usize,
-        /// The number.
+        /// The value.
         value: f32,
     },
-    /// Importances that do not fit a tensor's columns.
-    #[error("the importances of `{tensor}` are {found} numbers, its rows have {cols}")]
+    /// A vector of importances whose length does not match the tensor's columns.
+    #[error("found {found} importances for `{tensor}`, whose rows have {cols} columns")]
     Importance {
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// Numbers there are.
+        /// Number of importances.
         found: u64,
-        /// Numbers there should be.
+        /// Number of columns.
         cols: u64,
     },
-    /// Whoever watched the work no longer wanted it.
+    /// [`Progress::stopped`](crate::Progress::stopped) returned true.
     #[error("interrupted; nothing was written")]
     Interrupted,
     /// The output could not be written.
     #[error("{}: {source}", path.display())]
     Write {
-        /// The file.
+        /// Path of the output.
         path: PathBuf,
-        /// Why.
+        /// The writer's error.
         source: WriteError,
     },
 }
 
 impl ModelFileError {
-    /// Wraps what the file system said about `path`.
+    /// Attaches `path` to an I/O error.
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
     }
 
-    /// Wraps what the codec said about `tensor`.
+    /// Attaches the tensor's name to a codec error.
     pub(crate) fn codec(tensor: &str) -> impl FnOnce(CodecErr) -> Self {
         let tensor = tensor.to_owned();
         move |source| Self::Codec { tensor, source }

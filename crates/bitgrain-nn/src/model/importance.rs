@@ -1,4 +1,4 @@
-//! `ImportanceMatrix`: how much the error of each column of a tensor matters.
+//! `ImportanceMatrix`: weights for the quantization error of each column of a tensor.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,20 +6,21 @@ use std::path::Path;
 use super::{ModelFile, ModelTensor};
 use crate::model::ModelFileError;
 
-/// Numbers per column for some tensors of a model, as an importance matrix of llama.cpp has them.
+/// Per-column importances for tensors of a model, as in an importance matrix (imatrix) of llama.cpp.
 #[derive(Debug, Default)]
 pub struct ImportanceMatrix(HashMap<String, Vec<f32>>);
 
-/// How llama.cpp's files name the sums of squared activations, and how many went into them.
+/// Suffixes that llama.cpp appends to a tensor's name for the sums of squared activations and their counts.
 const SUMS: &str = ".in_sum2";
 const COUNTS: &str = ".counts";
 
 impl ImportanceMatrix {
-    /// Reads importances from a model file: `NAME.in_sum2` with `NAME.counts` as llama.cpp's `imatrix.gguf` has them, or
-    /// plainly a vector `NAME`, in GGUF, safetensors or npz.
+    /// Reads importances from a GGUF, safetensors or npz file: either `NAME.in_sum2` with `NAME.counts`, as in llama.cpp's
+    /// `imatrix.gguf`, or a plain vector `NAME`.
     ///
     /// # Errors
-    /// [`ModelFileError::ImportanceValue`] for numbers that are negative or not finite, and what opening and reading brings.
+    /// Returns [`ModelFileError::ImportanceValue`] for values that are negative or not finite, and the errors of
+    /// [`ModelFile::open`] and [`ModelTensor::values`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let model = ModelFile::open(path)?;
         let mut all = HashMap::new();
@@ -39,11 +40,11 @@ impl ImportanceMatrix {
         Ok(Self(all))
     }
 
-    /// The numbers for a tensor, if there are any: one for each column, or for each column of each of its matrices,
-    /// as the experts of a layer have them.
+    /// Returns the importances for a tensor, if it has any: one per column, or one per column of each of its matrices, as
+    /// for the experts of a mixture-of-experts layer.
     ///
     /// # Errors
-    /// [`ModelFileError::Importance`] if there are neither.
+    /// Returns [`ModelFileError::Importance`] if the length matches neither.
     pub fn of(&self, tensor: &ModelTensor) -> Result<Option<&[f32]>, ModelFileError> {
         let matrices = tensor.shape.iter().rev().skip(2).fold(1_u64, |product, dim| product.saturating_mul(*dim));
         let fits = |len: u64| len == tensor.cols() || Some(len) == tensor.cols().checked_mul(matrices);
@@ -57,26 +58,27 @@ impl ImportanceMatrix {
         }
     }
 
-    /// How many of a model's tensors it has numbers for.
+    /// Returns the number of the model's tensors that have importances.
     #[must_use]
     pub fn covers(&self, model: &ModelFile) -> usize {
         model.tensors().iter().filter(|tensor| self.0.contains_key(&tensor.name)).count()
     }
 
-    /// How many tensors it has numbers for.
+    /// Returns the number of tensors with importances.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether no tensor has importances.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Refuses what weighs nothing or less. A row of zeros says nothing, and becomes a row of equals.
+/// Rejects negative and non-finite importances. A row of all zeros carries no information and would divide by zero
+/// later, so it becomes a row of ones.
 fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError> {
     if let Some(index) = values.iter().position(|value| !value.is_finite() || *value < 0.0) {
         return Err(ModelFileError::ImportanceValue { tensor: tensor.name.clone(), index, value: values[index] });
@@ -88,7 +90,7 @@ fn usable(values: &mut [f32], tensor: &ModelTensor) -> Result<(), ModelFileError
     Ok(())
 }
 
-/// Sums to means. A matrix of experts that nothing was counted for keeps equal importances.
+/// Divides sums by counts. Experts that were never routed to have a count of 0 and get equal importances.
 fn average(values: &mut [f32], sums: &ModelTensor, counts: &ModelTensor) -> Result<(), ModelFileError> {
     let counts = counts.values()?;
     let (_, cols) = sums.matrix_shape()?;

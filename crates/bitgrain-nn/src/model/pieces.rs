@@ -1,4 +1,4 @@
-//! Work in pieces: a tensor's rows in runs of about a megabyte, on every core, results in order.
+//! Parallel work on runs of rows of about half a megabyte each, with results in order.
 
 use std::ops::Range;
 
@@ -7,40 +7,40 @@ use rayon::prelude::*;
 use crate::model::ModelFileError;
 use crate::model::Rows;
 
-/// Told how many bytes of weights are done, from any thread.
+/// Receives progress from any thread and can cancel the work.
 pub trait Progress: Sync {
-    /// `bytes` more of the input are done.
+    /// Records that `bytes` more of the input are done.
     fn add(&self, bytes: u64);
-    /// Work on a tensor begins.
+    /// Records that work on a tensor begins.
     fn tensor(&self, name: &str);
-    /// Whether the work is no longer wanted. It then ends soon with [`ModelFileError::Interrupted`].
+    /// Returns whether to cancel. The work then ends soon with [`ModelFileError::Interrupted`].
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Ends work that is no longer wanted.
+/// Returns [`ModelFileError::Interrupted`] if `progress` cancels.
 pub(crate) fn go_on(progress: &dyn Progress) -> Result<(), ModelFileError> {
     if progress.stopped() { Err(ModelFileError::Interrupted) } else { Ok(()) }
 }
 
-/// Nobody is watching.
+/// Discards all reports.
 impl Progress for () {
     fn add(&self, _bytes: u64) {}
     fn tensor(&self, _name: &str) {}
 }
 
-/// Weights of a piece: the f32 of two fit in a core's second-level cache.
+/// Weights per piece: two pieces as f32 fit in a core's L2 cache.
 const PIECE: usize = 128 << 10;
 
-/// Runs of whole rows with about [`PIECE`] weights each.
+/// Returns runs of whole rows with about [`PIECE`] weights each.
 pub(crate) fn runs(rows: &Rows) -> Vec<Range<usize>> {
     runs_within(rows, rows.rows())
 }
 
-/// The same, none of them across a multiple of `matrix` rows.
+/// Like [`runs`], but no run crosses a multiple of `matrix` rows.
 pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
-    // Rows of nothing can be as many as a header likes.
+    // A header can claim any number of rows of length zero without a byte of data; do not allocate runs for them.
     let Some(step) = PIECE.checked_div(rows.cols()) else { return Vec::new() };
     let (rows, step) = (rows.rows(), step.max(1));
     let runs_of = |start: usize| {
@@ -50,18 +50,18 @@ pub(crate) fn runs_within(rows: &Rows, matrix: usize) -> Vec<Range<usize>> {
     (0..rows).step_by(matrix.max(1)).flat_map(runs_of).collect()
 }
 
-/// All values, decoded on every core.
+/// Decodes all values in parallel.
 pub(crate) fn decoded(rows: &Rows) -> Result<Vec<f32>, ModelFileError> {
     let mut out = vec![0.0; rows.len()];
     let runs = runs(rows);
     let Some(step) = runs.first().map(|run| run.len() * rows.cols()) else { return Ok(out) };
     let pieces = out.par_chunks_mut(step).zip(&runs);
     let done: Vec<Result<(), ModelFileError>> = pieces.map(|(out, run)| rows.decode(run.clone(), out)).collect();
-    // The first error in the order of the file, whichever thread was faster.
+    // Report the first error in file order, so that the message does not depend on thread timing.
     done.into_iter().collect::<Result<(), _>>().map(|()| out)
 }
 
-/// Decodes each run and hands it to `work` with its index and a buffer to use; results come back in order.
+/// Decodes each run and passes it to `work` with its index and a scratch buffer; results are in the order of `runs`.
 pub(crate) fn map<T: Send>(
     rows: &Rows,
     runs: &[Range<usize>],

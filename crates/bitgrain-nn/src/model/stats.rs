@@ -5,31 +5,31 @@ use serde::Serialize;
 use crate::model::pieces::{self, Progress};
 use crate::model::{ModelFileError, ModelTensor};
 
-/// Bars of a histogram.
+/// Number of histogram bins.
 pub const BARS: usize = 48;
 
-/// What a tensor's values are like. Those that are not finite are counted and left out of the rest.
+/// Summary of a tensor's values. Non-finite values are counted and excluded from the other figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TensorStats {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// The least.
+    /// Smallest finite value, or 0 without any.
     pub min: f32,
-    /// The greatest.
+    /// Largest finite value, or 0 without any.
     pub max: f32,
-    /// The mean.
+    /// Mean of the finite values.
     pub mean: f64,
-    /// The standard deviation.
+    /// Population standard deviation of the finite values.
     pub std: f64,
-    /// How many are exactly zero.
+    /// Number of values that are exactly zero.
     pub zeros: u64,
-    /// How many are NaN or infinite.
+    /// Number of values that are NaN or infinite.
     pub non_finite: u64,
-    /// How many lie in each of [`BARS`] equal parts from `min` to `max`.
+    /// Number of finite values in each of [`BARS`] equal bins from `min` to `max`.
     pub histogram: Vec<u64>,
 }
 
-/// Sums of one piece.
+/// Partial sums of one piece.
 #[derive(Clone, Copy)]
 struct Sums {
     count: u64,
@@ -70,10 +70,10 @@ impl Sums {
     }
 }
 
-/// Looks at every value of a tensor, twice: for its range and mean, then for the deviation from it and the histogram.
+/// Computes statistics in two passes over the tensor: range and mean first, then deviation and histogram.
 ///
 /// # Errors
-/// [`ModelFileError::Unreadable`], and what reading brings.
+/// Returns [`ModelFileError::Unreadable`] for formats that cannot be dequantized, and I/O errors.
 pub fn stats(tensor: &ModelTensor, progress: &dyn Progress) -> Result<TensorStats, ModelFileError> {
     progress.tensor(&tensor.name);
     let rows = tensor.load()?;
@@ -83,7 +83,7 @@ pub fn stats(tensor: &ModelTensor, progress: &dyn Progress) -> Result<TensorStat
     let (min, max) = if sums.min <= sums.max { (sums.min, sums.max) } else { (0.0, 0.0) };
     #[expect(clippy::cast_precision_loss, reason = "a count of numbers in memory")]
     let finite = ((sums.count - sums.non_finite).max(1)) as f64;
-    // Rounding must not take it out of the range: values that are all the same deviate by nothing.
+    // Rounding can push the mean of equal values outside their range, which would make the deviation nonzero.
     let mean = (sums.sum / finite).clamp(min.into(), max.into());
     let second = pieces::map(&rows, &runs, |_, values, _| Ok((histogram(values, min, max), squares(values, mean))))?;
     progress.add(tensor.bytes());
@@ -104,13 +104,13 @@ pub fn stats(tensor: &ModelTensor, progress: &dyn Progress) -> Result<TensorStat
     })
 }
 
-/// The sum of the squared distances from the mean. The mean of the squares less the square of the mean would be the
-/// same but for rounding: far from zero nothing is left of the difference.
+/// Returns the sum of squared deviations from the mean. The textbook alternative, mean of squares minus square of the
+/// mean, cancels catastrophically for values far from zero.
 fn squares(values: &[f32], mean: f64) -> f64 {
     values.iter().filter(|x| x.is_finite()).map(|x| (f64::from(*x) - mean).powi(2)).sum()
 }
 
-/// How many finite values lie in each of [`BARS`] equal parts of a range; those outside go to the ends.
+/// Counts finite values in each of [`BARS`] equal bins of a range; values outside it go to the first or last bin.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the ends")]
 pub fn histogram(values: &[f32], min: f32, max: f32) -> [u64; BARS] {

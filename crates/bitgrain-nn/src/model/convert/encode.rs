@@ -1,4 +1,4 @@
-//! One tensor into its place in the output: in pieces, on every core, measured as it goes.
+//! Encodes one tensor into its slot of the output: in pieces, in parallel, measuring the error on the way.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use crate::model::Rows;
 use crate::model::pieces::{self, Progress};
 use crate::model::{ModelFileError, ModelTensor};
 
-/// Pieces in flight per core: enough that no core waits for the slowest, few enough that memory stays small.
+/// Pieces in flight per core: enough that cores do not idle behind the slowest piece, few enough to keep memory small.
 const PER_CORE: usize = 4;
 
-/// Bytes copied at a time.
+/// Chunk size of plain copies in bytes.
 const COPY: usize = 8 << 20;
 
-/// What one piece became.
+/// One encoded piece and its error.
 struct Piece {
     parts: PartsBuf,
     sums: ErrorSums,
 }
 
-/// A tensor on its way into a format.
+/// A tensor to be encoded in a format.
 struct Job<'a> {
     tensor: &'a ModelTensor,
     rows: Rows,
@@ -47,7 +47,8 @@ impl<'a> Job<'a> {
         Ok(job)
     }
 
-    /// The one grid of the tensor: from its range, piece by piece, or from all of its values where that does not do.
+    /// Computes the grid that all of the tensor's weights share: from their range, piece by piece, if the range is enough,
+    /// else from all values at once.
     fn tensor_grid(&self) -> Result<Option<Grid>, ModelFileError> {
         if self.format.tensor_grid_of_range(0.0, 0.0).is_some() {
             let runs = pieces::runs(&self.rows);
@@ -65,10 +66,10 @@ impl<'a> Job<'a> {
         self.format.tensor_grid(&values).map_err(ModelFileError::codec(&self.tensor.name))
     }
 
-    /// Applies the policy for NaN and infinities, row by row so that the pieces do not matter.
+    /// Applies the policy for NaN and infinities to each row by itself, so that results do not depend on piece sizes.
     fn clean(&self, values: &mut [f32], first_row: usize) -> Result<(), ModelFileError> {
         match self.non_finite {
-            // Encoding refuses values that are not finite itself, except for plain floats, which can represent them.
+            // The encoder itself rejects non-finite values, except for plain floats, which can represent them.
             NonFinite::Reject if !self.is_plain() => Ok(()),
             NonFinite::Reject => check_finite(values)
                 .map_err(|error| ModelFileError::codec(&self.tensor.name)(error.shifted(first_row * self.rows.cols()))),
@@ -83,7 +84,7 @@ impl<'a> Job<'a> {
         matches!(self.format, WeightFormat::Scaled(scaled) if scaled.dtype.is_plain())
     }
 
-    /// Encodes a run of rows, and decodes it again to see what was lost.
+    /// Encodes a run of rows and decodes it again to measure the error.
     fn piece(&self, run: &Range<usize>, values: &mut [f32], back: &mut Vec<f32>) -> Result<Piece, ModelFileError> {
         let wrong =
             |error: CodecErr| ModelFileError::codec(&self.tensor.name)(error.shifted(run.start * self.rows.cols()));
@@ -99,12 +100,12 @@ impl<'a> Job<'a> {
         Ok(Piece { parts, sums })
     }
 
-    /// Runs of rows that share their importances.
+    /// Returns runs of rows that share their importances.
     fn runs(&self) -> Vec<Range<usize>> {
         pieces::runs_within(&self.rows, self.matrix())
     }
 
-    /// Rows of one matrix: an expert's, if every expert has importances of its own.
+    /// Returns the rows per matrix: one expert's rows if each expert has its own importances, else all rows.
     fn matrix(&self) -> usize {
         let matrices = self.importance.and_then(|all| all.len().checked_div(self.rows.cols())).unwrap_or(1);
         (self.rows.rows() / matrices.max(1)).max(1)
@@ -115,7 +116,7 @@ impl<'a> Job<'a> {
         self.importance?.get(row / self.matrix() * cols..)?.get(..cols)
     }
 
-    /// What was lost, unless it is everything.
+    /// Rejects an infinite error, which means that a weight overflowed the format.
     fn checked(&self, sums: ErrorSums) -> Result<ErrorSums, ModelFileError> {
         if sums.squares.is_finite() {
             return Ok(sums);
@@ -124,7 +125,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What `format` would cost a tensor. Nothing is written.
+/// Measures the error of a tensor in `format` without writing anything.
 pub(crate) fn measure(
     tensor: &ModelTensor,
     format: WeightFormat,
@@ -139,7 +140,7 @@ pub(crate) fn measure(
     job.checked(sums.into_iter().fold(ErrorSums::default(), ErrorSums::and))
 }
 
-/// Encodes a tensor into its slot.
+/// Encodes a tensor into its slot of the output.
 pub(crate) fn encode(
     tensor: &ModelTensor,
     format: WeightFormat,
@@ -156,7 +157,7 @@ pub(crate) fn encode(
     let mut windows = runs.chunks(PER_CORE * rayon::current_num_threads());
     loop {
         pieces::go_on(progress)?;
-        // One core writes what is finished while the others go on.
+        // Write the previous window on one core while the others encode the next.
         let next = windows.next();
         let encoded = || match next {
             Some(runs) => pieces::map(&job.rows, runs, |i, values, back| job.piece(&runs[i], values, back)),
@@ -175,17 +176,17 @@ pub(crate) fn encode(
     }
 }
 
-/// Bytes of so many rows of the input.
+/// Returns the input bytes of this many rows.
 fn share(tensor: &ModelTensor, rows: usize) -> u64 {
     tensor.bytes().checked_div(tensor.rows()).unwrap_or(0) * rows as u64
 }
 
-/// Where the next pieces of a tensor go.
+/// Offsets in the output of the next piece.
 struct Place {
     codes: u64,
     scales: u64,
     zeros: u64,
-    /// One scale for all: every piece has the same, and only the first is written.
+    /// Whether the tensor has a single scale. Every piece then carries the same one, and all write it to the same offset.
     shared: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The format of a tensor whose rows are not whole blocks of the format that was asked for.
+//! Fallback format of a tensor whose rows are not whole blocks of the requested format.
 
 use bitgrain_codec::Fidelity;
 use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};
@@ -8,8 +8,8 @@ use super::encode::measure;
 use super::target::is_held;
 use crate::model::{Container, ModelFileError, ModelTensor, TensorEncoding};
 
-/// Chooses the format with the least measured error among [`WeightFormat::fallbacks`] that the container holds; half
-/// precision if there is none, single precision if half cannot represent the weights.
+/// Chooses the format with the least measured error among [`WeightFormat::fallbacks`] that the container can hold. Without
+/// any, chooses float16, or float32 if weights overflow float16.
 pub(crate) fn fallback(
     tensor: &ModelTensor,
     wanted: WeightFormat,
@@ -19,7 +19,7 @@ pub(crate) fn fallback(
     let (rows, cols) = tensor.matrix_shape()?;
     let candidates = wanted.fallbacks(cols, |format| is_held(container, &TensorEncoding::Weights(format)));
     let mut best = (wanted, f64::INFINITY);
-    // A tensor without rows has no errors to compare.
+    // A tensor without rows has no error to compare.
     for format in candidates.into_iter().filter(|_| rows > 0) {
         let error = match measure(tensor, format, recipe, &()) {
             Ok(sums) => Fidelity::of(sums, rows * cols).rms_error,
@@ -33,7 +33,7 @@ pub(crate) fn fallback(
     if best.1.is_finite() { Ok(best.0) } else { float(tensor, recipe) }
 }
 
-/// The shorter float that represents every weight.
+/// Returns the shortest float format that can represent all weights.
 fn float(tensor: &ModelTensor, recipe: &Recipe) -> Result<WeightFormat, ModelFileError> {
     let half = ScaledFormat::new(DType::Float16).into();
     match measure(tensor, half, recipe, &()) {

@@ -1,4 +1,4 @@
-//! `FormatChoice`: what becomes of a tensor, as a value and as text.
+//! `FormatChoice`: the output format of a tensor, as a value and as a string.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{Calibration, WeightFormat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What to do with a tensor.
+/// Output format of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FormatChoice {
-    /// Leave it as it is.
+    /// Copies the tensor unchanged.
     Keep,
-    /// Quantize it.
+    /// Quantizes the tensor.
     To(WeightFormat),
 }
 
 impl fmt::Display for FormatChoice {
-    /// `keep`, or the format, with its calibration where that is not the usual one: `int4/32@mse`.
+    /// Writes `keep`, or the format with its calibration if that is not the default: `int4/32@mse`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Keep => f.pad("keep"),
@@ -32,7 +32,7 @@ impl fmt::Display for FormatChoice {
 impl FromStr for FormatChoice {
     type Err = CodecErr;
 
-    /// What [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     fn from_str(text: &str) -> Result<Self, CodecErr> {
         if text == "keep" {
             return Ok(Self::Keep);
@@ -55,7 +55,7 @@ impl Serialize for FormatChoice {
 impl<'de> Deserialize<'de> for FormatChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|error| de::Error::custom(format!("`{text}` is {error}")))
+        text.parse().map_err(|error| de::Error::custom(format!("`{text}`: {error}")))
     }
 }
 

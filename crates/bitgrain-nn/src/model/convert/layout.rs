@@ -1,4 +1,4 @@
-//! Where everything goes in a file: headers, and a slot for every tensor.
+//! File layout: headers and the slot of each tensor.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::target::Target;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor, TensorEncoding};
 use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of, tensor_type};
 
-/// Where the arrays of a tensor go in the file.
+/// Byte ranges of a tensor's arrays in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
     pub(crate) codes: Range<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The same places in a file that begins `base` bytes later.
+    /// Returns the slot moved by `base` bytes.
     pub(super) fn behind(&self, base: u64) -> Self {
         let moved = |range: &Range<u64>| range.start + base..range.end + base;
         let (scales, zeros) = (self.scales.as_ref().map(moved), self.zeros.as_ref().map(moved));
@@ -36,16 +36,16 @@ impl Slot {
     }
 }
 
-/// A file before its tensors are written.
+/// Layout of a file before its tensors are written.
 #[derive(Debug)]
 pub(super) struct FileLayout {
     pub(super) header: Vec<u8>,
-    /// One per tensor.
+    /// Slot of each tensor, in order.
     pub(super) slots: Vec<Slot>,
     pub(super) len: u64,
 }
 
-/// The header of a GGUF file and the places of its tensors.
+/// Lays out a GGUF file.
 pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result<FileLayout, ModelFileError> {
     let write = |source| ModelFileError::Write { path: path.to_owned(), source };
     let mut metadata = model.metadata().to_gguf();
@@ -69,7 +69,7 @@ pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result
     Ok(FileLayout { header: layout.header, slots, len: layout.file_len })
 }
 
-/// The number by which llama.cpp names the format that most bytes have.
+/// Returns llama.cpp's number (`LLAMA_FTYPE_*`) of the format that most weights have.
 fn file_type(tensors: &[ModelTensor], targets: &[Target]) -> Option<u32> {
     let mut weights: HashMap<&str, (u64, WeightFormat)> = HashMap::new();
     for (tensor, target) in tensors.iter().zip(targets) {
@@ -77,7 +77,7 @@ fn file_type(tensors: &[ModelTensor], targets: &[Target]) -> Option<u32> {
             weights.entry(format.name()).or_insert((0, format)).0 += tensor.elements();
         }
     }
-    // By name where counts are equal, so that the answer does not depend on the order of a map.
+    // Ties are broken by name, so that the result does not depend on the iteration order of the map.
     let most = weights.into_iter().max_by_key(|(name, (count, _))| (*count, *name)).map(|(_, (_, format))| format)?;
     Some(match most {
         WeightFormat::Ggml(block) => match block {
@@ -105,7 +105,7 @@ fn file_type(tensors: &[ModelTensor], targets: &[Target]) -> Option<u32> {
     })
 }
 
-/// The header of a safetensors file with some tensors of a model, and their places.
+/// Lays out a safetensors file with some of a model's tensors.
 pub(super) fn safetensors(
     path: &Path,
     model: &ModelFile,
@@ -117,7 +117,7 @@ pub(super) fn safetensors(
     let mut note = Note { version: 1, ..Note::default() };
     for (tensor, target) in tensors.iter().zip(targets) {
         specs.extend(arrays(tensor, &target.storage)?);
-        // By its full name: what people read leaves out `/none`, and a reader would expect scales.
+        // Use the full name: the display form omits `/none`, and a reader would then expect scales.
         if let Some(format) = target.storage.format().filter(|_| !target.storage.is_self_evident()) {
             let format = format.to_string();
             note.weights.insert(tensor.name.clone(), Entry { format, shape: tensor.shape.clone() });
@@ -141,7 +141,7 @@ pub(super) fn safetensors(
     Ok(FileLayout { slots: slots.collect(), header: layout.header, len: layout.file_len })
 }
 
-/// Names of the arrays that a tensor becomes.
+/// Returns the names of the arrays that a tensor is stored as.
 pub(super) fn array_names(
     tensor: &ModelTensor,
     storage: &TensorEncoding,
@@ -149,7 +149,7 @@ pub(super) fn array_names(
     Ok(arrays(tensor, storage)?.into_iter().map(|spec| spec.name))
 }
 
-/// The arrays that a tensor becomes: codes, and scales and zero points where there are any.
+/// Returns the arrays that a tensor is stored as: codes, and scales and zero points if it has them.
 fn arrays(tensor: &ModelTensor, storage: &TensorEncoding) -> Result<Vec<safetensors::TensorSpec>, ModelFileError> {
     let spec =
         |end: &str, dtype, shape| safetensors::TensorSpec { name: format!("{}{end}", tensor.name), dtype, shape };

@@ -1,4 +1,4 @@
-//! Quantizes a model into a new file and says what that cost.
+//! Quantizes a model into a new file and reports the error.
 
 mod encode;
 mod fallback;
@@ -27,54 +27,55 @@ use output::OutputFile;
 pub use recipe::Recipe;
 use target::target;
 
-/// What a conversion did.
+/// Report of a conversion.
 #[derive(Debug, Clone, Serialize)]
 pub struct Conversion {
-    /// Every tensor, in the order of the input.
+    /// All tensors, in the order of the input.
     pub tensors: Vec<Converted>,
-    /// All quantized weights together, each counting once.
+    /// Figures over all quantized weights, each counted once.
     pub overall: Figures,
-    /// Relative RMS error of the quantized tensors: each relative to its own weights, weighed by their number. What
-    /// plans go by, because a small error in large weights says nothing about small ones.
+    /// Relative RMS error of the quantized tensors: each relative to its own weights, averaged by the number of weights.
+    /// Plans use this figure, because an absolute error that is small for large weights can be large for small ones.
     pub tensor_rmse: f64,
-    /// Bytes of the tensors before.
+    /// Size of the input's tensors in bytes.
     pub bytes_before: u64,
-    /// Bytes of the tensors after.
+    /// Size of the output's tensors in bytes.
     pub bytes_after: u64,
-    /// Bytes of the file that was written.
+    /// Size of the output files in bytes.
     pub file_bytes: u64,
 }
 
-/// What happened to one tensor.
+/// Report of one converted tensor.
 #[derive(Debug, Clone, Serialize)]
 pub struct Converted {
-    /// Its name.
+    /// Name of the tensor.
     pub name: String,
-    /// Its shape, outermost first.
+    /// Shape, outermost dimension first.
     pub shape: Vec<u64>,
-    /// How it was stored.
+    /// Encoding in the input.
     pub from: String,
-    /// How it is stored now.
+    /// Encoding in the output.
     pub to: String,
-    /// Bytes before.
+    /// Size in the input in bytes.
     pub bytes_before: u64,
-    /// Bytes after.
+    /// Size in the output in bytes.
     pub bytes_after: u64,
-    /// What was lost; `None` if it was kept as it is.
+    /// Quantization error; `None` if the tensor was copied.
     pub figures: Option<Figures>,
-    /// Why it is not what was asked for, if it is not.
+    /// Reason why the tensor did not get the requested format, if so.
     pub remark: Option<String>,
 }
 
-/// Writes `model` to `out` in the formats of `recipe`. The file appears when it is complete, or not at all.
+/// Writes `model` to `out` in the formats of `recipe`. The output appears atomically, once it is complete.
 ///
-/// Integers are kept as they are, and so are tensors of less than two dimensions unless a rule of the recipe names them. Rows
-/// that are not whole blocks of the format get the nearest one that fits, and the report says so.
+/// Integers are copied, and so are tensors of fewer than two dimensions unless a rule of the recipe matches them. A tensor
+/// whose rows are not whole blocks of its format gets the nearest format that fits, with a remark in the report.
 ///
 /// # Errors
-/// [`ModelFileError::SameFile`], [`ModelFileError::OutputName`], [`ModelFileError::Container`] for formats that the output cannot
-/// hold, [`ModelFileError::Codec`] for values that are not finite, [`ModelFileError::Overflow`], [`ModelFileError::Interrupted`] if
-/// `progress` says so, and what reading and writing bring.
+/// Returns [`ModelFileError::SameFile`] and [`ModelFileError::OutputName`] for an unsuitable output path,
+/// [`ModelFileError::Container`] for formats that the output cannot hold, [`ModelFileError::Codec`] for values that are not
+/// finite, [`ModelFileError::Overflow`] for values out of range, [`ModelFileError::Interrupted`] if `progress` cancels,
+/// and I/O errors.
 pub fn quantize(
     model: &ModelFile,
     out: &Path,
@@ -133,12 +134,12 @@ fn tensor_rmse(rows: &[Converted]) -> f64 {
     if weights > 0.0 { (squares / weights).sqrt() } else { 0.0 }
 }
 
-/// Whether a file of the kind `container` has a place for weights in this format.
+/// Returns whether `container` can hold weights in this format.
 pub(crate) fn holds(container: Container, format: WeightFormat) -> bool {
     container != Container::Gguf || tensor_type(&TensorEncoding::Weights(format)).is_some()
 }
 
-/// Bytes a tensor takes in a file of the kind `container` if the recipe is followed.
+/// Returns the size in bytes of a tensor in `container` under the recipe.
 pub(crate) fn bytes_kept(tensor: &ModelTensor, container: Container, recipe: &Recipe) -> Result<u64, ModelFileError> {
     target(tensor, container, recipe)?.bytes(tensor)
 }

@@ -1,7 +1,7 @@
-//! `FormatOptions`: scale, group and calibration options given beside the name of a format.
+//! `FormatOptions`: scale, group and calibration options that refine a format name.
 //!
-//! Every front end resolves its options here, so that an option is either in the resulting format, reported as without
-//! effect, or refused because it contradicts the name.
+//! All front ends resolve their options here, so that each option is either part of the resulting format, reported as
+//! having no effect, or rejected because it contradicts the name.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use bitgrain_codec::weight::{BlockLen, Calibration, DType, ScaledFormat, Scaling
 
 use super::FormatChoice;
 
-/// Which weights share a scale, without the length of a group.
+/// Granularity of scales, without the group length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Granularity {
     /// No scale.
@@ -19,7 +19,7 @@ pub enum Granularity {
     Tensor,
     /// One scale per row.
     Channel,
-    /// One scale per group of a row's weights.
+    /// One scale per group of weights within a row.
     Group,
 }
 
@@ -34,18 +34,18 @@ impl fmt::Display for Granularity {
     }
 }
 
-/// Options that refine a format; `None` leaves the choice to the name of the format.
+/// Options that refine a format; `None` defers to the format's name.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FormatOptions {
-    /// Which weights share a scale.
+    /// Granularity of scales.
     pub scale: Option<Granularity>,
-    /// Weights that share a scale.
+    /// Number of weights that share a scale.
     pub group: Option<usize>,
-    /// The method that finds scales.
+    /// Method that computes scales.
     pub calibration: Option<Calibration>,
 }
 
-/// One of the options.
+/// Name of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatOption {
     /// [`FormatOptions::scale`].
@@ -66,58 +66,58 @@ impl fmt::Display for FormatOption {
     }
 }
 
-/// A format with its settings, and which settings it made use of.
+/// A format with the options applied, and which of them it uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
-    /// The format.
+    /// The resulting format.
     pub format: WeightFormat,
-    /// Whether `scale` and `group` are part of it.
+    /// Whether the format uses `scale` and `group`.
     pub scaled: bool,
-    /// Whether `calibration` is part of it.
+    /// Whether the format uses `calibration`.
     pub calibrated: bool,
 }
 
-/// Why settings cannot be followed.
+/// Reason why options cannot be applied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatOptionsError {
-    /// The name of the format says something else.
+    /// An option that contradicts the format's name.
     #[error("{setting}={value} contradicts the format `{format}`; leave one of them out")]
     Contradiction {
         /// The option.
         setting: FormatOption,
         /// Its value.
         value: String,
-        /// The format as it was named.
+        /// The format as given by the caller.
         format: String,
     },
-    /// A group length with a scaling that has no groups.
+    /// A group length together with a granularity that has no groups.
     #[error("group={group} contradicts scale={scale}; leave one of them out")]
     GroupWithScale {
-        /// Weights of a group.
+        /// Weights per group.
         group: usize,
-        /// The scaling.
+        /// The granularity.
         scale: Granularity,
     },
-    /// A setting that none of the formats can use.
+    /// An option that none of the formats uses.
     #[error("{setting}={value} has no effect on {formats}: {reason}; leave it out")]
     Unused {
         /// The option.
         setting: FormatOption,
         /// Its value.
         value: String,
-        /// The formats it was given for.
+        /// The formats, separated by commas.
         formats: String,
-        /// Why the last of them does not use it.
+        /// Reason why the last of them does not use the option.
         reason: &'static str,
     },
-    /// A name or a value that is out of range.
+    /// An unknown name or a value out of range.
     #[error(transparent)]
     Codec(#[from] CodecErr),
 }
 
 impl FormatOptions {
-    /// Applies the settings to a format, which may name its own scaling and calibration: `int4/32@mse`.
+    /// Applies the options to a format name, which may state its own scaling and calibration: `int4/32@mse`.
     ///
     /// ```
     /// use bitgrain_nn::model::convert::{FormatOptions, Granularity};
@@ -130,17 +130,17 @@ impl FormatOptions {
     /// ```
     ///
     /// # Errors
-    /// [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`]; [`FormatOptionsError::Codec`] for an unknown
-    /// name or a group length that is not a multiple of 8. A setting without effect is not an error: see
-    /// [`refuse_unused`](Self::refuse_unused).
+    /// Returns [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`] for conflicting options,
+    /// [`FormatOptionsError::Codec`] for an unknown name or a group length that is not a multiple of 8. An option without
+    /// effect is not an error here: see [`refuse_unused`](Self::refuse_unused).
     pub fn resolve(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
         self.resolved(name, false)
     }
 
-    /// As [`resolve`](Self::resolve), for a format that overrides the settings where its name says something else.
+    /// Like [`resolve`](Self::resolve), but where name and options conflict, the name wins.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve) without [`FormatOptionsError::Contradiction`].
+    /// Same as [`resolve`](Self::resolve), except [`FormatOptionsError::Contradiction`].
     pub fn resolve_override(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
         self.resolved(name, true)
     }
@@ -151,7 +151,7 @@ impl FormatOptions {
         let WeightFormat::Scaled(mut scaled) = format else {
             return Ok(Resolved { format, scaled: false, calibrated: false });
         };
-        // The value of a format does not tell `int4` from `int4/64`, and only the second contradicts `channel`.
+        // `int4` and `int4/64` parse to the same format, but only the second contradicts `channel`: look at the name.
         let (names_scaling, names_calibration) = (name.contains('/'), name.contains('@'));
         let contradiction =
             |setting, value| FormatOptionsError::Contradiction { setting, value, format: name.to_owned() };
@@ -179,10 +179,10 @@ impl FormatOptions {
         Ok(Resolved { format: scaled.into(), ..used })
     }
 
-    /// Refuses a setting that has no effect on any of `formats`, which were resolved with these settings.
+    /// Rejects options that have no effect on any of `formats`, which must have been resolved with these options.
     ///
     /// # Errors
-    /// [`FormatOptionsError::Unused`].
+    /// Returns [`FormatOptionsError::Unused`].
     pub fn refuse_unused(&self, formats: &[Resolved]) -> Result<(), FormatOptionsError> {
         let scaling = self.group.map(|group| (FormatOption::Group, group.to_string()));
         let scaling = scaling.or(self.scale.map(|scale| (FormatOption::Scale, scale.to_string())));
@@ -192,10 +192,10 @@ impl FormatOptions {
         let Some((setting, value)) = unused_scaling.or(unused_calibration) else { return Ok(()) };
         let names: Vec<String> = formats.iter().map(|one| one.format.to_string()).collect();
         let reason = match formats.last().map(|one| one.format) {
-            None => "no format is given beside it",
+            None => "no format is given with it",
             Some(WeightFormat::Ggml(_) | WeightFormat::Q4F32) => "block formats store their own scales",
             Some(WeightFormat::Scaled(scaled)) => {
-                let named = "its name says something else";
+                let named = "its name overrides the option";
                 let how = self.calibration.filter(|_| setting == FormatOption::Calibrate);
                 let plain = scaled.dtype.is_plain().then_some("plain floats have no scales");
                 how.map_or(plain, |how| uncalibrated(scaled, how)).unwrap_or(named)
@@ -220,7 +220,7 @@ impl FormatOptions {
     }
 }
 
-/// The scaling that settings ask for; groups may leave their length open.
+/// Requested scaling; the length of groups may be left open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wanted {
     None,
@@ -230,7 +230,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// The scaling, with the group length of `own` if none was asked for.
+    /// Returns the scaling, with the group length of `own` if none was requested.
     fn with_groups_of(self, own: Scaling) -> Scaling {
         match (self, own) {
             (Self::None, _) => Scaling::None,
@@ -242,14 +242,14 @@ impl Wanted {
     }
 }
 
-/// Why a calibration method has no effect on a format; `None` if it has.
+/// Returns the reason why a calibration method has no effect on a format, or `None` if it has one.
 fn uncalibrated(format: ScaledFormat, how: Calibration) -> Option<&'static str> {
     match format.dtype {
         dtype if dtype.is_plain() => Some("plain floats have no scales"),
-        _ if format.scaling == Scaling::None => Some("scale none leaves no scale to calibrate"),
-        DType::Ternary | DType::Binary => Some("its scale is always the one with the least squared error"),
+        _ if format.scaling == Scaling::None => Some("it has no scale to calibrate"),
+        DType::Ternary | DType::Binary => Some("its scale always minimizes the squared error"),
         dtype if dtype.bits() > 8 && matches!(how, Calibration::MeanSquaredError | Calibration::HalfQuadratic) => {
-            Some("dtypes of 16 bits and more are not searched")
+            Some("scales of dtypes with at least 16 bits are not searched")
         }
         _ => None,
     }
@@ -297,10 +297,10 @@ mod tests {
         for (names, reason) in [
             (&["q4_k"][..], "store their own scales"),
             (&["float16"], "plain floats have no scales"),
-            (&["ternary"], "least squared error"),
+            (&["ternary"], "minimizes the squared error"),
             (&["int16"], "not searched"),
             (&["int8/none"], "no scale to calibrate"),
-            (&["int8@hqq"], "its name says something else"),
+            (&["int8@hqq"], "its name overrides the option"),
             (&[], "no format is given"),
         ] {
             let found = message(mse, names).expect("refused");

@@ -1,4 +1,4 @@
-//! `OutputFile`: the files of a model in the making, one or several shards with their index.
+//! `OutputFile`: the output of a conversion, a single file or shards with their index.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::target::Target;
 use crate::model::INDEX_ENDING;
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
 
-/// Files that are being written. They share one space of offsets, in which each begins where the one before ends.
+/// Files being written. They share one address space, in which each file starts where the previous one ends.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     files: Vec<Shard>,
@@ -20,7 +20,7 @@ pub(crate) struct OutputFile {
 
 #[derive(Debug)]
 struct Shard {
-    /// The offset at which it begins.
+    /// Offset of the shard's first byte in the shared address space.
     base: u64,
     len: u64,
     path: PathBuf,
@@ -28,8 +28,8 @@ struct Shard {
 }
 
 impl OutputFile {
-    /// Lays the files out and writes their headers. A safetensors model becomes shards of at most `shard_bytes` if
-    /// `path` is the name of an index.
+    /// Lays out the files and writes their headers. If `path` names an index, a safetensors model is split into shards of
+    /// at most `shard_bytes`.
     pub(crate) fn create(
         path: &Path,
         container: Container,
@@ -83,7 +83,7 @@ impl OutputFile {
             start = end;
         }
         refuse_input(path, model)?;
-        // Begun before any shard has its name, so that an index that cannot be written leaves no shards behind.
+        // Create the index before any shard is renamed into place, so that a failure here leaves no shards on disk.
         let file = PartFile::create(path).map_err(ModelFileError::io(path))?;
         let total = self.slots.iter().map(Slot::bytes).sum();
         let index = Index::new(Some(total), entries).map_err(write)?;
@@ -95,7 +95,7 @@ impl OutputFile {
         self.slots[index].clone()
     }
 
-    /// Writes bytes that lie in one file.
+    /// Writes bytes that lie within one file.
     pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ModelFileError> {
         let at = self.files.partition_point(|shard| shard.base <= offset);
         match at.checked_sub(1).map(|at| &mut self.files[at]) {
@@ -106,7 +106,7 @@ impl OutputFile {
         }
     }
 
-    /// Makes the files durable and gives them their names, the index last. Returns their sizes together.
+    /// Syncs the files and renames them into place, the index last. Returns their total size.
     pub(crate) fn commit(mut self) -> Result<u64, ModelFileError> {
         let total = self.files.iter().map(|shard| shard.len).sum();
         for shard in &self.files {
@@ -126,7 +126,7 @@ impl OutputFile {
     }
 }
 
-/// Refuses to replace a file that is being read, whatever name leads to it.
+/// Refuses to overwrite a file that is being read, under any of its names.
 fn refuse_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
     let mut inputs = model.files().into_iter().chain([model.path()]);
     if inputs.any(|input| same_file(input, path)) {
@@ -135,7 +135,7 @@ fn refuse_input(path: &Path, model: &ModelFile) -> Result<(), ModelFileError> {
     Ok(())
 }
 
-/// Where shards of at most `most` bytes end: tensors stay in their order and are never divided.
+/// Returns the end of each shard of at most `most` bytes. Tensors keep their order and are never split.
 fn shard_ends(tensors: &[ModelTensor], targets: &[Target], most: u64) -> Result<Vec<usize>, ModelFileError> {
     let (mut ends, mut filled) = (Vec::new(), 0_u64);
     for (i, (tensor, target)) in tensors.iter().zip(targets).enumerate() {

@@ -1,4 +1,4 @@
-//! `Recipe`: which tensor becomes what.
+//! `Recipe`: output format of each tensor.
 
 use std::collections::HashMap;
 
@@ -8,26 +8,26 @@ use wildmatch::WildMatch;
 use super::FormatChoice;
 use crate::model::{ImportanceMatrix, ModelTensor};
 
-/// Which tensor becomes what, and how.
+/// Output format of each tensor, and options of the conversion.
 #[derive(Debug)]
 pub struct Recipe {
     default: FormatChoice,
     rules: Vec<(WildMatch, FormatChoice)>,
-    /// What becomes of single tensors, by name.
+    /// Choices for single tensors, by name.
     named: HashMap<String, FormatChoice>,
-    /// What to do with NaN and infinities in tensors that are quantized.
+    /// Policy for NaN and infinities in tensors that are quantized.
     pub non_finite: NonFinite,
-    /// How much the errors of each column matter.
+    /// Per-column error weights.
     pub importance: Option<ImportanceMatrix>,
-    /// Bytes of a shard at most, unless one tensor has more; where the output is the index of a sharded model.
+    /// Maximum shard size in bytes, if the output is a sharded model. A single larger tensor gets its own shard.
     pub shard_bytes: u64,
 }
 
-/// What Hugging Face's tools make a shard.
+/// Default shard size of Hugging Face's tools in bytes.
 const SHARD_BYTES: u64 = 5_000_000_000;
 
 impl Recipe {
-    /// Every weight matrix in one format; vectors and integers are kept.
+    /// Creates a recipe with one format for all weight matrices; vectors and integers are copied.
     #[must_use]
     pub fn new(default: FormatChoice) -> Self {
         Self {
@@ -40,28 +40,28 @@ impl Recipe {
         }
     }
 
-    /// Adds a rule for the tensors whose name matches `pattern`, in which `*` stands for any characters and `?` for
-    /// one. The first rule that matches decides, for vectors too.
+    /// Adds a rule for tensors whose names match `pattern`, where `*` matches any characters and `?` exactly one. The
+    /// first matching rule wins; it also applies to vectors.
     #[must_use]
     pub fn rule(mut self, pattern: &str, choice: FormatChoice) -> Self {
         self.rules.push((WildMatch::new(pattern), choice));
         self
     }
 
-    /// Says what becomes of single tensors, by name. Rules come before that.
+    /// Sets the choices for single tensors, by name. Rules take precedence.
     #[must_use]
     pub fn with_named(mut self, named: impl IntoIterator<Item = (String, FormatChoice)>) -> Self {
         self.named.extend(named);
         self
     }
 
-    /// Whether the recipe leaves it open what a tensor becomes.
+    /// Returns whether neither a rule nor a name decides the format of a tensor.
     pub(crate) fn is_free(&self, tensor: &ModelTensor) -> bool {
         let ruled = self.rules.iter().any(|(pattern, _)| pattern.matches(&tensor.name));
         tensor.storage.format().is_some() && tensor.shape.len() > 1 && !ruled
     }
 
-    /// What a tensor becomes. Only weights can be quantized.
+    /// Returns the choice for a tensor. Only weights can be quantized.
     pub(crate) fn choice(&self, tensor: &ModelTensor) -> FormatChoice {
         if tensor.storage.format().is_none() {
             return FormatChoice::Keep;
@@ -69,7 +69,7 @@ impl Recipe {
         self.choice_of(&tensor.name, tensor.shape.len() < 2)
     }
 
-    /// What weights of that name become.
+    /// Returns the choice for weights of this name.
     pub(crate) fn choice_of(&self, name: &str, vector: bool) -> FormatChoice {
         let ruled = self.rules.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, choice)| *choice);
         let named = || self.named.get(name).copied();

@@ -1,4 +1,4 @@
-//! `Target`: how a tensor will be stored, given what was asked for and what the file can hold.
+//! `Target`: the resulting encoding of a tensor, given the request and the container.
 
 use bitgrain_codec::weight::{DType, ScaledFormat, WeightFormat};
 
@@ -7,18 +7,18 @@ use super::{FormatChoice, Recipe};
 use crate::model::{Container, ModelFileError, ModelTensor, TensorEncoding};
 use crate::model::{dtype_of, tensor_type};
 
-/// How a tensor will be stored.
+/// Resulting encoding of a tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) storage: TensorEncoding,
-    /// The format to encode it in; `None` to copy its bytes.
+    /// The format to encode in; `None` copies the bytes.
     pub(crate) encode: Option<WeightFormat>,
-    /// Why it is not what was asked for.
+    /// Reason for a deviation from the request.
     pub(crate) remark: Option<String>,
 }
 
 impl Target {
-    /// Bytes the tensor will take.
+    /// Returns the size of the tensor in the output in bytes.
     pub(crate) fn bytes(&self, tensor: &ModelTensor) -> Result<u64, ModelFileError> {
         let Some(format) = self.encode else { return Ok(tensor.bytes()) };
         let (rows, cols) = tensor.matrix_shape()?;
@@ -46,7 +46,7 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
     Ok(Target::encoded(instead, Some(remark)))
 }
 
-/// As it is, or in the smallest plain float that holds it exactly if the file has no place for what it is.
+/// Returns the tensor's own encoding, or the smallest plain float that represents it exactly if the container cannot hold it.
 fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileError> {
     let as_is = Target { storage: tensor.storage.clone(), encode: None, remark: None };
     let TensorEncoding::Weights(format) = tensor.storage else {
@@ -58,11 +58,11 @@ fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileE
     }
     let fp8 = matches!(format.name(), "fp8_e4m3" | "fp8_e5m2") && tensor.scales.is_none();
     let dtype = if fp8 { DType::Float16 } else { DType::Float32 };
-    let remark = format!("{} files have no {}", container.name(), tensor.storage);
+    let remark = format!("{} files cannot hold {}", container.name(), tensor.storage);
     Ok(Target::encoded(ScaledFormat::new(dtype).into(), Some(remark)))
 }
 
-/// Whether files of this kind can hold such a tensor.
+/// Returns whether the container can hold this encoding.
 pub(super) fn is_held(container: Container, storage: &TensorEncoding) -> bool {
     match container {
         Container::Gguf => tensor_type(storage).is_some(),
@@ -70,14 +70,14 @@ pub(super) fn is_held(container: Container, storage: &TensorEncoding) -> bool {
     }
 }
 
-/// Refuses what the file has no place for.
+/// Returns an error for an encoding that the container cannot hold.
 fn refuse(tensor: &ModelTensor, container: Container, storage: &TensorEncoding) -> Result<(), ModelFileError> {
     if is_held(container, storage) {
         return Ok(());
     }
     let hint = match container {
         Container::Gguf => {
-            "; it holds blocks (q4_0, q4_k, q8_0, ...) and float16, bfloat16, float32: choose one, or write .safetensors"
+            "; use a block format (q4_0, q4_k, q8_0, ...), float16, bfloat16 or float32, or write .safetensors"
         }
         _ => "; write .gguf",
     };

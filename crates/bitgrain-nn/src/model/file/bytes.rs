@@ -1,4 +1,4 @@
-//! `Bytes`: where a tensor's bytes are.
+//! `Bytes`: location of a tensor's bytes.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use bitgrain_files::{FileWindow, MappedFile};
 
 use crate::model::ModelFileError;
 
-/// Bytes of a file that is mapped when they are needed, or bytes that had to be unpacked first.
+/// Bytes of a file that is mapped on demand, or bytes that were decompressed into memory.
 #[derive(Debug, Clone)]
 pub(crate) enum Bytes {
     File { file: Arc<MappedFile>, range: Range<u64> },
@@ -23,7 +23,7 @@ impl Bytes {
         }
     }
 
-    /// The file they are in, unless they had to be unpacked.
+    /// Returns the path of the file, or `None` for bytes in memory.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File { file, .. } => Some(file.path()),
@@ -41,7 +41,7 @@ impl Bytes {
     }
 }
 
-/// Bytes at hand.
+/// Bytes that are mapped or in memory.
 #[derive(Debug)]
 pub(crate) enum Loaded {
     Window(FileWindow),

@@ -1,36 +1,36 @@
-//! `TensorEncoding`: how a tensor's numbers are stored, and whether they are weights.
+//! `TensorEncoding`: storage format of a tensor's values.
 
 use std::fmt;
 
 use bitgrain_codec::weight::{DType, ScaledFormat, Scaling, WeightFormat};
 
-/// How the numbers of a tensor are stored.
+/// Storage format of a tensor's values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TensorEncoding {
-    /// Weights that can be dequantized: floats, dtypes with scales, blocks.
+    /// Weights that can be dequantized: floats, dtypes with scales, block formats.
     Weights(WeightFormat),
-    /// Whole numbers that are no weights: positions, masks. They are kept as they are.
+    /// Integers that are not weights, such as positions and masks. Conversions copy them unchanged.
     Integers {
-        /// The width and sign they have.
+        /// Width and signedness.
         dtype: DType,
-        /// As the file calls it: `I64`, `BOOL`.
+        /// Name in the file: `I64`, `BOOL`.
         name: &'static str,
     },
-    /// Known by name and size alone.
+    /// A type of known name and size that cannot be decoded.
     Opaque {
-        /// As the file calls it: `IQ2_XS`, `C64`.
+        /// Name in the file: `IQ2_XS`, `C64`.
         name: &'static str,
     },
 }
 
 impl TensorEncoding {
-    /// A plain float, or a short one without scale.
+    /// Returns the encoding of `dtype` without scales.
     pub(crate) const fn plain(dtype: DType) -> Self {
         let scaled = ScaledFormat::new(dtype);
         Self::Weights(WeightFormat::Scaled(ScaledFormat { scaling: Scaling::None, ..scaled }))
     }
 
-    /// Whether a safetensors file says all there is to say by its own dtypes.
+    /// Returns whether the dtype of a safetensors file describes the encoding completely, so that no note is needed.
     pub(crate) fn is_self_evident(&self) -> bool {
         match self {
             Self::Weights(WeightFormat::Scaled(format)) => {
@@ -42,7 +42,7 @@ impl TensorEncoding {
         }
     }
 
-    /// What turns the bytes into f32, if anything does.
+    /// Returns the format that decodes the bytes to f32, if any.
     pub(crate) fn decoder(&self) -> Option<WeightFormat> {
         match *self {
             Self::Weights(format) => Some(format),
@@ -54,14 +54,14 @@ impl TensorEncoding {
         }
     }
 
-    /// Whether these are plain floats, of 16 bits or more.
+    /// Returns whether the values are plain floats of at least 16 bits.
     #[must_use]
     pub fn is_float(&self) -> bool {
         let name = self.format().map(WeightFormat::name);
         matches!(name, Some("float16" | "bfloat16" | "float32" | "float64"))
     }
 
-    /// The format, if these are weights.
+    /// Returns the weight format, or `None` for integers and opaque types.
     #[must_use]
     pub const fn format(&self) -> Option<WeightFormat> {
         match self {
@@ -74,7 +74,7 @@ impl TensorEncoding {
 impl fmt::Display for TensorEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // A file's own FP8 has no scale, and nobody asked for one.
+            // FP8 that came without scales is shown as the file names it, without a scaling suffix.
             Self::Weights(WeightFormat::Scaled(format)) if format.scaling == Scaling::None => {
                 f.pad(format.dtype.name())
             }

@@ -1,4 +1,4 @@
-//! Hugging Face folders: which files hold the weights, and what `config.json` says.
+//! Hugging Face folders: the weight file and `config.json`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ const ONE_FILE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 const CONFIG: &str = "config.json";
 
-/// The file of a folder that holds the weights: the index of its shards, the one file, or the only model there is.
+/// Returns the weight file of a folder: the index of its shards, `model.safetensors`, or the only model file.
 pub(crate) fn weights(folder: &Path) -> Result<PathBuf, ModelFileError> {
     for name in [INDEX, ONE_FILE] {
         let path = folder.join(name);
@@ -26,7 +26,7 @@ pub(crate) fn weights(folder: &Path) -> Result<PathBuf, ModelFileError> {
     }
 }
 
-/// The architecture that `config.json` beside `weights` names, if there is one.
+/// Returns the architecture from the `config.json` next to `weights`, if that file exists.
 pub(crate) fn architecture(weights: &Path) -> Option<String> {
     let text = fs::read(weights.parent()?.join(CONFIG)).ok()?;
     let config: serde_json::Value = serde_json::from_slice(&text).ok()?;

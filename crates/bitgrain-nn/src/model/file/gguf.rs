@@ -1,4 +1,4 @@
-//! A GGUF file as tensors.
+//! Tensors of a GGUF file.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn storage(kind: TensorType) -> TensorEncoding {
     }
 }
 
-/// The type of a GGUF tensor that holds such numbers.
+/// Returns the GGUF tensor type of an encoding, if it has one.
 pub(crate) fn tensor_type(storage: &TensorEncoding) -> Option<TensorType> {
     match storage {
         TensorEncoding::Weights(WeightFormat::Ggml(block)) => {

@@ -1,4 +1,4 @@
-//! Tensors made of arrays in memory, and the arrays of those that were read.
+//! Conversion between tensors and arrays in memory.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{ModelTensor, TensorEncoding};
 use crate::model::ModelFileError;
 
 impl ModelTensor {
-    /// A tensor of arrays: codes, and scales and zero points where the storage has them; all little-endian.
+    /// Creates a tensor from little-endian arrays: codes, plus scales and zero points where the encoding has them.
     ///
     /// ```
     /// use bitgrain_codec::weight::{DType, PartsBuf};
@@ -22,8 +22,8 @@ impl ModelTensor {
     /// ```
     ///
     /// # Errors
-    /// [`ModelFileError::Codec`] if the arrays do not have the sizes that shape and storage ask for, [`ModelFileError::Unreadable`]
-    /// for storage whose sizes are not known.
+    /// Returns [`ModelFileError::Codec`] if the lengths of the arrays do not match shape and encoding, and
+    /// [`ModelFileError::Unreadable`] for an opaque encoding, whose sizes are unknown.
     pub fn new(
         name: impl Into<String>,
         shape: Vec<u64>,
@@ -55,10 +55,10 @@ impl ModelTensor {
         Ok(Self { name, shape, storage, codes: owned(parts.codes), scales, zeros })
     }
 
-    /// Its arrays as they are stored.
+    /// Returns the stored arrays.
     ///
     /// # Errors
-    /// What reading brings.
+    /// Returns [`ModelFileError::Io`] if the file cannot be read.
     pub fn parts(&self) -> Result<PartsBuf, ModelFileError> {
         let bytes = |bytes: &Option<Bytes>| bytes.as_ref().map_or(Ok(Vec::new()), |own| Ok(own.load()?.to_vec()));
         let scales: Vec<u8> = bytes(&self.scales)?;
@@ -66,10 +66,10 @@ impl ModelTensor {
         Ok(PartsBuf { codes: self.codes.load()?.to_vec(), scales, zeros: bytes(&self.zeros)? })
     }
 
-    /// The same codes in memory.
+    /// Copies the codes into a [`QuantizedTensor`] without decoding them.
     ///
     /// # Errors
-    /// [`ModelFileError::Unreadable`] unless these are weights, and what reading brings.
+    /// Returns [`ModelFileError::Unreadable`] if the tensor does not hold weights, and I/O errors.
     pub fn quantized(&self) -> Result<QuantizedTensor, ModelFileError> {
         let unreadable = || ModelFileError::Unreadable { tensor: self.name.clone(), kind: self.storage.to_string() };
         let format = self.storage.format().ok_or_else(unreadable)?;
@@ -80,7 +80,7 @@ impl ModelTensor {
 }
 
 impl TensorEncoding {
-    /// Whole numbers that are no weights, as safetensors names them; `None` for a dtype that has no such name.
+    /// Returns the encoding of integers that are not weights, or `None` for a dtype without a name in safetensors.
     #[must_use]
     pub const fn integers(dtype: DType) -> Option<Self> {
         let name = match dtype {

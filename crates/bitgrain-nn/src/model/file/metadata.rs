@@ -1,4 +1,4 @@
-//! `ModelMetadata`: what a file says about itself.
+//! `ModelMetadata`: metadata of a model file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,40 +6,40 @@ use bitgrain_formats::gguf;
 
 use super::typed;
 
-/// What a model's file says beside its tensors. Nothing of it is lost when a model is converted.
+/// Metadata of a model file. Conversions between containers preserve all of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelMetadata {
-    /// Keys of a GGUF file.
+    /// Key-value pairs of a GGUF file.
     pub gguf: gguf::Metadata,
-    /// Strings of a safetensors file.
+    /// String pairs of a safetensors file.
     pub strings: Vec<(String, String)>,
-    /// What `config.json` beside the weights calls the architecture (`model_type`).
+    /// Architecture (`model_type`) from the `config.json` next to the weights.
     pub architecture: Option<String>,
-    /// Version of the container's layout, where the file has one.
+    /// Version of the container format, if the file states one.
     pub version: Option<u32>,
 }
 
-/// Before the keys of the one kind of file where they are kept in the other.
+/// Prefixes of keys that came from the other container.
 const FOREIGN_GGUF: &str = "gguf.";
 const FOREIGN_STRINGS: &str = "safetensors.";
 
 impl ModelMetadata {
-    /// Every entry as JSON, in the order of the file.
+    /// Returns all entries as JSON, in file order.
     #[must_use]
     pub fn entries(&self) -> Vec<(String, serde_json::Value)> {
         let keys = self.gguf.iter().map(|(key, value)| (key.to_owned(), value_json(value)));
         keys.chain(self.own_strings().map(|(key, value)| (key.to_owned(), value.into()))).collect()
     }
 
-    /// Strings of a safetensors file, without the note on how its weights are quantized: the tensors say that.
+    /// Returns the strings of a safetensors file without the quantization note, whose content is part of the tensors.
     pub fn own_strings(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.strings.iter().filter(|(key, _)| key != super::NOTE_KEY);
         own.map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// As the keys of a GGUF file.
+    /// Converts to the key-value pairs of a GGUF file.
     ///
-    /// Strings that hold a key of a GGUF file become that key again; the others get a prefix.
+    /// Strings that came from a GGUF file become the original key again; others get a prefix.
     pub(crate) fn to_gguf(&self) -> gguf::Metadata {
         let mut keys = self.gguf.clone();
         let (mut restored, mut foreign) = (self.restored(), Vec::new());
@@ -58,11 +58,11 @@ impl ModelMetadata {
         keys
     }
 
-    /// As the strings of a safetensors file. Values of a GGUF file become JSON that names their type.
+    /// Converts to the strings of a safetensors file. GGUF values become JSON that names their type.
     pub(crate) fn to_strings(&self) -> Vec<(String, String)> {
         let mut strings: Vec<_> = self.own_strings().map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
         for (key, value) in self.gguf.iter() {
-            // Without their prefix these would be taken for the note, or for keys that are restored.
+            // Without a prefix, a reader would mistake these keys for the note or for keys to restore.
             let own = |key: &&str| *key != super::NOTE_KEY && !key.starts_with(FOREIGN_GGUF);
             match key.strip_prefix(FOREIGN_STRINGS).filter(own).zip(value.as_str()) {
                 Some((own, text)) => strings.push((own.to_owned(), text.to_owned())),
@@ -72,11 +72,11 @@ impl ModelMetadata {
         strings
     }
 
-    /// The keys of a GGUF file that strings of a safetensors file hold, by the names of the strings.
+    /// Returns the GGUF pairs that strings of a safetensors file encode, by the names of the strings.
     fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
         let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
         let mut strings: Vec<_> = self.own_strings().collect();
-        // The name `safetensors.X` may be needed for a plain string X, which is shorter and so comes first.
+        // `safetensors.X` may be the escaped form of a plain string X. Shorter names first, so that X claims its key.
         strings.sort_by_key(|(name, _)| name.len());
         for (name, text) in strings {
             let free = |key: &str| key.strip_prefix(FOREIGN_STRINGS).is_none_or(|own| !plain.contains(own));
@@ -89,11 +89,11 @@ impl ModelMetadata {
     }
 }
 
-/// The key and value that [`ModelMetadata::to_strings`] made such a string of.
+/// Returns the key and value that [`ModelMetadata::to_strings`] encoded in this string, if it did.
 fn restored<'a>(name: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
     let key = name.strip_prefix(FOREIGN_GGUF).filter(|key| !key.is_empty())?;
     let value = typed::from_text(text)?;
-    // The only key that the container itself reads: nonsense in it would make a file that nobody can open.
+    // The container itself interprets this key: an invalid alignment would make the file unreadable.
     if key == gguf::ALIGNMENT_KEY {
         let mut alone = gguf::Metadata::default();
         alone.set(key, value.clone());
@@ -102,7 +102,7 @@ fn restored<'a>(name: &'a str, text: &str) -> Option<(&'a str, gguf::Value)> {
     Some((key, value))
 }
 
-/// A GGUF value as JSON.
+/// Converts a GGUF value to untyped JSON.
 fn value_json(value: &gguf::Value) -> serde_json::Value {
     use gguf::{Array, Value};
     match value {

@@ -1,4 +1,4 @@
-//! `ModelFile`: whatever holds tensors, opened: a file, the shards of one, or a folder.
+//! `ModelFile`: an open model, from a single file, shards or a folder.
 
 mod bytes;
 mod encoding;

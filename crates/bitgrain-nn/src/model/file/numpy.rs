@@ -1,4 +1,4 @@
-//! npy and npz files as tensors.
+//! Tensors of npy and npz files.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::{ModelMetadata, ModelTensor, TensorEncoding};
 use crate::model::ModelFileError;
 use bitgrain_files::MappedFile;
 
-/// The array of an npy file, under the name of the file.
+/// Reads an npy file as one tensor named after the file.
 pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let path = file.path().to_owned();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -29,10 +29,10 @@ pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTens
     Ok((ModelMetadata { version: Some(header.version.into()), ..ModelMetadata::default() }, vec![tensor]))
 }
 
-/// The arrays of an npz file, whose checksums are compared here. Those that are stored as they are stay in the file; compressed
-/// ones are unpacked, which takes the memory they need.
+/// Reads the arrays of an npz file and verifies their checksums. Stored members stay in the file; compressed members are
+/// decompressed into memory.
 pub(crate) fn read_npz(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
-    /// Deflate cannot shrink further than this, so nothing honest is larger.
+    /// Maximum compression ratio of Deflate. A member that claims more is corrupt or a decompression bomb.
     const MOST: u64 = 1032;
     let path = file.path().to_owned();
     let file = Arc::new(file);
@@ -89,20 +89,20 @@ fn storage(element: Element) -> TensorEncoding {
     }
 }
 
-/// Whether the bytes are already little-endian and row by row.
+/// Returns whether the bytes are already little-endian and in row-major order.
 fn plain(header: &Header) -> bool {
     let flat = !header.fortran_order || header.shape.len() < 2;
     flat && (header.dtype.order == ByteOrder::Little || header.dtype.element.bytes() == 1)
 }
 
-/// The elements little-endian and row by row.
+/// Returns the elements in little-endian and row-major order.
 fn straightened(header: &Header, bytes: &[u8]) -> Arc<[u8]> {
     let width = usize::try_from(header.dtype.element.bytes()).unwrap_or(1);
     let mut out = bytes.to_vec();
     if header.fortran_order && header.shape.len() > 1 {
         let size = |dim: &u64| usize::try_from(*dim).unwrap_or(0);
         let shape: Vec<usize> = header.shape.iter().map(size).collect();
-        // The first dimension is contiguous: walk the output in order, the input by strides.
+        // The input is column-major: walk the output in order and the input by strides.
         let mut strides = vec![1; shape.len()];
         (1..shape.len()).for_each(|i| strides[i] = strides[i - 1] * shape[i - 1]);
         let mut index = vec![0; shape.len()];

@@ -1,4 +1,4 @@
-//! Opening: what kind of model a path is, seen from its first bytes.
+//! `ModelFile::open`: detects the container from the first bytes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use super::{ModelMetadata, ModelTensor, folder, gguf, numpy, safetensors};
 use crate::model::ModelFileError;
 use bitgrain_files::MappedFile;
 
-/// What the name of the index of a sharded model ends in.
+/// Suffix of the index file of a sharded model.
 pub(crate) const INDEX_ENDING: &str = ".safetensors.index.json";
 
-/// The kind of file a model is in.
+/// File format of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Container {
-    /// llama.cpp's.
+    /// GGUF, the format of llama.cpp.
     Gguf,
-    /// Hugging Face's, in one file or several.
+    /// safetensors, the format of Hugging Face, in one file or in shards.
     Safetensors,
-    /// NumPy's, one array.
+    /// NumPy's format for one array.
     Npy,
-    /// NumPy's, several arrays.
+    /// NumPy's archive of several arrays.
     Npz,
 }
 
 impl Container {
-    /// The name people use.
+    /// Returns the display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,10 +37,10 @@ impl Container {
         }
     }
 
-    /// What a model is written as, by the name of its file.
+    /// Chooses the container of an output file from its extension.
     ///
     /// # Errors
-    /// [`ModelFileError::OutputName`] unless it ends in `.gguf`, `.safetensors` or, for a sharded model,
+    /// Returns [`ModelFileError::OutputName`] unless the path ends in `.gguf`, `.safetensors` or, for a sharded model,
     /// `.safetensors.index.json`.
     pub fn of_output(path: &Path) -> Result<Self, ModelFileError> {
         if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(INDEX_ENDING)) {
@@ -54,24 +54,25 @@ impl Container {
     }
 }
 
-/// A model that was opened: its tensors, what it says about itself. No values are read yet.
+/// An open model: its tensors and metadata. Values are read on demand.
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
     container: Container,
     metadata: ModelMetadata,
     tensors: Vec<ModelTensor>,
-    /// Where in `tensors` each name is.
+    /// Index into `tensors` by name.
     places: HashMap<String, usize>,
 }
 
 impl ModelFile {
-    /// Opens a file, the index of a sharded model, or a folder with either. Takes milliseconds whatever the size.
+    /// Opens a file, the index of a sharded model, or a folder with either. Takes milliseconds regardless of size.
     ///
-    /// The file is mapped: it must not be changed or cut short by someone else while the model is in use.
+    /// The file is memory-mapped: no other process may modify or truncate it while the model is in use.
     ///
     /// # Errors
-    /// [`ModelFileError::Io`], [`ModelFileError::NotAModel`], [`ModelFileError::NoWeights`], and what the containers refuse.
+    /// Returns [`ModelFileError::Io`], [`ModelFileError::NotAModel`], [`ModelFileError::NoWeights`], or the error of the
+    /// container's parser.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let path = path.as_ref();
         let weights = if path.is_dir() { folder::weights(path)? } else { path.to_owned() };
@@ -95,8 +96,8 @@ impl ModelFile {
         Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
     }
 
-    /// A model of tensors in memory, as if it had been read from a safetensors file without a name. Of tensors with the
-    /// same name the first counts.
+    /// Creates a model from tensors in memory, as if read from a safetensors file. If several tensors have the same name,
+    /// lookups by name return the first.
     #[must_use]
     pub fn of(tensors: Vec<ModelTensor>, metadata: ModelMetadata) -> Self {
         let mut places = HashMap::with_capacity(tensors.len());
@@ -106,34 +107,34 @@ impl ModelFile {
         Self { path: PathBuf::new(), container: Container::Safetensors, metadata, tensors, places }
     }
 
-    /// The file that was opened: of a sharded model the index, of a folder the file in it.
+    /// Returns the path of the file that was opened: the index of a sharded model, or the weight file of a folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The kind of file.
+    /// Returns the file format.
     #[must_use]
     pub const fn container(&self) -> Container {
         self.container
     }
 
-    /// What it says about itself.
+    /// Returns the metadata.
     #[must_use]
     pub const fn metadata(&self) -> &ModelMetadata {
         &self.metadata
     }
 
-    /// Its tensors in the order of the file.
+    /// Returns the tensors in file order.
     #[must_use]
     pub fn tensors(&self) -> &[ModelTensor] {
         &self.tensors
     }
 
-    /// The tensor of this name.
+    /// Returns the tensor `name`.
     ///
     /// # Errors
-    /// [`ModelFileError::NoTensor`], with the name that comes nearest if half of what was asked for is in it.
+    /// Returns [`ModelFileError::NoTensor`], with the most similar name if it shares at least half of the characters.
     pub fn tensor(&self, name: &str) -> Result<&ModelTensor, ModelFileError> {
         self.places.get(name).map(|place| &self.tensors[*place]).ok_or_else(|| {
             let shares = self.tensors.iter().map(|tensor| (common(&tensor.name, name), &tensor.name));
@@ -143,17 +144,17 @@ impl ModelFile {
         })
     }
 
-    /// The tensors whose name matches `pattern`, in which `*` stands for any characters and `?` for one.
+    /// Returns the tensors whose names match `pattern`, where `*` matches any characters and `?` exactly one.
     ///
     /// # Errors
-    /// [`ModelFileError::NoTensor`] if there is none.
+    /// Returns [`ModelFileError::NoTensor`] if none matches.
     pub fn matching(&self, pattern: &str) -> Result<Vec<&ModelTensor>, ModelFileError> {
         let wanted = WildMatch::new(pattern);
         let found: Vec<&ModelTensor> = self.tensors.iter().filter(|tensor| wanted.matches(&tensor.name)).collect();
         if found.is_empty() { self.tensor(pattern).map(|only| vec![only]) } else { Ok(found) }
     }
 
-    /// The files that hold the tensors: one, or the shards in the order of their names.
+    /// Returns the files that hold the tensors: one file, or the shards sorted by name.
     #[must_use]
     pub fn files(&self) -> Vec<&Path> {
         let mut files: BTreeSet<&Path> = self.tensors.iter().filter_map(|tensor| tensor.codes.path()).collect();
@@ -163,20 +164,20 @@ impl ModelFile {
         files.into_iter().collect()
     }
 
-    /// How many numbers all tensors hold.
+    /// Returns the number of values in all tensors.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.tensors.iter().map(ModelTensor::elements).sum()
     }
 
-    /// Bytes of all tensors.
+    /// Returns the size of all tensors in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.tensors.iter().map(ModelTensor::bytes).sum()
     }
 }
 
-/// How many characters of two names are the same, from the front and from the back; each counts once.
+/// Counts the characters in the common prefix and suffix of two names, without overlap.
 fn common(a: &str, b: &str) -> usize {
     let front = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let back = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b).count();
@@ -193,8 +194,8 @@ fn kind(start: &[u8], path: &Path) -> Option<Container> {
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
         return Some(Container::Npz);
     }
-    // safetensors has no magic: a length and then the opening brace of JSON. By name too, so that a broken one is
-    // told what is broken.
+    // safetensors has no magic bytes: it starts with a length and the opening brace of JSON. The extension counts too,
+    // so that a damaged file gets a specific error.
     let json = start.get(8) == Some(&b'{');
     let named = path.extension().is_some_and(|e| e == "safetensors");
     (json || named).then_some(Container::Safetensors)

@@ -1,4 +1,4 @@
-//! `Rows`: a tensor whose bytes are at hand, decoded row by row.
+//! `Rows`: a loaded tensor, decoded by rows.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::ModelTensor;
 use super::bytes::Loaded;
 use crate::model::ModelFileError;
 
-/// A tensor at hand. Any run of rows can be decoded, from any thread.
+/// A loaded tensor. Any run of rows can be decoded from any thread.
 #[derive(Debug)]
 pub(crate) struct Rows {
     name: String,
@@ -33,7 +33,7 @@ impl Rows {
         };
         let zeros = tensor.zeros.as_ref().map_or_else(|| Ok(Loaded::Owned([].into())), super::bytes::Bytes::load)?;
         let loaded = Self { name: tensor.name.clone(), format, rows, cols, codes: tensor.codes.load()?, scales, zeros };
-        // Sizes are checked once; afterwards any run of rows is there.
+        // Check sizes once, so that decoding any run of rows stays within the arrays.
         let sizes = format.sizes(rows, cols).map_err(ModelFileError::codec(&loaded.name))?;
         let enough = loaded.codes.len() >= sizes.codes
             && loaded.scales.len() >= sizes.scales
@@ -53,7 +53,7 @@ impl Rows {
         self.rows * self.cols
     }
 
-    /// Decodes a run of rows into `out`, which has room for exactly them.
+    /// Decodes a run of rows into `out`, whose length must match exactly.
     pub(crate) fn decode(&self, rows: Range<usize>, out: &mut [f32]) -> Result<(), ModelFileError> {
         let wrong = || ModelFileError::codec(&self.name);
         if self.cols == 0 || rows.is_empty() {

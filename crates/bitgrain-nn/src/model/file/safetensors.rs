@@ -1,4 +1,4 @@
-//! A safetensors file, or the shards of one, as tensors.
+//! Tensors of a safetensors file or of its shards.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
@@ -40,13 +40,13 @@ pub(crate) fn read(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>)
     Ok((ModelMetadata { strings: header.metadata, ..ModelMetadata::default() }, tensors))
 }
 
-/// Every shard that the index at `path` names, as one model.
+/// Reads all shards that the index at `path` names as one model.
 pub(crate) fn read_sharded(path: &Path) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     let text = std::fs::read(path).map_err(ModelFileError::io(path))?;
     let index = Index::parse(&text).map_err(|source| match source {
-        // Someone else's JSON: `config.json` lies beside every model.
+        // The likeliest mistake: `config.json`, which is next to every model, instead of the index.
         SafetensorsError::Json { entry: None, message, .. } => {
-            let reason = format!("it is no index of a sharded model: {message}");
+            let reason = format!("not the index of a sharded model: {message}");
             ModelFileError::io(path)(io::Error::new(io::ErrorKind::InvalidData, reason))
         }
         source => ModelFileError::Safetensors { path: path.to_owned(), source },
@@ -68,23 +68,23 @@ pub(crate) fn read_sharded(path: &Path) -> Result<(ModelMetadata, Vec<ModelTenso
         if let Some(tensor) = lost {
             return Err(ModelFileError::NotInShard { path: shard, tensor: (*tensor).to_owned() });
         }
-        // A tensor that the index places elsewhere would be there twice.
+        // Skip tensors that the index assigns to another shard, or they would appear twice.
         tensors.extend(shard_tensors.into_iter().filter(|tensor| places.get(tensor.name.as_str()) == Some(&name)));
     }
     Ok((ModelMetadata { strings: strings.entries, ..ModelMetadata::default() }, tensors))
 }
 
-/// Metadata of several shards as that of one file, in which a key can be only once.
+/// Merged metadata of several shards, with unique keys.
 #[derive(Default)]
 struct Strings {
     entries: Vec<(String, String)>,
-    /// Where in `entries` each key is.
+    /// Index into `entries` by key.
     places: HashMap<String, usize>,
 }
 
 impl Strings {
-    /// Adds what the shard `stem` says. What another shard says too stays one entry; where they disagree, the first
-    /// keeps the key and the name of the shard goes behind that of the later one, so that nothing is lost.
+    /// Adds an entry of the shard `stem`. Equal entries of several shards are merged. If shards disagree, the first keeps
+    /// the key and later ones append the shard's name to it, so that no value is lost.
     fn add(&mut self, mut key: String, value: String, stem: &str) {
         loop {
             match self.places.entry(key) {
@@ -100,20 +100,20 @@ impl Strings {
     }
 }
 
-/// Whether an array is a tensor, or part of one.
+/// Returns whether an array is a tensor or part of one.
 fn holds(tensors: &HashMap<&str, &ModelTensor>, array: &str) -> bool {
     let scales = || tensors.get(array.strip_suffix(SCALES)?)?.scales.as_ref();
     let zeros = || tensors.get(array.strip_suffix(ZEROS)?)?.zeros.as_ref();
     tensors.contains_key(array) || scales().is_some() || zeros().is_some()
 }
 
-/// Joins codes, scales and zero points to the tensors they belong to, as the note says.
+/// Attaches scales and zero points to their tensors, as the note specifies.
 fn annotate(path: &Path, note: &str, tensors: Vec<ModelTensor>) -> Result<Vec<ModelTensor>, ModelFileError> {
     let wrong =
         |tensor: &str, reason| ModelFileError::Note { path: path.to_owned(), tensor: tensor.to_owned(), reason };
-    let note: Note = serde_json::from_str(note).map_err(|_| wrong("*", "it is not the JSON of a note"))?;
+    let note: Note = serde_json::from_str(note).map_err(|_| wrong("*", "not valid JSON"))?;
     if note.version != 1 {
-        return Err(wrong("*", "it has a version that this program does not know"));
+        return Err(wrong("*", "unsupported version; upgrade bitgrain"));
     }
     let mut aside: HashMap<String, Bytes> = HashMap::new();
     let mut kept = Vec::with_capacity(tensors.len());
@@ -129,27 +129,27 @@ fn annotate(path: &Path, note: &str, tensors: Vec<ModelTensor>) -> Result<Vec<Mo
     for tensor in &mut kept {
         let Some(Entry { format, shape }) = note.weights.get(&tensor.name) else { continue };
         found += 1;
-        let format: WeightFormat = format.parse().map_err(|_| wrong(&tensor.name, "its format is not known"))?;
+        let format: WeightFormat = format.parse().map_err(|_| wrong(&tensor.name, "unknown format"))?;
         tensor.shape.clone_from(shape);
         tensor.storage = TensorEncoding::Weights(format);
         tensor.scales = aside.remove(&format!("{}{SCALES}", tensor.name));
         tensor.zeros = aside.remove(&format!("{}{ZEROS}", tensor.name));
         let sizes =
-            sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape is not one of this format"))?;
+            sizes_of(tensor, format).ok_or_else(|| wrong(&tensor.name, "its shape does not suit its format"))?;
         let len = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
         let lens = [tensor.codes.len(), len(&tensor.scales), len(&tensor.zeros)];
         if lens != [sizes.codes as u64, 4 * sizes.scales as u64, sizes.zeros as u64] {
-            return Err(wrong(&tensor.name, "its arrays do not have the sizes that its shape and format ask for"));
+            return Err(wrong(&tensor.name, "array sizes do not match its shape and format"));
         }
     }
     if found < note.weights.len() {
-        return Err(wrong("*", "it names tensors that are not there"));
+        return Err(wrong("*", "it names tensors that are missing"));
     }
     Ok(kept)
 }
 
 fn sizes_of(tensor: &ModelTensor, format: WeightFormat) -> Option<Sizes> {
-    // A zero among the dimensions must not hide that others cannot be multiplied: rows and columns are products too.
+    // Skip zeros: a dimension of 0 would hide an overflow of the others, and rows and columns are products of some of them.
     let mut dims = tensor.shape.iter().filter(|dim| **dim > 0);
     let elements = dims.try_fold(1_u64, |product, dim| product.checked_mul(*dim))?;
     usize::try_from(elements).ok()?;
@@ -177,7 +177,7 @@ fn storage(dtype: Dtype) -> TensorEncoding {
     }
 }
 
-/// The dtype under which an array of codes is written, if safetensors has one; packed codes are bytes.
+/// Returns the safetensors dtype of an array of codes. `None` for packed codes, which are written as bytes.
 pub(crate) fn dtype_of(storage: &TensorEncoding) -> Option<Dtype> {
     match storage {
         TensorEncoding::Integers { name, .. } => Dtype::from_name(&name.to_uppercase()),

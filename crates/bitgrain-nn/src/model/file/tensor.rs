@@ -1,44 +1,44 @@
-//! `ModelTensor`: name, shape and storage of one tensor of a model.
+//! `ModelTensor`: name, shape and encoding of a tensor of a model.
 
 use super::bytes::Bytes;
 use super::{Rows, TensorEncoding};
 use crate::model::{ModelFileError, pieces};
 
-/// A tensor of a model. Its values are read when they are asked for.
+/// A tensor of a model. Its values are read on demand.
 #[derive(Debug, Clone)]
 pub struct ModelTensor {
-    /// Its name.
+    /// Name of the tensor.
     pub name: String,
-    /// Its dimensions, outermost first; the last one is contiguous. Empty for a scalar.
+    /// Shape, outermost dimension first; the last is contiguous. Empty for a scalar.
     pub shape: Vec<u64>,
-    /// How its numbers are stored.
+    /// Storage format of the values.
     pub storage: TensorEncoding,
     pub(crate) codes: Bytes,
-    /// Present where scales and zero points lie apart from the codes.
+    /// Present if scales and zero points are stored apart from the codes.
     pub(crate) scales: Option<Bytes>,
     pub(crate) zeros: Option<Bytes>,
 }
 
 impl ModelTensor {
-    /// How many numbers it holds.
+    /// Returns the number of values.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Rows: all dimensions but the last. A vector is one row.
+    /// Returns the number of rows: the product of all dimensions but the last. A vector is one row.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.shape.split_last().map_or(1, |(_, outer)| outer.iter().product())
     }
 
-    /// Numbers in a row.
+    /// Returns the number of values per row.
     #[must_use]
     pub fn cols(&self) -> u64 {
         self.shape.last().copied().unwrap_or(1)
     }
 
-    /// Rows and columns as lengths in memory.
+    /// Returns rows and columns as `usize`, if their product fits too.
     pub(crate) fn matrix_shape(&self) -> Result<(usize, usize), ModelFileError> {
         let (rows, cols) = (self.rows(), self.cols());
         match (usize::try_from(rows), usize::try_from(cols)) {
@@ -47,34 +47,34 @@ impl ModelTensor {
         }
     }
 
-    /// Bytes in the file, scales included.
+    /// Returns the size in bytes, including scales.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let others = [&self.scales, &self.zeros].into_iter().flatten();
         self.codes.len() + others.map(Bytes::len).sum::<u64>()
     }
 
-    /// Bits that a number takes in the file, scales included; 0 if it holds none.
+    /// Returns the bits per value, including scales; 0 for an empty tensor.
     #[must_use]
     pub fn bits_per_weight(&self) -> f64 {
         bits_per_weight(self.bytes(), self.elements())
     }
 
-    /// Makes its rows readable.
+    /// Maps the arrays and checks their sizes.
     pub(crate) fn load(&self) -> Result<Rows, ModelFileError> {
         Rows::load(self)
     }
 
-    /// All values. Mind the size: `elements()` times four bytes.
+    /// Decodes all values, which takes `elements()` times four bytes.
     ///
     /// # Errors
-    /// [`ModelFileError::Unreadable`] for formats that cannot be dequantized, and what reading brings.
+    /// Returns [`ModelFileError::Unreadable`] for formats that cannot be dequantized, and I/O errors.
     pub fn values(&self) -> Result<Vec<f32>, ModelFileError> {
         pieces::decoded(&self.load()?)
     }
 }
 
-/// Bits per number, or 0 if there are none.
+/// Returns bits per value, or 0 for zero elements.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
 pub fn bits_per_weight(bytes: u64, elements: u64) -> f64 {

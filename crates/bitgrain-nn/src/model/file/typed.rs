@@ -1,9 +1,9 @@
-//! A GGUF value as a JSON text that names its type, and back. Spec: `spec/weights.md`.
+//! GGUF values as JSON strings that name their type, and back. Spec: `spec/weights.md`.
 
 use bitgrain_formats::gguf::{Array, Value};
 use serde_json::{Map, Value as Json};
 
-/// `{"u32":3}`, `{"array":{"f32":[1.5,"NaN"]}}`.
+/// Encodes a value, for example `{"u32":3}` or `{"array":{"f32":[1.5,"NaN"]}}`.
 pub(super) fn to_text(value: &Value) -> String {
     let inner = match value {
         Value::U8(v) => (*v).into(),
@@ -44,12 +44,12 @@ fn named(kind: &str, inner: Json) -> Json {
     Json::Object(Map::from_iter([(kind.to_owned(), inner)]))
 }
 
-/// JSON has no number for what is not finite: `"NaN"`, `"inf"`, `"-inf"`.
+/// Non-finite values become strings, because JSON cannot represent them: `"NaN"`, `"inf"`, `"-inf"`.
 fn float(value: f64) -> Json {
     if value.is_finite() { value.into() } else { value.to_string().into() }
 }
 
-/// The value that [`to_text`] made such a text of; `None` for any other text.
+/// Decodes a string of [`to_text`]; `None` for any other string.
 pub(super) fn from_text(text: &str) -> Option<Value> {
     let (kind, inner) = only(serde_json::from_str(text).ok()?)?;
     Some(match kind.as_str() {
@@ -90,7 +90,7 @@ fn array(inner: Json) -> Option<Array> {
     })
 }
 
-/// The name and the value of an object with one entry.
+/// Returns the key and value of an object with exactly one entry.
 fn only(json: Json) -> Option<(String, Json)> {
     let Json::Object(entries) = json else { return None };
     let mut entries = entries.into_iter();
@@ -119,10 +119,10 @@ fn double(json: &Json) -> Option<f64> {
     }
 }
 
-/// A number that is too large for an f32 was not one.
+/// Rejects numbers outside the range of f32, which [`to_text`] cannot have written.
 fn single(json: &Json) -> Option<f32> {
     let wide = double(json)?;
-    #[expect(clippy::cast_possible_truncation, reason = "what was an f32 is one again")]
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked below")]
     let value = wide as f32;
     (value.is_finite() == wide.is_finite()).then_some(value)
 }

@@ -1,11 +1,12 @@
-//! What sizes and errors go together: the lower convex hull of all choices.
+//! Trade-off between size and error: the lower convex hull of all choices.
 //!
-//! The offers of a tensor that lie on its own hull are steps, each saving less error per byte than the one before. Taking
-//! the steps of all tensors in that order gives, at the end of each, the least error there is for its bytes.
+//! The offers on a tensor's own hull form steps, each saving less error per byte than the one before. Taking the steps of
+//! all tensors in the order of their savings passes only through optimal points: no other choice of offers with as many
+//! bytes has less error.
 
 use super::{Choices, Offer};
 
-/// Bytes and errors along the hull, from the fewest bytes.
+/// Returns bytes and errors along the hull, in order of increasing size.
 pub(super) fn curve(tensors: &[Choices<'_>]) -> impl Iterator<Item = (u64, f64)> {
     let hulls: Vec<Vec<Offer>> = tensors.iter().map(|tensor| hull(&tensor.offers)).collect();
     let start = (hulls.iter().map(|hull| hull[0].bytes).sum(), hulls.iter().map(|hull| hull[0].error).sum());
@@ -20,7 +21,7 @@ pub(super) fn curve(tensors: &[Choices<'_>]) -> impl Iterator<Item = (u64, f64)>
     std::iter::once(start).chain(walk)
 }
 
-/// The offers on the lower convex hull of those given, which come from the smallest.
+/// Returns the offers on the lower convex hull of `offers`, which must be sorted by size.
 fn hull(offers: &[Offer]) -> Vec<Offer> {
     let mut hull: Vec<Offer> = Vec::new();
     for &offer in offers {
@@ -34,7 +35,7 @@ fn hull(offers: &[Offer]) -> Vec<Offer> {
     hull
 }
 
-/// Error saved per byte from one offer to a larger one.
+/// Returns the error saved per byte when moving to a larger offer.
 #[expect(clippy::cast_precision_loss, reason = "a slope to compare")]
 fn steepness(from: Offer, to: Offer) -> f64 {
     (from.error - to.error) / (to.bytes - from.bytes).max(1) as f64

@@ -1,17 +1,17 @@
-//! One offer per tensor, within a limit: the knapsack with classes, by dynamic programming.
+//! Chooses one offer per tensor within a limit: the multiple-choice knapsack problem, by dynamic programming.
 //!
-//! Bytes are counted in their greatest common divisor, which is large, because matrices have round sizes: then the
-//! choice is the best there is. Where that would take too many steps, and for errors, what is limited is rounded up to
-//! one of [`STEPS`], so the limit always holds; what rounding left over is spent afterwards, one tensor at a time.
+//! Bytes are counted in units of their greatest common divisor, which is large because matrix dimensions are round numbers;
+//! the solution is then optimal. If that needs too many steps, and for errors, costs are rounded up to one of [`STEPS`], so
+//! that the limit always holds; the slack from rounding is then spent greedily, one tensor at a time.
 
 use super::{Choices, Offer};
 
-/// Steps that a limit is divided into where costs have no unit, fewer if the table would outgrow [`TABLE`].
+/// Number of steps of a limit whose costs have no common unit; fewer if the table would exceed [`TABLE`].
 const STEPS: usize = 1 << 16;
-/// Bytes of the table of choices.
+/// Maximum size of the table of choices in bytes.
 const TABLE: usize = 64 << 20;
 
-/// The least error in at most so many bytes, which the smallest offers fit in.
+/// Minimizes the error within `bytes`. The smallest offers must fit.
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
 pub(super) fn least_error(tensors: &[Choices<'_>], bytes: u64) -> Vec<usize> {
     let smallest = vec![0; tensors.len()];
@@ -20,7 +20,7 @@ pub(super) fn least_error(tensors: &[Choices<'_>], bytes: u64) -> Vec<usize> {
     solve(tensors, bytes as f64, Some(unit as f64), |offer| offer.bytes as f64, |offer| offer.error, smallest)
 }
 
-/// The fewest bytes with at most so much error, which the largest offers do not exceed.
+/// Minimizes the bytes within `error`. The largest offers must not exceed it.
 #[expect(clippy::cast_precision_loss, reason = "sizes of files are far below 2^53")]
 pub(super) fn fewest_bytes(tensors: &[Choices<'_>], error: f64) -> Vec<usize> {
     let largest = tensors.iter().map(|tensor| tensor.offers.len() - 1).collect();
@@ -34,8 +34,8 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Indices of offers with the least sum of `value` and a sum of `cost` of at most `limit`. `feasible` is within it;
-/// every cost is a multiple of `unit`, if there is one.
+/// Returns offers that minimize the sum of `value` with a sum of `cost` of at most `limit`. `feasible` is a known
+/// solution within the limit; every cost is a multiple of `unit`, if given.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -53,7 +53,7 @@ fn solve(
     let total = |chosen: &[usize], of: &dyn Fn(&Offer) -> f64| -> f64 {
         tensors.iter().zip(chosen).map(|(tensor, at)| of(&tensor.offers[*at])).sum()
     };
-    // Beyond the most that can be spent there is nothing to choose.
+    // A limit above the largest possible cost would only make the table larger.
     let most: f64 = tensors.iter().map(|tensor| tensor.offers.iter().map(&cost).fold(0.0, f64::max)).sum();
     let limit = limit.min(most);
     let most_steps = (TABLE / tensors.len().max(1)).max(1);
@@ -65,7 +65,8 @@ fn solve(
     let rounded = table(tensors, unit, steps, &cost, &value);
     let better = rounded.filter(|chosen| total(chosen, &value) < total(&feasible, &value));
     let mut chosen = better.unwrap_or(feasible);
-    // Spend what rounding left over: the best single change, until there is none.
+    // Spend the slack that rounding left: apply the best single change until no change helps. The relative tolerance of
+    // 1e-12 keeps rounding errors of the sums from rejecting an exact fit or from looping on gains of zero.
     loop {
         let (spent, current) = (total(&chosen, &cost), total(&chosen, &value));
         let slack = limit * (1.0 + 1e-12) - spent;
@@ -86,7 +87,7 @@ fn solve(
     }
 }
 
-/// The choice by dynamic programming over costs counted in units, or `None` if `steps` of them leave no room for any.
+/// Solves the problem over costs counted in units, or returns `None` if no choice fits into `steps` units.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -104,7 +105,7 @@ fn table(
         return None;
     }
     let rounded = |offer: &Offer| (cost(offer) / unit).ceil().min(steps as f64 + 1.0) as usize;
-    // best[s]: the least value of the tensors so far with at most `s` steps spent.
+    // best[s]: the least value of the tensors so far with at most `s` units spent.
     let mut best = vec![0.0; steps + 1];
     let mut picks: Vec<Vec<u8>> = Vec::with_capacity(tensors.len());
     for tensor in tensors {

@@ -1,7 +1,7 @@
-//! Mixed precision: a format per tensor, chosen from measured errors for a budget or a quality.
+//! Mixed precision: chooses a format per tensor from measured errors, for a size budget or an error target.
 //!
-//! Every tensor is measured in every candidate format. `curve` shows what sizes and errors go together; `knapsack`
-//! chooses.
+//! All tensors are measured in all candidate formats. `curve` computes the trade-off between size and error; `knapsack`
+//! makes the choice.
 
 mod curve;
 mod knapsack;
@@ -18,60 +18,60 @@ use crate::model::Progress;
 use crate::model::convert::{FormatChoice, Recipe, bytes_kept, holds, measure};
 use crate::model::{Container, ModelFile, ModelFileError, ModelTensor};
 
-/// What a plan is for.
+/// Objective of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// The least error with all tensors in at most so many bytes.
+    /// Minimizes the error with all tensors in at most this many bytes.
     Budget(u64),
-    /// The fewest bytes with at most this relative RMS error over all planned weights.
+    /// Minimizes the size with at most this relative RMS error over all planned weights.
     MaxError(f64),
 }
 
 /// A format per tensor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrecisionPlan {
-    /// Of this layout of the file; 1.
+    /// Version of the file layout; 1.
     pub version: u32,
-    /// What becomes of the tensors that were planned, by name.
+    /// Choices for the planned tensors, by name.
     pub formats: BTreeMap<String, FormatChoice>,
-    /// What becomes of the others, so that the plan alone says everything.
+    /// Choices for the other tensors, which make the plan self-contained.
     #[serde(default)]
     pub others: BTreeMap<String, FormatChoice>,
-    /// Bytes of all tensors of the model so planned, those that are kept included.
+    /// Size of all tensors under the plan in bytes, including tensors that are copied.
     pub bytes: u64,
-    /// Relative RMS error of the planned tensors: each relative to its own values, weighed by its number of weights.
+    /// Relative RMS error of the planned tensors: each relative to its own values, averaged by the number of weights.
     pub relative_rmse: f64,
-    /// Sizes and the errors they allow, from the smallest.
+    /// Trade-off between size and error, in order of increasing size.
     pub curve: Vec<Point>,
 }
 
-/// One trade-off.
+/// One point of the trade-off.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Bytes of all tensors.
+    /// Size of all tensors in bytes.
     pub bytes: u64,
-    /// Relative RMS error of the planned ones.
+    /// Relative RMS error of the planned tensors.
     pub relative_rmse: f64,
 }
 
-/// What a tensor costs in one format.
+/// Cost of a tensor in one format.
 #[derive(Debug, Clone, Copy)]
 struct Offer {
     format: WeightFormat,
     bytes: u64,
-    /// Relative squared error times weights, so that offers of different tensors add up.
+    /// Relative squared error times the number of weights, so that offers of different tensors can be added.
     error: f64,
 }
 
-/// A tensor with the formats it can have.
+/// A tensor with its candidate formats.
 #[derive(Debug)]
 struct Choices<'a> {
     name: &'a str,
-    /// From the smallest, each larger than the one before and with less error.
+    /// In order of increasing size and decreasing error.
     offers: Vec<Offer>,
 }
 
-/// The formats that suit a container unless others are named.
+/// Returns the default candidate formats for a container.
 #[must_use]
 pub fn candidates(container: Container) -> Vec<WeightFormat> {
     const BLOCKS: [&str; 12] =
@@ -82,10 +82,10 @@ pub fn candidates(container: Container) -> Vec<WeightFormat> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Plans the weight matrices that no rule of `recipe` names, for a file of the kind `container`.
+/// Plans the weight matrices that no rule of `recipe` matches, for a file of the kind `container`.
 ///
 /// # Errors
-/// [`ModelFileError::BudgetTooSmall`], [`ModelFileError::ErrorTooSmall`], and what reading brings.
+/// Returns [`ModelFileError::BudgetTooSmall`] or [`ModelFileError::ErrorTooSmall`] for a goal out of reach, and I/O errors.
 pub fn plan(
     model: &ModelFile,
     container: Container,
@@ -99,7 +99,7 @@ pub fn plan(
             container: container.name(),
             format: format.to_string(),
             tensor: "*".to_owned(),
-            hint: "; choose other candidates, or write another kind of file",
+            hint: "; choose other candidates or another output container",
         });
     }
     let (mut fixed, mut weights, mut tensors, mut others) = (0, 0, Vec::new(), BTreeMap::new());
@@ -116,14 +116,14 @@ pub fn plan(
     Ok(PrecisionPlan { others, ..choose(&tensors, fixed, weights, goal)? })
 }
 
-/// Bytes that [`plan`] tells a [`Progress`] about: each tensor it plans, once for every candidate.
+/// Returns the bytes that [`plan`] reports to a [`Progress`]: each planned tensor, once per candidate.
 #[must_use]
 pub fn work(model: &ModelFile, candidates: &[WeightFormat], recipe: &Recipe) -> u64 {
     let free = model.tensors().iter().filter(|tensor| recipe.is_free(tensor));
     free.map(ModelTensor::bytes).sum::<u64>() * candidates.len() as u64
 }
 
-/// What a tensor costs in each format that its rows are whole blocks of.
+/// Measures a tensor in each format whose blocks divide its rows.
 fn offers(
     tensor: &ModelTensor,
     candidates: &[WeightFormat],
@@ -141,7 +141,7 @@ fn offers(
         };
         let lost = match measure(tensor, format, recipe, progress) {
             Ok(sums) => Fidelity::of(sums, elements).relative_rmse,
-            // A format that cannot hold the values is no offer.
+            // Skip formats that the values overflow.
             Err(ModelFileError::Overflow { .. }) => continue,
             Err(error) => return Err(error),
         };
@@ -152,7 +152,7 @@ fn offers(
     Ok(offers)
 }
 
-/// Offers of which none is larger than another with less error.
+/// Keeps the Pareto-optimal offers: drops those that are at least as large as another with less error.
 fn worthwhile(mut offers: Vec<Offer>) -> Vec<Offer> {
     offers.sort_by(|a, b| a.bytes.cmp(&b.bytes).then(a.error.total_cmp(&b.error)));
     let mut best = f64::INFINITY;
@@ -194,24 +194,24 @@ fn choose(tensors: &[Choices<'_>], fixed: u64, weights: u64, goal: Goal) -> Resu
 }
 
 impl PrecisionPlan {
-    /// Reads a plan that was saved.
+    /// Reads a saved plan.
     ///
     /// # Errors
-    /// [`ModelFileError::Io`], or [`ModelFileError::Plan`] if it is none.
+    /// Returns [`ModelFileError::Io`] if the file cannot be read and [`ModelFileError::Plan`] if it is not a valid plan.
     pub fn load(path: &Path) -> Result<Self, ModelFileError> {
         let text = std::fs::read(path).map_err(ModelFileError::io(path))?;
         let wrong = |reason| ModelFileError::Plan { path: path.to_owned(), reason };
         let plan: Self = serde_json::from_slice(&text).map_err(|error| wrong(format!("not a plan: {error}")))?;
         if plan.version != 1 {
-            return Err(wrong(format!("a plan of version {}, this program knows 1", plan.version)));
+            return Err(wrong(format!("unsupported plan version {}; expected 1", plan.version)));
         }
         Ok(plan)
     }
 
-    /// Saves it as JSON.
+    /// Saves the plan as JSON.
     ///
     /// # Errors
-    /// [`ModelFileError::Io`].
+    /// Returns [`ModelFileError::Io`] if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelFileError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| ModelFileError::io(path)(error.into()))?;
         PartFile::write_whole(path, (text + "\n").as_bytes()).map_err(ModelFileError::io(path))
@@ -220,7 +220,8 @@ impl PrecisionPlan {
     /// Adds the choices of the plan to a recipe.
     ///
     /// # Errors
-    /// [`ModelFileError::NoTensor`] if it names a tensor that `model` does not have: it is for another one.
+    /// Returns [`ModelFileError::NoTensor`] if the plan names a tensor that `model` lacks, because it was made for
+    /// another model.
     pub fn apply(&self, model: &ModelFile, recipe: Recipe) -> Result<Recipe, ModelFileError> {
         let all = || self.formats.iter().chain(&self.others).map(|(name, choice)| (name.clone(), *choice));
         for (name, _) in all() {
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_budget_just_short_of_one_step_does_not_give_up_the_best_of_them() {
-        // All at the second offer would take 41: one of the small ones must stay behind, not the large one.
+        // All second offers would take 41 bytes: one of the small tensors must give way, not the large one.
         let tensors =
             tensors(&[&[(10, 200.0), (20, 40.0)], &[(5, 100.0), (10, 20.0), (20, 5.0)], &[(5, 100.0), (10, 20.0)]]);
         let plan = choose(&tensors, 1, 100, Goal::Budget(40)).expect("enough");

@@ -1,4 +1,4 @@
-//! Error per tensor: a bar each, with marks where theory stands.
+//! Error per tensor as bars, with marks for the theoretical limits.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::names::{breakable, clean};
 use super::{Palette, percent};
 use crate::model::compare::Row;
 
-/// Bars that are shown at once; the others wait behind a click.
+/// Number of bars shown at once; the others are collapsed.
 const OPEN: usize = 40;
 
 pub(super) fn section(worst: &[&Row], palette: &Palette) -> Markup {
@@ -19,15 +19,15 @@ pub(super) fn section(worst: &[&Row], palette: &Palette) -> Markup {
         section {
             h2 { "Error per tensor" }
             @if changed.is_empty() {
-                p { "No tensor lost anything." }
+                p { "All tensors are equal." }
             } @else {
                 p class="note" {
-                    "Relative RMS error, the largest first; colours are those of the formats above. "
+                    "Relative RMS error, largest first, colored by format. "
                     span class="key optimum" {}
-                    " best quantizer with as many levels and one scale, on normally distributed weights: scales for small \
-                     blocks can pass it. "
+                    " optimal quantizer with the same number of levels and one scale, on normally distributed weights; \
+                     per-block scales can beat it. "
                     span class="key limit" {}
-                    " Shannon's bound at as many bits."
+                    " Shannon's bound for the same number of bits."
                 }
                 div class="bars" { @for row in open { (bar(row, scale, palette)) } }
                 @if !rest.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn section(worst: &[&Row], palette: &Palette) -> Markup {
                     }
                 }
                 @if equal > 0 {
-                    p class="note" { (equal) " tensors are exactly the same in both and have no bar." }
+                    p class="note" { (equal) " tensors are equal in both models and have no bar." }
                 }
             }
         }
@@ -64,7 +64,7 @@ fn bar(row: &Row, scale: f64, palette: &Palette) -> Markup {
     }
 }
 
-/// A ratio of signal to noise as relative RMS error; none is no error.
+/// Converts a signal-to-noise ratio in dB to a relative RMS error; `None` to 0.
 fn relative(db: Option<f64>) -> f64 {
     db.map_or(0.0, |db| 10.0_f64.powf(-db / 20.0))
 }

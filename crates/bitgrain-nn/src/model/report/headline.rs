@@ -1,4 +1,4 @@
-//! The top of the page: sizes, likeness, the worst tensor, and what could not be compared.
+//! Top of the page: sizes, similarity, the worst tensor, and tensors that could not be compared.
 
 use maud::{Markup, html};
 
@@ -22,8 +22,8 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
         header {
             h1 { (breakable(report.first)) " " span class="arrow" { "→" } " " (breakable(report.second)) }
             p {
-                (comparison.tensors.len()) " tensors with " (grouped(weights)) " numbers compared; " (changed)
-                " of the tensors changed."
+                (comparison.tensors.len()) " tensors with " (grouped(weights)) " values compared; " (changed)
+                " tensors changed."
             }
         }
         section class="cards" {
@@ -45,13 +45,13 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
                     p { (clean(&worst.second)) (format!(", cosine {:.6}", worst.figures.cosine)) }
                 }))
             } @else {
-                (card("none", "worst tensor", &html! { p { "no value is different" } }))
+                (card("none", "worst tensor", &html! { p { "all values are equal" } }))
             }
         }
     }
 }
 
-/// One figure, its name and the lines that explain it.
+/// Renders a figure with its name and explanatory lines.
 fn card(figure: &str, name: &str, lines: &Markup) -> Markup {
     html! {
         div class="card" {
@@ -62,21 +62,21 @@ fn card(figure: &str, name: &str, lines: &Markup) -> Markup {
     }
 }
 
-/// Tensors without figures, and the reasons.
+/// Lists tensors without figures, with the reasons.
 pub(super) fn left_out(comparison: &ModelComparison) -> Markup {
     let skipped: Vec<String> = comparison.skipped.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
     warning(
-        "Left out",
+        "Not compared",
         &[
-            ("Not comparable", &skipped),
+            ("Incompatible", &skipped),
             ("Only in the first model", &comparison.only_in_first),
             ("Only in the second model", &comparison.only_in_second),
         ],
     )
 }
 
-/// Tensors with values that are not finite: those of the first model are left out of the figures, those that only the
-/// second has make them infinite.
+/// Lists tensors with non-finite values. Those in the first model are excluded from the figures; those only in the
+/// second make the figures infinite.
 pub(super) fn not_finite(comparison: &ModelComparison) -> Markup {
     let with = |count: fn(&Row) -> u64| -> Vec<String> {
         let rows = comparison.tensors.iter().filter(|row| count(row) > 0);
@@ -86,12 +86,12 @@ pub(super) fn not_finite(comparison: &ModelComparison) -> Markup {
         "NaN or infinite values",
         &[
             ("Only in the second model, infinite errors", &with(|row| row.figures.non_finite_in_second)),
-            ("In the first model, left out of the figures", &with(|row| row.figures.non_finite)),
+            ("In the first model, excluded from the figures", &with(|row| row.figures.non_finite)),
         ],
     )
 }
 
-/// Lists under their titles, each open unless it is long; nothing if all are empty.
+/// Renders lists under their titles, each expanded unless it is long; nothing if all are empty.
 fn warning(title: &str, lists: &[(&str, &Vec<String>)]) -> Markup {
     html! {
         @if lists.iter().any(|(_, items)| !items.is_empty()) {

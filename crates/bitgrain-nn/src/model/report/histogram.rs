@@ -1,4 +1,4 @@
-//! Values before and after: a small drawing per tensor.
+//! Histograms of values before and after, one drawing per tensor.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use super::number::ends;
 use super::{decibels, percent, shape};
 use crate::model::compare::Row;
 
-/// Size of a drawing in its own units; the page stretches it.
+/// Size of a drawing in SVG units; the page scales it.
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 80.0;
 
-/// The `open` worst tensors side by side, and each of the others behind a click.
+/// Renders the `open` worst tensors side by side and collapses the others.
 pub(super) fn section(worst: &[&Row], open: usize) -> Markup {
     let changed = worst.iter().filter(|row| !row.is_equal()).count();
     let (shown, rest) = worst.split_at(changed.min(open));
@@ -21,8 +21,8 @@ pub(super) fn section(worst: &[&Row], open: usize) -> Markup {
         section {
             h2 { "Values before and after" }
             p class="note" {
-                "How many weights have which value, on a logarithmic scale so that the few far out are seen: "
-                span class="key before" {} " before, " span class="key after" {} " after. The worst tensors first."
+                "Distribution of the weights, on a logarithmic scale so that outliers are visible: "
+                span class="key before" {} " before, " span class="key after" {} " after. Worst tensors first."
             }
             div class="small" {
                 @for row in shown {
@@ -52,7 +52,7 @@ pub(super) fn section(worst: &[&Row], open: usize) -> Markup {
     }
 }
 
-/// The two histograms over each other, the range below, the figures below that.
+/// Renders the two histograms on top of each other, with the range and the figures below.
 fn drawing(row: &Row) -> Markup {
     let [before, after] = &row.histograms;
     let most = before.iter().chain(after).copied().max().unwrap_or(0);
@@ -70,7 +70,7 @@ fn drawing(row: &Row) -> Markup {
     }
 }
 
-/// The outline of the bars; closed along the bottom if it is to be filled.
+/// Returns the SVG path along the tops of the bars, closed along the bottom if it is to be filled.
 #[expect(clippy::cast_precision_loss, reason = "counts become places in a drawing")]
 fn steps(bars: &[u64], most: u64, closed: bool) -> String {
     let height = |count: u64| HEIGHT - (HEIGHT - 4.0) * ((1 + count) as f64).ln() / ((1 + most.max(1)) as f64).ln();

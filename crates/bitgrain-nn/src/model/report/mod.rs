@@ -1,7 +1,7 @@
-//! A comparison as one HTML page that needs nothing else: styles, drawings and a little script are in it.
+//! A comparison as a self-contained HTML page, with its styles, drawings and script inline.
 //!
-//! The page can be kept, mailed and printed. It loads nothing, follows the reader's choice of light or dark, and is
-//! complete without the script, which only sorts and filters.
+//! The page can be archived, mailed and printed. It loads no external resources, follows the reader's light or dark color
+//! scheme, and is complete without the script, which only sorts and filters.
 
 mod bars;
 mod headline;
@@ -20,40 +20,40 @@ use crate::model::plan::PrecisionPlan;
 use names::clean;
 use palette::Palette;
 
-/// What a page shows.
+/// Content of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// What to call the first model.
+    /// Display name of the first model.
     pub first: &'a str,
-    /// What to call the second.
+    /// Display name of the second model.
     pub second: &'a str,
-    /// The two, compared.
+    /// Comparison of the two models.
     pub comparison: &'a ModelComparison,
-    /// What other sizes would cost.
+    /// Trade-off between size and error for the first model.
     pub curve: TradeOff<'a>,
 }
 
-/// The sizes that the first model could have, and the errors they allow.
+/// Sizes that the first model could have, and the errors they allow.
 #[derive(Debug, Clone, Copy)]
 pub enum TradeOff<'a> {
-    /// Measured.
+    /// Measured trade-off.
     Measured {
         /// A plan for the first model.
         plan: &'a PrecisionPlan,
-        /// The formats it chose from.
+        /// Formats that the plan chose from.
         candidates: &'a [WeightFormat],
     },
-    /// Not measured, for this reason.
+    /// Not measured, with the reason.
     Missing(&'a str),
 }
 
-/// The style sheet of the page, for other pages that look like it.
+/// Style sheet of the page, for other pages of the same look.
 pub const STYLE: &str = include_str!("page.css");
 
-/// Histograms that are open when the page is.
+/// Number of histograms that are expanded initially.
 const WORST: usize = 8;
 
-/// The page.
+/// Renders the page.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
     let comparison = report.comparison;
@@ -87,24 +87,24 @@ pub fn html(report: &Report<'_>) -> String {
     .into_string()
 }
 
-/// Rows by relative error, the largest first; among equals in the order of the file.
+/// Sorts rows by relative error, largest first; ties stay in file order.
 fn worst_first(rows: &[Row]) -> Vec<&Row> {
     let mut worst: Vec<&Row> = rows.iter().collect();
     worst.sort_by(|a, b| b.figures.relative_rmse.total_cmp(&a.figures.relative_rmse));
     worst
 }
 
-/// A relative error as a percentage.
+/// Formats a relative error as a percentage.
 fn percent(relative: f64) -> String {
     if relative == 0.0 { "0".to_owned() } else { format!("{} %", number::digits(100.0 * relative)) }
 }
 
-/// A ratio of signal to noise.
+/// Formats a signal-to-noise ratio.
 fn decibels(snr: Option<f64>) -> String {
     snr.map_or_else(|| "exact".to_owned(), |snr| format!("{snr:.1}"))
 }
 
-/// A count with a thin space between thousands.
+/// Formats a count with thin spaces between groups of three digits.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
@@ -117,7 +117,7 @@ fn grouped(count: u64) -> String {
     out
 }
 
-/// A shape as `384 × 1536`.
+/// Formats a shape as `384 × 1536`.
 fn shape(shape: &[u64]) -> String {
     if shape.is_empty() {
         return "scalar".to_owned();

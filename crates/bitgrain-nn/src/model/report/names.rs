@@ -1,4 +1,4 @@
-//! Names from files, as text of a page. Escaping is left to `maud`.
+//! Names from files, as text of the page. `maud` does the escaping.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// A long name with places where a line may break: after dots, slashes and underscores.
+/// Renders a long name with line-break opportunities after dots, slashes and underscores.
 pub(super) fn breakable(name: &str) -> Markup {
     html! { @for part in name.split_inclusive(['.', '/', '_']) { (clean(part)) wbr; } }
 }

@@ -1,8 +1,8 @@
-//! Numbers as text, for the report and for tables at a terminal.
+//! Number formatting for the report and for tables in a terminal.
 
 use std::fmt;
 
-/// A number of bytes, printed in decimal units with three significant digits.
+/// A size in bytes, displayed in decimal units with three significant digits.
 ///
 /// ```
 /// use bitgrain_nn::model::report::number::Size;
@@ -22,7 +22,7 @@ impl fmt::Display for Size {
         }
         let mut value = self.0 as f64 / 1e3;
         let mut unit = 0;
-        // What would round to 1000 belongs to the next unit.
+        // A value that would round to 1000 belongs to the next unit.
         while value >= 999.5 {
             value /= 1e3;
             unit += 1;
@@ -32,7 +32,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Formats a number with four significant digits, with an exponent below 0.001 and from a million.
+/// Formats a number with four significant digits; in scientific notation below 0.001 and from a million.
 ///
 /// ```
 /// use bitgrain_nn::model::report::number::digits;
@@ -56,7 +56,7 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Formats a number as [`digits`] does, or with enough digits to show two digits of `spread`.
+/// Like [`digits`], but with enough digits to show two digits of `spread`.
 ///
 /// ```
 /// use bitgrain_nn::model::report::number::digits_within;
@@ -65,7 +65,7 @@ pub fn digits(value: f64) -> String {
 /// ```
 #[must_use]
 pub fn digits_within(value: f64, spread: f64) -> String {
-    /// Digits that an f64 has.
+    /// Significant digits of an f64.
     const MOST: i32 = 17;
     let size = value.abs();
     let ratio = size / spread;

@@ -1,5 +1,5 @@
 "use strict";
-// Sorts the table by the column that is clicked, and shows only what has the typed text in its name.
+// Sorts the table by the clicked column, and filters all sections by the name typed into the search box.
 const table = document.getElementById("tensors");
 const heads = [...table.querySelectorAll("th")];
 heads.forEach((head, column) => head.firstElementChild.addEventListener("click", () => {

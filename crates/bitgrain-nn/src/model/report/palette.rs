@@ -1,4 +1,4 @@
-//! `Palette`: a colour for each format of the second model, and the legend that says what each holds.
+//! `Palette`: a color for each format of the second model, and the legend.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::{clean, decibels, grouped, percent};
 use crate::model::bits_per_weight;
 use crate::model::compare::Row;
 
-/// Colours the style sheet has; formats beyond them share the last.
+/// Number of colors in the style sheet; further formats share the last.
 const COLOURS: usize = 8;
 
-/// Columns of the legend after the format.
+/// Columns of the legend after the format's name.
 const NUMBERS: [&str; 7] = ["tensors", "weights", "before", "after", "bits per weight", "relative RMSE", "SNR dB"];
 
-/// Formats in the order of their bytes, the most first.
+/// Formats sorted by their total size, largest first.
 pub(super) struct Palette(Vec<String>);
 
 /// Totals of one format.
@@ -25,7 +25,7 @@ struct Total {
     weights: u64,
     before: u64,
     after: u64,
-    /// Squared error and squared values, each over all weights.
+    /// Sums of squared errors and squared values over all weights.
     noise: f64,
     signal: f64,
 }
@@ -38,13 +38,13 @@ impl Palette {
         Self(formats.into_iter().map(str::to_owned).collect())
     }
 
-    /// The class of a format in the style sheet.
+    /// Returns the CSS class of a format.
     pub(super) fn class(&self, format: &str) -> String {
         let at = self.0.iter().position(|known| known == format).unwrap_or(COLOURS);
         format!("f{}", at.min(COLOURS - 1))
     }
 
-    /// The legend: what the second model stores in each format.
+    /// Renders the legend: totals of the second model per format.
     pub(super) fn section(&self, rows: &[Row]) -> Markup {
         let totals = totals(rows);
         html! {
@@ -95,7 +95,7 @@ fn totals(rows: &[Row]) -> BTreeMap<&str, Total> {
         let weights = row.elements() as f64;
         let (rmse, relative) = (row.figures.rmse, row.figures.relative_rmse);
         total.noise += rmse * rmse * weights;
-        // A tensor without error does not say how large its values are; its share of the mean is none.
+        // The squared values are derived from error and relative error, which is impossible for a tensor without error.
         if relative > 0.0 && relative.is_finite() {
             total.signal += (rmse / relative).powi(2) * weights;
         }

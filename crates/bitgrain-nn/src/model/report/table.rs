@@ -1,4 +1,4 @@
-//! Every figure of every tensor, as a table that can be sorted and filtered.
+//! All figures of all tensors, as a table that can be sorted and filtered.
 
 use maud::{Markup, html};
 
@@ -28,11 +28,11 @@ pub(super) fn section(rows: &[Row], palette: &Palette) -> Markup {
         section {
             h2 { "All tensors" }
             p class="note" {
-                "Optimum: the best quantizer with as many levels and one scale, on normally distributed weights. Limit: \
-                 what nothing at as many bits per weight can pass."
+                "Optimum: the optimal quantizer with the same number of levels and one scale, on normally distributed weights. \
+                 Limit: the upper bound for any code with the same bits per weight."
             }
             p id="filter" hidden {
-                input type="search" placeholder="part of a name" aria-label="part of a name";
+                input type="search" placeholder="filter by name" aria-label="filter by name";
                 " "
                 span class="dim" {}
             }
@@ -55,7 +55,7 @@ pub(super) fn section(rows: &[Row], palette: &Palette) -> Markup {
 #[expect(clippy::cast_precision_loss, reason = "a key to sort by")]
 fn row(row: &Row, palette: &Palette) -> Markup {
     let figures = &row.figures;
-    // Plain floats have no optimum, and their limit is too large to matter.
+    // Plain floats have no optimum, and their limit is too large to be of interest.
     let theory = |db: f64| match row.optimum_db {
         Some(_) => number(db, &format!("{db:.1}")),
         None => number(f64::INFINITY, "–"),
@@ -79,7 +79,7 @@ fn row(row: &Row, palette: &Palette) -> Markup {
     }
 }
 
-/// A cell with the number to sort by. Without one, for values that are not finite, it goes to the end in either order.
+/// Renders a cell with its sort key. Non-finite values get no key, which sorts them last in both directions.
 fn number(key: f64, text: &str) -> Markup {
     let key = key.is_finite().then(|| format!("{key:e}"));
     html! { td class="n" data-v=[key] { (text) } }

@@ -1,4 +1,4 @@
-//! Claims about the page.
+//! Tests of the rendered page.
 
 use super::*;
 use crate::model::compare::Figures;
@@ -107,7 +107,7 @@ fn the_curve_shows_where_the_second_model_stands() {
     let candidates = ["int4".parse().expect("known")];
     let page = page(vec![row("w.0", 0.3, "int4")], TradeOff::Measured { plan: &plan, candidates: &candidates });
     assert!(page.contains("class=\"curve\"") && page.contains("class=\"here\""));
-    // 0.3 is 10.5 dB; at most 144 bytes allow 0.2, which is 14.0 dB, and nothing smaller does better.
+    // 0.3 is 10.5 dB. With 144 bytes, 0.2 is possible, which is 14.0 dB, and no smaller plan does better.
     assert!(page.contains("The second model has 10.5 dB in 144 B. A plan of the same size reaches 14.0 dB."));
     assert!(page.contains("A plan of the same quality takes 140 B."));
 }
@@ -120,7 +120,7 @@ fn tensors_with_values_that_are_no_numbers_are_listed() {
     assert!(
         page.contains("Only in the second model, infinite errors: 1</summary><ul><li>w&lt;0&gt;: 1\u{202f}234</li>")
     );
-    assert!(page.contains("In the first model, left out of the figures: 1</summary><ul><li>w&lt;0&gt;: 2</li>"));
+    assert!(page.contains("In the first model, excluded from the figures: 1</summary><ul><li>w&lt;0&gt;: 2</li>"));
 }
 
 #[test]
@@ -141,5 +141,5 @@ fn odd_figures_make_no_odd_markup() {
         assert!(!page.contains("NaN"), "{page}");
         assert!(!page.contains("inf%") && !page.contains("\"inf"), "{page}");
     }
-    assert!(page(Vec::new(), TradeOff::Missing("none")).contains("No tensor lost anything"));
+    assert!(page(Vec::new(), TradeOff::Missing("none")).contains("All tensors are equal"));
 }

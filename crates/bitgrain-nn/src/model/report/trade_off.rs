@@ -1,4 +1,4 @@
-//! Size against quality: what the first model could be, and where the second one stands.
+//! Chart of size against quality: the plans of the first model, and the second model in comparison.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::{Report, TradeOff};
 use crate::model::compare::ModelComparison;
 use crate::model::plan::{Point, PrecisionPlan};
 
-/// The drawing in its own units, and the margins that its numbers need.
+/// Size of the drawing in SVG units, and the margins for its labels.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 52.0;
@@ -19,7 +19,7 @@ const BOTTOM: f64 = 42.0;
 const TOP: f64 = 16.0;
 const RIGHT: f64 = 24.0;
 
-/// Points that are drawn; a plan of a large model has one for every tensor and format.
+/// Maximum number of points drawn; the curve of a large model has one per tensor and format.
 const POINTS: usize = 400;
 
 pub(super) fn section(report: &Report<'_>) -> Markup {
@@ -40,11 +40,11 @@ fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[We
     let here = standing(comparison, plan);
     html! {
         @if drawn.len() < 2 {
-            p class="note" { "No curve: there is no weight matrix to choose a format for." }
+            p class="note" { "No curve: the model has no weight matrices to plan." }
         } @else {
             p class="note" {
-                "What the first model costs at other sizes, if each weight matrix gets the format that saves the most error \
-                 per byte: measured in "
+                "Error of the first model at other sizes, if each weight matrix gets the format that saves the most error \
+                 per byte, measured in "
                 (names.join(", ")) ". The error of each matrix is relative to its own values."
             }
             (drawing(&drawn, here))
@@ -53,7 +53,7 @@ fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[We
     }
 }
 
-/// Where the second model stands, in the terms of the plan: the matrices that it plans, each relative to itself.
+/// Returns the second model's point on the plan's scale: only the planned matrices, each relative to its own values.
 fn standing(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Point> {
     let (mut error, mut weights) = (0.0, 0.0);
     for row in comparison.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)) {
@@ -66,7 +66,7 @@ fn standing(comparison: &ModelComparison, plan: &PrecisionPlan) -> Option<Point>
     (point.relative_rmse > 0.0 && point.relative_rmse.is_finite()).then_some(point)
 }
 
-/// What the curve says about a model at `here`.
+/// Describes how a model at `here` compares with the curve.
 fn verdict(here: Point, curve: &[Point]) -> String {
     let reached = optimum::decibels(here.relative_rmse);
     let best = curve.iter().rev().find(|point| point.bytes <= here.bytes);
@@ -81,7 +81,7 @@ fn verdict(here: Point, curve: &[Point]) -> String {
     text
 }
 
-/// Points that can be drawn, with as few between the ends as the eye needs.
+/// Keeps at most about [`POINTS`] points, including both ends. Points without error are dropped: their SNR is infinite.
 fn thinned(curve: &[Point]) -> Vec<Point> {
     let lossy: Vec<Point> = curve.iter().copied().filter(|point| point.relative_rmse > 0.0).collect();
     let step = lossy.len().div_ceil(POINTS).max(1);
@@ -123,7 +123,7 @@ fn drawing(curve: &[Point], here: Option<Point>) -> Markup {
                 text x=(LEFT) y=(format!("{:.1}", HEIGHT - 4.0)) { "SNR dB by bytes of all tensors" }
                 @if let Some((bytes, db)) = here.as_ref().map(place) {
                     circle class="here" cx=(format!("{:.1}", x(bytes))) cy=(format!("{:.1}", y(db))) r="5" {}
-                    // Below and to the right there is no curve; near the right edge there is no room.
+                    // The area below and to the right of the curve is free, except near the right edge.
                     @let (class, shift) = if x(bytes) > 0.7 * WIDTH { ("end here", -9.0) } else { ("here", 9.0) };
                     (text(class, x(bytes) + shift, y(db) + 17.0, "second model"))
                 }
@@ -132,12 +132,12 @@ fn drawing(curve: &[Point], here: Option<Point>) -> Markup {
     }
 }
 
-/// A label of the drawing.
+/// Renders a label of the drawing.
 fn text(class: &str, x: f64, y: f64, label: &str) -> Markup {
     html! { text class=(class) x=(format!("{x:.1}")) y=(format!("{y:.1}")) { (label) } }
 }
 
-/// The round number next above a rough step: 1, 2 or 5 and zeros.
+/// Rounds a step up to the next 1, 2 or 5 times a power of ten.
 fn nice(rough: f64) -> f64 {
     if !rough.is_finite() || rough <= 0.0 {
         return 1.0;
