@@ -159,7 +159,7 @@ fn wrong_requests_are_told_what_to_change_and_leave_nothing_behind() {
         (&["model.safetensors", "out.gguf", "--to", "int8"], "GGUF files cannot hold int8"),
         (&["model.safetensors", "out.bin", "--to", "q4_0"], "unknown output extension; use .gguf"),
         (&["model.safetensors", "model.safetensors", "--to", "int8"], "write to another file"),
-        (&["model.safetensors", "out.gguf", "--budget", "1kB"], "too few"),
+        (&["model.safetensors", "out.gguf", "--budget", "1kB"], "too small"),
         (&["model.safetensors", "out.gguf", "--max-rmse", "1e-30"], "cannot reach"),
         (&["model.safetensors", "out.gguf", "--to", "q4_0", "--keep", "a*=q7"], "`q7` is no weight format"),
         (&["model.safetensors", "out.safetensors", "--to", "int4", "--group", "7"], "multiple of 8"),

@@ -108,7 +108,7 @@ fn what_cannot_be_read_is_told_and_never_a_panic() {
     fs::write(&words, "once upon a time there was no model\n").expect("written");
     assert!(refused(&["inspect", &at(&folder, "missing.gguf")]).contains("missing.gguf: "));
     assert!(refused(&["inspect", &words]).contains("unknown model format"));
-    assert!(refused(&["inspect", folder.to_str().expect("UTF-8")]).contains("neither model.safetensors"));
+    assert!(refused(&["inspect", folder.to_str().expect("UTF-8")]).contains("no weights found"));
     let nearest = refused(&["inspect", &model, "layer.0.wait"]);
     assert!(nearest.contains("unknown tensor `layer.0.wait`; did you mean `layer.0.weight`?"), "{nearest}");
     assert!(refused(&["inspect", &model, "nothing.*"]).contains("unknown tensor `nothing.*`"));

@@ -1,10 +1,10 @@
-//! `InputBatch`: samples of one shape, one after another.
+//! `InputBatch`: samples of one shape.
 
 use std::sync::Arc;
 
 use super::{NetworkError, Shape};
 
-/// Samples of one shape, one after another, with what may be said about the places of their sequences.
+/// Samples of one shape, stored contiguously, with an optional mask and types for the positions of their sequences.
 ///
 /// ```
 /// use bitgrain_nn::network::InputBatch;
@@ -23,14 +23,14 @@ pub struct InputBatch {
 }
 
 impl InputBatch {
-    /// Samples of the dimensions `dims`, outermost first.
+    /// Creates a batch of samples with the dimensions `dims`, outermost first.
     ///
     /// # Errors
-    /// [`NetworkError::EmptyBatch`], [`NetworkError::Ragged`], [`NetworkError::SampleSize`], or [`NetworkError::Nothing`]
-    /// without dimensions.
+    /// Returns [`NetworkError::EmptyBatch`] without values, [`NetworkError::Ragged`] for an incomplete sample,
+    /// [`NetworkError::SampleSize`] for dimensions that overflow, or [`NetworkError::Nothing`] without dimensions.
     pub fn new(values: Vec<f32>, dims: &[usize]) -> Result<Self, NetworkError> {
         if dims.is_empty() {
-            return Err(NetworkError::Nothing { what: "a shape with dimensions" });
+            return Err(NetworkError::Nothing { what: "samples with at least one dimension" });
         }
         let sample = dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim));
         let sample = sample.ok_or_else(|| NetworkError::SampleSize { dims: dims.to_vec() })?;
@@ -44,23 +44,23 @@ impl InputBatch {
         Ok(Self { values, dims: dims.to_vec(), count, mask: None, types: None })
     }
 
-    /// Says which places of the sequences count: one `bool` for each place of each sample. Attention does not look at
-    /// the others, pooling leaves them out, and recurrent layers pass over them.
+    /// Sets the mask: one `bool` per position of each sample. Attention and pooling ignore masked-out (`false`) positions, and
+    /// recurrent layers skip them.
     ///
     /// # Errors
-    /// [`NetworkError::Places`] if there are not as many places.
+    /// Returns [`NetworkError::Places`] if the number of positions differs.
     pub fn with_mask(mut self, mask: Vec<bool>) -> Result<Self, NetworkError> {
-        self.check_places("a mask", mask.len())?;
+        self.check_places("mask length", mask.len())?;
         self.mask = Some(mask.into());
         Ok(self)
     }
 
-    /// Says of which type each place of the sequences is, for position tables that have types.
+    /// Sets the type of each position of the sequences, for position tables that have types.
     ///
     /// # Errors
-    /// [`NetworkError::Places`] if there are not as many places.
+    /// Returns [`NetworkError::Places`] if the number of positions differs.
     pub fn with_types(mut self, types: Vec<usize>) -> Result<Self, NetworkError> {
-        self.check_places("types", types.len())?;
+        self.check_places("number of token types", types.len())?;
         self.types = Some(types.into());
         Ok(self)
     }
@@ -70,58 +70,58 @@ impl InputBatch {
         if found == wanted { Ok(()) } else { Err(NetworkError::Places { what, wanted, found }) }
     }
 
-    /// The numbers, sample after sample.
+    /// Returns the values, sample by sample.
     #[must_use]
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The numbers, to keep.
+    /// Returns the values and consumes the batch.
     #[must_use]
     pub fn into_values(self) -> Vec<f32> {
         self.values
     }
 
-    /// The dimensions of a sample, outermost first.
+    /// Returns the dimensions of a sample, outermost first.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// How many samples there are.
+    /// Returns the number of samples.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// Numbers of one sample.
+    /// Returns the number of values per sample.
     #[must_use]
     pub fn sample_len(&self) -> usize {
         self.values.len() / self.count
     }
 
-    /// Which places count, if not all do.
+    /// Returns the mask, if set.
     #[must_use]
     pub fn mask(&self) -> Option<&[bool]> {
         self.mask.as_deref()
     }
 
-    /// The type of each place.
+    /// Returns the types of the positions, if set.
     #[must_use]
     pub fn types(&self) -> Option<&[usize]> {
         self.types.as_deref()
     }
 
-    /// Some of the samples, in the order of `indices`.
+    /// Copies the samples at `indices`, in that order.
     ///
     /// # Errors
-    /// [`NetworkError::EmptyBatch`] without indices, [`NetworkError::Places`] for one that is not there.
+    /// Returns [`NetworkError::EmptyBatch`] without indices and [`NetworkError::Places`] for an index out of range.
     pub fn pick(&self, indices: &[usize]) -> Result<Self, NetworkError> {
         if indices.is_empty() {
             return Err(NetworkError::EmptyBatch);
         }
         if let Some(&found) = indices.iter().find(|index| **index >= self.count) {
-            return Err(NetworkError::Places { what: "an index", wanted: self.count, found });
+            return Err(NetworkError::Places { what: "sample index", wanted: self.count, found });
         }
         let values = rows_of(&self.values, self.sample_len(), indices);
         let mask = self.mask.as_ref().map(|mask| rows_of(mask, self.dims[0], indices).into());
@@ -129,7 +129,7 @@ impl InputBatch {
         Ok(Self { values, dims: self.dims.clone(), count: indices.len(), mask, types })
     }
 
-    /// The largest number's index in each run of the last dimension: the class that a classifier chooses.
+    /// Returns the argmax of each vector along the last dimension: the class that a classifier chooses.
     #[must_use]
     pub fn choices(&self) -> Vec<usize> {
         let best = |row: &[f32]| {
@@ -149,12 +149,12 @@ impl InputBatch {
         self.dims.last().copied().unwrap_or(1)
     }
 
-    /// How many vectors of the last dimension there are.
+    /// Returns the number of vectors along the last dimension.
     pub(crate) fn rows(&self) -> usize {
         self.values.len() / self.last()
     }
 
-    /// The same samples with other numbers, and with `dims` as their dimensions. The mask stays while the outermost
+    /// Replaces values and dimensions. The mask stays valid as long as the outermost dimension does not change.
     /// dimension does.
     pub(crate) fn with(&self, values: Vec<f32>, dims: Vec<usize>) -> Self {
         debug_assert_eq!(values.len(), self.count * dims.iter().product::<usize>());
@@ -163,7 +163,7 @@ impl InputBatch {
         Self { values, dims, count: self.count, mask, types }
     }
 
-    /// The same with other numbers and another last dimension.
+    /// Replaces the values and the last dimension.
     pub(crate) fn with_last(&self, values: Vec<f32>, last: usize) -> Self {
         let mut dims = self.dims.clone();
         if let Some(dim) = dims.last_mut() {
@@ -173,7 +173,7 @@ impl InputBatch {
         Self { values, dims, count: self.count, mask, types }
     }
 
-    /// The same with as many other numbers.
+    /// Replaces the values by the same number of others.
     pub(crate) fn with_values(&self, values: Vec<f32>) -> Self {
         self.with(values, self.dims.clone())
     }

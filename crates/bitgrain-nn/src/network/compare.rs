@@ -1,4 +1,4 @@
-//! What is different between two networks: their weights as they are used, and what they make of inputs.
+//! Comparison of two networks: their active weights and their outputs.
 
 use bitgrain_codec::Fidelity;
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
@@ -7,49 +7,49 @@ use serde::Serialize;
 use super::{InputBatch, Network, NetworkError};
 use crate::model::compare::Figures;
 
-/// Two networks side by side.
+/// Differences between two networks.
 #[derive(Debug, Clone, Serialize)]
 pub struct NetworkComparison {
-    /// Every parameter.
+    /// All parameters.
     pub parameters: Vec<ParameterRow>,
-    /// All weights together, each counting once.
+    /// Figures over all weights, each counted once.
     pub overall: Figures,
-    /// What comes out, if inputs were given.
+    /// Comparison of the outputs, if inputs were given.
     pub outputs: Option<OutputAgreement>,
 }
 
-/// One parameter in both.
+/// A parameter of both networks.
 #[derive(Debug, Clone, Serialize)]
 pub struct ParameterRow {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// The format it has in the first.
+    /// Active format in the first network.
     pub first: String,
-    /// The format it has in the second.
+    /// Active format in the second network.
     pub second: String,
-    /// Bytes of the weights that the first reads.
+    /// Size of the first network's active weights in bytes.
     pub first_bytes: usize,
-    /// Bytes of the weights that the second reads.
+    /// Size of the second network's active weights in bytes.
     pub second_bytes: usize,
-    /// How far the weights are apart.
+    /// Error of the second network's weights relative to the first's.
     pub figures: Figures,
 }
 
-/// How far what comes out is apart.
+/// Error of the second network's outputs relative to the first's.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct OutputAgreement {
-    /// All outputs together.
+    /// Figures over all outputs.
     pub figures: Figures,
-    /// The mean, over samples, of the cosine between their outputs.
+    /// Mean cosine similarity of the outputs of a sample.
     pub mean_cosine: f64,
-    /// The share of vectors of the last dimension whose largest number is in the same place.
+    /// Share of output vectors along the last dimension with the same argmax in both networks.
     pub same_choice: f64,
 }
 
-/// Compares the weights that two networks of the same layers really use, and what they make of `inputs`.
+/// Compares the active weights of two networks with the same layers, and their outputs for `inputs`.
 ///
 /// # Errors
-/// [`NetworkError::Different`] if they do not have the same parameters, and what running them brings.
+/// Returns [`NetworkError::Different`] if the parameters differ, and the errors of [`Network::forward`].
 pub fn compare_networks(
     first: &Network,
     second: &Network,

@@ -1,221 +1,221 @@
-//! What can be wrong with a network, its weights or what it is given; each names the layer or parameter.
+//! `NetworkError`: errors of building, running and training networks. Messages name the layer or parameter.
 
 use bitgrain_codec::CodecErr;
 
 use super::Shape;
 use crate::network::weights::WeightsError;
 
-/// Why a network could not be built, run, trained or morphed.
+/// Reason why a network could not be built, run, trained or quantized.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// A layer that cannot take what comes before it.
-    #[error("layer {layer} ({kind}) takes {wanted}, and what comes is {found}")]
+    /// A layer that does not accept the shape of its input.
+    #[error("layer {layer} ({kind}): expected {wanted} as input, found shape {found}")]
     Shape {
-        /// Where it is: its index, behind those of the layers it is in.
+        /// Path of the layer: its index, preceded by the indices of the enclosing layers.
         layer: String,
-        /// What it is.
+        /// Kind of the layer.
         kind: &'static str,
-        /// What it could take.
+        /// Input that the layer accepts.
         wanted: &'static str,
-        /// The shape of a sample that comes.
+        /// Shape of the layer's input.
         found: Shape,
     },
-    /// A residual branch that does not give back the shape it takes.
-    #[error("layer {layer} (residual) adds {found} to {wanted}: its branch must keep the shape")]
+    /// A residual branch that changes the shape.
+    #[error("layer {layer} (residual): the branch maps {wanted} to {found}, but must preserve the shape")]
     Branch {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// What goes in.
+        /// Input shape of the branch.
         wanted: Shape,
-        /// What comes out.
+        /// Output shape of the branch.
         found: Shape,
     },
-    /// A setting that a layer cannot have.
+    /// An invalid setting of a layer.
     #[error("layer {layer} ({kind}): {what} cannot be {value}")]
     Setting {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// What it is.
+        /// Kind of the layer.
         kind: &'static str,
-        /// Which setting.
+        /// Name of the setting.
         what: &'static str,
-        /// What was asked for.
+        /// Requested value.
         value: String,
     },
     /// A network without layers, or a shape without dimensions.
     #[error("a network needs {what}")]
     Nothing {
-        /// What is lacking.
+        /// The missing part.
         what: &'static str,
     },
-    /// More weights than there can be in memory.
-    #[error("parameter `{parameter}` would have {rows} rows of {cols}: that is too many")]
+    /// A parameter with more weights than memory can hold.
+    #[error("parameter `{parameter}`: {rows} rows of {cols} weights exceed the address space")]
     TooLarge {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// Rows.
+        /// Number of rows.
         rows: usize,
-        /// Columns.
+        /// Number of columns.
         cols: usize,
     },
-    /// No samples at all.
-    #[error("the batch is empty: give at least one sample")]
+    /// A batch without samples.
+    #[error("empty batch; pass at least one sample")]
     EmptyBatch,
-    /// Numbers that are not whole samples.
-    #[error("{values} numbers are not whole samples of {sample}")]
+    /// Values that do not form complete samples.
+    #[error("{values} values are not a multiple of the sample size {sample}")]
     Ragged {
-        /// Numbers there are.
+        /// Number of values.
         values: usize,
-        /// Numbers of a sample.
+        /// Number of values per sample.
         sample: usize,
     },
     /// Dimensions whose product exceeds the address space.
-    #[error("samples of dimensions {dims:?} are too large for this system's memory")]
+    #[error("samples of dimensions {dims:?} exceed the address space")]
     SampleSize {
         /// Dimensions of a sample, outermost first.
         dims: Vec<usize>,
     },
-    /// Samples of another shape than the network takes.
-    #[error("the network takes samples of {wanted}, these are {found}")]
+    /// Samples of the wrong shape.
+    #[error("the network expects samples of shape {wanted}, found {found}")]
     Input {
-        /// What it takes.
+        /// Expected shape.
         wanted: Shape,
-        /// What came.
+        /// Shape of the samples.
         found: Shape,
     },
     /// A NaN or an infinity in the input.
-    #[error("number {index} of sample {sample} is not finite")]
+    #[error("value {index} of sample {sample} (0-based) is not finite")]
     NonFiniteInput {
-        /// Which sample.
+        /// 0-based index of the sample.
         sample: usize,
-        /// Which of its numbers.
+        /// 0-based index within the sample.
         index: usize,
     },
-    /// A mask or token types for other samples.
-    #[error("{what} of {found} places do not fit {wanted} places of the batch")]
+    /// A mask, token types or a sample index that does not fit the batch.
+    #[error("{what} {found} does not fit a batch of size {wanted}")]
     Places {
-        /// What it is.
+        /// Name of the quantity.
         what: &'static str,
-        /// Places of the batch: samples times length.
+        /// Number of positions in the batch (samples times length), or number of samples.
         wanted: usize,
-        /// Places there are.
+        /// Value of the quantity.
         found: usize,
     },
-    /// A number that is no row of a table.
-    #[error("layer {layer} (embedding): {id} at place {place} is no whole number below {rows}")]
+    /// An input that is not a valid row index of an embedding table.
+    #[error("layer {layer} (embedding): token `{id}` at position {place} (0-based) is not an integer in 0..{rows}")]
     Token {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// Counted over the whole batch.
+        /// 0-based position, counted over the whole batch.
         place: usize,
-        /// What came.
+        /// The input.
         id: f32,
-        /// Rows of the table.
+        /// Number of rows of the table.
         rows: usize,
     },
-    /// A sequence that is longer than there are positions.
-    #[error("layer {layer} (positions) has {rows} positions, the sequence has {length}")]
+    /// A sequence longer than the position table.
+    #[error("layer {layer} (positions): sequence of length {length} exceeds the table of {rows} positions")]
     TooLong {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// Positions it knows.
+        /// Number of positions in the table.
         rows: usize,
         /// Length of the sequence.
         length: usize,
     },
-    /// Weights that cannot be quantized, or codes that cannot be read.
+    /// Weights that cannot be quantized, or invalid codes.
     #[error("parameter `{parameter}`: {source}")]
     Codec {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// What is wrong.
+        /// The codec's error.
         source: CodecErr,
     },
-    /// Weights that a format turns into infinities.
-    #[error("parameter `{parameter}` has weights that {format} cannot hold: they would become infinite")]
+    /// Weights that overflow to infinity in a format.
+    #[error("parameter `{parameter}`: weights overflow to infinity in {format}; choose a format with a wider range")]
     Overflow {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// The format.
+        /// Name of the format.
         format: String,
     },
-    /// What goes into a matrix is NaN or infinite: earlier layers overflowed.
-    #[error("what goes into `{parameter}` is not finite in row {row}, column {column}")]
+    /// A NaN or infinite input of a matrix: an earlier layer overflowed.
+    #[error("input of `{parameter}` is not finite in row {row}, column {column} (0-based)")]
     NonFiniteActivation {
-        /// The parameter it would be multiplied with.
+        /// Name of the parameter that is multiplied with the input.
         parameter: String,
-        /// Row of what goes in.
+        /// 0-based row of the input.
         row: usize,
-        /// Column of it.
+        /// 0-based column of the input.
         column: usize,
     },
-    /// There is no such parameter.
-    #[error("there is no parameter `{name}`; there are {known}")]
+    /// An unknown parameter name.
+    #[error("unknown parameter `{name}`; the network has {known}")]
     NoParameter {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// How many there are, and some of their names.
+        /// Number of parameters, and some of their names.
         known: String,
     },
-    /// Weights for another parameter.
-    #[error("parameter `{parameter}` has {wanted} weights, not {found}")]
+    /// Wrong number of weights for a parameter.
+    #[error("expected {wanted} weights for `{parameter}`, found {found}")]
     Count {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// Weights it has.
+        /// Number of weights of the parameter.
         wanted: usize,
-        /// Weights there are.
+        /// Number of weights given.
         found: usize,
     },
     /// A weight that is NaN or infinite.
-    #[error("weight {index} of `{parameter}` is not finite")]
+    #[error("weight {index} (0-based) of `{parameter}` is not finite")]
     NonFiniteWeight {
-        /// The parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// Which of its weights.
+        /// 0-based index of the weight.
         index: usize,
     },
-    /// Targets that do not fit the samples or the loss.
-    #[error("{what}: {found} where {wanted} are needed")]
+    /// Targets that do not match the samples or the loss.
+    #[error("{what} {wanted}, found {found}")]
     Targets {
-        /// What does not fit.
+        /// The requirement, completed by `wanted`: "number of targets must be".
         what: &'static str,
-        /// What there should be.
+        /// Expected count or bound.
         wanted: usize,
-        /// What there is.
+        /// Actual count or value.
         found: usize,
     },
-    /// A setting of training that makes no sense.
+    /// An invalid training setting.
     #[error("{what} cannot be {value}")]
     Training {
-        /// Which setting.
+        /// Name of the setting.
         what: &'static str,
-        /// What was asked for.
+        /// Requested value.
         value: f64,
     },
-    /// Training went out of bounds.
-    #[error("the loss is not finite in epoch {epoch}, batch {batch}: a smaller learning rate may help")]
+    /// A loss that is NaN or infinite.
+    #[error("loss is not finite in epoch {epoch}, batch {batch} (1-based); try a smaller learning rate")]
     Diverged {
-        /// Which epoch, from 1.
+        /// 1-based epoch.
         epoch: usize,
-        /// Which of its batches, from 1.
+        /// 1-based batch within the epoch.
         batch: usize,
     },
-    /// Two networks that have no weights in common.
+    /// Two networks with different parameters.
     #[error("the networks differ in `{parameter}`: {first} and {second}")]
     Different {
-        /// The parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// What it is in the first.
+        /// Its name and shape in the first network.
         first: String,
-        /// What it is in the second.
+        /// Its name and shape in the second network.
         second: String,
     },
 }
 
 impl NetworkError {
-    /// Wraps what the codec said about `parameter`.
+    /// Attaches the parameter's name to a codec error.
     pub(crate) fn codec(parameter: &str) -> impl FnOnce(CodecErr) -> Self {
         let parameter = parameter.to_owned();
         move |source| match source {
@@ -224,14 +224,14 @@ impl NetworkError {
         }
     }
 
-    /// Wraps what a store said about `parameter`.
+    /// Attaches the parameter's name to an error of its weights.
     pub(crate) fn store(parameter: &str) -> impl FnOnce(WeightsError) -> Self {
         let parameter = parameter.to_owned();
         move |error| match error {
             WeightsError::Codec(source) => Self::codec(&parameter)(source),
             WeightsError::Overflow { format, .. } => Self::Overflow { parameter, format },
             WeightsError::NonFinite { row, column } => Self::NonFiniteActivation { parameter, row, column },
-            // Layers check shapes when the network is built, so these are faults of a layer.
+            // Building a network checks all shapes, so these errors would be bugs in a layer.
             WeightsError::Length { found, rows, cols, .. } => {
                 let source = CodecErr::LengthMismatch { left: rows.saturating_mul(cols), right: found };
                 Self::Codec { parameter, source }

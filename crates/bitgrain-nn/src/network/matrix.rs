@@ -1,14 +1,14 @@
-//! A whole matrix in memory to codes and back, on every core: the bytes that [`QuantizedTensor`] makes on one.
+//! Parallel encoding and decoding of a matrix in memory, with the same bytes as the serial [`QuantizedTensor`].
 
 use bitgrain_codec::weight::{Parts, PartsBuf, QuantizedTensor, ScaledFormat, Scaling, WeightFormat, check_finite};
 use bitgrain_codec::{CodecErr, Fidelity, NonFinite};
 use bitgrain_kernels::{Backend, ErrorSums, error_sums};
 use rayon::prelude::*;
 
-/// Weights that a thread takes at a time.
+/// Number of weights per task.
 const PIECE: usize = 64 << 10;
 
-/// Quantizes weights in rows of `cols`. `importance` says how much the errors of each column matter.
+/// Quantizes weights in rows of `cols`, with optional per-column importances.
 ///
 /// ```
 /// use bitgrain_codec::weight::{DType, QuantizedTensor};
@@ -19,7 +19,8 @@ const PIECE: usize = 64 << 10;
 /// ```
 ///
 /// # Errors
-/// As [`QuantizedTensor::quantize_with`], with the first weight that is not finite whatever the number of threads.
+/// Same as [`QuantizedTensor::quantize_with`]. The reported non-finite weight is the first, regardless of the number of
+/// threads.
 pub fn quantize(
     format: WeightFormat,
     values: &[f32],
@@ -49,10 +50,10 @@ pub fn quantize(
     QuantizedTensor::from_parts(format, values.len() / cols, cols, all)
 }
 
-/// The weights that codes stand for.
+/// Decodes the weights.
 ///
 /// # Errors
-/// As [`QuantizedTensor::dequantize`].
+/// Same as [`QuantizedTensor::dequantize`].
 pub fn dequantize(tensor: &QuantizedTensor) -> Result<Vec<f32>, CodecErr> {
     let (rows, cols) = tensor.shape();
     let step = rows_at_a_time(cols);
@@ -65,10 +66,10 @@ pub fn dequantize(tensor: &QuantizedTensor) -> Result<Vec<f32>, CodecErr> {
     done.into_iter().collect::<Result<(), _>>().map(|()| out)
 }
 
-/// What was lost of `original`.
+/// Measures the error relative to `original`.
 ///
 /// # Errors
-/// As [`QuantizedTensor::error`].
+/// Same as [`QuantizedTensor::error`].
 pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, CodecErr> {
     let (rows, cols) = tensor.shape();
     let step = rows_at_a_time(cols);
@@ -81,13 +82,13 @@ pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, 
         Ok(error_sums(Backend::best(), original, &back)?)
     };
     let pieces: Vec<Result<ErrorSums, CodecErr>> = original.par_chunks(step * cols).enumerate().map(measure).collect();
-    // Added up in order, so that the figures do not depend on the threads.
+    // Sum in order: floating-point addition is not associative, and results must not depend on the threads.
     let sums = pieces.into_iter().try_fold(ErrorSums::default(), |sums, piece| piece.map(|piece| sums.and(piece)))?;
     Ok(Fidelity::of(sums, original.len()))
 }
 
-/// Weights in rows of `cols` without NaN and infinities, row by row as `policy` has it; `None` if there are none, or if
-/// they are to be refused.
+/// Replaces NaN and infinities in rows of `cols` according to `policy`, each row by itself. Returns `None` if all values
+/// are finite or the policy is to reject.
 #[must_use]
 pub fn cleaned(values: &[f32], cols: usize, policy: NonFinite) -> Option<Vec<f32>> {
     if policy == NonFinite::Reject || check_finite(values).is_ok() {
@@ -98,7 +99,7 @@ pub fn cleaned(values: &[f32], cols: usize, policy: NonFinite) -> Option<Vec<f32
     Some(values)
 }
 
-/// Decodes the rows from `first` on that fill `out`.
+/// Decodes rows from `first` on until `out` is full.
 fn decode(tensor: &QuantizedTensor, first: usize, out: &mut [f32]) -> Result<(), CodecErr> {
     let (format, (_, cols), parts) = (tensor.format(), tensor.shape(), tensor.parts());
     let (before, here) = (format.sizes(first, cols)?, format.sizes(out.len() / cols, cols)?);
@@ -111,7 +112,7 @@ fn decode(tensor: &QuantizedTensor, first: usize, out: &mut [f32]) -> Result<(),
     format.decode_rows(parts, cols, out).map_err(|error| error.shifted(first * cols))
 }
 
-/// Whether all rows have one scale.
+/// Returns whether all rows share one scale.
 fn is_shared(format: WeightFormat) -> bool {
     matches!(format, WeightFormat::Scaled(ScaledFormat { scaling: Scaling::Tensor, .. }))
 }

@@ -7,10 +7,10 @@
 //! | [`train`] | losses, optimizers, early stopping |
 //! | [`observe`] | calibration passes, and the importances and moments computed from them |
 //! | [`save`] | networks in JSON and safetensors files |
-//! | [`embed`] | sentence embeddings with a BERT such as all-MiniLM-L6-v2 |
+//! | [`embed`] | sentence embeddings with BERT models such as all-MiniLM-L6-v2 |
 //! | [`sample`] | handwritten digits, and a network trained on them |
 //! | [`trial`] | size, accuracy and speed of a network in each format |
-//! | [`matrix`] | encodes and decodes a matrix in memory on every core |
+//! | [`matrix`] | parallel encoding and decoding of a matrix in memory |
 //! | [`product`] | matrix products on the codes of quantized weights |
 
 mod batch;
@@ -49,7 +49,7 @@ pub use shape::Shape;
 use site::Site;
 use step::{Run, Step, Watch};
 
-/// Layers with weights.
+/// A sequence of layers with weights.
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
@@ -84,7 +84,7 @@ pub(crate) struct LayerPlan {
 }
 
 impl LayerPlan {
-    /// Checks that layers fit together, and lists the parameters they need. Allocates nothing for weights.
+    /// Checks that the layers fit together and lists their parameters. Does not allocate weights.
     pub(crate) fn new(input: Shape, layers: Vec<Layer>) -> Result<Self, NetworkError> {
         if layers.is_empty() {
             return Err(NetworkError::Nothing { what: "at least one layer" });
@@ -93,7 +93,7 @@ impl LayerPlan {
         let empty = input.dims().is_empty() || input.dims().contains(&Some(0));
         if empty || !input.fits() || free {
             return Err(NetworkError::Nothing {
-                what: "an input with dimensions above 0, of which the first may be free",
+                what: "an input shape of positive dimensions, of which only the first may be variable",
             });
         }
         let mut parameters = Vec::new();
@@ -103,7 +103,7 @@ impl LayerPlan {
         Ok(Self { input, output, layers, chain, parameters })
     }
 
-    /// The network with these parameters, which are those of the plan.
+    /// Creates the network with these parameters, which must match the plan.
     pub(crate) fn with(self, parameters: Vec<Parameter>) -> Network {
         debug_assert_eq!(parameters.len(), self.parameters.len());
         Network { plan: self, parameters }
@@ -111,10 +111,10 @@ impl LayerPlan {
 }
 
 impl Network {
-    /// Layers for samples of the shape `input`, with random weights: the same for the same seed.
+    /// Creates a network for samples of shape `input`, with random weights that depend only on the seed.
     ///
     /// # Errors
-    /// [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`], each with the layer that does not
+    /// Returns [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`] with the layer that does not
     /// fit.
     pub fn new(input: Shape, layers: Vec<Layer>, seed: u64) -> Result<Self, NetworkError> {
         let plan = LayerPlan::new(input, layers)?;
@@ -123,8 +123,8 @@ impl Network {
         Ok(plan.with(parameters))
     }
 
-    /// Layers for samples of the shape `input`, with weights that `weights` has for the name and the rows and columns of
-    /// each parameter.
+    /// Creates a network for samples of shape `input`, with weights from the function `weights`, which gets the name and
+    /// the number of rows and columns of each parameter.
     ///
     /// ```
     /// use bitgrain_nn::network::layer::Layer;
@@ -139,7 +139,7 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), whatever `weights` returns, [`NetworkError::Count`] and [`NetworkError::NonFiniteWeight`].
+    /// Same as [`new`](Self::new), the errors of `weights`, [`NetworkError::Count`] and [`NetworkError::NonFiniteWeight`].
     pub fn with_weights<E: From<NetworkError>>(
         input: Shape,
         layers: Vec<Layer>,
@@ -153,25 +153,25 @@ impl Network {
         Ok(plan.with(parameters))
     }
 
-    /// The shape of a sample that goes in.
+    /// Returns the shape of an input sample.
     #[must_use]
     pub const fn input(&self) -> &Shape {
         &self.plan.input
     }
 
-    /// The shape of what comes out for it.
+    /// Returns the shape of an output sample.
     #[must_use]
     pub const fn output(&self) -> &Shape {
         &self.plan.output
     }
 
-    /// Its layers.
+    /// Returns the layers.
     #[must_use]
     pub fn layers(&self) -> &[Layer] {
         &self.plan.layers
     }
 
-    /// All weights, in the order of the layers.
+    /// Returns all parameters, in the order of the layers.
     #[must_use]
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
@@ -181,18 +181,18 @@ impl Network {
         &mut self.parameters
     }
 
-    /// The parameter called `name`.
+    /// Returns the parameter `name`.
     ///
     /// # Errors
-    /// [`NetworkError::NoParameter`].
+    /// Returns [`NetworkError::NoParameter`] if the name is unknown.
     pub fn parameter(&self, name: &str) -> Result<&Parameter, NetworkError> {
         self.parameters.iter().find(|parameter| parameter.name() == name).ok_or_else(|| self.unknown(name))
     }
 
-    /// Puts weights in place, row by row. Versions of the old ones are gone.
+    /// Replaces the weights of a parameter, in row-major order, and drops its quantized versions.
     ///
     /// # Errors
-    /// [`NetworkError::NoParameter`], [`NetworkError::Count`], [`NetworkError::NonFiniteWeight`].
+    /// Returns [`NetworkError::NoParameter`], [`NetworkError::Count`] or [`NetworkError::NonFiniteWeight`].
     pub fn set_weights(&mut self, name: &str, weights: Vec<f32>) -> Result<(), NetworkError> {
         let unknown = self.unknown(name);
         let found = self.parameters.iter_mut().find(|parameter| parameter.name() == name).ok_or(unknown)?;
@@ -214,27 +214,27 @@ impl Network {
         NetworkError::NoParameter { name: name.to_owned(), known }
     }
 
-    /// What comes out for each sample, every parameter in the format it has.
+    /// Computes the outputs, with each parameter in its active format.
     ///
     /// # Errors
-    /// [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and what single layers
-    /// cannot take: [`NetworkError::Token`], [`NetworkError::TooLong`].
+    /// Returns [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and errors of single
+    /// layers: [`NetworkError::Token`], [`NetworkError::TooLong`].
     pub fn forward(&self, x: &InputBatch) -> Result<InputBatch, NetworkError> {
         self.check(x)?;
         self.plan.chain.forward(x.clone(), &mut Run::new(&self.parameters))
     }
 
-    /// The same, while `watch` sees what goes into each matrix.
+    /// Like [`forward`](Self::forward), and passes the inputs of each matrix to `watch`.
     pub(crate) fn forward_watched(&self, x: &InputBatch, watch: Watch<'_>) -> Result<InputBatch, NetworkError> {
         self.check(x)?;
         self.plan.chain.forward(x.clone(), &mut Run::watched(&self.parameters, watch))
     }
 
-    /// Gradients of every parameter and of the samples for the masters. `slopes` gets what comes out, and gives the
-    /// gradients of it.
+    /// Computes the gradients of the master weights and of the samples. `slopes` maps the outputs to the gradients of the
+    /// loss with respect to the outputs.
     ///
     /// # Errors
-    /// As [`forward`](Self::forward), and whatever `slopes` returns.
+    /// Same as [`forward`](Self::forward), and the errors of `slopes`.
     pub fn gradients(
         &self,
         x: &InputBatch,
@@ -246,7 +246,7 @@ impl Network {
         let slopes = slopes(&y)?;
         if slopes.len() != y.values().len() {
             let (wanted, found) = (y.values().len(), slopes.len());
-            return Err(NetworkError::Targets { what: "gradients of the output", wanted, found });
+            return Err(NetworkError::Targets { what: "number of output gradients must be", wanted, found });
         }
         let mut back = run.back();
         let input = self.plan.chain.backward(y.with_values(slopes), &mut back);
@@ -264,13 +264,13 @@ impl Network {
     }
 }
 
-/// What a pass forward and back gives.
+/// Result of a forward and a backward pass.
 #[derive(Debug, Clone)]
 pub struct NetworkGradients {
-    /// What came out.
+    /// Outputs of the forward pass.
     pub output: InputBatch,
-    /// Gradients of what went in.
+    /// Gradients of the inputs.
     pub input: InputBatch,
-    /// Gradients of the parameters, in their order.
+    /// Gradients of the parameters, in the order of [`Network::parameters`].
     pub parameters: Vec<Vec<f32>>,
 }

@@ -1,4 +1,4 @@
-//! A network into another weight format: all of it, or by a recipe.
+//! Switches a network to another weight format, as a whole or by a recipe.
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 use rayon::prelude::*;
@@ -6,32 +6,33 @@ use rayon::prelude::*;
 use super::{Network, NetworkError};
 use crate::model::convert::{FormatChoice, Recipe};
 
-/// A parameter in memory.
+/// A copy of a parameter in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
-    /// Its name.
+    /// Name of the parameter.
     pub parameter: String,
-    /// The format of one copy; float32 for the master.
+    /// Format of the copy; float32 for the master weights.
     pub format: WeightFormat,
-    /// Bytes of that copy.
+    /// Size of the copy in bytes.
     pub bytes: usize,
 }
 
 impl Network {
-    /// Makes every matrix run in that format; vectors stay at f32. What is trained remains the master.
+    /// Switches all matrices to `format`; vectors stay at f32. The master weights are kept for training.
     ///
     /// # Errors
-    /// [`NetworkError::Codec`], [`NetworkError::Overflow`]; then nothing is changed.
+    /// Returns [`NetworkError::Codec`] or [`NetworkError::Overflow`] if weights cannot be quantized; the network is then
+    /// unchanged.
     pub fn morph(&mut self, format: impl Into<WeightFormat>) -> Result<(), NetworkError> {
         let format = format.into();
         self.morph_with(|_, vector| if vector { DType::Float32.into() } else { format })
     }
 
-    /// Makes every parameter run in the format that a recipe has for its name. What a recipe keeps runs at f32; as in
-    /// files, vectors are kept unless a rule names them.
+    /// Switches each parameter to the format that the recipe has for its name. Parameters that the recipe keeps run at
+    /// f32; as in files, vectors are kept unless a rule matches them.
     ///
     /// # Errors
-    /// As [`morph`](Self::morph).
+    /// Same as [`morph`](Self::morph).
     pub fn morph_by(&mut self, recipe: &Recipe) -> Result<(), NetworkError> {
         self.morph_with(|name, vector| match recipe.choice_of(name, vector) {
             FormatChoice::Keep => DType::Float32.into(),
@@ -49,11 +50,11 @@ impl Network {
         Ok(())
     }
 
-    /// Drops everything that a forward pass does not read: masters of parameters that run on codes, other versions,
-    /// importances and moments. What remains is what [`Contents::Active`](crate::network::save::Contents::Active) saves.
+    /// Drops all data that a forward pass does not read: master weights of quantized parameters, other versions,
+    /// importances and moments. The rest is what [`Contents::Active`](crate::network::save::Contents::Active) saves.
     ///
-    /// Outputs stay the same. Masters become what the codes stand for: training or morphing the network afterwards
-    /// starts from those and decodes them into memory again.
+    /// Outputs do not change. Training or switching the format later starts from the decoded weights, which then take
+    /// memory again.
     ///
     /// ```
     /// use bitgrain_codec::weight::DType;
@@ -68,7 +69,7 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// As [`morph`](Self::morph), if a version has to be made; then nothing is changed.
+    /// Same as [`morph`](Self::morph), if a version has to be created; the network is then unchanged.
     pub fn freeze(&mut self) -> Result<(), NetworkError> {
         self.parameters().iter().try_for_each(|parameter| parameter.active().map(|_| ()))?;
         for parameter in self.parameters_mut() {
@@ -78,7 +79,7 @@ impl Network {
         Ok(())
     }
 
-    /// Every copy of every parameter in memory.
+    /// Returns all copies of all parameters in memory.
     #[must_use]
     pub fn memory(&self) -> Vec<Memory> {
         let of = |parameter: &super::Parameter| {
@@ -89,19 +90,19 @@ impl Network {
         self.parameters().iter().flat_map(of).collect()
     }
 
-    /// Bytes of the weights that a forward pass reads, each parameter in its format.
+    /// Returns the size in bytes of the weights that a forward pass reads.
     ///
     /// # Errors
-    /// As [`morph`](Self::morph), if a version has to be made.
+    /// Same as [`morph`](Self::morph), if a version has to be created.
     pub fn active_bytes(&self) -> Result<usize, NetworkError> {
         self.parameters().iter().map(|parameter| Ok(parameter.active()?.bytes())).sum()
     }
 }
 
-/// Makes every matrix of a network run in that format: see [`Network::morph`].
+/// Switches all matrices of a network to `format`: see [`Network::morph`].
 ///
 /// # Errors
-/// As there.
+/// Same as [`Network::morph`].
 pub fn morph_network(network: &mut Network, format: impl Into<WeightFormat>) -> Result<(), NetworkError> {
     network.morph(format)
 }

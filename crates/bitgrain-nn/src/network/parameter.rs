@@ -1,4 +1,4 @@
-//! `Parameter`: weights of a layer under a name, and the format they are used in.
+//! `Parameter`: named weights of a layer and their active format.
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 
@@ -20,25 +20,25 @@ impl Parameter {
         Self { name: spec.name.clone(), vector: spec.vector, format, store }
     }
 
-    /// Its name: where its layer is, and what it is there: `2.query.weight`.
+    /// Returns the name: the path of the layer and the role of the parameter, such as `2.query.weight`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is a vector: a bias, or the factors of a norm.
+    /// Returns whether the parameter is a vector: a bias, or the scale factors of a norm.
     #[must_use]
     pub const fn is_vector(&self) -> bool {
         self.vector
     }
 
-    /// The format that a forward pass reads it in; float32 is the master.
+    /// Returns the format that a forward pass reads; float32 reads the master weights.
     #[must_use]
     pub const fn format(&self) -> WeightFormat {
         self.format
     }
 
-    /// Its weights.
+    /// Returns the weights in all formats.
     #[must_use]
     pub const fn store(&self) -> &WeightStore {
         &self.store
@@ -48,23 +48,23 @@ impl Parameter {
         &mut self.store
     }
 
-    /// What a forward pass reads, made if need be.
+    /// Returns the weights that a forward pass reads, quantizing them first if necessary.
     ///
     /// # Errors
-    /// [`NetworkError::Codec`], [`NetworkError::Overflow`].
+    /// Returns [`NetworkError::Codec`] or [`NetworkError::Overflow`] if the weights cannot be quantized.
     pub fn active(&self) -> Result<Active<'_>, NetworkError> {
         self.store.fresh(self.format).map_err(|error| self.error(error))
     }
 
-    /// The weights that a forward pass sees, as f32.
+    /// Returns the weights that a forward pass reads, as f32.
     ///
     /// # Errors
-    /// As [`active`](Self::active).
+    /// Same as [`active`](Self::active).
     pub fn values(&self) -> Result<Vec<f32>, NetworkError> {
         self.store.morph_to_f32(self.format).map_err(|error| self.error(error))
     }
 
-    /// Chooses the format to be used.
+    /// Sets the format that a forward pass reads.
     pub(crate) fn set_format(&mut self, format: WeightFormat) {
         self.format = format;
     }
@@ -74,7 +74,7 @@ impl Parameter {
     }
 }
 
-/// A parameter before it has weights.
+/// Name and shape of a parameter without weights.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterSpec {
     pub(crate) name: String,
@@ -84,17 +84,17 @@ pub(crate) struct ParameterSpec {
     pub(crate) init: Init,
 }
 
-/// What weights are before training.
+/// Initial weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Init {
-    /// All the same.
+    /// A constant.
     Constant(f32),
-    /// Normally distributed, with this deviation.
+    /// Normally distributed with this standard deviation.
     Normal(f32),
 }
 
 impl Init {
-    /// The deviation that keeps the size of what flows forward and back (Glorot and Bengio 2010).
+    /// Returns the initialization that preserves the variance of activations and gradients (Glorot and Bengio 2010).
     #[expect(clippy::cast_precision_loss, reason = "a deviation")]
     pub(crate) fn glorot(inputs: usize, outputs: usize) -> Self {
         Self::Normal((2.0 / (inputs as f32 + outputs as f32)).sqrt())
@@ -102,7 +102,7 @@ impl Init {
 }
 
 impl ParameterSpec {
-    /// Weights to begin with, the same for a seed and a place among the parameters.
+    /// Creates initial weights, which depend only on the seed and on the index of the parameter.
     pub(crate) fn start(&self, seed: u64, index: usize) -> Result<Parameter, NetworkError> {
         let count = self.rows * self.cols;
         let master = match self.init {
@@ -115,7 +115,7 @@ impl ParameterSpec {
         self.filled(master)
     }
 
-    /// The parameter with these weights.
+    /// Creates the parameter with the given weights.
     pub(crate) fn filled(&self, master: Vec<f32>) -> Result<Parameter, NetworkError> {
         let (wanted, found) = (self.rows * self.cols, master.len());
         if wanted != found {

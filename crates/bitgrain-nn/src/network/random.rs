@@ -1,30 +1,30 @@
-//! `Random`: numbers that depend on a seed and on nothing else.
+//! `Random`: deterministic random numbers.
 
 use bitgrain_codec::random::{SplitMix64, mix};
 
-/// A stream of random numbers: initial weights and the order of rows.
+/// A stream of random numbers for initial weights and the order of rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
-    /// The stream that `seed` and `purpose` name.
+    /// Creates the stream for `seed` and `purpose`.
     pub(crate) fn new(seed: u64, purpose: u64) -> Self {
         Self(SplitMix64::new(mix(seed) ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
     }
 
-    /// Uniform from 0 to 1, without 1.
+    /// Returns a uniform number in 0..1.
     #[expect(clippy::cast_precision_loss, reason = "24 bits are exact in an f32")]
     pub(crate) fn share(&mut self) -> f32 {
         (self.0.next_u64() >> 40) as f32 / 16_777_216.0
     }
 
-    /// Normally distributed (Box and Muller).
+    /// Returns a normally distributed number (Box–Muller transform).
     pub(crate) fn normal(&mut self) -> f32 {
         let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
         radius * (std::f32::consts::TAU * self.share()).cos()
     }
 
-    /// Puts items into a random order.
+    /// Shuffles the items.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             let below = self.0.next_u64() % (end as u64 + 1);

@@ -1,7 +1,7 @@
 //! Sample data: handwritten digits, and a network that classifies them. Origin and license: `data/README.md`.
 //!
-//! Demonstration code, kept in the library because the guide's examples, the crate's examples and tests, and the tour
-//! of the command all train on it; none of the four can import from another.
+//! Demonstration code. It is part of the library because the guide's examples, the crate's examples and tests, and the
+//! `tour` command all train on it, and none of them can import from another.
 
 use std::ops::ControlFlow;
 
@@ -14,26 +14,26 @@ use crate::network::{InputBatch, Network, NetworkError, Shape};
 
 static DIGITS: &[u8] = include_bytes!("../../data/digits.npz");
 
-/// Images that are learned from.
+/// Number of training images.
 const LEARNED: usize = 1437;
 
-/// A network that learned handwritten digits.
+/// A network trained on handwritten digits.
 #[derive(Debug, Clone)]
 pub struct Classifier {
-    /// Two hidden layers of 256, trained at f32.
+    /// Network with two hidden layers of 256 units, trained at f32.
     pub network: Network,
-    /// The images it learned from.
+    /// Training images.
     pub known: TrainingSet,
-    /// Images by people whose hands it has not seen.
+    /// Test images, by other writers than the training images.
     pub unknown: TrainingSet,
-    /// How it learned.
+    /// Training history.
     pub history: History,
 }
 
-/// Trains a small classifier of the [`digits`] for so many epochs: the same one every time.
+/// Trains a small classifier of the [`digits`] for `epochs` epochs. The result is deterministic.
 ///
 /// # Errors
-/// [`NetworkError::Training`] for no epochs at all.
+/// Returns [`NetworkError::Training`] if `epochs` is 0.
 pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
     let (known, unknown) = digits()?.split(LEARNED)?;
     let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
@@ -44,8 +44,8 @@ pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
     Ok(Classifier { network, known, unknown, history })
 }
 
-/// 1,797 handwritten digits by 13 people: images of 8×8 pixels from 0 to 1, and their classes. People follow one
-/// another, so the last images are by hands that the first do not show.
+/// Returns 1,797 handwritten digits by 13 writers: images of 8×8 pixels from 0 to 1, and their class labels. Images are
+/// grouped by writer, so the last images are by writers that the first do not include.
 ///
 /// ```
 /// let digits = bitgrain_nn::network::sample::digits()?;
@@ -54,9 +54,9 @@ pub fn classifier(epochs: usize) -> Result<Classifier, NetworkError> {
 /// ```
 ///
 /// # Errors
-/// None, unless the data in the crate was changed.
+/// Fails only if the embedded data was modified.
 pub fn digits() -> Result<TrainingSet, NetworkError> {
-    let lacking = NetworkError::Nothing { what: "the digits it was built with" };
+    let lacking = NetworkError::Nothing { what: "the embedded sample images" };
     let read = |name: &str| -> Option<Vec<u8>> {
         let archive = Archive::parse(DIGITS).ok()?;
         let bytes = archive.members.iter().find(|member| member.name == name)?.read(1 << 20).ok()?;

@@ -1,10 +1,10 @@
-//! `Shape`: the dimensions of one sample, outermost first, one of which may be free.
+//! `Shape`: dimensions of one sample, outermost first; the length of sequences may be variable.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The dimensions of a sample, outermost first. `None` is a dimension that each batch chooses: the length of sequences.
+/// Dimensions of a sample, outermost first. `None` is a dimension that each batch chooses: the length of sequences.
 ///
 /// ```
 /// use bitgrain_nn::network::Shape;
@@ -17,47 +17,48 @@ use serde::{Deserialize, Serialize};
 pub struct Shape(Vec<Option<usize>>);
 
 impl Shape {
-    /// With every dimension fixed.
+    /// Creates a shape with fixed dimensions.
     #[must_use]
     pub fn new(dims: &[usize]) -> Self {
         Self(dims.iter().map(|dim| Some(*dim)).collect())
     }
 
-    /// A sequence of any length, each of its places with the dimensions `dims`; with none, a number.
+    /// Creates the shape of a sequence of variable length whose positions have the dimensions `dims`; with empty `dims`,
+    /// each position is a number.
     #[must_use]
     pub fn sequence(dims: &[usize]) -> Self {
         Self([None].into_iter().chain(dims.iter().map(|dim| Some(*dim))).collect())
     }
 
-    /// The dimensions.
+    /// Returns the dimensions.
     #[must_use]
     pub fn dims(&self) -> &[Option<usize>] {
         &self.0
     }
 
-    /// Whether samples of these dimensions are meant.
+    /// Returns whether samples with these dimensions have this shape.
     #[must_use]
     pub fn takes(&self, dims: &[usize]) -> bool {
         self.0.len() == dims.len() && self.0.iter().zip(dims).all(|(own, dim)| own.is_none_or(|own| own == *dim))
     }
 
-    /// Whether a sample fits in memory, as far as its fixed dimensions say.
+    /// Returns whether the product of the fixed dimensions does not overflow.
     pub(crate) fn fits(&self) -> bool {
         let product = self.0.iter().flatten().try_fold(1_usize, |product, dim| product.checked_mul(*dim));
         product.is_some_and(|product| product <= usize::MAX / 32)
     }
 
-    /// The dimensions if none is free.
+    /// Returns the dimensions if all are fixed.
     pub(crate) fn fixed(&self) -> Option<Vec<usize>> {
         self.0.iter().copied().collect()
     }
 
-    /// The last dimension, if it is fixed.
+    /// Returns the last dimension if it is fixed.
     pub(crate) fn last(&self) -> Option<usize> {
         self.0.last().copied().flatten()
     }
 
-    /// The same with another last dimension.
+    /// Replaces the last dimension.
     pub(crate) fn with_last(&self, last: usize) -> Self {
         let mut dims = self.0.clone();
         if let Some(dim) = dims.last_mut() {
@@ -66,7 +67,7 @@ impl Shape {
         Self(dims)
     }
 
-    /// The same with a dimension more behind the last.
+    /// Appends a dimension.
     pub(crate) fn with_inner(&self, last: usize) -> Self {
         Self(self.0.iter().copied().chain([Some(last)]).collect())
     }

@@ -1,19 +1,19 @@
-//! `Site`: where layers are built: the shape that comes, and the parameters so far.
+//! `Site`: context in which a layer is built, with the input shape and the parameters so far.
 
 use super::parameter::{Init, ParameterSpec};
 use super::{NetworkError, Shape};
 
-/// A parameter, by its index among those of the network.
+/// Index of a parameter in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id(pub(crate) usize);
 
-/// Where a layer is built.
+/// Context in which a layer is built.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
-    /// Indices of this layer and of those it is in.
+    /// Indices of the enclosing layers and of this one, separated by dots.
     path: String,
     kind: &'static str,
-    /// What comes; the layer puts in its place what goes.
+    /// Input shape of the layer, which the layer replaces by its output shape.
     pub(crate) shape: Shape,
     parameters: &'a mut Vec<ParameterSpec>,
 }
@@ -23,7 +23,7 @@ impl<'a> Site<'a> {
         Self { path: String::new(), kind: "network", shape, parameters }
     }
 
-    /// The site of the layer number `index` in this one.
+    /// Returns the site of inner layer `index`.
     pub(crate) fn inner(&mut self, index: usize, kind: &'static str) -> Site<'_> {
         let path = if self.path.is_empty() { index.to_string() } else { format!("{}.{index}", self.path) };
         Site { path, kind, shape: self.shape.clone(), parameters: self.parameters }
@@ -33,12 +33,12 @@ impl<'a> Site<'a> {
         &self.path
     }
 
-    /// A matrix of weights.
+    /// Adds a weight matrix.
     pub(crate) fn matrix(&mut self, part: &str, rows: usize, cols: usize, init: Init) -> Result<Id, NetworkError> {
         self.parameter(part, rows, cols, false, init)
     }
 
-    /// A vector of weights.
+    /// Adds a weight vector.
     pub(crate) fn vector(&mut self, part: &str, len: usize, init: Init) -> Result<Id, NetworkError> {
         self.parameter(part, 1, len, true, init)
     }
@@ -60,27 +60,27 @@ impl<'a> Site<'a> {
         Ok(Id(self.parameters.len() - 1))
     }
 
-    /// That the layer cannot take what comes.
+    /// Creates the error for an input shape that the layer does not accept.
     pub(crate) fn refuse(&self, wanted: &'static str) -> NetworkError {
         NetworkError::Shape { layer: self.path.clone(), kind: self.kind, wanted, found: self.shape.clone() }
     }
 
-    /// That the layer cannot have a setting.
+    /// Creates the error for an invalid setting.
     pub(crate) fn setting(&self, what: &'static str, value: impl ToString) -> NetworkError {
         NetworkError::Setting { layer: self.path.clone(), kind: self.kind, what, value: value.to_string() }
     }
 
-    /// A number that must not be 0.
+    /// Returns `value`, or an error if it is 0.
     pub(crate) fn positive(&self, what: &'static str, value: usize) -> Result<usize, NetworkError> {
         if value > 0 { Ok(value) } else { Err(self.setting(what, value)) }
     }
 
-    /// The last dimension of what comes, which must be fixed.
+    /// Returns the last dimension of the input, which must be fixed.
     pub(crate) fn last(&self) -> Result<usize, NetworkError> {
-        self.shape.last().ok_or_else(|| self.refuse("a last dimension that is fixed"))
+        self.shape.last().ok_or_else(|| self.refuse("a fixed last dimension"))
     }
 
-    /// The vectors of a sequence: their length.
+    /// Returns the vector length of an input that must be a sequence of vectors.
     pub(crate) fn sequence(&self) -> Result<usize, NetworkError> {
         match self.shape.dims() {
             [_, Some(len)] => Ok(*len),

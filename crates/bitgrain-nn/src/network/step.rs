@@ -1,4 +1,4 @@
-//! `Step`: a layer that was built, forward and back; `Run` and `Back` are the two passes.
+//! `Step`: a built layer; `Run` and `Back` are the forward and the backward pass.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -8,43 +8,43 @@ use super::{InputBatch, NetworkError, Parameter};
 use crate::network::matmul;
 use crate::network::weights::Active;
 
-/// A layer that was built. Shapes were checked then; what each batch chooses freely is checked here.
+/// A built layer. Building checked the fixed dimensions; the passes check what each batch chooses.
 pub(crate) trait Step: Debug + Send + Sync {
-    /// Forward. In training it saves what [`backward`](Step::backward) needs.
+    /// Computes the output. In training, also saves what [`backward`](Step::backward) needs.
     fn forward(&self, x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError>;
 
-    /// From the gradients of what went out to those of what came in; adds up those of the parameters.
+    /// Maps gradients of the output to gradients of the input, and accumulates gradients of the parameters.
     fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch;
 }
 
-/// Who watches what goes into the matrices: the parameter, and rows of its columns.
+/// Callback for the input rows of each matrix.
 pub(crate) type Watch<'a> = &'a mut dyn FnMut(Id, &[f32]);
 
 /// A forward pass.
 pub(crate) struct Run<'a> {
     parameters: &'a [Parameter],
-    /// What the way back needs; `None` if there is none, and then parameters are used in their formats.
+    /// Values saved for the backward pass. `None` for inference, which reads parameters in their active formats.
     tape: Option<Vec<InputBatch>>,
     watch: Option<Watch<'a>>,
 }
 
 impl<'a> Run<'a> {
-    /// To see what comes out.
+    /// Creates a pass for inference.
     pub(crate) fn new(parameters: &'a [Parameter]) -> Self {
         Self { parameters, tape: None, watch: None }
     }
 
-    /// With somebody who watches.
+    /// Creates a pass for inference with a callback.
     pub(crate) fn watched(parameters: &'a [Parameter], watch: Watch<'a>) -> Self {
         Self { parameters, tape: None, watch: Some(watch) }
     }
 
-    /// To train: on the masters.
+    /// Creates a pass for training, which reads the master weights.
     pub(crate) fn training(parameters: &'a [Parameter]) -> Self {
         Self { parameters, tape: Some(Vec::new()), watch: None }
     }
 
-    /// The way back.
+    /// Starts the backward pass.
     pub(crate) fn back(self) -> Back<'a> {
         let gradients = self.parameters.iter().map(|parameter| vec![0.0; parameter.store().len()]).collect();
         Back { parameters: self.parameters, tape: self.tape.unwrap_or_default(), gradients }
@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
         self.tape.is_some()
     }
 
-    /// Keeps something for the way back.
+    /// Saves values for the backward pass, if this is a training pass.
     pub(crate) fn save(&mut self, batch: InputBatch) {
         if let Some(tape) = &mut self.tape {
             tape.push(batch);
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
         if self.is_training() { Ok(Active::Master(parameter.store().master())) } else { parameter.active() }
     }
 
-    /// `x · weightsᵀ`, on the codes where there are any.
+    /// Computes `x · weightsᵀ`, on the codes if the weights are quantized.
     pub(crate) fn product(&mut self, id: Id, x: &[f32]) -> Result<Vec<f32>, NetworkError> {
         if let Some(watch) = &mut self.watch {
             watch(id, x);
@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
         Ok(out)
     }
 
-    /// One row of the weights.
+    /// Decodes one row of the weights.
     pub(crate) fn row(&self, active: &Active<'_>, id: Id, row: usize, out: &mut [f32]) -> Result<(), NetworkError> {
         match active {
             Active::Master(weights) => out.copy_from_slice(&weights[row * out.len()..][..out.len()]),
@@ -92,12 +92,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What to read rows from.
+    /// Returns the weights to read rows from.
     pub(crate) fn rows(&self, id: Id) -> Result<Active<'a>, NetworkError> {
         self.active(id)
     }
 
-    /// All weights, as the codes stand for them.
+    /// Returns all active weights as f32.
     pub(crate) fn values(&self, id: Id) -> Result<Cow<'a, [f32]>, NetworkError> {
         match self.active(id)? {
             Active::Master(weights) => Ok(Cow::Borrowed(weights)),
@@ -106,7 +106,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A pass back, after a forward pass that was to train.
+/// A backward pass, after a forward pass for training.
 pub(crate) struct Back<'a> {
     parameters: &'a [Parameter],
     tape: Vec<InputBatch>,
@@ -114,22 +114,22 @@ pub(crate) struct Back<'a> {
 }
 
 impl<'a> Back<'a> {
-    /// What the forward pass saved last.
+    /// Returns the values that the forward pass saved last. Layers run in reverse, so the tape is a stack.
     pub(crate) fn saved(&mut self) -> InputBatch {
-        self.tape.pop().expect("every layer takes back as much as it saved")
+        self.tape.pop().expect("each layer pops as many batches as it saved")
     }
 
-    /// The weights.
+    /// Returns the master weights.
     pub(crate) fn values(&self, id: Id) -> &'a [f32] {
         self.parameters[id.0].store().master()
     }
 
-    /// Gradients of the weights so far.
+    /// Returns the gradients of the weights so far.
     pub(crate) fn gradient(&mut self, id: Id) -> &mut [f32] {
         &mut self.gradients[id.0]
     }
 
-    /// The way back through [`Run::product`]: from gradients of what came out to those of `x`.
+    /// Reverses [`Run::product`]: maps gradients of the output to gradients of `x`, and accumulates those of the weights.
     pub(crate) fn product(&mut self, id: Id, x: &[f32], dy: &[f32]) -> Vec<f32> {
         let (rows, cols) = self.parameters[id.0].store().shape();
         matmul::columns_by_columns(dy, x, rows, cols, &mut self.gradients[id.0]);
@@ -138,7 +138,7 @@ impl<'a> Back<'a> {
         dx
     }
 
-    /// Gradients of all parameters, in their order.
+    /// Returns the gradients of all parameters, in order.
     pub(crate) fn into_gradients(self) -> Vec<Vec<f32>> {
         self.gradients
     }

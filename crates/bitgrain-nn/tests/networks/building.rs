@@ -14,9 +14,9 @@ fn refused(input: Shape, layers: Vec<Layer>) -> NetworkError {
 fn layers_that_do_not_fit_are_named() {
     let deep = vec![Layer::dense(4), Layer::residual([Layer::relu(), Layer::attention(2)])];
     let error = refused(Shape::new(&[3]), deep);
-    assert_eq!(error.to_string(), "layer 1.1 (attention) takes sequences of vectors, and what comes is [4]");
+    assert_eq!(error.to_string(), "layer 1.1 (attention): expected sequences of vectors as input, found shape [4]");
     let error = refused(Shape::new(&[8, 4]), vec![Layer::residual([Layer::dense(5)])]);
-    assert_eq!(error.to_string(), "layer 0 (residual) adds [8, 5] to [8, 4]: its branch must keep the shape");
+    assert_eq!(error.to_string(), "layer 0 (residual): the branch maps [8, 4] to [8, 5], but must preserve the shape");
     let error = refused(Shape::new(&[3, 4]), vec![Layer::conv2d(2, 3)]);
     assert!(matches!(error, NetworkError::Shape { kind: "conv2d", .. }), "{error}");
     let error = refused(Shape::sequence(&[4]), vec![Layer::Flatten {}]);
@@ -65,7 +65,7 @@ fn batches_that_do_not_fit_are_refused() {
     let dims = vec![usize::MAX, 2];
     assert_eq!(InputBatch::new(vec![1.0; 4], &dims), Err(NetworkError::SampleSize { dims }));
     let other = network.forward(&batch(&[4], 2, 1)).expect_err("another shape");
-    assert_eq!(other.to_string(), "the network takes samples of [3], these are [4]");
+    assert_eq!(other.to_string(), "the network expects samples of shape [3], found [4]");
     let odd = InputBatch::new(vec![0.0, 1.0, 2.0, 3.0, f32::NAN, 5.0], &[3]).expect("whole samples");
     assert_eq!(network.forward(&odd).expect_err("a NaN"), NetworkError::NonFiniteInput { sample: 1, index: 1 });
     assert!(batch(&[4, 2], 2, 1).with_mask(vec![true; 7]).is_err());
@@ -92,7 +92,7 @@ fn weights_that_are_not_finite_or_not_as_many_are_refused() {
     let error = network.set_weights("0.weight", vec![1.0; 5]).expect_err("too few");
     assert_eq!(error, NetworkError::Count { parameter: "0.weight".into(), wanted: 6, found: 5 });
     let error = network.set_weights("weight", vec![]).expect_err("unknown");
-    assert_eq!(error.to_string(), "there is no parameter `weight`; there are 2: `0.weight`, `0.bias`");
+    assert_eq!(error.to_string(), "unknown parameter `weight`; the network has 2: `0.weight`, `0.bias`");
     network.set_weights("0.weight", vec![1e30; 6]).expect("finite");
     let error = network.morph(DType::Float16).expect_err("beyond 65504");
     assert_eq!(error, NetworkError::Overflow { parameter: "0.weight".into(), format: "float16".into() });

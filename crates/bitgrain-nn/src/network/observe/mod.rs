@@ -1,13 +1,13 @@
-//! Calibration passes: what goes into each matrix of a network, and what that says about quantizing it.
+//! Calibration passes: statistics of the inputs of each matrix, and their use in quantization.
 //!
-//! A column of a matrix is multiplied with one input. An error in a weight costs as much as that input is large, so the
-//! mean square of each input is how much the errors of its column matter: the importance that scales are searched with.
-//! Errors also add up where inputs go together, which mean products show: then weights can be rounded so that one makes up
-//! for what another lost.
+//! Each column of a matrix is multiplied with one input. The effect of an error in a weight is proportional to that input, so
+//! the mean square of an input is the importance of its column in the search for scales. Errors of correlated inputs also
+//! add up; their mean products (second moments) show which, and weights can then be rounded so that the errors of one
+//! column compensate for those of another.
 //!
-//! On a classifier of digits (256 wide, 4 seeds) importances take the relative error of outputs from .035 to .031 with `q4_0`
-//! and from .028 to .024 with `q4_k`, from .31 to .30 with int2 by squared error; with `q3_k` it grows from .047 to .052. Feedback
-//! takes int4 from .040 to .013 and int2 from .46 to .10.
+//! On a digit classifier (256 wide, 4 seeds), importances reduce the relative error of outputs from .035 to .031 with `q4_0`,
+//! from .028 to .024 with `q4_k`, and from .31 to .30 with int2 calibrated by squared error; with `q3_k` it grows from .047
+//! to .052. Feedback reduces it from .040 to .013 with int4 and from .46 to .10 with int2.
 
 mod range;
 
@@ -20,30 +20,30 @@ use crate::network::{InputBatch, Network, NetworkError};
 pub use range::Observer;
 use range::Ranges;
 
-/// What goes into one matrix.
+/// Statistics of the inputs of one matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activations {
-    /// The parameter.
+    /// Name of the parameter.
     pub parameter: String,
-    /// The least number that counts, as the observer sees it.
+    /// Lower end of the observed range.
     pub lo: f32,
-    /// The largest.
+    /// Upper end of the observed range.
     pub hi: f32,
-    /// The mean square of each input: a number per column of the matrix.
+    /// Mean square of each input: one value per column of the matrix.
     pub mean_squares: Vec<f32>,
-    /// How many rows were seen.
+    /// Number of observed rows.
     pub rows: usize,
-    /// The mean product of each input with each other, row by row; empty unless they were asked for.
+    /// Mean products of all pairs of inputs, in row-major order; empty unless requested.
     pub mean_products: Vec<f64>,
 }
 
 impl Activations {
-    /// How much the errors of each column matter: its mean square, and for inputs that hardly ever are anything but 0 a
-    /// little, because the next batch may show them.
+    /// Returns the importance of each column: the mean square of its input. Inputs that are almost always 0 get a small
+    /// minimum, because later batches may activate them.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean over columns")]
     pub fn importance(&self) -> Vec<f32> {
-        /// The least that a column matters, of the mean of all.
+        /// Minimum importance relative to the mean of all columns.
         const LEAST: f32 = 1e-3;
         let mean = self.mean_squares.iter().sum::<f32>() / self.mean_squares.len().max(1) as f32;
         if mean > 0.0 && mean.is_finite() {
@@ -54,41 +54,41 @@ impl Activations {
     }
 }
 
-/// What went into the matrices of a network.
+/// Statistics of the inputs of a network's matrices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observations(Vec<Activations>);
 
 impl Observations {
-    /// One for each matrix that something was multiplied with, in the order of the parameters.
+    /// Returns the statistics of each matrix that was multiplied with anything, in the order of the parameters.
     #[must_use]
     pub fn activations(&self) -> &[Activations] {
         &self.0
     }
 
-    /// Tells a network how much the errors of each column matter. Versions that exist are gone; those to come are
-    /// searched for with these numbers, where their format searches: llama.cpp's blocks, and dtypes that are calibrated
-    /// by squared error.
+    /// Sets the importance of each column of the network's matrices. Existing quantized versions are dropped; new ones use
+    /// the importances if their format searches for scales: llama.cpp's blocks, and dtypes that are calibrated by squared
+    /// error.
     ///
     /// # Errors
-    /// [`NetworkError::NoParameter`] or [`NetworkError::Codec`] if they were made for another network; then nothing is
-    /// changed.
+    /// Returns [`NetworkError::NoParameter`] or [`NetworkError::Codec`] if the observations belong to another network,
+    /// which then stays unchanged.
     pub fn apply(&self, network: &mut Network) -> Result<(), NetworkError> {
         self.each(network, |one, store| store.set_importance(Some(one.importance())))
     }
 
-    /// Tells a network how the inputs of its matrices go together, as [`observe_products`] saw it. Versions to come, in
-    /// formats with scales per group or blocks, are rounded with feedback: what a weight loses, the weights to the right
-    /// of it make up for. That takes as many steps for each row as it has columns, squared.
+    /// Sets the second moments of the matrices' inputs, from [`observe_products`]. New versions in formats with scales per
+    /// group or in blocks are rounded with error feedback: the rounding error of a weight is compensated by the weights to
+    /// its right. The cost per row is quadratic in the number of columns.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), and [`NetworkError::Codec`] if products were not asked for.
+    /// Same as [`apply`](Self::apply), and [`NetworkError::Codec`] if products were not observed.
     pub fn apply_feedback(&self, network: &mut Network) -> Result<(), NetworkError> {
         self.each(network, |one, store| {
             store.set_moments(Some(Moments::new(one.mean_products.clone(), one.mean_squares.len())?))
         })
     }
 
-    /// Changes the stores of all parameters that were seen, or none.
+    /// Applies `change` to all observed parameters, or to none if it fails for one.
     fn each(
         &self,
         network: &mut Network,
@@ -106,7 +106,7 @@ impl Observations {
     }
 }
 
-/// Runs a network over batches and watches what goes into its matrices.
+/// Runs a network over batches and collects statistics of the inputs of its matrices.
 ///
 /// ```
 /// use bitgrain_nn::network::layer::Layer;
@@ -121,16 +121,16 @@ impl Observations {
 /// ```
 ///
 /// # Errors
-/// [`NetworkError::EmptyBatch`] without batches, [`NetworkError::Training`] for an observer that makes no sense, and what
-/// a forward pass brings.
+/// Returns [`NetworkError::EmptyBatch`] without batches, [`NetworkError::Training`] for an observer out of range, and the
+/// errors of [`Network::forward`].
 pub fn observe(network: &Network, batches: &[InputBatch], observer: Observer) -> Result<Observations, NetworkError> {
     watch(network, batches, observer, false)
 }
 
-/// The same, and the mean product of each input with each other: for a matrix of `n` columns `n` times `n` numbers.
+/// Like [`observe`], and also collects the mean products of all pairs of inputs: `n`² values for a matrix of `n` columns.
 ///
 /// # Errors
-/// As [`observe`].
+/// Same as [`observe`].
 pub fn observe_products(
     network: &Network,
     batches: &[InputBatch],
@@ -180,11 +180,11 @@ fn watch(
     Ok(Observations(found.collect()))
 }
 
-/// What was seen so far.
+/// Running sums of one matrix.
 struct Seen {
     ranges: Ranges,
     squares: Vec<f64>,
-    /// Empty unless they are wanted.
+    /// Empty unless requested.
     products: Vec<f64>,
     rows: usize,
 }

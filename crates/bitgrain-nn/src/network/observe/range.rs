@@ -1,17 +1,17 @@
-//! `Observer`: how the range of numbers is found that come batch after batch.
+//! `Observer`: methods to find the range of values over several batches.
 
 use crate::network::NetworkError;
 
-/// How the range of what goes into a matrix is found.
+/// Method to find the range of a matrix's inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Observer {
-    /// From the least number to the largest.
+    /// From the smallest to the largest value.
     MinMax,
-    /// Cut off at the magnitude that this percentage of all numbers does not exceed, above 0 and at most 100; to a
-    /// thousandth of the largest.
+    /// Clipped at the magnitude that this percentage of all values does not exceed, above 0 and at most 100. The
+    /// resolution is about a thousandth of the largest magnitude.
     Percentile(f32),
-    /// Of each batch the least and the largest number, averaged: this share of the batch at hand, the rest of what came
-    /// before; above 0 and at most 1.
+    /// Exponential moving average of the smallest and largest value of each batch. The argument is the weight of the
+    /// newest batch, above 0 and at most 1.
     MovingAverage(f32),
 }
 
@@ -23,24 +23,24 @@ impl Observer {
         };
         match self {
             Self::MinMax => Ok(()),
-            Self::Percentile(percent) => within("a percentile", percent, 100.0),
-            Self::MovingAverage(share) => within("the share of a batch", share, 1.0),
+            Self::Percentile(percent) => within("percentile", percent, 100.0),
+            Self::MovingAverage(share) => within("moving average weight", share, 1.0),
         }
     }
 }
 
-/// Bars of the histogram of magnitudes.
+/// Number of histogram bins of magnitudes.
 const BARS: usize = 2048;
 
-/// Ranges so far.
+/// Running ranges.
 #[derive(Debug)]
 pub(super) struct Ranges {
     observer: Observer,
-    /// Of everything, or the average over batches.
+    /// Range of all batches, or the average over batches.
     all: Option<(f32, f32)>,
-    /// Of the batch at hand.
+    /// Range of the current batch.
     batch: Option<(f32, f32)>,
-    /// How many magnitudes there are in each bar of the width `width`.
+    /// Number of magnitudes in each bin of width `width`.
     bars: Vec<u64>,
     width: f32,
 }
@@ -59,7 +59,7 @@ impl Ranges {
         }
     }
 
-    /// What one batch showed becomes part of the whole.
+    /// Merges the range of the current batch into the overall range.
     pub(super) fn end_batch(&mut self) {
         let Some((lo, hi)) = self.batch.take() else { return };
         self.all = Some(match (self.all, self.observer) {
@@ -92,7 +92,7 @@ impl Ranges {
         if self.width == 0.0 {
             self.width = (magnitude / (BARS / 2) as f32).max(f32::MIN_POSITIVE);
         }
-        // Wider bars, two into one, until it fits.
+        // The final maximum is unknown in advance: double the bin width, merging pairs of bins, until the value fits.
         while magnitude / self.width >= BARS as f32 {
             for i in 0..BARS / 2 {
                 self.bars[i] = self.bars[2 * i] + self.bars[2 * i + 1];
@@ -103,7 +103,7 @@ impl Ranges {
         self.bars[((magnitude / self.width) as usize).min(BARS - 1)] += 1;
     }
 
-    /// The upper end of the bar in which that percentage of the magnitudes is reached.
+    /// Returns the upper end of the bin in which this percentage of the magnitudes is reached.
     #[expect(clippy::cast_precision_loss, reason = "counts, and a number of bars")]
     fn limit(&self, percent: f32) -> f32 {
         let wanted = f64::from(percent) / 100.0 * self.bars.iter().sum::<u64>() as f64;
