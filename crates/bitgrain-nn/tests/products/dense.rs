@@ -55,7 +55,7 @@ fn sides_that_do_not_fit_are_refused() {
     let values = [0.0; 12];
     let (a, b) = (View::new(&values, 3, 4).expect("12"), View::new(&values, 2, 6).expect("12"));
     assert_eq!(multiply_views(a, b, &mut [0.0; 18]), Err(WeightsError::Inner { left: 4, right: 2 }));
-    let short = Err(WeightsError::Length { what: "the output", found: 8, rows: 3, cols: 3 });
+    let short = Err(WeightsError::Length { what: "output", found: 8, rows: 3, cols: 3 });
     assert_eq!(multiply_views(a, a.transposed(), &mut [0.0; 8]), short);
     assert!(View::new(&values, usize::MAX, 2).is_err());
 }

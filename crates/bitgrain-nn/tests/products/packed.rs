@@ -155,7 +155,7 @@ fn lengths_that_do_not_fit_are_refused() {
     let x = [0.0; 64];
     let wrong = |what, found, cols| Err(WeightsError::Length { what, found, rows: 2, cols });
     assert_eq!(matrix.multiply(&x[1..], 2, &mut [0.0; 6]), wrong("x", 63, 32));
-    assert_eq!(matrix.multiply(&x, 2, &mut [0.0; 7]), wrong("the output", 7, 3));
+    assert_eq!(matrix.multiply(&x, 2, &mut [0.0; 7]), wrong("output", 7, 3));
     assert_eq!(matrix.multiply(&x, 2, &mut [0.0; 6]), Ok(()));
     assert_eq!(matrix.multiply(&[], 0, &mut []), Ok(()));
     assert!(matrix.row_into(0, &mut [0.0; 31]).is_err());

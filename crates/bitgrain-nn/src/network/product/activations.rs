@@ -1,4 +1,4 @@
-//! Activations as tiles: quantized for codes, interleaved for floats.
+//! Activations in tiles: quantized for codes, interleaved for floats.
 
 use bitgrain_kernels::product::{FloatTile, STRIP_BLOCK, StripBits, Tile, quantize_activations};
 use bitgrain_kernels::{Backend, KernelError};
@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::{FEW_ROWS, FEW_VALUES, View, WeightsError};
 
-/// Integers of four codes on a cache line.
+/// Number of i32 values per cache line; each holds four 8-bit codes.
 const LINE: usize = 16;
 
-/// Rows of the tiles of a batch: eights, and at the end a tile that may have room to spare.
+/// Returns the widths of a batch's tiles: eights, and a last tile that may be padded.
 pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
     let last = match batch % 8 {
         0 => None,
@@ -20,19 +20,20 @@ pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
     std::iter::repeat_n(8, batch / 8).chain(last)
 }
 
-/// The same with tiles of sixteen, which with tile registers take little more time than one of eight without.
+/// Like [`widths`], but with tiles of sixteen, which take little more time on tile registers than a tile of eight without
+/// them.
 fn wide_widths(batch: usize) -> Vec<usize> {
     let rest = batch % 16;
     let wide = batch / 16 + usize::from(rest > 8);
     std::iter::repeat_n(16, wide).chain(widths(rest).filter(|_| rest <= 8)).collect()
 }
 
-/// Lines of output for a strip of weights: a batch filled up to whole tiles.
+/// Returns the output lines per strip of weights: the batch padded to whole tiles.
 pub(super) fn lines(batch: usize) -> usize {
     widths(batch).sum()
 }
 
-/// A batch of activations as 8-bit codes, and who multiplies them.
+/// A batch of activations as 8-bit codes, and the backend to multiply them with.
 pub(super) struct Codes {
     backend: Backend,
     tiles: Vec<CodeTile>,
@@ -40,7 +41,7 @@ pub(super) struct Codes {
 
 struct CodeTile {
     width: usize,
-    /// With room to begin on a cache line, which is worth a tenth of a product with tile registers.
+    /// Padded so that `start` can be on a cache line, which makes products with tile registers about 10 % faster.
     codes: Vec<i32>,
     start: usize,
     scales: Vec<f32>,
@@ -48,7 +49,7 @@ struct CodeTile {
 }
 
 impl CodeTile {
-    /// Room for `width` rows of so many blocks.
+    /// Allocates a tile for `width` rows of `blocks` blocks.
     fn new(width: usize, blocks: usize) -> Self {
         let sums = blocks * width;
         let codes = vec![0; 8 * sums + LINE];
@@ -89,17 +90,17 @@ impl Codes {
         Ok(Self { backend, tiles })
     }
 
-    /// Whose kernels the tiles are for.
+    /// Returns the backend that the tiles are packed for.
     pub(super) const fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// Lines of output for a strip of weights.
+    /// Returns the output lines per strip of weights.
     pub(super) fn lines(&self) -> usize {
         self.tiles.iter().map(|tile| tile.width).sum()
     }
 
-    /// As the kernels take them.
+    /// Returns the tiles in the form that the kernels take.
     pub(super) fn tiles(&self) -> Result<Vec<Tile<'_>>, WeightsError> {
         Ok(self.tiles.iter().map(CodeTile::tile).collect::<Result<_, _>>()?)
     }
@@ -134,7 +135,7 @@ impl Floats {
         Self { tiles }
     }
 
-    /// Some of the columns of some of the tiles.
+    /// Returns the given columns of the given tiles.
     pub(super) fn tiles(
         &self,
         tiles: std::ops::Range<usize>,
@@ -145,7 +146,7 @@ impl Floats {
         Ok(tiles.collect::<Result<_, _>>()?)
     }
 
-    /// Tiles there are.
+    /// Returns the number of tiles.
     pub(super) fn count(&self) -> usize {
         self.tiles.len()
     }

@@ -1,17 +1,17 @@
-//! How far products may be from exact ones.
+//! Error bounds of products.
 
 use bitgrain_kernels::product::STRIP_BLOCK;
 
 use super::{PackedMatrix, WeightsError};
 
-/// Half a step of the activations, and the rounding of what an activation is multiplied with before it is rounded:
-/// three roundings of at most 127.
+/// Half a quantization step of the activations, plus the roundings before it: computing the code, at most 127, takes
+/// three operations that are each off by half a unit in the last place.
 const HALF_STEP: f64 = 0.5 + 127.0 * 3.0 / 16_777_216.0;
 
-/// Magnitudes of a block below which its activations count as 0.
+/// Largest magnitude of a block below which its activations are quantized to 0.
 const TINY: f32 = 7.6e-37;
 
-/// Of products with activations rounded to 8 bits: half a step of each, times the weights it meets.
+/// Bounds products with activations rounded to 8 bits: half a step per activation, times the weight it meets.
 pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
     let blocks = matrix.shape().1.div_ceil(STRIP_BLOCK);
     each(matrix, x, out, |x, weights| {
@@ -27,7 +27,7 @@ pub(super) fn of_codes(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Res
     })
 }
 
-/// Of products of f32.
+/// Bounds products in f32.
 pub(super) fn of_floats(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
     let cols = matrix.shape().1;
     each(matrix, x, out, |x, weights| {
@@ -35,7 +35,7 @@ pub(super) fn of_floats(matrix: &PackedMatrix, x: &[f32], out: &mut [f32]) -> Re
     })
 }
 
-/// Calls `bound` for each row of activations and each row of weights.
+/// Calls `bound` for each pair of a row of activations and a row of weights.
 #[expect(clippy::cast_possible_truncation, reason = "bounds have room to spare")]
 fn each(
     matrix: &PackedMatrix,
@@ -54,7 +54,8 @@ fn each(
     Ok(())
 }
 
-/// `steps` roundings of sums of at most `magnitude`, and as many that are lost where f32 is at its smallest.
+/// Bounds the error of `steps` rounded operations on sums of at most `magnitude`, plus underflow to the smallest subnormal.
+/// The factor of 1.01 covers the higher-order terms.
 #[expect(clippy::cast_precision_loss, reason = "a bound with room to spare")]
 fn rounding(steps: usize, magnitude: f64) -> f64 {
     let steps = (steps + 2) as f64;

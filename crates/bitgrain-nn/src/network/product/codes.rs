@@ -12,8 +12,7 @@ use super::WeightsError;
 use super::activations::Codes;
 use super::places::{Work, compute};
 
-/// Bytes of codes that a thread multiplies before it looks for other work: they stay in its second-level cache for all
-/// tiles of a batch.
+/// Bytes of codes per task: they stay in the core's L2 cache for all tiles of a batch.
 const PIECE: usize = 256 << 10;
 
 /// Weights in strips.
@@ -33,7 +32,7 @@ enum Scales {
 }
 
 impl CodeMatrix {
-    /// The weights of a tensor, or `None` where its format or its scales are not for integer products.
+    /// Packs the weights of a tensor. Returns `None` if its format or scales do not allow integer products.
     pub(super) fn new(tensor: &QuantizedTensor) -> Result<Option<Self>, WeightsError> {
         let (rows, cols) = tensor.shape();
         let Some(source) = Source::of(tensor.format(), cols) else { return Ok(None) };
@@ -59,7 +58,7 @@ impl CodeMatrix {
         Ok(Some(Self { bits: source.bits, rows, cols, lines, scales }))
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.lines[..])
             + match &self.scales {
@@ -76,12 +75,12 @@ impl CodeMatrix {
         Ok(Strips::new(self.bits, self.cols.div_ceil(STRIP_BLOCK), &self.lines, scales)?)
     }
 
-    /// The weights of a row that is there.
+    /// Decodes a row, which must exist.
     pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         Ok(self.strips()?.row_into(row, out)?)
     }
 
-    /// The product; lengths are right.
+    /// Computes the product; the caller checked the lengths.
     pub(super) fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let strips = self.strips()?;
         let activations = Codes::new(self.bits, x, self.cols)?;
@@ -100,7 +99,7 @@ impl CodeMatrix {
     }
 }
 
-/// Where codes and scales are in a tensor.
+/// Location of codes and scales in a tensor.
 struct Source {
     bits: StripBits,
     scales: ScaleSource,
@@ -108,14 +107,14 @@ struct Source {
 }
 
 enum ScaleSource {
-    /// In the block.
+    /// One scale inside each block.
     Block,
-    /// For so many blocks.
+    /// One scale per this many blocks.
     Group(usize),
 }
 
 impl Source {
-    /// `None` for formats that are multiplied as f32.
+    /// Returns `None` for formats that are multiplied as f32.
     fn of(format: WeightFormat, cols: usize) -> Option<Self> {
         let (bits, scales) = match format {
             WeightFormat::Ggml(GgmlBlock::Q4_0) => (StripBits::Four, ScaleSource::Block),
@@ -131,7 +130,7 @@ impl Source {
                     Scaling::Group(len) => len.get(),
                     Scaling::None | Scaling::Tensor | Scaling::Channel => cols.max(1).next_multiple_of(STRIP_BLOCK),
                 };
-                // A scale for part of a block of activations would take a sum for each.
+                // A scale for less than a block of activations would need a separate integer sum for each part.
                 (bits, ScaleSource::Group(group.is_multiple_of(STRIP_BLOCK).then_some(group / STRIP_BLOCK)?))
             }
             WeightFormat::Ggml(_) => return None,
@@ -139,7 +138,7 @@ impl Source {
         Some(Self { bits, scales, format })
     }
 
-    /// The codes of a row.
+    /// Copies the codes of a row.
     fn codes(&self, tensor: &QuantizedTensor, row: usize, out: &mut [i8]) {
         let bytes = tensor.parts().codes;
         let row_bytes = bytes.len() / tensor.shape().0;
@@ -168,7 +167,7 @@ impl Source {
     }
 }
 
-/// Signed 4-bit codes, the low half of a byte first.
+/// Unpacks signed 4-bit codes, low nibble first.
 fn pairs(bytes: &[u8], out: &mut [i8]) {
     for (out, byte) in out.chunks_mut(2).zip(bytes) {
         for (out, code) in out.iter_mut().zip([byte << 4, *byte]) {
@@ -177,14 +176,14 @@ fn pairs(bytes: &[u8], out: &mut [i8]) {
     }
 }
 
-/// Scales of llama.cpp's blocks.
+/// Returns the f16 scales inside llama.cpp's blocks.
 fn halves(tensor: &QuantizedTensor, strips: usize, blocks: usize) -> Result<Vec<HalfLine>, WeightsError> {
     let bytes = tensor.parts().codes;
     let block_bytes = bytes.len() / (tensor.shape().0 * blocks);
     let mut scales = vec![HalfLine([0; STRIP_ROWS]); strips * blocks];
     for (at, block) in bytes.chunks_exact(block_bytes).enumerate() {
         let (row, block, half) = (at / blocks, at % blocks, u16::from_le_bytes([block[0], block[1]]));
-        // All ones in the exponent: an infinity or a NaN.
+        // An exponent of all ones is an infinity or a NaN.
         if half & 0x7C00 == 0x7C00 {
             return Err(CodecErr::InvalidScale { index: at * STRIP_BLOCK }.into());
         }
@@ -193,7 +192,8 @@ fn halves(tensor: &QuantizedTensor, strips: usize, blocks: usize) -> Result<Vec<
     Ok(scales)
 }
 
-/// Scales beside the codes; `None` if one is so large that weights are clamped to what an f32 holds.
+/// Returns the f32 scales stored apart from the codes, or in the blocks of q4f32. `None` if a scale is so large that
+/// decoding clamps weights to the range of f32, which integer products cannot reproduce.
 fn groups(
     tensor: &QuantizedTensor,
     strips: usize,

@@ -1,4 +1,4 @@
-//! Products of plain f32 matrices: `x·Wᵀ` forwards, `y·W` and `yᵀ·x` backwards.
+//! Products of plain f32 matrices: `x·Wᵀ` in the forward pass, `y·W` and `yᵀ·x` in the backward pass.
 
 use std::ops::Range;
 
@@ -10,26 +10,25 @@ use super::activations::{Floats, lines, widths};
 use super::places::{Work, compute};
 use super::{FEW_PRODUCTS, View, WeightsError};
 
-/// Strips that are packed at once, and how many of their lines: 256 KiB, which a second-level cache holds.
+/// Number of strips that are packed at once, and lines of each: 256 KiB, which fits into the L2 cache.
 const STRIPS: usize = 8;
 const INNER: usize = 512;
 
-/// Rows of the output from which a run of them is enough work for a thread.
+/// Number of output rows from which a run of rows is enough work for a thread.
 const MANY: usize = 64;
 
-/// Sides of the matrices of a layer: `x` has `batch` rows of `cols`, `W` has `rows` rows of `cols`, `y` has `batch`
-/// rows of `rows`.
+/// Dimensions of a layer's matrices: `x` is batch × cols, `W` is rows × cols, `y` is batch × rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProductShape {
-    /// Rows of activations.
+    /// Number of rows of activations.
     pub batch: usize,
-    /// Rows of weights: outputs.
+    /// Number of rows of weights: outputs.
     pub rows: usize,
-    /// Columns of weights: inputs.
+    /// Number of columns of weights: inputs.
     pub cols: usize,
 }
 
-/// `out = x·Wᵀ`, the forward pass: `x` is batch × cols, `w` rows × cols, `out` batch × rows.
+/// Computes `out = x·Wᵀ`, the forward pass: `x` is batch × cols, `w` rows × cols, `out` batch × rows.
 ///
 /// ```
 /// use bitgrain_nn::network::product::{ProductShape, multiply_f32};
@@ -40,42 +39,42 @@ pub struct ProductShape {
 /// ```
 ///
 /// # Errors
-/// [`WeightsError::Length`].
+/// Returns [`WeightsError::Length`] if a slice does not match `shape`.
 pub fn multiply_f32(x: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(x, batch, cols)?, View::new(w, rows, cols)?.transposed(), out)
 }
 
-/// `out = y·W`, the gradient of the inputs: `y` is batch × rows, `w` rows × cols, `out` batch × cols.
+/// Computes `out = y·W`, the gradient of the inputs: `y` is batch × rows, `w` rows × cols, `out` batch × cols.
 ///
 /// # Errors
-/// [`WeightsError::Length`].
+/// Returns [`WeightsError::Length`] if a slice does not match `shape`.
 pub fn multiply_back_f32(y: &[f32], w: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(y, batch, rows)?, View::new(w, rows, cols)?, out)
 }
 
-/// `out = yᵀ·x`, the gradient of the weights: `y` is batch × rows, `x` batch × cols, `out` rows × cols.
+/// Computes `out = yᵀ·x`, the gradient of the weights: `y` is batch × rows, `x` batch × cols, `out` rows × cols.
 ///
 /// # Errors
-/// [`WeightsError::Length`].
+/// Returns [`WeightsError::Length`] if a slice does not match `shape`.
 pub fn multiply_outer_f32(y: &[f32], x: &[f32], shape: ProductShape, out: &mut [f32]) -> Result<(), WeightsError> {
     let ProductShape { batch, rows, cols } = shape;
     multiply_views(View::new(y, batch, rows)?.transposed(), View::new(x, batch, cols)?, out)
 }
 
-/// `out = a·b`, row by row without gaps. Each output is a chain of fused multiply-adds in the order of the inner side,
-/// beginning with zero.
+/// Computes `out = a·b` in row-major order. Each output is a chain of fused multiply-adds along the inner dimension,
+/// starting from zero.
 ///
 /// # Errors
-/// [`WeightsError::Inner`] if the matrices do not fit each other, [`WeightsError::Length`] if `out` does not fit them.
+/// Returns [`WeightsError::Inner`] if the inner dimensions differ, [`WeightsError::Length`] if `out` has another size.
 pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     if a.cols() != b.rows() {
         return Err(WeightsError::Inner { left: a.cols(), right: b.rows() });
     }
     let (rows, cols) = (a.rows(), b.cols());
     if rows.checked_mul(cols) != Some(out.len()) {
-        return Err(WeightsError::Length { what: "the output", found: out.len(), rows, cols });
+        return Err(WeightsError::Length { what: "output", found: out.len(), rows, cols });
     }
     if a.cols() == 0 {
         out.fill(0.0);
@@ -87,7 +86,7 @@ pub fn multiply_views(a: View<'_>, b: View<'_>, out: &mut [f32]) -> Result<(), W
     if rows < MANY { by_columns(&tiles, rows, b, out) } else { by_rows(&tiles, rows, b, out) }
 }
 
-/// Pieces are runs of columns of `out`: `b` is read once.
+/// Splits the work by columns of `out`, so that `b` is packed only once.
 fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     let (inner, cols) = (b.rows(), b.cols());
     let work = Work {
@@ -99,10 +98,10 @@ fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Resu
     compute(work, cols, out, |first, out| add_product(tiles, 0..tiles.count(), b, first, out))
 }
 
-/// Pieces are runs of rows of `out`, which is written in place: for products where it is the largest matrix.
+/// Splits the work by rows of `out`, which is written in place: for products whose output is the largest matrix.
 fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     let cols = b.cols();
-    // Enough pieces for every thread; how many there are does not show in the result.
+    // Enough pieces for all threads. Each output is summed in the same order for any piece size.
     let piece = (rows / (4 * rayon::current_num_threads())).next_multiple_of(8).clamp(16, 128);
     let compute = |(at, out): (usize, &mut [f32])| -> Result<(), WeightsError> {
         let there = out.len() / cols;
@@ -127,7 +126,7 @@ fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<
     out.par_chunks_mut(piece * cols).enumerate().try_for_each(compute)
 }
 
-/// Adds the products of some tiles with strips of `b` from `first` on, as many as `out` has lines for.
+/// Adds the products of some tiles with the strips of `b` from `first` on, as many as `out` has lines for.
 fn add_product(
     tiles: &Floats,
     which: Range<usize>,

@@ -7,10 +7,10 @@ use super::activations::{Floats, lines};
 use super::places::{Work, compute};
 use super::{View, WeightsError};
 
-/// Bytes of weights that a thread multiplies before it looks for other work.
+/// Bytes of weights per task.
 const PIECE: usize = 512 << 10;
 
-/// Weights in strips: a line for each column of sixteen rows.
+/// Weights in strips: one line of sixteen rows for each column.
 #[derive(Debug, Clone)]
 pub(super) struct FloatMatrix {
     rows: usize,
@@ -19,7 +19,7 @@ pub(super) struct FloatMatrix {
 }
 
 impl FloatMatrix {
-    /// Interleaves rows of `cols` weights; neither is zero.
+    /// Interleaves rows of `cols` weights; both counts must be positive.
     pub(super) fn new(weights: &[f32], cols: usize) -> Result<Self, WeightsError> {
         let rows = weights.len() / cols;
         let mut strips = vec![FloatLine::ZERO; rows.div_ceil(STRIP_ROWS) * cols];
@@ -33,13 +33,13 @@ impl FloatMatrix {
         size_of_val(&self.strips[..])
     }
 
-    /// The weights of a row that is there.
+    /// Decodes a row, which must exist.
     pub(super) fn row_into(&self, row: usize, out: &mut [f32]) {
         let strip = &self.strips[row / STRIP_ROWS * self.cols..][..self.cols];
         out.iter_mut().zip(strip).for_each(|(out, line)| *out = line.0[row % STRIP_ROWS]);
     }
 
-    /// The product; lengths are right.
+    /// Computes the product; the caller checked the lengths.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (cols, count) = (self.cols, self.strips.len() / self.cols);
         let activations = Floats::new(View::new(x, batch, cols)?);

@@ -1,13 +1,13 @@
-//! Matrix products on the codes: a matrix of weights is never dequantized whole.
+//! Matrix products on the codes of quantized weights, without dequantizing the whole matrix.
 //!
-//! [`PackedMatrix`] holds quantized weights in the order in which products read them. Codes of 4 and 8 bits are
-//! multiplied as integers with activations that are rounded to 8 bits, 32 of them to a scale; weights of all other
-//! formats are unpacked a few rows at a time and multiplied as f32. [`PackedMatrix::bound`] says how far that is from
-//! the product with dequantized weights. [`multiply_f32`] and its relatives are the products of plain f32 matrices
-//! that training needs.
+//! [`PackedMatrix`] stores quantized weights in the order in which products read them. Codes of 4 and 8 bits are multiplied
+//! as integers with activations that are rounded to 8 bits, with one scale per 32 activations; weights in all other formats
+//! are unpacked a few rows at a time and multiplied as f32. [`PackedMatrix::bound`] bounds the difference from the product
+//! with dequantized weights. [`multiply_f32`] and related functions are the products of plain f32 matrices that training
+//! needs.
 //!
-//! Every output is computed on its own, in an order that neither the number of threads nor the size of the batch nor
-//! the CPU changes: results are the same bits everywhere.
+//! Each output is computed independently, in an order that depends on neither the number of threads nor the batch size nor
+//! the CPU, so results are bit-identical everywhere.
 
 mod activations;
 mod bound;
@@ -24,11 +24,11 @@ pub use dense::{ProductShape, multiply_back_f32, multiply_f32, multiply_outer_f3
 pub use packed::PackedMatrix;
 pub use view::View;
 
-/// Products below which waking another thread takes longer than the work, some tens of microseconds.
+/// Number of multiplications below which waking another thread costs more than the work, some tens of microseconds.
 const FEW_PRODUCTS: usize = 1 << 21;
 
-/// The same for values that are quantized or moved.
+/// Number of values below which quantizing or moving them in parallel does not pay.
 const FEW_VALUES: usize = 1 << 17;
 
-/// Rows of a batch for which tile registers do not pay.
+/// Batch size up to which tile registers (AMX) do not pay.
 const FEW_ROWS: usize = 8;

@@ -1,4 +1,4 @@
-//! `PackedMatrix`: quantized weights, ready to be multiplied with.
+//! `PackedMatrix`: quantized weights, packed for products.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::floats::FloatMatrix;
 use super::unpacked::UnpackedMatrix;
 use super::{WeightsError, bound};
 
-/// A matrix of quantized weights, rows × columns, that activations are multiplied with.
+/// A matrix of quantized weights, rows × columns, packed for products with activations.
 ///
 /// ```
 /// use bitgrain_codec::weight::{DType, QuantizedTensor, ScaledFormat};
@@ -38,10 +38,10 @@ enum Weights {
 }
 
 impl PackedMatrix {
-    /// Puts the codes of a tensor into the order of products.
+    /// Packs the codes of a tensor.
     ///
     /// # Errors
-    /// [`WeightsError::Codec`] if a weight is not finite.
+    /// Returns [`WeightsError::Codec`] if a weight is not finite.
     pub fn new(tensor: impl Into<Arc<QuantizedTensor>>) -> Result<Self, WeightsError> {
         let tensor = tensor.into();
         let (format, (rows, cols)) = (tensor.format(), tensor.shape());
@@ -58,19 +58,19 @@ impl PackedMatrix {
         Ok(Self { format, rows, cols, weights })
     }
 
-    /// The format of the weights.
+    /// Returns the format of the weights.
     #[must_use]
     pub const fn format(&self) -> WeightFormat {
         self.format
     }
 
-    /// Rows and columns: outputs and inputs.
+    /// Returns the number of rows (outputs) and columns (inputs).
     #[must_use]
     pub const fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
-    /// Bytes it takes in memory.
+    /// Returns the size in memory in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.weights {
@@ -80,24 +80,23 @@ impl PackedMatrix {
         }
     }
 
-    /// Of these bytes, those that it does not share with the tensor it was made from.
+    /// Returns the bytes that are not shared with the tensor the matrix was made from.
     pub(crate) fn own_bytes(&self) -> usize {
         if matches!(self.weights, Weights::Unpacked(_)) { 0 } else { self.bytes() }
     }
 
-    /// `out = x·Wᵀ`: `x` has `batch` rows of as many activations as the matrix has columns, `out` gets `batch` rows of
-    /// as many values as the matrix has rows.
+    /// Computes `out = x·Wᵀ`, where `x` is batch × columns and `out` is batch × rows of the matrix.
     ///
     /// # Errors
-    /// [`WeightsError::Length`], [`WeightsError::NonFinite`] for activations that are NaN or infinite; `out` is then
-    /// unspecified.
+    /// Returns [`WeightsError::Length`] if `x` or `out` has another length, and [`WeightsError::NonFinite`] for activations
+    /// that are NaN or infinite; `out` is then unspecified.
     pub fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         self.check_lengths(x, batch, out)?;
         if out.is_empty() {
             return self.check_finite(x);
         }
         match &self.weights {
-            // Quantizing the activations finds those that are not finite.
+            // Quantizing the activations already rejects those that are not finite.
             Weights::Codes(weights) => return weights.multiply(x, out),
             Weights::Floats(_) | Weights::Unpacked(_) => self.check_finite(x)?,
         }
@@ -112,17 +111,17 @@ impl PackedMatrix {
         }
     }
 
-    /// The weights of a row, as dequantizing the tensor would give them: a look-up in an embedding.
+    /// Decodes the weights of a row, as in an embedding lookup.
     ///
     /// # Errors
-    /// [`WeightsError::NoRow`], [`WeightsError::Length`].
+    /// Returns [`WeightsError::NoRow`] for a row out of range and [`WeightsError::Length`] if `out` has another length.
     pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (rows, cols) = self.shape();
         if row >= rows {
             return Err(WeightsError::NoRow { row, rows });
         }
         if out.len() != cols {
-            return Err(WeightsError::Length { what: "a row", found: out.len(), rows: 1, cols });
+            return Err(WeightsError::Length { what: "row buffer", found: out.len(), rows: 1, cols });
         }
         match &self.weights {
             Weights::Codes(weights) => weights.row_into(row, out),
@@ -134,11 +133,11 @@ impl PackedMatrix {
         }
     }
 
-    /// For each output of [`multiply`](Self::multiply), how far it may be from the product with dequantized weights in
-    /// exact arithmetic: what rounding the activations costs, and the rounding of sums. Takes longer than the product.
+    /// Bounds the absolute difference of each output of [`multiply`](Self::multiply) from the exact product with
+    /// dequantized weights: the rounding of the activations and of the sums. Takes longer than the product.
     ///
     /// # Errors
-    /// As [`multiply`](Self::multiply).
+    /// Same as [`multiply`](Self::multiply).
     pub fn bound(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         self.check_lengths(x, batch, out)?;
         self.check_finite(x)?;
@@ -149,7 +148,7 @@ impl PackedMatrix {
     }
 
     fn check_lengths(&self, x: &[f32], batch: usize, out: &[f32]) -> Result<(), WeightsError> {
-        for (what, found, cols) in [("x", x.len(), self.cols), ("the output", out.len(), self.rows)] {
+        for (what, found, cols) in [("x", x.len(), self.cols), ("output", out.len(), self.rows)] {
             if batch.checked_mul(cols) != Some(found) {
                 return Err(WeightsError::Length { what, found, rows: batch, cols });
             }

@@ -1,22 +1,22 @@
-//! Strips of outputs, computed on every core, and their way to the rows of a batch.
+//! Computes strips of outputs in parallel and copies them to the rows of a batch.
 
 use bitgrain_kernels::product::{FloatLine, STRIP_ROWS};
 use rayon::prelude::*;
 
 use super::{FEW_PRODUCTS, FEW_VALUES, WeightsError};
 
-/// What there is to compute: `strips` strips with `lines` lines each, about `products` products in all.
+/// Size of a computation: `strips` strips with `lines` lines each, about `products` multiplications in total.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub(super) strips: usize,
     pub(super) lines: usize,
     pub(super) products: usize,
-    /// Strips of a piece, of which a thread computes all.
+    /// Strips per task.
     pub(super) piece: usize,
 }
 
-/// Calls `compute` for pieces of the strips, with the first strip and room for their lines, which are zeros. Then
-/// copies line `b` of every strip to row `b` of `out`, rows of which have `cols` values.
+/// Calls `compute` for pieces of the strips, with the first strip and zeroed lines for the sums. Then copies line `b` of
+/// each strip to row `b` of `out`, whose rows have `cols` values.
 pub(super) fn compute(
     work: Work,
     cols: usize,

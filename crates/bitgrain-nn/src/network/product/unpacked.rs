@@ -1,4 +1,4 @@
-//! `UnpackedMatrix`: weights of any format, unpacked a few columns of a few rows at a time and multiplied as f32.
+//! `UnpackedMatrix`: weights in any format, unpacked a few columns of a few rows at a time and multiplied as f32.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use super::activations::{Floats, lines};
 use super::places::{Work, compute};
 use super::{View, WeightsError};
 
-/// Columns that are unpacked at once, or a few more: with sixteen rows of them and two strips, a second-level cache holds
-/// what is between codes and sums.
+/// Number of columns that are unpacked at once, rounded up to whole blocks: with sixteen rows and two strips, the buffers
+/// between codes and sums fit into the L2 cache.
 const COLUMNS: usize = 512;
 
-/// Strips that are multiplied at once.
+/// Number of strips per task.
 const STRIPS: usize = 2;
 
-/// Weights as they were quantized.
+/// Weights in their original encoding.
 #[derive(Debug, Clone)]
 pub(super) struct UnpackedMatrix(Arc<QuantizedTensor>);
 
 impl UnpackedMatrix {
-    /// Looks at every weight once.
+    /// Checks that all weights are finite.
     pub(super) fn new(tensor: Arc<QuantizedTensor>) -> Result<Self, WeightsError> {
         let (rows, cols) = tensor.shape();
         let mut row = vec![0.0; cols];
@@ -40,12 +40,12 @@ impl UnpackedMatrix {
         self.0.bytes()
     }
 
-    /// The weights of a row that is there.
+    /// Decodes a row, which must exist.
     pub(super) fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         Ok(self.0.columns_into(row, 0, out)?)
     }
 
-    /// The product; lengths are right.
+    /// Computes the product; the caller checked the lengths.
     pub(super) fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         let (rows, cols) = self.0.shape();
         let activations = Floats::new(View::new(x, batch, cols)?);

@@ -1,4 +1,4 @@
-//! `View`: a matrix of f32 somewhere in memory, upright or transposed.
+//! `View`: a borrowed f32 matrix with strides, possibly transposed.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use bitgrain_kernels::product::{FloatLine, STRIP_ROWS, pack_floats};
 
 use super::WeightsError;
 
-/// A borrowed matrix. Elements of a row or of a column are neighbours; transposing changes which.
+/// A borrowed matrix whose rows or columns are contiguous; transposing swaps the two.
 ///
 /// ```
 /// use bitgrain_nn::network::product::{View, multiply_views};
@@ -28,52 +28,52 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Rows of `cols` values, one behind the other.
+    /// Creates a view of contiguous rows of `cols` values.
     ///
     /// # Errors
-    /// [`WeightsError::Length`] if the slice is longer or shorter.
+    /// Returns [`WeightsError::Length`] if `data` does not have exactly `rows` × `cols` values.
     pub fn new(data: &'a [f32], rows: usize, cols: usize) -> Result<Self, WeightsError> {
         if rows.checked_mul(cols) != Some(data.len()) {
-            return Err(WeightsError::Length { what: "a matrix", found: data.len(), rows, cols });
+            return Err(WeightsError::Length { what: "matrix", found: data.len(), rows, cols });
         }
         Ok(Self { data, rows, cols, row_step: cols, col_step: 1 })
     }
 
-    /// Rows of `cols` values, each `row_step` behind the start of the one before: a few columns of a wider matrix.
+    /// Creates a view of rows of `cols` values that start `row_step` values apart: some columns of a wider matrix.
     ///
     /// # Errors
-    /// [`WeightsError::Length`] if the slice ends before the last row, or rows overlap.
+    /// Returns [`WeightsError::Length`] if `data` ends before the last row, or rows overlap.
     pub fn strided(data: &'a [f32], rows: usize, cols: usize, row_step: usize) -> Result<Self, WeightsError> {
         let needed = match rows.checked_sub(1) {
             Some(before) => before.checked_mul(row_step).and_then(|start| start.checked_add(cols)),
             None => Some(0),
         };
         if row_step < cols || needed.is_none_or(|needed| needed > data.len()) {
-            return Err(WeightsError::Length { what: "a strided matrix", found: data.len(), rows, cols });
+            return Err(WeightsError::Length { what: "strided matrix", found: data.len(), rows, cols });
         }
         Ok(Self { data, rows, cols, row_step, col_step: 1 })
     }
 
-    /// Rows become columns; nothing is moved.
+    /// Returns the transposed view. No data is moved.
     #[must_use]
     pub const fn transposed(self) -> Self {
         Self { rows: self.cols, cols: self.rows, row_step: self.col_step, col_step: self.row_step, ..self }
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     #[must_use]
     pub const fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Rows from `first` on, interleaved as a tile of `width`: as many values for each column, zeros for rows that are
-    /// not there.
+    /// Packs rows from `first` on into a tile: `width` interleaved values for each column. Missing rows stay as they are in
+    /// `out`, which the caller fills with zeros.
     pub(super) fn pack_tile(&self, first: usize, width: usize, out: &mut [f32]) {
         let there = (self.rows - first).min(width);
         let columns = out.chunks_exact_mut(width).enumerate();
@@ -89,7 +89,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Sixteen columns from `first` on, or as many as there are, as a strip: a line for each of some rows.
+    /// Packs up to sixteen columns from `first` on into a strip: one line for each row in `rows`.
     pub(super) fn pack_strip(
         &self,
         first: usize,
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         let there = (self.cols - first).min(STRIP_ROWS);
         let data = &self.data[rows.start * self.row_step + first * self.col_step..];
         if self.col_step == 1 {
-            // Not in chunks of a step: a transposed column has rows one step apart that are longer than that.
+            // `chunks(row_step)` would be wrong: a transposed single column is one long row with a `row_step` of 1.
             for (row, out) in out.iter_mut().enumerate() {
                 *out = FloatLine::ZERO;
                 out.0[..there].copy_from_slice(&data[row * self.row_step..][..there]);

@@ -3,55 +3,55 @@
 use bitgrain_codec::CodecErr;
 use bitgrain_kernels::KernelError;
 
-/// Why weights could not be quantized, read or multiplied.
+/// Reason why weights could not be quantized, read or multiplied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsError {
-    /// The codec refused the weights.
+    /// An error of the codec.
     #[error(transparent)]
     Codec(#[from] CodecErr),
-    /// Weights that a format turns into infinities.
-    #[error("weight {index} is more than {format} can hold: it would become infinite")]
+    /// A weight that overflows to infinity in a format.
+    #[error("weight {index} (0-based) overflows {format}: it would become infinite")]
     Overflow {
-        /// The format.
+        /// Name of the format.
         format: String,
-        /// The first such weight.
+        /// 0-based index of the first such weight.
         index: usize,
     },
-    /// A slice that is not the matrix it is said to be.
-    #[error("{what} has {found} values, {rows} rows of {cols} take {}", rows.saturating_mul(*cols))]
+    /// A slice whose length does not match its matrix.
+    #[error("{what} has {found} values, expected {rows} rows of {cols}")]
     Length {
-        /// Which operand.
+        /// Name of the operand.
         what: &'static str,
-        /// Values there are.
+        /// Length of the slice.
         found: usize,
-        /// Rows there should be.
+        /// Expected number of rows.
         rows: usize,
-        /// Columns there should be.
+        /// Expected number of columns.
         cols: usize,
     },
-    /// Matrices whose inner sides differ.
-    #[error("a matrix of {left} columns cannot be multiplied with one of {right} rows")]
+    /// Matrices whose inner dimensions differ.
+    #[error("cannot multiply a matrix of {left} columns with one of {right} rows")]
     Inner {
-        /// Columns of the left one.
+        /// Columns of the left matrix.
         left: usize,
-        /// Rows of the right one.
+        /// Rows of the right matrix.
         right: usize,
     },
     /// A NaN or an infinity among the activations.
-    #[error("activation {column} of row {row} is not finite")]
+    #[error("activation in row {row}, column {column} (0-based) is not finite")]
     NonFinite {
-        /// Row of the batch.
+        /// 0-based row of the batch.
         row: usize,
-        /// Column in it.
+        /// 0-based column.
         column: usize,
     },
-    /// A row that the matrix does not have.
-    #[error("there is no row {row} in a matrix of {rows} rows")]
+    /// A row out of range.
+    #[error("row {row} (0-based) is out of range for a matrix of {rows} rows")]
     NoRow {
-        /// The row that was asked for.
+        /// Requested row.
         row: usize,
-        /// Rows there are.
+        /// Number of rows.
         rows: usize,
     },
 }

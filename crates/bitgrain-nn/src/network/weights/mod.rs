@@ -1,10 +1,10 @@
-//! `WeightStore`: the weights of one parameter at f32, and as many quantized versions of them as were asked for.
+//! `WeightStore`: the weights of one parameter at f32, and quantized versions of them.
 //!
-//! The master is what training changes. Versions are made from it when they are first needed and are all gone as soon
-//! as it changes, which the borrow checker sees to: changing the master takes the only reference to the store.
+//! Training changes the master weights. Versions are made from the master on first use and dropped as soon as it changes.
+//! The borrow checker enforces that no stale version is read: changing the master needs exclusive access to the store.
 //!
-//! A store that was frozen, or loaded from codes alone, holds no master. It is decoded from the codes when something
-//! needs it: training, another format, or [`WeightStore::master`].
+//! A store that was frozen, or loaded from codes alone, has no master. It decodes the master from the codes on demand: for
+//! training, for another format, or for [`WeightStore::master`].
 
 mod error;
 mod feedback;
@@ -20,7 +20,7 @@ pub use error::WeightsError;
 pub use feedback::Moments;
 pub use version::Version;
 
-/// Weights as a matrix of rows, and quantized versions of it, each at its true width in memory.
+/// A weight matrix and quantized versions of it, each stored at its own width.
 ///
 /// ```
 /// use bitgrain_codec::weight::{DType, WeightFormat};
@@ -32,23 +32,23 @@ pub use version::Version;
 /// assert_eq!(store.scales(int8), Some(vec![0.01]));
 /// store.apply_gradients(&[1.0, 0.0, 0.0, 0.0], 0.5)?;
 /// assert_eq!(store.master()[0], 0.77);
-/// assert!(store.active(int8).version().is_none()); // made from weights that are no more
+/// assert!(store.active(int8).version().is_none()); // dropped, because the weights changed
 /// # Ok::<(), bitgrain_nn::network::weights::WeightsError>(())
 /// ```
 #[derive(Debug)]
 pub struct WeightStore {
     rows: usize,
     cols: usize,
-    /// Empty until it is needed if there is an `origin`.
+    /// Empty until needed if `origin` is set.
     master: OnceLock<Vec<f32>>,
-    /// The version whose codes the master stands for.
+    /// The version whose codes the master is decoded from.
     origin: Option<Arc<Version>>,
     importance: Option<Vec<f32>>,
     moments: Option<Arc<Moments>>,
     versions: RwLock<Vec<Entry>>,
 }
 
-/// A version under the name it was asked for; empty while it is being made.
+/// A version, keyed by the requested format; `None` while a thread is creating it.
 type Slot = Arc<Mutex<Option<Arc<Version>>>>;
 
 #[derive(Debug, Clone)]
@@ -57,17 +57,17 @@ struct Entry {
     slot: Slot,
 }
 
-/// What a forward pass reads.
+/// The weights that a forward pass reads.
 #[derive(Debug, Clone)]
 pub enum Active<'a> {
-    /// The weights at f32: nothing else was asked for, or it does not exist yet.
+    /// The weights at f32: no other format was requested, or the version does not exist yet.
     Master(&'a [f32]),
     /// A quantized version.
     Version(Arc<Version>),
 }
 
 impl Active<'_> {
-    /// The version, if there is one.
+    /// Returns the version, if this is one.
     #[must_use]
     pub const fn version(&self) -> Option<&Arc<Version>> {
         match self {
@@ -76,7 +76,7 @@ impl Active<'_> {
         }
     }
 
-    /// Bytes of the weights it reads.
+    /// Returns the size of the weights in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
@@ -87,10 +87,10 @@ impl Active<'_> {
 }
 
 impl WeightStore {
-    /// Weights in rows of `cols`.
+    /// Creates a store of weights in rows of `cols`.
     ///
     /// # Errors
-    /// [`CodecErr::RaggedBlocks`] if they are not whole rows, [`CodecErr::NonFinite`].
+    /// Returns [`CodecErr::RaggedBlocks`] for incomplete rows, [`CodecErr::NonFinite`] for a weight that is not finite.
     pub fn new(master: Vec<f32>, cols: usize) -> Result<Self, WeightsError> {
         if cols == 0 || !master.len().is_multiple_of(cols) {
             return Err(CodecErr::RaggedBlocks { len: master.len(), block: cols }.into());
@@ -107,8 +107,8 @@ impl WeightStore {
         })
     }
 
-    /// A store without a master, which becomes what the codes of `origin` stand for when it is needed. The version must
-    /// be inserted as well.
+    /// Creates a store that decodes its master from the codes of `origin` on demand. The caller must also insert the
+    /// version.
     pub(crate) fn without_master(origin: Arc<Version>) -> Self {
         let (rows, cols) = origin.tensor().shape();
         Self {
@@ -122,9 +122,9 @@ impl WeightStore {
         }
     }
 
-    /// Drops the master, importances, moments and all versions but that of `format`, which is made if need be: as
-    /// saving the codes and loading them does. The master becomes what the codes stand for, and is decoded again when
-    /// something needs it. With float32 the master is what remains.
+    /// Drops the master, importances, moments and all versions except the one in `format`, which is created if necessary.
+    /// The result is the same as saving only the codes and loading them: the master is decoded from them on demand. With
+    /// float32, only the master remains.
     ///
     /// ```
     /// use bitgrain_codec::weight::DType;
@@ -137,7 +137,7 @@ impl WeightStore {
     /// ```
     ///
     /// # Errors
-    /// As [`morph`](Self::morph); then nothing is changed.
+    /// Same as [`morph`](Self::morph); the store is then unchanged.
     pub fn freeze(&mut self, format: WeightFormat) -> Result<(), WeightsError> {
         let version = self.fresh(format)?.version().cloned();
         self.importance = None;
@@ -156,31 +156,31 @@ impl WeightStore {
         *self.versions_mut() = vec![entry];
     }
 
-    /// The version that holds the weights while the master is not in memory.
+    /// Returns the version that holds the weights while the master is not in memory.
     pub(crate) fn frozen(&self) -> Option<&Version> {
         self.origin.as_deref().filter(|_| self.master.get().is_none())
     }
 
-    /// Number of weights.
+    /// Returns the number of weights.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows * self.cols
     }
 
-    /// Whether the matrix has no rows.
+    /// Returns whether the matrix has no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Rows and columns.
+    /// Returns the number of rows and columns.
     #[must_use]
     pub const fn shape(&self) -> (usize, usize) {
         (self.rows, self.cols)
     }
 
-    /// The weights that training changes and versions are made from. A store without a master decodes it from its codes
-    /// and keeps it.
+    /// Returns the master weights, which training changes and versions are made from. A store without a master decodes it
+    /// from its codes and keeps it.
     #[must_use]
     pub fn master(&self) -> &[f32] {
         self.decode_master()
@@ -188,25 +188,25 @@ impl WeightStore {
 
     fn decode_master(&self) -> &[f32] {
         self.master.get_or_init(|| {
-            let origin = self.origin.as_ref().expect("a store has a master or the codes it stands for");
-            origin.tensor().dequantize().expect("every row was decoded when the version was made")
+            let origin = self.origin.as_ref().expect("a store has a master or an origin");
+            origin.tensor().dequantize().expect("creating the version decoded all rows")
         })
     }
 
-    /// Makes a quantized version, unless there is one. The master is its own float32 version.
+    /// Creates a quantized version unless it exists. The float32 version is the master itself.
     ///
-    /// Of threads that ask at once, one makes it and the others wait.
+    /// If several threads request the same version at once, one creates it and the others wait.
     ///
     /// # Errors
-    /// [`WeightsError::Codec`] for settings that are out of range, [`WeightsError::Overflow`] if weights become infinite.
+    /// Returns [`WeightsError::Codec`] for settings out of range, [`WeightsError::Overflow`] if a weight becomes infinite.
     pub fn morph(&self, format: WeightFormat) -> Result<(), WeightsError> {
         self.fresh(format).map(|_| ())
     }
 
-    /// The version of that format, made if need be.
+    /// Returns the version in `format`, creating it if necessary.
     ///
     /// # Errors
-    /// As [`morph`](Self::morph).
+    /// Same as [`morph`](Self::morph).
     pub fn fresh(&self, format: WeightFormat) -> Result<Active<'_>, WeightsError> {
         if is_master(format) {
             return Ok(Active::Master(self.master()));
@@ -221,7 +221,7 @@ impl WeightStore {
         Ok(Active::Version(made))
     }
 
-    /// Quantizes to the format, or to the best of its fallbacks where rows are not whole blocks of it.
+    /// Quantizes to the format, or to the best of its fallbacks if rows are not whole blocks of it.
     fn quantize_or_replace(&self, format: WeightFormat) -> Result<QuantizedTensor, WeightsError> {
         let mut fallbacks = format.fallbacks(self.cols, |_| true).into_iter();
         let mut best = self.quantize(fallbacks.next().unwrap_or(format))?;
@@ -232,7 +232,7 @@ impl WeightStore {
         for other in fallbacks {
             let tensor = self.quantize(other)?;
             let error = self.squared_error(&tensor)?;
-            // Not a number where codes stand for infinities.
+            // `least` is NaN or infinite if a code decodes to infinity; any other candidate is then better.
             if error < least || !least.is_finite() {
                 (best, least) = (tensor, error);
             }
@@ -257,17 +257,17 @@ impl WeightStore {
         }
     }
 
-    /// The version of that format if it exists, else the master. Never makes one, never gives a stale one.
+    /// Returns the version in `format` if it exists, else the master. Never creates a version.
     #[must_use]
     pub fn active(&self, format: WeightFormat) -> Active<'_> {
         let version = self.find(format).and_then(|slot| locked(&slot).clone());
         version.map_or_else(|| Active::Master(self.master()), Active::Version)
     }
 
-    /// The weights that a version stands for: quantized and back, as every computation on its codes sees them.
+    /// Returns the decoded weights of a version, which all computations on its codes use.
     ///
     /// # Errors
-    /// As [`morph`](Self::morph).
+    /// Same as [`morph`](Self::morph).
     pub fn morph_to_f32(&self, format: WeightFormat) -> Result<Vec<f32>, WeightsError> {
         match self.fresh(format)? {
             Active::Master(weights) => Ok(weights.to_vec()),
@@ -275,17 +275,18 @@ impl WeightStore {
         }
     }
 
-    /// Scales of a version, row by row; `None` if it does not exist. Blocks hold their own.
+    /// Returns the scales of a version, in row-major order; `None` if it does not exist. Empty for block formats, which
+    /// store scales inside the blocks.
     #[must_use]
     pub fn scales(&self, format: WeightFormat) -> Option<Vec<f32>> {
         self.active(format).version().map(|version| version.tensor().parts().scales.to_vec())
     }
 
-    /// Makes the master what a version stands for. The version stays, all others were made from weights that are no
-    /// more. Without such a version nothing happens.
+    /// Replaces the master by the decoded weights of a version and drops all other versions. Does nothing if the version
+    /// does not exist.
     ///
     /// # Errors
-    /// [`WeightsError::Codec`] if codes cannot be read.
+    /// Returns [`WeightsError::Codec`] if codes are invalid.
     pub fn unpack(&mut self, format: WeightFormat) -> Result<(), WeightsError> {
         let Some(version) = self.active(format).version().cloned() else { return Ok(()) };
         self.put_master(version.tensor().dequantize()?);
@@ -293,11 +294,11 @@ impl WeightStore {
         Ok(())
     }
 
-    /// Takes a step against gradients: `master -= rate * gradient`. All versions are gone.
+    /// Takes a gradient step, `master -= rate * gradient`, and drops all versions.
     ///
     /// # Errors
-    /// [`CodecErr::LengthMismatch`], or [`CodecErr::NonFinite`] if a weight would become NaN or infinite; then nothing
-    /// is changed.
+    /// Returns [`CodecErr::LengthMismatch`], or [`CodecErr::NonFinite`] if a weight would become NaN or infinite; the store
+    /// is then unchanged.
     pub fn apply_gradients(&mut self, gradients: &[f32], rate: f32) -> Result<(), WeightsError> {
         if gradients.len() != self.len() {
             return Err(CodecErr::LengthMismatch { left: self.len(), right: gradients.len() }.into());
@@ -307,10 +308,10 @@ impl WeightStore {
         self.set_master(moved)
     }
 
-    /// Puts other weights in place. All versions are gone.
+    /// Replaces the weights and drops all versions.
     ///
     /// # Errors
-    /// As [`apply_gradients`](Self::apply_gradients).
+    /// Same as [`apply_gradients`](Self::apply_gradients).
     pub fn set_master(&mut self, master: Vec<f32>) -> Result<(), WeightsError> {
         if master.len() != self.len() {
             return Err(CodecErr::LengthMismatch { left: self.len(), right: master.len() }.into());
@@ -326,13 +327,13 @@ impl WeightStore {
         self.origin = None;
     }
 
-    /// Decodes the master if it is not in memory, so that versions can go.
+    /// Decodes the master if it is not in memory, so that versions can be dropped.
     fn thaw(&mut self) {
         self.decode_master();
         self.origin = None;
     }
 
-    /// Changes weights in place, which must stay finite. All versions are gone.
+    /// Changes weights in place and drops all versions. The weights must stay finite.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut [f32])) {
         self.thaw();
         if let Some(master) = self.master.get_mut() {
@@ -341,11 +342,11 @@ impl WeightStore {
         self.versions_mut().clear();
     }
 
-    /// Says how much the errors of each column matter, for versions to come. All versions are gone.
+    /// Sets the importance of each column for future versions and drops existing ones.
     ///
     /// # Errors
-    /// [`CodecErr::LengthMismatch`] unless there is a number per column; [`CodecErr::NonFinite`] for one that is
-    /// negative or not finite.
+    /// Returns [`CodecErr::LengthMismatch`] unless there is one value per column, [`CodecErr::NonFinite`] for a value that
+    /// is negative or not finite.
     pub fn set_importance(&mut self, importance: Option<Vec<f32>>) -> Result<(), WeightsError> {
         if let Some(all) = &importance {
             if all.len() != self.cols {
@@ -361,17 +362,17 @@ impl WeightStore {
         Ok(())
     }
 
-    /// How much the errors of each column matter, if that was said.
+    /// Returns the importance of each column, if set.
     #[must_use]
     pub fn importance(&self) -> Option<&[f32]> {
         self.importance.as_deref()
     }
 
-    /// Says how the inputs of the columns go together, for versions to come: their weights are then rounded with
-    /// feedback where the format has scales per group or blocks. All versions are gone.
+    /// Sets the second moments of the columns' inputs and drops all versions. Future versions in formats with scales per
+    /// group or in blocks are rounded with error feedback.
     ///
     /// # Errors
-    /// [`CodecErr::LengthMismatch`] if they are not for as many columns.
+    /// Returns [`CodecErr::LengthMismatch`] for another number of columns.
     pub fn set_moments(&mut self, moments: Option<Moments>) -> Result<(), WeightsError> {
         if let Some(found) = moments.as_ref().map(Moments::cols).filter(|found| *found != self.cols) {
             return Err(CodecErr::LengthMismatch { left: self.cols, right: found }.into());
@@ -382,25 +383,25 @@ impl WeightStore {
         Ok(())
     }
 
-    /// How the inputs of the columns go together, if that was said.
+    /// Returns the second moments of the columns' inputs, if set.
     #[must_use]
     pub fn moments(&self) -> Option<&Moments> {
         self.moments.as_deref()
     }
 
-    /// Forgets a version, so that it is made again when it is needed.
+    /// Drops a version; it is created again on demand.
     pub fn clear(&self, format: WeightFormat) {
         self.versions.write().unwrap_or_else(PoisonError::into_inner).retain(|entry| entry.format != format);
     }
 
-    /// Versions that exist, in the order they were asked for.
+    /// Returns the existing versions, in the order of their creation.
     #[must_use]
     pub fn versions(&self) -> Vec<Arc<Version>> {
         let entries = self.versions.read().unwrap_or_else(PoisonError::into_inner);
         entries.iter().filter_map(|entry| locked(&entry.slot).clone()).collect()
     }
 
-    /// Bytes of each copy in memory: the master if it is there, then the versions.
+    /// Returns the size in bytes of each copy in memory: the master if decoded, then the versions.
     #[must_use]
     pub fn memory(&self) -> Vec<(WeightFormat, usize)> {
         let versions = self.versions();
@@ -409,7 +410,7 @@ impl WeightStore {
         master.into_iter().chain(versions).collect()
     }
 
-    /// Puts a version in place that was read from somewhere.
+    /// Inserts a version that was read from a file.
     pub(crate) fn insert(&mut self, version: Arc<Version>) {
         let entry = Entry { format: version.format(), slot: Arc::new(Mutex::new(Some(version))) };
         let versions = self.versions_mut();
@@ -422,7 +423,7 @@ impl WeightStore {
         entries.iter().find(|entry| entry.format == format).map(|entry| Arc::clone(&entry.slot))
     }
 
-    /// The slot of a format, which another thread may have put there in the meantime.
+    /// Returns the slot of a format. Looks again under the write lock, because another thread may have added it.
     fn entry(&self, format: WeightFormat) -> Slot {
         let mut entries = self.versions.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.iter().find(|entry| entry.format == format) {
@@ -439,7 +440,7 @@ impl WeightStore {
 }
 
 impl Clone for WeightStore {
-    /// Versions are shared: they never change.
+    /// Shares the versions, which are immutable.
     fn clone(&self) -> Self {
         let entry =
             |version: Arc<Version>| Entry { format: version.format(), slot: Arc::new(Mutex::new(Some(version))) };
@@ -455,7 +456,7 @@ impl Clone for WeightStore {
     }
 }
 
-/// Whether the master is what that format asks for.
+/// Returns whether the format is that of the master.
 pub(crate) fn is_master(format: WeightFormat) -> bool {
     matches!(format, WeightFormat::Scaled(scaled) if scaled.dtype == DType::Float32)
 }

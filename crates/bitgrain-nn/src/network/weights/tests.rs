@@ -1,4 +1,4 @@
-//! Claims about versions and the master.
+//! Tests of versions and the master weights.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn unpacked_weights_are_those_of_the_codes() {
         let values = store.morph_to_f32(format).expect("finite");
         store.unpack(format).expect("codes of our own");
         assert_eq!(store.master(), values, "{format}");
-        assert_eq!(store.versions().len(), 1, "{format}: only the one that the master came from is not stale");
+        assert_eq!(store.versions().len(), 1, "{format}: all versions but the unpacked one are stale");
     }
 }
 
@@ -73,7 +73,7 @@ fn products_with_codes_are_within_their_bound_of_those_with_the_weights_they_sta
         for (i, (product, bound)) in on_codes.iter().zip(bound).enumerate() {
             let (x, row) = (&x[i / 19 * 70..][..70], &values[i % 19 * 70..][..70]);
             let exact: f64 = x.iter().zip(row).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum();
-            assert!((f64::from(*product) - exact).abs() <= f64::from(bound), "{format}: {product}, exactly {exact}");
+            assert!((f64::from(*product) - exact).abs() <= f64::from(bound), "{format}: {product}, exact {exact}");
         }
         assert_eq!(store.memory()[1].1, version.bytes(), "{format}");
         assert!(version.bytes() >= version.tensor().bytes(), "{format}");

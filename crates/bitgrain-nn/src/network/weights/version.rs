@@ -7,20 +7,20 @@ use bitgrain_codec::weight::{QuantizedTensor, WeightFormat};
 use super::WeightsError;
 use crate::network::product::PackedMatrix;
 
-/// A quantized copy of the weights. It never changes.
+/// An immutable quantized copy of the weights.
 #[derive(Debug)]
 pub struct Version {
     format: WeightFormat,
     tensor: Arc<QuantizedTensor>,
-    /// The codes in the order of products, made for the first one.
+    /// The codes packed for products, created on first use.
     matrix: OnceLock<PackedMatrix>,
 }
 
 impl Version {
-    /// A version that was asked for as `format` and is stored as `tensor`.
+    /// Creates a version that was requested as `format` and is stored as `tensor`.
     ///
     /// # Errors
-    /// [`WeightsError::Overflow`] if codes stand for infinities, [`WeightsError::Codec`] if they cannot be read.
+    /// Returns [`WeightsError::Overflow`] if a code decodes to infinity, [`WeightsError::Codec`] if codes are invalid.
     pub fn new(format: WeightFormat, tensor: QuantizedTensor) -> Result<Self, WeightsError> {
         let version = Self { format, tensor: Arc::new(tensor), matrix: OnceLock::new() };
         let (rows, cols) = version.tensor.shape();
@@ -34,46 +34,47 @@ impl Version {
         Ok(version)
     }
 
-    /// What was asked for.
+    /// Returns the requested format.
     #[must_use]
     pub const fn format(&self) -> WeightFormat {
         self.format
     }
 
-    /// What it is stored as: the format that was asked for unless the rows are not whole blocks of it.
+    /// Returns the stored tensor: in the requested format, or in a fallback if the rows are not whole blocks of it.
     #[must_use]
     pub fn tensor(&self) -> &QuantizedTensor {
         &self.tensor
     }
 
-    /// Bytes it takes in memory: its codes, and those that were put into the order of products.
+    /// Returns the size in memory in bytes: the codes, and their packed copy if it exists.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tensor.bytes() + self.matrix.get().map_or(0, PackedMatrix::own_bytes)
     }
 
-    /// The weights of one row.
+    /// Decodes one row.
     ///
     /// # Errors
-    /// What decoding brings.
+    /// Returns [`WeightsError::Codec`] if the row does not exist or codes are invalid.
     pub fn row_into(&self, row: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         Ok(self.tensor.columns_into(row, 0, out)?)
     }
 
-    /// `out = x · weightsᵀ` on the codes, for rows `x` as long as those of the matrix.
+    /// Computes `out = x · weightsᵀ` on the codes.
     ///
     /// # Errors
-    /// [`WeightsError::NonFinite`] for an activation that is not finite, [`WeightsError::Length`].
+    /// Returns [`WeightsError::NonFinite`] for an activation that is not finite, [`WeightsError::Length`] if `x` or `out` has
+    /// another length.
     pub fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let batch = x.len() / self.tensor.shape().1.max(1);
         self.matrix()?.multiply(x, batch, out)
     }
 
-    /// For each output of [`multiply`](Self::multiply), how far it may be from the product with the weights that the
-    /// codes stand for.
+    /// Bounds the absolute difference of each output of [`multiply`](Self::multiply) from the exact product with the
+    /// decoded weights.
     ///
     /// # Errors
-    /// As there.
+    /// Same as [`multiply`](Self::multiply).
     pub fn bound(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let batch = x.len() / self.tensor.shape().1.max(1);
         self.matrix()?.bound(x, batch, out)
@@ -83,7 +84,7 @@ impl Version {
         if let Some(matrix) = self.matrix.get() {
             return Ok(matrix);
         }
-        // Two threads may both make it; it is the same.
+        // Two threads may both pack the codes; the results are equal, and `get_or_init` keeps one.
         let matrix = PackedMatrix::new(Arc::clone(&self.tensor))?;
         Ok(self.matrix.get_or_init(|| matrix))
     }
