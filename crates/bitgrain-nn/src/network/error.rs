@@ -102,8 +102,8 @@ pub enum NetworkError {
         /// Value of the quantity.
         found: usize,
     },
-    /// An input that is not a valid row index of an embedding table.
-    #[error("layer {layer} (embedding): token `{id}` at position {place} (0-based) is not an integer in 0..{rows}")]
+    /// A token or token type that is not a valid row index of its table.
+    #[error("layer {layer}: token `{id}` at position {place} (0-based) is not an integer in 0..{rows}")]
     Token {
         /// Path of the layer.
         layer: String,

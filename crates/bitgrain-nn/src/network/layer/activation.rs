@@ -1,4 +1,4 @@
-//! `Activation`: a curve that every number goes through.
+//! `Activation`: element-wise activation functions.
 
 use std::f32::consts::{FRAC_1_SQRT_2, PI};
 
@@ -10,42 +10,42 @@ use serde::{Deserialize, Serialize};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// A curve that every number goes through by itself.
+/// An element-wise activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Curve {
     /// `max(x, 0)`.
     Relu,
-    /// `x` above 0, a hundredth of it below.
+    /// `x` if positive, else `0.01 · x`.
     LeakyRelu,
-    /// `x` times the normal distribution up to it, exactly.
+    /// `x · Φ(x)` with the normal cumulative distribution function `Φ`, exact.
     Gelu,
-    /// The same by the usual approximation with tanh.
+    /// GELU in the usual approximation by tanh.
     GeluTanh,
     /// `x · sigmoid(x)`.
     Silu,
-    /// The hyperbolic tangent.
+    /// Hyperbolic tangent.
     Tanh,
     /// `1 / (1 + e^-x)`.
     Sigmoid,
 }
 
-/// A curve as a layer.
+/// An activation function as a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Activation {
-    /// Which.
+    /// The function.
     pub curve: Curve,
 }
 
-/// Numbers a thread takes at a time.
+/// Number of values per task.
 const PIECE: usize = 1 << 14;
 
-/// Of the approximation with tanh.
+/// Coefficient of the tanh approximation of GELU.
 const CUBIC: f32 = 0.044_715;
 
 impl Curve {
-    /// Where `x` goes.
+    /// Returns the function's value at `x`.
     #[must_use]
     pub fn value(self, x: f32) -> f32 {
         match self {
@@ -59,15 +59,15 @@ impl Curve {
         }
     }
 
-    /// Sends every number along the curve.
+    /// Applies the function to each value.
     fn apply(self, values: &mut [f32]) {
-        // The choice outside of the loop, so that each loop is one curve.
+        // Match outside the loops, so that each loop has one function and can be vectorized.
         match self {
             Self::Relu => values.iter_mut().for_each(|x| *x = x.max(0.0)),
             Self::Gelu => values.iter_mut().for_each(|x| *x *= normal_below(*x)),
             Self::Silu | Self::Sigmoid => {
                 let mut shares = vec![0.0; values.len()];
-                sigmoid_each(Backend::best(), values, &mut shares).expect("as long as the values");
+                sigmoid_each(Backend::best(), values, &mut shares).expect("equal lengths");
                 if self == Self::Silu {
                     values.iter_mut().zip(shares).for_each(|(x, share)| *x *= share);
                 } else {
@@ -78,7 +78,7 @@ impl Curve {
         }
     }
 
-    /// How steep the curve is at `x`; at its corner, as on the left.
+    /// Returns the derivative at `x`; at a kink, the left derivative.
     #[must_use]
     pub fn slope(self, x: f32) -> f32 {
         match self {
@@ -105,17 +105,17 @@ impl Curve {
     }
 }
 
-/// `x · √(2/π)`.
+/// Returns `x · √(2/π)`.
 fn root(x: f32) -> f32 {
     x * (2.0 / PI).sqrt()
 }
 
-/// The share of a normal distribution below `x`, within 2e-7.
+/// Returns the normal cumulative distribution function, within 2e-7.
 fn normal_below(x: f32) -> f32 {
     0.5 + 0.5 * erf(x * FRAC_1_SQRT_2)
 }
 
-/// `erf(x) / x` for `x²` from 0 to 16 as a polynomial in `x² / 8 - 1`: interpolated at Chebyshev nodes.
+/// Coefficients of `erf(x) / x` for `x²` in 0..=16 as a polynomial in `x² / 8 - 1`, interpolated at Chebyshev nodes.
 const ERF: [f32; 17] = [
     0.353_531,
     -0.176_576_17,
@@ -136,7 +136,7 @@ const ERF: [f32; 17] = [
     0.000_596_425_1,
 ];
 
-/// The error function, within 3e-7. Without branches, so that loops over it become vector code.
+/// Error function, within 3e-7. Branchless, so that loops over it are vectorized.
 fn erf(x: f32) -> f32 {
     let x = x.clamp(-4.0, 4.0);
     let u = x * x * 0.125 - 1.0;

@@ -1,4 +1,4 @@
-//! `Attention`: every place of a sequence looks at the others, with several heads (Vaswani and others 2017).
+//! `Attention`: multi-head self-attention (Vaswani et al. 2017).
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,17 +11,17 @@ use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Multi-head attention over sequences of vectors. Places that a batch masks are not looked at.
+/// Multi-head attention over sequences of vectors. Positions that the batch masks out are not attended to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attention {
-    /// Into how many parts the vectors are divided, each with a look of its own.
+    /// Number of heads; must divide the length of the vectors.
     pub heads: usize,
-    /// Whether each place sees only itself and those before.
+    /// Whether each position attends only to itself and to earlier positions.
     pub causal: bool,
     /// Whether the four matrices have biases.
     pub bias: bool,
-    /// Positions as angles; without them the order of a sequence does not count.
+    /// Rotary position embedding; without it, attention does not depend on the order of the sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rope: Option<Rope>,
 }
@@ -31,14 +31,14 @@ impl Attention {
         let len = site.sequence()?;
         let heads = site.positive("heads", self.heads)?;
         if !len.is_multiple_of(heads) {
-            return Err(site.setting("heads", format!("{heads}, which does not divide vectors of {len}")));
+            return Err(site.setting("heads", format!("{heads}: it must divide the vector length {len}")));
         }
         if let Some(rope) = self.rope {
             if !(rope.base > 0.0 && rope.base.is_finite()) {
-                return Err(site.setting("the base of rope", rope.base));
+                return Err(site.setting("rope base", rope.base));
             }
             if !(len / heads).is_multiple_of(2) {
-                return Err(site.setting("rope", format!("used with heads of {}: pairs are turned", len / heads)));
+                return Err(site.setting("rope", format!("used with heads of odd length {}", len / heads)));
             }
         }
         let mut linear = |part: &str| Linear::new(site, part, len, len, self.bias);
@@ -58,7 +58,7 @@ struct Built {
     rope: Option<Rope>,
 }
 
-/// How heads look.
+/// Layout of the heads.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     heads: usize,
@@ -71,20 +71,20 @@ impl Look {
         self.len / self.heads
     }
 
-    /// What is looked at in proportion to how alike two unit vectors are.
+    /// Scale of the scores: keeps their variance at 1 for random vectors of any head length.
     #[expect(clippy::cast_precision_loss, reason = "numbers of a head")]
     fn factor(self) -> f32 {
         1.0 / (self.head() as f32).sqrt()
     }
 
-    /// One head of one sample, its rows together.
+    /// Copies one head of one sample into contiguous rows.
     fn part(self, values: &[f32], length: usize, at: usize) -> Vec<f32> {
         let (sample, head) = (at / self.heads, at % self.heads);
         let rows = values[sample * length * self.len..][..length * self.len].chunks_exact(self.len);
         rows.flat_map(|row| &row[head * self.head()..][..self.head()]).copied().collect()
     }
 
-    /// Puts the heads of all samples back in their places.
+    /// Interleaves the heads of all samples again: the inverse of [`part`](Self::part).
     fn join(self, parts: &[Vec<f32>], length: usize) -> Vec<f32> {
         let mut all = vec![0.0; parts.len() / self.heads * length * self.len];
         for (at, part) in parts.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Look {
         all
     }
 
-    /// How much each place looks at each other.
+    /// Returns the attention weights of all pairs of positions.
     fn shares(self, query: &[f32], key: &[f32], mask: Option<&[bool]>) -> Vec<f32> {
         let length = key.len() / self.head();
         let mut scores = vec![0.0; length * length];

@@ -1,11 +1,11 @@
-//! `Chain`: layers one after another, and what is built of them: a residual branch.
+//! `Chain`: a sequence of layers, and the residual branch made of one.
 
 use super::Layer;
 use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Layers one after another.
+/// A sequence of layers.
 #[derive(Debug)]
 pub(crate) struct Chain(Vec<Box<dyn Step>>);
 
@@ -16,7 +16,7 @@ impl Chain {
             let mut inner = site.inner(index, layer.kind());
             steps.push(layer.build(&mut inner)?);
             if !inner.shape.fits() {
-                return Err(inner.setting("the size of what comes out", &inner.shape));
+                return Err(inner.setting("output size", &inner.shape));
             }
             site.shape = inner.shape;
         }
@@ -34,7 +34,7 @@ impl Step for Chain {
     }
 }
 
-/// `x + f(x)`.
+/// Computes `x + f(x)`.
 #[derive(Debug)]
 pub(super) struct Residual(Chain);
 

@@ -1,7 +1,7 @@
-//! `Conv`: one small matrix over every window of a signal, an image or a volume.
+//! `Conv`: convolution of a signal, an image or a volume.
 //!
-//! The three convolutions are one: a signal is a volume of depth and height 1. Windows become rows, so that the product
-//! is the same as that of a dense layer, on codes too.
+//! All three are computed as a convolution of a volume: a signal has depth and height 1. Windows become rows (im2col), so
+//! that the product is the same as that of a dense layer, including products on codes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,22 +11,22 @@ use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError, Shape};
 
-/// A convolution over `N` dimensions behind that of the channels.
+/// A convolution over the `N` dimensions after the channels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conv<const N: usize>
 where
     [usize; N]: Serialize + for<'a> Deserialize<'a>,
 {
-    /// Channels that come out.
+    /// Number of output channels.
     pub channels: usize,
-    /// The size of a window.
+    /// Size of the kernel.
     pub kernel: [usize; N],
-    /// How far apart windows are.
+    /// Distance between windows.
     pub stride: [usize; N],
-    /// Zeros before and behind.
+    /// Number of zeros before and after each dimension.
     pub padding: [usize; N],
-    /// Whether something is added to each channel.
+    /// Whether each output channel has a bias.
     pub bias: bool,
 }
 
@@ -34,19 +34,19 @@ impl<const N: usize> Conv<N>
 where
     [usize; N]: Serialize + for<'a> Deserialize<'a>,
 {
-    /// Windows of this size at every place, without padding.
+    /// Creates a convolution with stride 1 and without padding.
     #[must_use]
     pub const fn new(channels: usize, kernel: [usize; N]) -> Self {
         Self { channels, kernel, stride: [1; N], padding: [0; N], bias: true }
     }
 
-    /// With so many zeros before and behind each dimension, fewer than the kernel has places there.
+    /// Sets the number of zeros before and after each dimension, which must be less than the kernel size there.
     #[must_use]
     pub const fn padded(self, padding: [usize; N]) -> Self {
         Self { padding, ..self }
     }
 
-    /// With windows so far apart.
+    /// Sets the distance between windows.
     #[must_use]
     pub const fn strided(self, stride: [usize; N]) -> Self {
         Self { stride, ..self }
@@ -54,25 +54,24 @@ where
 
     pub(super) fn build(&self, site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
         let wanted = match N {
-            1 => "channels and a length",
-            2 => "channels, a height and a width",
-            _ => "channels, a depth, a height and a width",
+            1 => "[channels, length]",
+            2 => "[channels, height, width]",
+            _ => "[channels, depth, height, width]",
         };
         let dims = site.shape.fixed().filter(|dims| dims.len() == N + 1).ok_or_else(|| site.refuse(wanted))?;
         let channels = site.positive("channels", self.channels)?;
         for i in 0..N {
-            site.positive("the kernel", self.kernel[i])?;
-            site.positive("the stride", self.stride[i])?;
-            // Windows of nothing but zeros are of no use, and a file could ask for more of them than fit in memory.
+            site.positive("kernel", self.kernel[i])?;
+            site.positive("stride", self.stride[i])?;
+            // Windows of padding alone are useless, and a file could ask for more of them than fit into memory.
             if self.padding[i] >= self.kernel[i] {
-                let what = format!("{} with a kernel of {}, which is to be larger", self.padding[i], self.kernel[i]);
-                return Err(site.setting("the padding", what));
+                let what = format!("{}: it must be less than the kernel size {}", self.padding[i], self.kernel[i]);
+                return Err(site.setting("padding", what));
             }
             let padded = self.padding[i].checked_mul(2).and_then(|twice| twice.checked_add(dims[1 + i]));
             if padded.is_none_or(|padded| padded < self.kernel[i]) {
-                let what =
-                    format!("{}, larger than what it goes over with {} zeros around", self.kernel[i], self.padding[i]);
-                return Err(site.setting("the kernel", what));
+                let what = format!("{}: it exceeds the input with a padding of {}", self.kernel[i], self.padding[i]);
+                return Err(site.setting("kernel", what));
             }
         }
         let windows = Windows {
@@ -82,7 +81,7 @@ where
             stride: volume(&self.stride, 1),
             padding: volume(&self.padding, 0),
         };
-        let inputs = windows.len().ok_or_else(|| site.setting("the kernel", "that large"))?;
+        let inputs = windows.len().ok_or_else(|| site.setting("kernel", "that large"))?;
         let linear = Linear::new(site, "", inputs, channels, self.bias)?;
         let out: Vec<usize> = [channels].into_iter().chain(windows.counts().into_iter().skip(3 - N)).collect();
         site.shape = Shape::new(&out);
@@ -90,7 +89,7 @@ where
     }
 }
 
-/// Three numbers of `N`, filled from the left.
+/// Extends `N` dimensions to three, padded on the left with `fill`.
 fn volume(dims: &[usize], fill: usize) -> [usize; 3] {
     let mut all = [fill; 3];
     all[3 - dims.len()..].copy_from_slice(dims);
@@ -105,17 +104,17 @@ struct Built {
     out: Vec<usize>,
 }
 
-/// Numbers of windows that are held at once.
+/// Maximum number of window values in memory at once.
 const HELD: usize = 1 << 20;
 
 impl Built {
-    /// Samples whose windows are held at once.
+    /// Returns the number of samples whose windows are in memory at once.
     fn run(&self) -> usize {
         (HELD / (self.windows.count() * self.windows.len().unwrap_or(1)).max(1)).max(1)
     }
 }
 
-/// `rows` of `cols` numbers to `cols` rows.
+/// Appends the transpose of a `rows` × `cols` matrix to `out`.
 fn transpose(values: &[f32], rows: usize, cols: usize, out: &mut Vec<f32>) {
     out.extend((0..cols).flat_map(|col| (0..rows).map(move |row| values[row * cols + col])));
 }

@@ -1,4 +1,4 @@
-//! `Dense`: every output from every input of the last dimension.
+//! `Dense`: a fully connected layer over the last dimension.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// `y = W x + b`, over the last dimension.
+/// Fully connected layer: `y = W x + b` over the last dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dense {
-    /// How many outputs there are.
+    /// Number of outputs.
     pub outputs: usize,
-    /// Whether something is added to each.
+    /// Whether each output has a bias.
     pub bias: bool,
 }
 

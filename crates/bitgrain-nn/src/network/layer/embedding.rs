@@ -1,4 +1,4 @@
-//! `Embedding`: whole numbers to rows of a table.
+//! `Embedding`: a lookup table for integer tokens.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +7,19 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Each number, which must be whole, becomes a row of a table: one dimension more.
+/// Replaces each token, an integer stored as f32, by a row of a table. Adds a dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embedding {
-    /// Rows of the table: numbers from 0 to one less.
+    /// Number of rows; valid tokens are `0..tokens`.
     pub tokens: usize,
-    /// Numbers of a row.
+    /// Length of a row.
     pub outputs: usize,
 }
 
 impl Embedding {
     pub(super) fn build(&self, site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
-        // Beyond this not every whole number is an f32.
+        // Above 2^24, not every integer is representable in f32.
         const MOST: usize = 1 << 24;
         let (tokens, outputs) = (site.positive("tokens", self.tokens)?, site.positive("outputs", self.outputs)?);
         if tokens > MOST {
@@ -41,7 +41,7 @@ struct Built {
 
 impl Built {
     fn token(&self, place: usize, id: f32) -> Result<usize, NetworkError> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with what it came from")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the original below")]
         let token = id as usize;
         #[expect(clippy::cast_precision_loss, reason = "a token is below 2^24")]
         if token < self.tokens && token as f32 == id {
@@ -68,11 +68,11 @@ impl Step for Built {
         let x = back.saved();
         let table = back.gradient(self.table);
         for (id, dy) in x.values().iter().zip(dy.values().chunks_exact(self.outputs)) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked on the way forward")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the forward pass checked it")]
             let row = &mut table[*id as usize * self.outputs..][..self.outputs];
             row.iter_mut().zip(dy).for_each(|(sum, dy)| *sum += dy);
         }
-        // Numbers that only name rows have no slope.
+        // Tokens are indices, so the output is not differentiable with respect to them.
         x.with_values(vec![0.0; x.values().len()])
     }
 }

@@ -1,16 +1,16 @@
-//! `Flatten`: all dimensions of a sample as one.
+//! `Flatten`: merges all dimensions of a sample into one.
 
 use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError, Shape};
 
 pub(super) fn build(site: &mut Site<'_>) -> Result<Box<dyn Step>, NetworkError> {
-    let dims = site.shape.fixed().ok_or_else(|| site.refuse("samples of a fixed size"))?;
+    let dims = site.shape.fixed().ok_or_else(|| site.refuse("samples of fixed size"))?;
     site.shape = Shape::new(&[dims.iter().product()]);
     Ok(Box::new(Flatten { dims }))
 }
 
-/// One dimension instead of several; the numbers stay where they are.
+/// Changes only the shape; the values stay in place.
 #[derive(Debug)]
 struct Flatten {
     dims: Vec<usize>,

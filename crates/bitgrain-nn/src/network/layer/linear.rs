@@ -1,11 +1,11 @@
-//! `Linear`: a matrix and perhaps a bias, that several layers are made of.
+//! `Linear`: a matrix with an optional bias, the building block of several layers.
 
 use crate::network::NetworkError;
 use crate::network::parameter::Init;
 use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run};
 
-/// Rows of inputs to rows of outputs.
+/// A linear map from rows of inputs to rows of outputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Linear {
     weight: Id,
@@ -13,7 +13,7 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    /// The matrix is called `{part}weight`, the bias `{part}bias`.
+    /// Adds the parameters `{part}weight` and, with `bias`, `{part}bias`.
     pub(crate) fn new(
         site: &mut Site<'_>,
         part: &str,
@@ -42,14 +42,14 @@ impl Linear {
     }
 }
 
-/// Adds a vector to every row.
+/// Adds a vector to each row.
 pub(crate) fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
     for row in rows.chunks_exact_mut(vector.len()) {
         row.iter_mut().zip(vector).for_each(|(out, x)| *out += x);
     }
 }
 
-/// Adds every row to a vector.
+/// Adds all rows to a vector.
 pub(crate) fn add_up_rows(rows: &[f32], sums: &mut [f32]) {
     for row in rows.chunks_exact(sums.len()) {
         sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);

@@ -1,4 +1,4 @@
-//! `Lstm`: a state with a memory that gates guard (Hochreiter and Schmidhuber 1997, with forget gates).
+//! `Lstm`: long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use crate::network::NetworkError;
 use crate::network::site::Site;
 use crate::network::step::Step;
 
-/// A state and a memory, place after place. The rows of its matrices are those of the gates input, forget, cell and
-/// output, in this order. Masked places leave both as they are.
+/// LSTM layer. The rows of its matrices belong to the input, forget, cell and output gates, in this order. Masked-out
+/// positions leave state and cell unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lstm {
-    /// Numbers of the state.
+    /// Length of the state.
     pub hidden: usize,
-    /// What comes out.
+    /// Output of the layer.
     pub output: SequenceOutput,
 }
 
@@ -26,7 +26,7 @@ impl Lstm {
     }
 }
 
-/// The gates input, forget, cell and output; what is carried is the state and the memory.
+/// LSTM cell with input, forget, cell and output gates. The carried values are the state and the cell.
 #[derive(Debug)]
 struct Gated;
 

@@ -1,7 +1,7 @@
-//! `Layer`: what a network is made of, as values that can be written down.
+//! `Layer`: serializable descriptions of layers.
 //!
-//! A layer says what it is to do; how many inputs it has follows from what comes before it when a network is built.
-//! Each file here holds a layer's settings, its way forward and its way back.
+//! A layer stores its settings only; the number of inputs follows from the preceding layer when a network is built. Each
+//! file here holds a layer's settings, its forward pass and its backward pass.
 
 mod activation;
 mod attention;
@@ -45,57 +45,57 @@ pub use sequence::SequenceOutput;
 pub(crate) use softmax::shares;
 pub use swiglu::SwiGlu;
 
-/// One layer of a network.
+/// A layer of a network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Layer {
-    /// A matrix over the last dimension.
+    /// Fully connected layer over the last dimension.
     Dense(Dense),
-    /// Windows of a signal: `[channels, length]`.
+    /// Convolution of a signal: `[channels, length]`.
     Conv1d(Conv<1>),
-    /// Windows of an image: `[channels, height, width]`.
+    /// Convolution of an image: `[channels, height, width]`.
     Conv2d(Conv<2>),
-    /// Windows of a volume: `[channels, depth, height, width]`.
+    /// Convolution of a volume: `[channels, depth, height, width]`.
     Conv3d(Conv<3>),
-    /// A state over a sequence.
+    /// Recurrent layer.
     Rnn(Rnn),
-    /// A state with a memory over a sequence.
+    /// Long short-term memory.
     Lstm(Lstm),
-    /// Rows of a table.
+    /// Lookup table for tokens.
     Embedding(Embedding),
-    /// Learned vectors for positions and types, added.
+    /// Learned embeddings of positions and token types, added to the input.
     Positions(Positions),
-    /// Multi-head attention.
+    /// Multi-head self-attention.
     Attention(Attention),
-    /// Vectors to mean 0 and variance 1.
+    /// Layer normalization.
     LayerNorm(LayerNorm),
-    /// Vectors to mean square 1.
+    /// Root-mean-square normalization.
     RmsNorm(RmsNorm),
-    /// A gated block.
+    /// Gated feed-forward block.
     Swiglu(SwiGlu),
-    /// A curve.
+    /// Element-wise activation function.
     Activation(Activation),
-    /// Shares of one along the last dimension.
+    /// Softmax along the last dimension.
     Softmax {},
-    /// One dimension instead of several.
+    /// Merges all dimensions into one.
     Flatten {},
-    /// A sequence to one vector.
+    /// Reduces a sequence to one vector.
     Pool(Pool),
-    /// Layers whose result is added to what goes in.
+    /// Layers whose output is added to their input.
     Residual {
-        /// The branch.
+        /// Layers of the branch, in order.
         layers: Vec<Layer>,
     },
-    /// Layers one after another.
+    /// A sequence of layers.
     Sequential {
-        /// In this order.
+        /// The layers, in order.
         layers: Vec<Layer>,
     },
 }
 
 impl Layer {
-    /// The kinds there are, as files name them.
+    /// All kinds, as named in files.
     pub const KINDS: [&'static str; 18] = [
         "dense",
         "conv1d",
@@ -117,92 +117,92 @@ impl Layer {
         "sequential",
     ];
 
-    /// A matrix with a bias.
+    /// Creates a fully connected layer with a bias.
     #[must_use]
     pub const fn dense(outputs: usize) -> Self {
         Self::Dense(Dense { outputs, bias: true })
     }
 
-    /// A curve.
+    /// Creates an activation layer.
     #[must_use]
     pub const fn curve(curve: Curve) -> Self {
         Self::Activation(Activation { curve })
     }
 
-    /// `max(x, 0)`.
+    /// Creates a layer that computes `max(x, 0)`.
     #[must_use]
     pub const fn relu() -> Self {
         Self::curve(Curve::Relu)
     }
 
-    /// A convolution over images, with padding such that a window of odd size leaves the size as it is.
+    /// Creates a convolution of images. The padding preserves the image size if the kernel size is odd.
     #[must_use]
     pub const fn conv2d(channels: usize, kernel: usize) -> Self {
         Self::Conv2d(Conv::new(channels, [kernel; 2]).padded([kernel / 2; 2]))
     }
 
-    /// A state with a memory.
+    /// Creates an LSTM layer.
     #[must_use]
     pub const fn lstm(hidden: usize, output: SequenceOutput) -> Self {
         Self::Lstm(Lstm { hidden, output })
     }
 
-    /// A state.
+    /// Creates a recurrent layer.
     #[must_use]
     pub const fn rnn(hidden: usize, output: SequenceOutput) -> Self {
         Self::Rnn(Rnn { hidden, output })
     }
 
-    /// Rows of a table.
+    /// Creates a lookup table.
     #[must_use]
     pub const fn embedding(tokens: usize, outputs: usize) -> Self {
         Self::Embedding(Embedding { tokens, outputs })
     }
 
-    /// Attention with biases, in which every place sees every other.
+    /// Creates bidirectional attention with biases.
     #[must_use]
     pub const fn attention(heads: usize) -> Self {
         Self::Attention(Attention { heads, causal: false, bias: true, rope: None })
     }
 
-    /// Attention as in Llama: without biases, each place sees those before it, positions are angles.
+    /// Creates attention as in Llama: causal, without biases, with rotary position embeddings.
     #[must_use]
     pub const fn causal_attention(heads: usize) -> Self {
         let rope = Some(Rope { base: 10_000.0, pairs: Pairs::Neighbours });
         Self::Attention(Attention { heads, causal: true, bias: false, rope })
     }
 
-    /// Vectors to mean 0 and variance 1.
+    /// Creates a layer normalization.
     #[must_use]
     pub const fn layer_norm() -> Self {
         Self::LayerNorm(LayerNorm { epsilon: 1e-5 })
     }
 
-    /// Vectors to mean square 1.
+    /// Creates a root-mean-square normalization.
     #[must_use]
     pub const fn rms_norm() -> Self {
         Self::RmsNorm(RmsNorm { epsilon: 1e-5 })
     }
 
-    /// A gated block.
+    /// Creates a gated feed-forward block.
     #[must_use]
     pub const fn swiglu(hidden: usize) -> Self {
         Self::Swiglu(SwiGlu { hidden })
     }
 
-    /// The mean over a sequence.
+    /// Creates a layer that averages a sequence.
     #[must_use]
     pub const fn mean_pool() -> Self {
         Self::Pool(Pool { pooling: Pooling::Mean })
     }
 
-    /// Layers whose result is added to what goes in.
+    /// Creates a residual branch.
     #[must_use]
     pub fn residual(layers: impl Into<Vec<Self>>) -> Self {
         Self::Residual { layers: layers.into() }
     }
 
-    /// What it is, as files name it.
+    /// Returns the kind, as named in files.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

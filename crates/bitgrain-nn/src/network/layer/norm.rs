@@ -1,4 +1,4 @@
-//! `LayerNorm` and `RmsNorm`: vectors of the last dimension to one size.
+//! `LayerNorm` and `RmsNorm`: normalization over the last dimension.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,22 +8,22 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Vectors that are worth a thread.
+/// Minimum number of vectors per task.
 const ROWS: usize = 64;
 
-/// Mean 0 and variance 1 over the last dimension, then a factor and an offset for each of its places.
+/// Normalizes to mean 0 and variance 1 over the last dimension, then applies a learned scale and offset per element.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerNorm {
-    /// Added to the variance; more than 0.
+    /// Added to the variance; positive.
     pub epsilon: f32,
 }
 
-/// Mean square 1 over the last dimension, then a factor for each of its places.
+/// Normalizes to mean square 1 over the last dimension, then applies a learned scale per element.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RmsNorm {
-    /// Added to the mean square; more than 0.
+    /// Added to the mean square; positive.
     pub epsilon: f32,
 }
 
@@ -49,7 +49,7 @@ fn build(site: &mut Site<'_>, epsilon: f32, centred: bool) -> Result<Box<dyn Ste
     Ok(Box::new(Built { weight, bias, epsilon, len }))
 }
 
-/// Both norms; the centred one has a bias.
+/// Both norms. `LayerNorm` subtracts the mean and has a bias.
 #[derive(Debug)]
 struct Built {
     weight: Id,
@@ -59,7 +59,7 @@ struct Built {
 }
 
 impl Built {
-    /// What is taken off a row, and the factor that brings it to size.
+    /// Returns the mean to subtract (0 without a bias) and the factor that normalizes the row.
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
     fn size(&self, row: &[f32]) -> (f32, f32) {
         let count = self.len as f32;
@@ -69,7 +69,8 @@ impl Built {
     }
 }
 
-/// A sum of eight sums: one alone would be a chain of additions that nothing overlaps.
+/// Sums in eight independent accumulators. A single one would be a chain of dependent additions, which cannot be
+/// vectorized.
 fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = row.as_chunks::<8>();
     let mut sums = [0.0_f32; 8];
@@ -107,7 +108,7 @@ impl Step for Built {
             let sums = back.gradient(self.weight);
             sums.iter_mut().zip(row).zip(&*dy).for_each(|((sum, x), dy)| *sum += dy * (x - mean) * factor);
             dy.iter_mut().zip(weight).for_each(|(dy, weight)| *dy *= weight);
-            // What the size of the row, and its mean, owe to each number.
+            // The normalization depends on all elements through the variance (`along`) and the mean (`level`).
             let along = dy.iter().zip(row).map(|(dy, x)| dy * (x - mean) * factor).sum::<f32>() / count;
             let level = if self.bias.is_some() { dy.iter().sum::<f32>() / count } else { 0.0 };
             for (dy, x) in dy.iter_mut().zip(row) {

@@ -1,4 +1,4 @@
-//! `Pool`: a sequence of vectors to one vector.
+//! `Pool`: reduces a sequence of vectors to one vector.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError, Shape};
 
-/// How the vectors of a sequence become one.
+/// Method that reduces the vectors of a sequence to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
-    /// Their mean; places that a batch masks do not count.
+    /// Mean of the vectors, without those that the batch masks out.
     Mean,
-    /// The first.
+    /// The first vector.
     First,
 }
 
-/// A sequence of vectors to one vector.
+/// Reduces a sequence of vectors to one vector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
-    /// How.
+    /// The method.
     pub pooling: Pooling,
 }
 
@@ -39,7 +39,7 @@ struct Built {
 }
 
 impl Built {
-    /// What each place of a sample counts.
+    /// Returns the weight of each position of a sample.
     #[expect(clippy::cast_precision_loss, reason = "the length of a sequence")]
     fn parts(&self, x: &InputBatch, sample: usize) -> Vec<f32> {
         let length = x.dims()[0];

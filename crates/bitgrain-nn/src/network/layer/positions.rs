@@ -1,4 +1,4 @@
-//! `Positions`: adds a row for the position, and perhaps one for the type of each place.
+//! `Positions`: learned embeddings of positions and token types.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Adds learned vectors to those of a sequence: one for the position, and one for the type of each place if there are
-/// types; type 0 where the batch says nothing.
+/// Adds learned vectors to those of a sequence: one per position, and one per token type if there are types. The type is 0
+/// unless the batch sets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Positions {
-    /// The longest sequence.
+    /// Maximum sequence length.
     pub length: usize,
-    /// How many types there are; 0 for none.
+    /// Number of token types; 0 to disable them.
     #[serde(default)]
     pub types: usize,
 }

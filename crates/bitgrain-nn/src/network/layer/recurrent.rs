@@ -1,4 +1,4 @@
-//! `Recurrent`: the frame of layers that carry a state from place to place of a sequence.
+//! `Recurrent`: common part of the layers that carry a state along a sequence.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -10,13 +10,14 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// What happens to one number of the state at one place. `CARRIED` numbers go from place to place for it, of which the
-/// first is the state that comes out and that the next place's sums see.
+/// One element of a recurrent layer at one position. It carries `CARRIED` values from position to position; the first is
+/// the state, which is the output and enters the sums of the next position.
 pub(super) trait Cell<const GATES: usize, const CARRIED: usize>: Debug + Send + Sync + 'static {
-    /// From the sums of its gates, and what was carried there, to the openings of the gates and what is carried on.
+    /// Maps the pre-activations of the gates and the carried values to the activations of the gates and the new carried
+    /// values.
     fn forward(sums: [f32; GATES], before: [f32; CARRIED]) -> ([f32; GATES], [f32; CARRIED]);
 
-    /// Gradients of the sums and of what was carried there, given those of what is carried on.
+    /// Returns the gradients of the pre-activations and of the previous carried values, given those of the new ones.
     fn backward(
         open: [f32; GATES],
         before: [f32; CARRIED],
@@ -25,8 +26,8 @@ pub(super) trait Cell<const GATES: usize, const CARRIED: usize>: Debug + Send + 
     ) -> ([f32; GATES], [f32; CARRIED]);
 }
 
-/// A layer of such cells. The rows of its matrices are those of the first gate of every cell, then those of the second,
-/// and so on. Masked places change nothing.
+/// A recurrent layer of such cells. The rows of its matrices are grouped by gate. Masked-out positions leave the carried
+/// values unchanged.
 #[derive(Debug)]
 pub(super) struct Recurrent<C, const GATES: usize, const CARRIED: usize> {
     input: Id,
@@ -53,12 +54,12 @@ impl<C: Cell<GATES, CARRIED>, const GATES: usize, const CARRIED: usize> Recurren
         Ok(Box::new(Self { input, state, bias, inputs, hidden, output, cell: PhantomData }))
     }
 
-    /// The states among what is carried.
+    /// Extracts the states from the carried values.
     fn states(&self, carried: &[f32]) -> Vec<f32> {
         place(carried, CARRIED, self.hidden, 0)
     }
 
-    /// Adds to the states among what is carried.
+    /// Adds to the states within the carried values.
     fn add(&self, carried: &mut [f32], more: &[f32]) {
         for (row, more) in carried.chunks_exact_mut(CARRIED * self.hidden).zip(more.chunks_exact(self.hidden)) {
             row.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -136,7 +137,7 @@ impl<C: Cell<GATES, CARRIED>, const GATES: usize, const CARRIED: usize> Step for
     }
 }
 
-/// What a row has for number `i` of the state: one of each of its parts.
+/// Reads the values of element `i`: one from each of the row's `N` groups.
 fn read<const N: usize>(row: &[f32], hidden: usize, i: usize) -> [f32; N] {
     std::array::from_fn(|part| row[part * hidden + i])
 }

@@ -1,4 +1,4 @@
-//! `Rnn`: a state that every place of a sequence changes (Elman 1990).
+//! `Rnn`: simple recurrent layer (Elman 1990).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use crate::network::NetworkError;
 use crate::network::site::Site;
 use crate::network::step::Step;
 
-/// `h = tanh(W x + U h' + b)`, place after place. Masked places leave the state as it is.
+/// Computes `h = tanh(W x + U h' + b)` for each position in order. Masked-out positions leave the state unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rnn {
-    /// Numbers of the state.
+    /// Length of the state.
     pub hidden: usize,
-    /// What comes out.
+    /// Output of the layer.
     pub output: SequenceOutput,
 }
 

@@ -1,29 +1,29 @@
-//! `Rope`: positions as angles by which pairs of numbers are turned (Su and others 2021).
+//! `Rope`: rotary position embeddings (Su et al. 2021).
 
 use serde::{Deserialize, Serialize};
 
-/// Turns pairs of queries and keys by an angle that grows with the position.
+/// Rotates pairs of elements of queries and keys by angles proportional to the position.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rope {
-    /// How much slower each pair turns than the first; usually 10,000.
+    /// Base of the frequencies, usually 10,000: pair `i` of a head of length `d` rotates by `base^(-2i/d)` per position.
     pub base: f32,
-    /// Which numbers of a head are a pair.
+    /// Pairing of the elements of a head.
     pub pairs: Pairs,
 }
 
-/// Which numbers of a head are a pair.
+/// Pairing of the elements of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairs {
-    /// Neighbours, as in the weights that Llama was published with.
+    /// Adjacent elements, as in the original Llama weights.
     Neighbours,
-    /// One from each half, as in Hugging Face's.
+    /// One element from each half, as in Hugging Face's weights.
     Halves,
 }
 
 impl Rope {
-    /// Turns the heads in rows of `len`, each row at its position in sequences of `length`; back if `sign` is -1.
+    /// Rotates the heads in rows of `len`, each row by its position in sequences of `length`; in reverse if `sign` is -1.
     #[expect(clippy::cast_precision_loss, reason = "positions, and numbers of a head")]
     pub(super) fn turn(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
         let half = head / 2;

@@ -1,21 +1,21 @@
-//! Places of sequences, for layers that go through them one after another.
+//! Access to the positions of sequences, for layers that process them in order.
 
 use serde::{Deserialize, Serialize};
 
 use crate::network::{InputBatch, Shape};
 
-/// What comes out of a layer with a state.
+/// Output of a recurrent layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SequenceOutput {
-    /// The state at every place.
+    /// The state at each position.
     Sequence,
-    /// The state at the end.
+    /// The state at the last position.
     Last,
 }
 
 impl SequenceOutput {
-    /// What comes out, given the state at every place.
+    /// Selects the output from the states at all positions.
     pub(super) fn of(self, states: &InputBatch) -> InputBatch {
         let (length, len) = (states.dims()[0], states.last());
         match self {
@@ -24,7 +24,7 @@ impl SequenceOutput {
         }
     }
 
-    /// Gradients of the state at each of `length` places, given those of what came out.
+    /// Returns the gradients of the states at `length` positions, given those of the output.
     pub(super) fn back(self, dy: &InputBatch, length: usize) -> Vec<f32> {
         match self {
             Self::Sequence => dy.values().to_vec(),
@@ -37,7 +37,7 @@ impl SequenceOutput {
     }
 }
 
-/// The shape behind a layer with a state.
+/// Returns the output shape of a recurrent layer.
 pub(super) fn state_shape(shape: &Shape, hidden: usize, output: SequenceOutput) -> Shape {
     match output {
         SequenceOutput::Sequence => shape.with_last(hidden),
@@ -45,19 +45,19 @@ pub(super) fn state_shape(shape: &Shape, hidden: usize, output: SequenceOutput) 
     }
 }
 
-/// The vectors of all samples at one place.
+/// Copies the vectors of all samples at one position.
 pub(super) fn place(values: &[f32], length: usize, len: usize, at: usize) -> Vec<f32> {
     values.chunks_exact(length * len).flat_map(|sample| &sample[at * len..][..len]).copied().collect()
 }
 
-/// Puts them there.
+/// Writes the vectors of all samples at one position.
 pub(super) fn put(values: &mut [f32], length: usize, len: usize, at: usize, rows: &[f32]) {
     for (sample, row) in values.chunks_exact_mut(length * len).zip(rows.chunks_exact(len)) {
         sample[at * len..][..len].copy_from_slice(row);
     }
 }
 
-/// Whether a place of a sample counts.
+/// Returns whether the mask includes a position of a sample.
 pub(super) fn seen(x: &InputBatch, sample: usize, at: usize) -> bool {
     x.mask().is_none_or(|mask| mask[sample * x.dims()[0] + at])
 }

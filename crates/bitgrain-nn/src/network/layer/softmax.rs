@@ -1,4 +1,4 @@
-//! `Softmax`: numbers of the last dimension to shares of one.
+//! `Softmax` along the last dimension.
 
 use bitgrain_kernels::Backend;
 use bitgrain_kernels::floats::exp;
@@ -6,7 +6,7 @@ use bitgrain_kernels::floats::exp;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// `e^x` over their sum, along the last dimension.
+/// Computes `e^x` divided by its sum along the last dimension.
 #[derive(Debug)]
 pub(super) struct Softmax;
 
@@ -30,7 +30,8 @@ impl Step for Softmax {
     }
 }
 
-/// Turns numbers into shares of one. Minus infinity gets nothing; where all are that, all get nothing.
+/// Computes the softmax in place. Minus infinity maps to 0, and so does a row of minus infinities only: a position that
+/// may attend to no other.
 pub(crate) fn shares(row: &mut [f32]) {
     let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     if largest == f32::NEG_INFINITY {
@@ -41,14 +42,14 @@ pub(crate) fn shares(row: &mut [f32]) {
     for chunk in row.chunks_mut(below.len()) {
         let below = &mut below[..chunk.len()];
         below.iter_mut().zip(&*chunk).for_each(|(below, x)| *below = x - largest);
-        exp(Backend::best(), below, chunk).expect("as long as the values");
+        exp(Backend::best(), below, chunk).expect("equal lengths");
         sum += chunk.iter().sum::<f32>();
     }
     let factor = 1.0 / sum;
     row.iter_mut().for_each(|x| *x *= factor);
 }
 
-/// From gradients of shares to those of the numbers they came from.
+/// Maps gradients of the softmax to gradients of its inputs.
 pub(crate) fn shares_back(shares: &[f32], slopes: &mut [f32]) {
     let mean: f32 = shares.iter().zip(&*slopes).map(|(share, slope)| share * slope).sum();
     slopes.iter_mut().zip(shares).for_each(|(slope, share)| *slope = share * (*slope - mean));

@@ -1,4 +1,4 @@
-//! `SwiGlu`: the gated block of Llama's feed-forward layers (Shazeer 2020).
+//! `SwiGlu`: the gated feed-forward block of Llama (Shazeer 2020).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use crate::network::site::Site;
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// `down(silu(gate(x)) · up(x))`, over the last dimension.
+/// Computes `down(silu(gate(x)) · up(x))` over the last dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwiGlu {
-    /// Numbers between: rows of `gate` and `up`.
+    /// Length of the hidden vector: rows of `gate` and `up`.
     pub hidden: usize,
 }
 

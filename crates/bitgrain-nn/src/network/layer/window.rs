@@ -1,8 +1,8 @@
-//! `Windows`: the windows of a volume as rows, and back.
+//! `Windows`: extracts the windows of a volume as rows (im2col), and adds them back.
 
 use rayon::prelude::*;
 
-/// Which windows of which volume.
+/// Layout of the windows of a volume.
 #[derive(Debug)]
 pub(super) struct Windows {
     pub(super) channels: usize,
@@ -13,28 +13,28 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Numbers of one window; `None` if they are too many.
+    /// Returns the number of values per window; `None` on overflow.
     pub(super) fn len(&self) -> Option<usize> {
         self.kernel.iter().try_fold(self.channels, |product, size| product.checked_mul(*size))
     }
 
-    /// Windows along each dimension.
+    /// Returns the number of windows along each dimension.
     pub(super) fn counts(&self) -> [usize; 3] {
         std::array::from_fn(|i| (self.size[i] + 2 * self.padding[i] - self.kernel[i]) / self.stride[i] + 1)
     }
 
-    /// Windows of a sample.
+    /// Returns the number of windows per sample.
     pub(super) fn count(&self) -> usize {
         self.counts().iter().product()
     }
 
-    /// Numbers of a sample.
+    /// Returns the number of values per sample.
     fn sample(&self) -> usize {
         self.channels * self.size.iter().product::<usize>()
     }
 
-    /// Calls `each` for every number of every window of a sample that is not padding: its index among those of all
-    /// windows, and in the sample.
+    /// Calls `each` for each value of each window of a sample, except padding, with its index in the rows of windows and its
+    /// index in the sample.
     fn walk(&self, mut each: impl FnMut(usize, usize)) {
         let [depths, heights, widths] = self.counts();
         let mut at = 0;
@@ -57,12 +57,12 @@ impl Windows {
         }
     }
 
-    /// A place in the padded volume as one in the volume.
+    /// Converts a coordinate of the padded volume to one of the volume; `None` for padding.
     fn inside(&self, dim: usize, place: usize) -> Option<usize> {
         place.checked_sub(self.padding[dim]).filter(|place| *place < self.size[dim])
     }
 
-    /// The windows of samples, a row for each.
+    /// Extracts the windows of samples, one row each.
     pub(super) fn rows(&self, samples: &[f32]) -> Vec<f32> {
         let len = self.count() * self.len().unwrap_or(0);
         let mut rows = vec![0.0; samples.len() / self.sample() * len];
@@ -72,7 +72,7 @@ impl Windows {
         rows
     }
 
-    /// Adds what belongs to windows to the samples they came from.
+    /// Adds rows of windows back to the samples: the transpose of [`rows`](Self::rows), for gradients.
     pub(super) fn add_back(&self, rows: &[f32], samples: &mut [f32]) {
         let len = self.count() * self.len().unwrap_or(0);
         let pairs = rows.par_chunks_exact(len).zip(samples.par_chunks_exact_mut(self.sample()));

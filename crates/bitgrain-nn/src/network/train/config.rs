@@ -1,61 +1,61 @@
-//! `TrainConfig`: how a network is trained.
+//! `TrainConfig`: training settings.
 
 use super::LossFunction;
 use crate::network::NetworkError;
 
-/// How a network is trained.
+/// Training settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainConfig {
-    /// How often every sample is seen.
+    /// Number of passes over the samples.
     pub epochs: usize,
-    /// Samples of one step.
+    /// Number of samples per step.
     pub batch: usize,
-    /// How gradients become steps.
+    /// Optimizer.
     pub optimizer: Optimizer,
-    /// How the learning rate changes.
+    /// Learning rate schedule.
     pub schedule: Schedule,
-    /// What is made small.
+    /// Loss function to minimize.
     pub loss: LossFunction,
-    /// What the order of the samples depends on.
+    /// Seed of the order of samples.
     pub seed: u64,
-    /// Epochs without a smaller loss after which it ends; on samples held back if there are any.
+    /// Number of epochs without a smaller loss after which training stops. Uses the validation loss if there is a validation
+    /// set.
     pub patience: Option<usize>,
-    /// The length that gradients of all parameters together have at most.
+    /// Maximum norm of the gradients of all parameters together.
     pub clip: Option<f32>,
 }
 
-/// How gradients become steps.
+/// Optimization algorithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Optimizer {
-    /// Against the gradient, with some of the step before.
+    /// Stochastic gradient descent with momentum.
     Sgd {
-        /// The learning rate.
+        /// Learning rate.
         rate: f32,
-        /// How much of the step before goes on; 0 for none.
+        /// Share of the previous step that is added, in 0..1; 0 disables momentum.
         momentum: f32,
     },
-    /// Steps of one size, each weight by its own history (Kingma and Ba 2015), with the decay of weights apart from it
-    /// (Loshchilov and Hutter 2019). Vectors do not decay.
+    /// Adam (Kingma and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019). Vectors do not decay.
     AdamW {
-        /// The learning rate.
+        /// Learning rate.
         rate: f32,
-        /// How slowly the mean gradient is forgotten.
+        /// Decay rate of the mean gradient, in 0..1.
         beta1: f32,
-        /// How slowly the mean square is forgotten.
+        /// Decay rate of the mean square gradient, in 0..1.
         beta2: f32,
-        /// Added to the root of the mean square.
+        /// Added to the root of the mean square gradient.
         epsilon: f32,
-        /// The share that weights lose in a step, times the rate.
+        /// Weight decay, multiplied with the learning rate.
         decay: f32,
     },
 }
 
-/// How the learning rate changes.
+/// Learning rate schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// Not at all.
+    /// Constant learning rate.
     Constant,
-    /// Along half a cosine, from the full rate to nothing at the last step.
+    /// Half a cosine, from the full rate to 0 at the last step.
     Cosine,
 }
 
@@ -68,7 +68,7 @@ impl Optimizer {
 }
 
 impl TrainConfig {
-    /// `AdamW` with the usual settings and this rate: 30 epochs of batches of 32.
+    /// Returns `AdamW` with the usual settings and this learning rate: 30 epochs of batches of 32.
     #[must_use]
     pub const fn adam(rate: f32, loss: LossFunction) -> Self {
         let optimizer = Optimizer::AdamW { rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.01 };
@@ -84,7 +84,7 @@ impl TrainConfig {
         }
     }
 
-    /// Steps against the gradient with momentum, otherwise as [`adam`](Self::adam).
+    /// Returns SGD with momentum, with the other settings as in [`adam`](Self::adam).
     #[must_use]
     pub const fn sgd(rate: f32, momentum: f32, loss: LossFunction) -> Self {
         Self { optimizer: Optimizer::Sgd { rate, momentum }, ..Self::adam(rate, loss) }
@@ -95,19 +95,19 @@ impl TrainConfig {
         let above = |x: f32| x > 0.0 && x.is_finite();
         let refuse = |what, value: f32| Err(NetworkError::Training { what, value: value.into() });
         match self.optimizer {
-            _ if self.epochs == 0 => refuse("the number of epochs", 0.0),
-            _ if self.batch == 0 => refuse("the number of samples in a batch", 0.0),
+            _ if self.epochs == 0 => refuse("number of epochs", 0.0),
+            _ if self.batch == 0 => refuse("batch size", 0.0),
             _ if self.clip.is_some_and(|clip| !above(clip)) => {
-                refuse("the length of gradients", self.clip.unwrap_or_default())
+                refuse("gradient clipping norm", self.clip.unwrap_or_default())
             }
             Optimizer::Sgd { rate, .. } | Optimizer::AdamW { rate, .. } if !above(rate) => {
-                refuse("the learning rate", rate)
+                refuse("learning rate", rate)
             }
-            Optimizer::Sgd { momentum, .. } if !share(momentum) => refuse("the momentum", momentum),
+            Optimizer::Sgd { momentum, .. } if !share(momentum) => refuse("momentum", momentum),
             Optimizer::AdamW { beta1, .. } if !share(beta1) => refuse("beta1", beta1),
             Optimizer::AdamW { beta2, .. } if !share(beta2) => refuse("beta2", beta2),
             Optimizer::AdamW { epsilon, .. } if !above(epsilon) => refuse("epsilon", epsilon),
-            Optimizer::AdamW { decay, .. } if !(decay >= 0.0 && decay.is_finite()) => refuse("the decay", decay),
+            Optimizer::AdamW { decay, .. } if !(decay >= 0.0 && decay.is_finite()) => refuse("weight decay", decay),
             Optimizer::Sgd { .. } | Optimizer::AdamW { .. } => Ok(()),
         }
     }

@@ -1,34 +1,38 @@
-//! `LossFunction`: how wrong what comes out is.
+//! `LossFunction`: loss functions and their gradients.
 
 use super::TrainingTargets;
 use crate::network::layer::shares;
 use crate::network::{InputBatch, NetworkError};
 
-/// How wrong what comes out is, as one number.
+/// Loss function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossFunction {
-    /// The mean of squared differences to the targets.
+    /// Mean squared error.
     MeanSquare,
-    /// The mean of `-log` of the share that the softmax of the outputs gives to the right class. Outputs are the numbers
-    /// before the softmax.
+    /// Mean cross-entropy of the softmax of the outputs with the class labels. Outputs are logits: they must not have gone
+    /// through a softmax.
     CrossEntropy,
 }
 
 impl LossFunction {
-    /// The loss, and its gradients with respect to what came out.
+    /// Returns the loss and its gradients with respect to the outputs.
     ///
     /// # Errors
-    /// [`NetworkError::Targets`] if the targets are of another kind, or not as many, or a class is none.
+    /// Returns [`NetworkError::Targets`] if the targets are of the wrong kind or number, or a class label is out of range.
     pub fn measure(self, y: &InputBatch, targets: &TrainingTargets) -> Result<(f64, Vec<f32>), NetworkError> {
         match (self, targets) {
             (Self::MeanSquare, TrainingTargets::Values(values)) => mean_square(y, values),
             (Self::CrossEntropy, TrainingTargets::Classes(classes)) => cross_entropy(y, classes),
-            (Self::MeanSquare, TrainingTargets::Classes(classes)) => {
-                Err(NetworkError::Targets { what: "numbers for the mean square", wanted: classes.len(), found: 0 })
-            }
-            (Self::CrossEntropy, TrainingTargets::Values(values)) => {
-                Err(NetworkError::Targets { what: "classes for the cross entropy", wanted: values.len(), found: 0 })
-            }
+            (Self::MeanSquare, TrainingTargets::Classes(classes)) => Err(NetworkError::Targets {
+                what: "number of float targets for the mean square must be",
+                wanted: classes.len(),
+                found: 0,
+            }),
+            (Self::CrossEntropy, TrainingTargets::Values(values)) => Err(NetworkError::Targets {
+                what: "number of class labels for the cross entropy must be",
+                wanted: values.len(),
+                found: 0,
+            }),
         }
     }
 }
@@ -37,7 +41,7 @@ impl LossFunction {
 fn mean_square(y: &InputBatch, values: &[f32]) -> Result<(f64, Vec<f32>), NetworkError> {
     let (wanted, found) = (y.values().len(), values.len());
     if wanted != found {
-        return Err(NetworkError::Targets { what: "numbers that come out", wanted, found });
+        return Err(NetworkError::Targets { what: "number of target values must be", wanted, found });
     }
     let off: Vec<f32> = y.values().iter().zip(values).map(|(y, value)| y - value).collect();
     let loss = off.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>() / wanted as f64;
@@ -48,10 +52,10 @@ fn mean_square(y: &InputBatch, values: &[f32]) -> Result<(f64, Vec<f32>), Networ
 fn cross_entropy(y: &InputBatch, classes: &[usize]) -> Result<(f64, Vec<f32>), NetworkError> {
     let (len, wanted, found) = (y.last(), y.rows(), classes.len());
     if wanted != found {
-        return Err(NetworkError::Targets { what: "vectors that come out", wanted, found });
+        return Err(NetworkError::Targets { what: "number of class labels must be", wanted, found });
     }
     if let Some(&found) = classes.iter().find(|class| **class >= len) {
-        return Err(NetworkError::Targets { what: "a class below the number of outputs", wanted: len, found });
+        return Err(NetworkError::Targets { what: "class labels must be less than", wanted: len, found });
     }
     let mut slopes = y.values().to_vec();
     let mut loss = 0.0;

@@ -1,4 +1,4 @@
-//! Training at f32: mini-batches, gradients, steps. The same network for the same seed, whatever the thread count.
+//! Training at f32 in mini-batches. The result depends on the seed, but not on the number of threads.
 
 mod config;
 mod loss;
@@ -18,34 +18,34 @@ use optimizer::Steps;
 pub use score::{Score, evaluate};
 pub use training_set::{TrainingSet, TrainingTargets};
 
-/// What an epoch came to.
+/// Report of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
-    /// Which one, from 1.
+    /// 1-based number.
     pub number: usize,
-    /// The mean loss over its batches, each before the step it led to.
+    /// Mean loss over the batches, each measured before its step.
     pub loss: f64,
-    /// How the network does on the samples that were held back, if there are any.
+    /// Score on the validation set, if there is one.
     pub held_back: Option<Score>,
-    /// The learning rate of its last step.
+    /// Learning rate of the last step.
     pub rate: f32,
 }
 
-/// What training came to.
+/// Report of a training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// Every epoch.
+    /// All completed epochs.
     pub epochs: Vec<Epoch>,
-    /// The epoch whose weights the network has: the best on samples held back, or the last; 0 if none was done.
+    /// 1-based epoch whose weights the network has: the best on the validation set, else the last; 0 if none was completed.
     pub chosen: usize,
-    /// Whether it ended because nothing got better.
+    /// Whether training stopped because the loss no longer improved.
     pub stopped_early: bool,
 }
 
-/// Trains the masters of a network; every quantized version is gone, and made again when it is needed.
+/// Trains the master weights of a network and drops all quantized versions, which are created again on demand.
 ///
-/// `watch` sees each epoch and may end the training. With samples held back, the network has the weights of its best
-/// epoch at the end.
+/// `watch` is called after each epoch and can stop the training. With a validation set (`held_back`), the network ends
+/// with the weights of its best epoch.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -63,8 +63,8 @@ pub struct History {
 /// ```
 ///
 /// # Errors
-/// [`NetworkError::Training`] for settings that make no sense, [`NetworkError::Targets`] for targets that do not fit the
-/// loss or the output, [`NetworkError::Diverged`], and what a forward pass brings.
+/// Returns [`NetworkError::Training`] for invalid settings, [`NetworkError::Targets`] for targets that do not match the loss
+/// or the output, [`NetworkError::Diverged`], and the errors of [`Network::forward`].
 pub fn train(
     network: &mut Network,
     data: &TrainingSet,
@@ -75,13 +75,13 @@ pub fn train(
     train_watched(network, data, held_back, config, watch, &mut || ControlFlow::Continue(()))
 }
 
-/// As [`train`]; `between` is asked after every batch, too, for those who cannot wait for the end of an epoch.
+/// Like [`train`], and calls `between` after each batch, so that callers need not wait for the end of an epoch to stop.
 ///
-/// If it ends the training, the epoch at hand is none of the history, but its steps stay taken, unless the network goes
-/// back to its best epoch on samples held back.
+/// If `between` stops the training, the unfinished epoch is not part of the history. Its steps are kept, unless the network
+/// returns to its best epoch on the validation set.
 ///
 /// # Errors
-/// As [`train`].
+/// Same as [`train`].
 pub fn train_watched(
     network: &mut Network,
     data: &TrainingSet,
@@ -152,7 +152,7 @@ pub fn train_watched(
     Ok(history)
 }
 
-/// The loss of a batch, and the gradients of every parameter.
+/// Returns the loss of a batch and the gradients of all parameters.
 fn gradients(network: &Network, batch: &TrainingSet, loss: LossFunction) -> Result<(f64, Vec<Vec<f32>>), NetworkError> {
     let mut value = 0.0;
     let found = network.gradients(batch.inputs(), |y| {

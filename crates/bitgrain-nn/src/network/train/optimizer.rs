@@ -1,17 +1,17 @@
-//! `Steps`: from gradients to weights, with what is remembered between steps.
+//! `Steps`: gradient steps with the optimizer's state.
 
 use super::{Optimizer, Schedule, TrainConfig};
 use crate::network::Network;
 
-/// The steps of a training.
+/// Optimizer state of a training.
 pub(super) struct Steps {
     config: TrainConfig,
-    /// Steps there will be.
+    /// Total number of steps.
     total: usize,
     done: usize,
-    /// Mean gradients, or the step before.
+    /// Mean gradients (AdamW) or velocities (SGD).
     means: Vec<Vec<f32>>,
-    /// Mean squares; empty unless they are needed.
+    /// Mean squared gradients; empty for SGD.
     squares: Vec<Vec<f32>>,
 }
 
@@ -23,7 +23,7 @@ impl Steps {
         Self { config: *config, total, done: 0, means: zeros(), squares }
     }
 
-    /// The rate of the last step.
+    /// Returns the learning rate of the last step.
     #[expect(clippy::cast_precision_loss, reason = "a share of all steps")]
     pub(super) fn rate(&self) -> f32 {
         let done = self.done.saturating_sub(1) as f32 / self.total.max(1) as f32;
@@ -34,7 +34,7 @@ impl Steps {
             }
     }
 
-    /// Takes a step. False if a weight would no longer be finite; then nothing is changed for that parameter.
+    /// Takes a step. Returns false if a weight would no longer be finite; that parameter is then unchanged.
     pub(super) fn take(&mut self, network: &mut Network, mut gradients: Vec<Vec<f32>>) -> bool {
         self.done += 1;
         let rate = self.rate();
@@ -52,9 +52,9 @@ impl Steps {
                     }
                 }
                 Optimizer::AdamW { beta1, beta2, epsilon, decay, .. } => {
-                    // Exact: betas are below 1, so their powers are 0 in f32 long before i32::MAX steps.
+                    // Saturation is exact: betas are below 1, so their powers underflow to 0 long before i32::MAX steps.
                     let steps = i32::try_from(self.done).unwrap_or(i32::MAX);
-                    // Means begin at 0, and would be too small at first.
+                    // Bias correction: the means start at 0 and underestimate at first.
                     let (grown1, grown2) = (1.0 - beta1.powi(steps), 1.0 - beta2.powi(steps));
                     let keep = if parameter.is_vector() { 1.0 } else { 1.0 - rate * decay };
                     let history = self.means[i].iter_mut().zip(&mut self.squares[i]);
@@ -71,7 +71,7 @@ impl Steps {
     }
 }
 
-/// Shortens gradients that are longer than `most` together.
+/// Scales gradients down to a total norm of at most `most`.
 fn clip(gradients: &mut [Vec<f32>], most: f32) {
     let square: f64 = gradients.iter().flatten().map(|x| f64::from(*x) * f64::from(*x)).sum();
     #[expect(clippy::cast_possible_truncation, reason = "below 1 where it is used")]

@@ -1,24 +1,24 @@
-//! `Score`: how a network does on samples.
+//! `Score`: loss and accuracy of a network on samples.
 
 use super::{LossFunction, TrainingSet, TrainingTargets};
 use crate::network::{Network, NetworkError};
 
-/// Samples that go through a network at once.
+/// Number of samples per forward pass.
 const PIECE: usize = 256;
 
-/// How a network does, each parameter in its format.
+/// Loss and accuracy of a network, with each parameter in its active format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The mean loss.
+    /// Mean loss.
     pub loss: f64,
-    /// The share of right classes, if the targets are classes.
+    /// Share of correct classes, if the targets are classes.
     pub accuracy: Option<f64>,
 }
 
-/// Runs a network over samples and compares what comes out with their targets.
+/// Runs a network over samples and compares the outputs with the targets.
 ///
 /// # Errors
-/// As [`Network::forward`], and [`NetworkError::Targets`].
+/// Same as [`Network::forward`], and [`NetworkError::Targets`].
 #[expect(clippy::cast_precision_loss, reason = "means over samples")]
 pub fn evaluate(network: &Network, data: &TrainingSet, loss: LossFunction) -> Result<Score, NetworkError> {
     let indices: Vec<usize> = (0..data.count()).collect();

@@ -1,13 +1,13 @@
-//! `TrainingSet`: samples with what is to come out for them.
+//! `TrainingSet`: samples with their targets.
 
 use crate::network::{InputBatch, NetworkError};
 
-/// What is to come out.
+/// Targets of samples.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrainingTargets {
-    /// The class of each sample, or of each place of its sequence.
+    /// Class label of each sample, or of each position of its sequence.
     Classes(Vec<usize>),
-    /// As many numbers as come out.
+    /// One value per output of the network.
     Values(Vec<f32>),
 }
 
@@ -20,7 +20,7 @@ impl TrainingTargets {
     }
 }
 
-/// Samples with what is to come out for them.
+/// Samples with their targets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingSet {
     inputs: InputBatch,
@@ -28,15 +28,15 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// Samples with their targets, in the same order.
+    /// Creates a set of samples with their targets, in the same order.
     ///
     /// # Errors
-    /// [`NetworkError::Targets`] if there are not as many for each sample, [`NetworkError::NonFiniteInput`] for a target
-    /// that is not finite.
+    /// Returns [`NetworkError::Targets`] if the number of targets is not a multiple of the number of samples,
+    /// [`NetworkError::NonFiniteInput`] for a target that is not finite.
     pub fn new(inputs: InputBatch, targets: TrainingTargets) -> Result<Self, NetworkError> {
         if targets.len() == 0 || !targets.len().is_multiple_of(inputs.count()) {
             let (wanted, found) = (inputs.count(), targets.len());
-            return Err(NetworkError::Targets { what: "targets for each sample", wanted, found });
+            return Err(NetworkError::Targets { what: "number of targets must be a multiple of", wanted, found });
         }
         if let TrainingTargets::Values(values) = &targets
             && let Some(at) = values.iter().position(|value| !value.is_finite())
@@ -47,28 +47,28 @@ impl TrainingSet {
         Ok(Self { inputs, targets })
     }
 
-    /// The samples.
+    /// Returns the samples.
     #[must_use]
     pub const fn inputs(&self) -> &InputBatch {
         &self.inputs
     }
 
-    /// What is to come out.
+    /// Returns the targets.
     #[must_use]
     pub const fn targets(&self) -> &TrainingTargets {
         &self.targets
     }
 
-    /// How many samples there are.
+    /// Returns the number of samples.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.inputs.count()
     }
 
-    /// Some of the samples, in the order of `indices`.
+    /// Copies the samples at `indices`, in that order.
     ///
     /// # Errors
-    /// As [`InputBatch::pick`].
+    /// Same as [`InputBatch::pick`].
     pub fn pick(&self, indices: &[usize]) -> Result<Self, NetworkError> {
         let each = self.targets.len() / self.count();
         let inputs = self.inputs.pick(indices)?;
@@ -80,10 +80,10 @@ impl TrainingSet {
         Ok(Self { inputs, targets })
     }
 
-    /// The first `count` samples and the others.
+    /// Splits into the first `count` samples and the rest.
     ///
     /// # Errors
-    /// [`NetworkError::EmptyBatch`] if either would be empty.
+    /// Returns [`NetworkError::EmptyBatch`] if either part would be empty.
     pub fn split(&self, count: usize) -> Result<(Self, Self), NetworkError> {
         let indices: Vec<usize> = (0..self.count()).collect();
         let (first, rest) = indices.split_at_checked(count).ok_or(NetworkError::EmptyBatch)?;

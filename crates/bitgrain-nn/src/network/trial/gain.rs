@@ -1,4 +1,4 @@
-//! `Gain`: what a calibration pass is worth for a format.
+//! `Gain`: effect of a calibration pass on a format.
 
 use bitgrain_codec::weight::WeightFormat;
 use serde::Serialize;
@@ -8,32 +8,33 @@ use crate::network::observe::Observations;
 use crate::network::train::{LossFunction, TrainingSet, evaluate};
 use crate::network::{Network, NetworkError, compare_networks};
 
-/// A format without and with what a calibration pass saw.
+/// Results of a format without and with calibration data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gain {
-    /// The format, with its calibration where that is not the usual one.
+    /// Format, with its calibration if that is not the default.
     pub format: String,
-    /// Every column counts alike.
+    /// Without calibration data.
     pub plain: Outcome,
-    /// Scales are searched for by how large the inputs of each column are.
+    /// With importances: scales minimize the error weighted by the mean square of each column's input.
     pub importance: Outcome,
-    /// What a weight loses, those behind it make up for.
+    /// With error feedback: later weights of a row compensate for the rounding errors of earlier ones.
     pub feedback: Outcome,
 }
 
-/// How near a quantized network is to the one at f32.
+/// Distance of a quantized network from the one at f32.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Outcome {
-    /// How far outputs are off, relative to their size.
+    /// Relative RMS error of the outputs.
     pub error: f64,
-    /// The share of right classes, if the targets are classes.
+    /// Share of correct classes, if the targets are classes.
     pub accuracy: Option<f64>,
 }
 
-/// Runs a network in a format over samples: as it comes, with importances, and with feedback.
+/// Runs a network in a format over samples: without calibration data, with importances, and with feedback.
 ///
 /// # Errors
-/// [`NetworkError::Codec`] if mean products were not observed, and what morphing and running bring.
+/// Returns [`NetworkError::Codec`] if mean products were not observed, and the errors of [`Network::morph`] and
+/// [`Network::forward`].
 pub fn gain(
     network: &Network,
     format: WeightFormat,

@@ -1,7 +1,7 @@
-//! Trials of weight formats: a network morphed, saved, loaded and run in each, and the gain of a calibration pass.
+//! Trials of weight formats: quantizes, saves, loads and runs a network in each, and measures the effect of calibration.
 //!
-//! Kept in the library because the guide, the example `digits` and the tour of the command report the same figures;
-//! none of the three can import from another.
+//! Part of the library because the guide, the example `digits` and the `tour` command report the same figures, and none of
+//! them can import from another.
 
 mod gain;
 
@@ -20,52 +20,52 @@ use crate::network::train::{LossFunction, TrainingSet, evaluate};
 use crate::network::{InputBatch, Network, NetworkError, compare_networks};
 pub use gain::{Gain, Outcome, gain};
 
-/// Runs of which the shortest counts.
+/// Number of timed runs, of which the shortest counts.
 const RUNS: usize = 5;
 
-/// Samples that go through alone, at most.
+/// Maximum number of samples that are timed one at a time.
 const ALONE: usize = 64;
 
-/// What a format made of a network.
+/// Results of a network in one format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
-    /// The format, with its calibration where that is not the usual one.
+    /// Format, with its calibration if that is not the default.
     pub format: String,
-    /// Bytes of the weights that it runs on, vectors at f32 among them.
+    /// Size of the active weights in bytes, including vectors at f32.
     pub bytes: usize,
-    /// The same as bits for each weight.
+    /// Size of the active weights in bits per weight.
     pub bits_per_weight: f64,
-    /// Bytes of the file it was saved in.
+    /// Size of the saved file in bytes.
     pub file_bytes: u64,
-    /// How samples come out, in the mean.
+    /// Mean loss.
     pub loss: f64,
-    /// The share of right classes, if the targets are classes.
+    /// Share of correct classes, if the targets are classes.
     pub accuracy: Option<f64>,
-    /// Cosine between what comes out and what comes out at f32, all samples together.
+    /// Cosine similarity of the outputs with those at f32, over all samples.
     pub output_cosine: f64,
-    /// Cosine between the weights it runs on and those at f32.
+    /// Cosine similarity of the active weights with those at f32.
     pub weight_cosine: f64,
-    /// The cosine that the best quantizer with as many levels and one scale reaches on normally distributed weights;
-    /// `None` for floats that need no scale.
+    /// Cosine similarity that the optimal quantizer with the same number of levels and one scale reaches on normally
+    /// distributed weights; `None` for floats that need no scale.
     pub optimum: Option<f64>,
-    /// Seconds for a sample, if all go through together.
+    /// Seconds per sample with all samples in one batch.
     pub seconds: f64,
-    /// Seconds for a sample that goes through alone.
+    /// Seconds per sample with one sample per batch.
     pub seconds_alone: f64,
-    /// Whether the network that was loaded gave the same bits as the one that was saved.
+    /// Whether the loaded network's outputs are bit-identical to those of the saved one.
     pub same_after_loading: bool,
 }
 
-/// Morphs a network to a format, saves it to `file`, loads that and runs it over samples.
+/// Switches a copy of a network to a format, saves it to `file`, loads it again and runs it over samples.
 ///
-/// The network itself is left as it is; `file` is written over.
+/// The network itself is unchanged; `file` is overwritten.
 ///
 /// ```
 /// use bitgrain_codec::weight::DType;
 /// use bitgrain_nn::network::sample::classifier;
 /// use bitgrain_nn::network::train::LossFunction;
 /// use bitgrain_nn::network::trial::trial;
-/// let digits = classifier(2)?; // an epoch or two will do here
+/// let digits = classifier(2)?; // two epochs are enough here
 /// let file = std::env::temp_dir().join("bitgrain-trial.json");
 /// let int8 = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &file)?;
 /// assert!(int8.same_after_loading && int8.output_cosine > 0.999);
@@ -75,7 +75,7 @@ pub struct Trial {
 /// ```
 ///
 /// # Errors
-/// What morphing, saving, loading and running bring.
+/// Returns the errors of switching the format, saving, loading and running the network.
 pub fn trial(
     network: &Network,
     format: WeightFormat,
@@ -115,13 +115,13 @@ pub fn trial(
     })
 }
 
-/// The least relative error as the cosine of what has it.
+/// Converts the smallest possible relative error to a cosine similarity.
 fn optimum(format: WeightFormat) -> Option<f64> {
     let plain = matches!(format, WeightFormat::Scaled(scaled) if scaled.dtype.is_plain());
     (!plain).then(|| (1.0 - format.optimum().powi(2)).sqrt())
 }
 
-/// The shortest of some runs over all batches.
+/// Returns the time of the fastest run over all batches.
 fn seconds(network: &Network, batches: &[InputBatch]) -> Result<f64, NetworkError> {
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
