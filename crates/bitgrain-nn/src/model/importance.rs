@@ -15,8 +15,8 @@ const SUMS: &str = ".in_sum2";
 const COUNTS: &str = ".counts";
 
 impl ImportanceMatrix {
-    /// Reads importances from a GGUF, safetensors or npz file: either `NAME.in_sum2` with `NAME.counts`, as in llama.cpp's
-    /// `imatrix.gguf`, or a plain vector `NAME`.
+    /// Reads importances from a GGUF, safetensors or npz file: either `NAME.in_sum2` with `NAME.counts`, as in
+    /// llama.cpp's `imatrix.gguf`, or a plain vector `NAME`.
     ///
     /// # Errors
     /// Returns [`ModelFileError::ImportanceValue`] for values that are negative or not finite, and the errors of
@@ -40,8 +40,8 @@ impl ImportanceMatrix {
         Ok(Self(all))
     }
 
-    /// Returns the importances for a tensor, if it has any: one per column, or one per column of each of its matrices, as
-    /// for the experts of a mixture-of-experts layer.
+    /// Returns the importances for a tensor, if it has any: one per column, or one per column of each of its matrices,
+    /// as for the experts of a mixture-of-experts layer.
     ///
     /// # Errors
     /// Returns [`ModelFileError::Importance`] if the length matches neither.

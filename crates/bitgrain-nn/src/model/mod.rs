@@ -1,8 +1,8 @@
 //! Model files: open, inspect, quantize, plan mixed precision, compare and report.
 //!
-//! [`ModelFile`] opens GGUF, safetensors (one file, shards, or a Hugging Face folder), npy and npz, and decodes rows of any tensor
-//! to f32. The other modules read tensors through it in pieces of half a megabyte on every core, so peak memory is close to the
-//! size of the largest tensor.
+//! [`ModelFile`] opens GGUF, safetensors (one file, shards, or a Hugging Face folder), npy and npz, and decodes rows of
+//! any tensor to f32. The other modules read tensors through it in pieces of half a megabyte on every core, so peak
+//! memory is close to the size of the largest tensor.
 //!
 //! | module | contents |
 //! |---|---|

@@ -44,8 +44,8 @@ impl InputBatch {
         Ok(Self { values, dims: dims.to_vec(), count, mask: None, types: None })
     }
 
-    /// Sets the mask: one `bool` per position of each sample. Attention and pooling ignore masked-out (`false`) positions, and
-    /// recurrent layers skip them.
+    /// Sets the mask: one `bool` per position of each sample. Attention and pooling ignore masked-out (`false`)
+    /// positions, and recurrent layers skip them.
     ///
     /// # Errors
     /// Returns [`NetworkError::Places`] if the number of positions differs.

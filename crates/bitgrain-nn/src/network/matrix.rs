@@ -87,8 +87,8 @@ pub fn fidelity(tensor: &QuantizedTensor, original: &[f32]) -> Result<Fidelity, 
     Ok(Fidelity::of(sums, original.len()))
 }
 
-/// Replaces NaN and infinities in rows of `cols` according to `policy`, each row by itself. Returns `None` if all values
-/// are finite or the policy is to reject.
+/// Replaces NaN and infinities in rows of `cols` according to `policy`, each row by itself. Returns `None` if all
+/// values are finite or the policy is to reject.
 #[must_use]
 pub fn cleaned(values: &[f32], cols: usize, policy: NonFinite) -> Option<Vec<f32>> {
     if policy == NonFinite::Reject || check_finite(values).is_ok() {

@@ -114,8 +114,8 @@ impl Network {
     /// Creates a network for samples of shape `input`, with random weights that depend only on the seed.
     ///
     /// # Errors
-    /// Returns [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`] with the layer that does not
-    /// fit.
+    /// Returns [`NetworkError::Shape`], [`NetworkError::Branch`] or [`NetworkError::Setting`] with the layer that does
+    /// not fit.
     pub fn new(input: Shape, layers: Vec<Layer>, seed: u64) -> Result<Self, NetworkError> {
         let plan = LayerPlan::new(input, layers)?;
         let start = |(index, spec): (usize, &ParameterSpec)| spec.start(seed, index);
@@ -123,8 +123,8 @@ impl Network {
         Ok(plan.with(parameters))
     }
 
-    /// Creates a network for samples of shape `input`, with weights from the function `weights`, which gets the name and
-    /// the number of rows and columns of each parameter.
+    /// Creates a network for samples of shape `input`, with weights from the function `weights`, which gets the name
+    /// and the number of rows and columns of each parameter.
     ///
     /// ```
     /// use bitgrain_nn::network::layer::Layer;
@@ -139,7 +139,8 @@ impl Network {
     /// ```
     ///
     /// # Errors
-    /// Same as [`new`](Self::new), the errors of `weights`, [`NetworkError::Count`] and [`NetworkError::NonFiniteWeight`].
+    /// Same as [`new`](Self::new), the errors of `weights`, [`NetworkError::Count`] and
+    /// [`NetworkError::NonFiniteWeight`].
     pub fn with_weights<E: From<NetworkError>>(
         input: Shape,
         layers: Vec<Layer>,
@@ -217,8 +218,8 @@ impl Network {
     /// Computes the outputs, with each parameter in its active format.
     ///
     /// # Errors
-    /// Returns [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and errors of single
-    /// layers: [`NetworkError::Token`], [`NetworkError::TooLong`].
+    /// Returns [`NetworkError::Input`] for samples of another shape, [`NetworkError::NonFiniteInput`], and errors of
+    /// single layers: [`NetworkError::Token`], [`NetworkError::TooLong`].
     pub fn forward(&self, x: &InputBatch) -> Result<InputBatch, NetworkError> {
         self.check(x)?;
         self.plan.chain.forward(x.clone(), &mut Run::new(&self.parameters))
@@ -230,8 +231,8 @@ impl Network {
         self.plan.chain.forward(x.clone(), &mut Run::watched(&self.parameters, watch))
     }
 
-    /// Computes the gradients of the master weights and of the samples. `slopes` maps the outputs to the gradients of the
-    /// loss with respect to the outputs.
+    /// Computes the gradients of the master weights and of the samples. `slopes` maps the outputs to the gradients of
+    /// the loss with respect to the outputs.
     ///
     /// # Errors
     /// Same as [`forward`](Self::forward), and the errors of `slopes`.

@@ -21,8 +21,8 @@ impl Network {
     /// Switches all matrices to `format`; vectors stay at f32. The master weights are kept for training.
     ///
     /// # Errors
-    /// Returns [`NetworkError::Codec`] or [`NetworkError::Overflow`] if weights cannot be quantized; the network is then
-    /// unchanged.
+    /// Returns [`NetworkError::Codec`] or [`NetworkError::Overflow`] if weights cannot be quantized; the network is
+    /// then unchanged.
     pub fn morph(&mut self, format: impl Into<WeightFormat>) -> Result<(), NetworkError> {
         let format = format.into();
         self.morph_with(|_, vector| if vector { DType::Float32.into() } else { format })

@@ -23,8 +23,8 @@ impl Shape {
         Self(dims.iter().map(|dim| Some(*dim)).collect())
     }
 
-    /// Creates the shape of a sequence of variable length whose positions have the dimensions `dims`; with empty `dims`,
-    /// each position is a number.
+    /// Creates the shape of a sequence of variable length whose positions have the dimensions `dims`; with empty
+    /// `dims`, each position is a number.
     #[must_use]
     pub fn sequence(dims: &[usize]) -> Self {
         Self([None].into_iter().chain(dims.iter().map(|dim| Some(*dim))).collect())

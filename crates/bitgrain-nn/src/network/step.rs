@@ -129,7 +129,8 @@ impl<'a> Back<'a> {
         &mut self.gradients[id.0]
     }
 
-    /// Reverses [`Run::product`]: maps gradients of the output to gradients of `x`, and accumulates those of the weights.
+    /// Reverses [`Run::product`]: maps gradients of the output to gradients of `x`, and accumulates those of the
+    /// weights.
     pub(crate) fn product(&mut self, id: Id, x: &[f32], dy: &[f32]) -> Vec<f32> {
         let (rows, cols) = self.parameters[id.0].store().shape();
         matmul::columns_by_columns(dy, x, rows, cols, &mut self.gradients[id.0]);

@@ -225,11 +225,14 @@ fn what_is_wrong_is_named() {
     assert!(matches!(read("bitgrain network", "something"), Err(NetworkFileError::NotANetwork { .. })));
     assert!(matches!(read("\"version\": 1", "\"version\": 3"), Err(NetworkFileError::Version { found: 3 })));
     let kind = read("\"kind\": \"dense\"", "\"kind\": \"capsule\"").expect_err("unknown");
-    assert_eq!(kind.to_string(), "layer 0 is of the kind `capsule`, which is not known");
+    assert_eq!(kind.to_string(), "layer 0: unknown kind `capsule`");
     assert!(matches!(read("\"outputs\": 6", "\"outputs\": \"six\""), Err(NetworkFileError::Layer { .. })));
     assert!(matches!(read("\"outputs\": 6", "\"output\": 6"), Err(NetworkFileError::Layer { .. })));
     let shape = read("\"outputs\": 6", "\"outputs\": 5").expect_err("other rows");
-    assert_eq!(shape.to_string(), "parameter 0 should be `0.weight`, 5 rows of 32 and is `0.weight`, 6 rows of 32");
+    assert_eq!(
+        shape.to_string(),
+        "parameter 0 (0-based): expected `0.weight`, 5 rows of 32, found `0.weight`, 6 rows of 32"
+    );
     let huge = read("\"outputs\": 6", "\"outputs\": 1000000000000").expect_err("never allocated");
     assert!(matches!(huge, NetworkFileError::Parameter { .. }), "{huge}");
     assert!(matches!(read("\"active\": \"float32\"", "\"active\": \"int3\""), Err(NetworkFileError::Format { .. })));

@@ -47,8 +47,8 @@ impl<'a> Job<'a> {
         Ok(job)
     }
 
-    /// Computes the grid that all of the tensor's weights share: from their range, piece by piece, if the range is enough,
-    /// else from all values at once.
+    /// Computes the grid that all of the tensor's weights share: from their range, piece by piece, if the range is
+    /// enough, else from all values at once.
     fn tensor_grid(&self) -> Result<Option<Grid>, ModelFileError> {
         if self.format.tensor_grid_of_range(0.0, 0.0).is_some() {
             let runs = pieces::runs(&self.rows);
@@ -186,7 +186,8 @@ struct Place {
     codes: u64,
     scales: u64,
     zeros: u64,
-    /// Whether the tensor has a single scale. Every piece then carries the same one, and all write it to the same offset.
+    /// Whether the tensor has a single scale. Every piece then carries the same one, and all write it to the same
+    /// offset.
     shared: bool,
 }
 

@@ -8,8 +8,8 @@ use super::encode::measure;
 use super::target::is_held;
 use crate::model::{Container, ModelFileError, ModelTensor, TensorEncoding};
 
-/// Chooses the format with the least measured error among [`WeightFormat::fallbacks`] that the container can hold. Without
-/// any, chooses float16, or float32 if weights overflow float16.
+/// Chooses the format with the least measured error among [`WeightFormat::fallbacks`] that the container can hold.
+/// Without any, chooses float16, or float32 if weights overflow float16.
 pub(crate) fn fallback(
     tensor: &ModelTensor,
     wanted: WeightFormat,

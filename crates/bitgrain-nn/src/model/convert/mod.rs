@@ -34,8 +34,9 @@ pub struct Conversion {
     pub tensors: Vec<Converted>,
     /// Figures over all quantized weights, each counted once.
     pub overall: Figures,
-    /// Relative RMS error of the quantized tensors: each relative to its own weights, averaged by the number of weights.
-    /// Plans use this figure, because an absolute error that is small for large weights can be large for small ones.
+    /// Relative RMS error of the quantized tensors: each relative to its own weights, averaged by the number of
+    /// weights. Plans use this figure, because an absolute error that is small for large weights can be large for small
+    /// ones.
     pub tensor_rmse: f64,
     /// Size of the input's tensors in bytes.
     pub bytes_before: u64,
@@ -68,14 +69,14 @@ pub struct Converted {
 
 /// Writes `model` to `out` in the formats of `recipe`. The output appears atomically, once it is complete.
 ///
-/// Integers are copied, and so are tensors of fewer than two dimensions unless a rule of the recipe matches them. A tensor
-/// whose rows are not whole blocks of its format gets the nearest format that fits, with a remark in the report.
+/// Integers are copied, and so are tensors of fewer than two dimensions unless a rule of the recipe matches them. A
+/// tensor whose rows are not whole blocks of its format gets the nearest format that fits, with a remark in the report.
 ///
 /// # Errors
 /// Returns [`ModelFileError::SameFile`] and [`ModelFileError::OutputName`] for an unsuitable output path,
-/// [`ModelFileError::Container`] for formats that the output cannot hold, [`ModelFileError::Codec`] for values that are not
-/// finite, [`ModelFileError::Overflow`] for values out of range, [`ModelFileError::Interrupted`] if `progress` cancels,
-/// and I/O errors.
+/// [`ModelFileError::Container`] for formats that the output cannot hold, [`ModelFileError::Codec`] for values that are
+/// not finite, [`ModelFileError::Overflow`] for values out of range, [`ModelFileError::Interrupted`] if `progress`
+/// cancels, and I/O errors.
 pub fn quantize(
     model: &ModelFile,
     out: &Path,

@@ -130,9 +130,9 @@ impl FormatOptions {
     /// ```
     ///
     /// # Errors
-    /// Returns [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`] for conflicting options,
-    /// [`FormatOptionsError::Codec`] for an unknown name or a group length that is not a multiple of 8. An option without
-    /// effect is not an error here: see [`refuse_unused`](Self::refuse_unused).
+    /// Returns [`FormatOptionsError::Contradiction`] and [`FormatOptionsError::GroupWithScale`] for conflicting
+    /// options, [`FormatOptionsError::Codec`] for an unknown name or a group length that is not a multiple of 8. An
+    /// option without effect is not an error here: see [`refuse_unused`](Self::refuse_unused).
     pub fn resolve(&self, name: &str) -> Result<Resolved, FormatOptionsError> {
         self.resolved(name, false)
     }

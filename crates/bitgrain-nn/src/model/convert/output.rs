@@ -28,8 +28,8 @@ struct Shard {
 }
 
 impl OutputFile {
-    /// Lays out the files and writes their headers. If `path` names an index, a safetensors model is split into shards of
-    /// at most `shard_bytes`.
+    /// Lays out the files and writes their headers. If `path` names an index, a safetensors model is split into shards
+    /// of at most `shard_bytes`.
     pub(crate) fn create(
         path: &Path,
         container: Container,

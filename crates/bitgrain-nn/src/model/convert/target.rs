@@ -46,7 +46,8 @@ pub(crate) fn target(tensor: &ModelTensor, container: Container, recipe: &Recipe
     Ok(Target::encoded(instead, Some(remark)))
 }
 
-/// Returns the tensor's own encoding, or the smallest plain float that represents it exactly if the container cannot hold it.
+/// Returns the tensor's own encoding, or the smallest plain float that represents it exactly if the container cannot
+/// hold it.
 fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileError> {
     let as_is = Target { storage: tensor.storage.clone(), encode: None, remark: None };
     let TensorEncoding::Weights(format) = tensor.storage else {

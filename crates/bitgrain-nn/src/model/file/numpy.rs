@@ -29,8 +29,8 @@ pub(crate) fn read_npy(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTens
     Ok((ModelMetadata { version: Some(header.version.into()), ..ModelMetadata::default() }, vec![tensor]))
 }
 
-/// Reads the arrays of an npz file and verifies their checksums. Stored members stay in the file; compressed members are
-/// decompressed into memory.
+/// Reads the arrays of an npz file and verifies their checksums. Stored members stay in the file; compressed members
+/// are decompressed into memory.
 pub(crate) fn read_npz(file: MappedFile) -> Result<(ModelMetadata, Vec<ModelTensor>), ModelFileError> {
     /// Maximum compression ratio of Deflate. A member that claims more is corrupt or a decompression bomb.
     const MOST: u64 = 1032;

@@ -71,8 +71,8 @@ impl ModelFile {
     /// The file is memory-mapped: no other process may modify or truncate it while the model is in use.
     ///
     /// # Errors
-    /// Returns [`ModelFileError::Io`], [`ModelFileError::NotAModel`], [`ModelFileError::NoWeights`], or the error of the
-    /// container's parser.
+    /// Returns [`ModelFileError::Io`], [`ModelFileError::NotAModel`], [`ModelFileError::NoWeights`], or the error of
+    /// the container's parser.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let path = path.as_ref();
         let weights = if path.is_dir() { folder::weights(path)? } else { path.to_owned() };
@@ -96,8 +96,8 @@ impl ModelFile {
         Ok(Self { path: weights, container, ..Self::of(tensors, metadata) })
     }
 
-    /// Creates a model from tensors in memory, as if read from a safetensors file. If several tensors have the same name,
-    /// lookups by name return the first.
+    /// Creates a model from tensors in memory, as if read from a safetensors file. If several tensors have the same
+    /// name, lookups by name return the first.
     #[must_use]
     pub fn of(tensors: Vec<ModelTensor>, metadata: ModelMetadata) -> Self {
         let mut places = HashMap::with_capacity(tensors.len());

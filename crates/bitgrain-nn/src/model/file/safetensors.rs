@@ -83,8 +83,8 @@ struct Strings {
 }
 
 impl Strings {
-    /// Adds an entry of the shard `stem`. Equal entries of several shards are merged. If shards disagree, the first keeps
-    /// the key and later ones append the shard's name to it, so that no value is lost.
+    /// Adds an entry of the shard `stem`. Equal entries of several shards are merged. If shards disagree, the first
+    /// keeps the key and later ones append the shard's name to it, so that no value is lost.
     fn add(&mut self, mut key: String, value: String, stem: &str) {
         loop {
             match self.places.entry(key) {
@@ -149,7 +149,8 @@ fn annotate(path: &Path, note: &str, tensors: Vec<ModelTensor>) -> Result<Vec<Mo
 }
 
 fn sizes_of(tensor: &ModelTensor, format: WeightFormat) -> Option<Sizes> {
-    // Skip zeros: a dimension of 0 would hide an overflow of the others, and rows and columns are products of some of them.
+    // Skip zeros: a dimension of 0 would hide an overflow of the others, and rows and columns are products of some of
+    // them.
     let mut dims = tensor.shape.iter().filter(|dim| **dim > 0);
     let elements = dims.try_fold(1_u64, |product, dim| product.checked_mul(*dim))?;
     usize::try_from(elements).ok()?;

@@ -1,8 +1,8 @@
 //! Trade-off between size and error: the lower convex hull of all choices.
 //!
-//! The offers on a tensor's own hull form steps, each saving less error per byte than the one before. Taking the steps of
-//! all tensors in the order of their savings passes only through optimal points: no other choice of offers with as many
-//! bytes has less error.
+//! The offers on a tensor's own hull form steps, each saving less error per byte than the one before. Taking the steps
+//! of all tensors in the order of their savings passes only through optimal points: no other choice of offers with as
+//! many bytes has less error.
 
 use super::{Choices, Offer};
 

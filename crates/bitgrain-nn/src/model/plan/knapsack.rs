@@ -1,8 +1,8 @@
 //! Chooses one offer per tensor within a limit: the multiple-choice knapsack problem, by dynamic programming.
 //!
-//! Bytes are counted in units of their greatest common divisor, which is large because matrix dimensions are round numbers;
-//! the solution is then optimal. If that needs too many steps, and for errors, costs are rounded up to one of [`STEPS`], so
-//! that the limit always holds; the slack from rounding is then spent greedily, one tensor at a time.
+//! Bytes are counted in units of their greatest common divisor, which is large because matrix dimensions are round
+//! numbers; the solution is then optimal. If that needs too many steps, and for errors, costs are rounded up to one of
+//! [`STEPS`], so that the limit always holds; the slack from rounding is then spent greedily, one tensor at a time.
 
 use super::{Choices, Offer};
 

@@ -85,7 +85,8 @@ pub fn candidates(container: Container) -> Vec<WeightFormat> {
 /// Plans the weight matrices that no rule of `recipe` matches, for a file of the kind `container`.
 ///
 /// # Errors
-/// Returns [`ModelFileError::BudgetTooSmall`] or [`ModelFileError::ErrorTooSmall`] for a goal out of reach, and I/O errors.
+/// Returns [`ModelFileError::BudgetTooSmall`] or [`ModelFileError::ErrorTooSmall`] for a goal out of reach, and I/O
+/// errors.
 pub fn plan(
     model: &ModelFile,
     container: Container,
@@ -197,7 +198,8 @@ impl PrecisionPlan {
     /// Reads a saved plan.
     ///
     /// # Errors
-    /// Returns [`ModelFileError::Io`] if the file cannot be read and [`ModelFileError::Plan`] if it is not a valid plan.
+    /// Returns [`ModelFileError::Io`] if the file cannot be read and [`ModelFileError::Plan`] if it is not a valid
+    /// plan.
     pub fn load(path: &Path) -> Result<Self, ModelFileError> {
         let text = std::fs::read(path).map_err(ModelFileError::io(path))?;
         let wrong = |reason| ModelFileError::Plan { path: path.to_owned(), reason };

@@ -1,7 +1,7 @@
 //! A comparison as a self-contained HTML page, with its styles, drawings and script inline.
 //!
-//! The page can be archived, mailed and printed. It loads no external resources, follows the reader's light or dark color
-//! scheme, and is complete without the script, which only sorts and filters.
+//! The page can be archived, mailed and printed. It loads no external resources, follows the reader's light or dark
+//! color scheme, and is complete without the script, which only sorts and filters.
 
 mod bars;
 mod headline;

@@ -28,8 +28,8 @@ pub(super) fn section(rows: &[Row], palette: &Palette) -> Markup {
         section {
             h2 { "All tensors" }
             p class="note" {
-                "Optimum: the optimal quantizer with the same number of levels and one scale, on normally distributed weights. \
-                 Limit: the upper bound for any code with the same bits per weight."
+                "Optimum: the optimal quantizer with the same number of levels and one scale, on normally distributed \
+                 weights. Limit: the upper bound for any code with the same bits per weight."
             }
             p id="filter" hidden {
                 input type="search" placeholder="filter by name" aria-label="filter by name";

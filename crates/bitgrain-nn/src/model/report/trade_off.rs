@@ -43,8 +43,8 @@ fn measured(comparison: &ModelComparison, plan: &PrecisionPlan, candidates: &[We
             p class="note" { "No curve: the model has no weight matrices to plan." }
         } @else {
             p class="note" {
-                "Error of the first model at other sizes, if each weight matrix gets the format that saves the most error \
-                 per byte, measured in "
+                "Error of the first model at other sizes, if each weight matrix gets the format that saves the most \
+                 error per byte, measured in "
                 (names.join(", ")) ". The error of each matrix is relative to its own values."
             }
             (drawing(&drawn, here))

@@ -1,4 +1,4 @@
-//! A BERT as layers of a [`Network`], with the weights of a Hugging Face file (Devlin and others 2018).
+//! BERT (Devlin et al. 2018) as layers of a [`Network`], with the weights of a Hugging Face file.
 
 use bitgrain_codec::weight::DType;
 
@@ -9,21 +9,21 @@ use crate::network::parameter::{Parameter, ParameterSpec};
 use crate::network::{LayerPlan, Network, NetworkError, Shape};
 use crate::{ModelFile, WeightStore};
 
-/// Layers before the first block: words, positions, a norm.
+/// Number of layers before the first block: word embeddings, positions, a norm.
 const BEFORE: usize = 3;
 
-/// Layers of a block: attention and a norm, the inner layer and a norm.
+/// Number of layers per block: attention and a norm, the feed-forward branch and a norm.
 const BLOCK: usize = 4;
 
-/// The network, from the tensors of `model`.
+/// Builds the network from the tensors of `model`.
 pub(super) fn network(config: &Config, model: &ModelFile) -> Result<Network, EmbedError> {
-    // A number from a file: each block has tensors of its own.
+    // The number comes from a file: bound it before building layers. Each block has tensors of its own.
     if config.layers > model.tensors().len() {
-        let (found, known) = (config.layers, "as many as there are tensors for");
+        let (found, known) = (config.layers, "at most one layer per tensor");
         return Err(EmbedError::unsupported(model.path(), "num_hidden_layers", found, known));
     }
     let plan = LayerPlan::new(Shape::sequence(&[]), layers(config))?;
-    // Models that were trained with a head call the part below it `bert`.
+    // Models that were trained with a head prefix the encoder's tensors with `bert.`.
     let prefix = if model.tensor("bert.embeddings.word_embeddings.weight").is_ok() { "bert." } else { "" };
     let parameters: Vec<Parameter> =
         plan.parameters.iter().map(|spec| parameter(spec, prefix, model)).collect::<Result<_, _>>()?;
@@ -50,7 +50,7 @@ fn layers(config: &Config) -> Vec<Layer> {
     layers
 }
 
-/// One parameter with its weights, in the shape that the plan has for it.
+/// Loads one parameter and checks its shape against the plan.
 fn parameter(spec: &ParameterSpec, prefix: &str, model: &ModelFile) -> Result<Parameter, EmbedError> {
     let tensor = model.tensor(&format!("{prefix}{}", tensor_name(&spec.name)))?;
     let (rows, cols) = (spec.rows as u64, spec.cols as u64);
@@ -63,7 +63,7 @@ fn parameter(spec: &ParameterSpec, prefix: &str, model: &ModelFile) -> Result<Pa
     Ok(Parameter::new(spec, store, DType::Float32.into()))
 }
 
-/// What Hugging Face calls the parameter `name` of a network of these [`layers`].
+/// Returns Hugging Face's name of the parameter `name` of a network of these [`layers`].
 fn tensor_name(name: &str) -> String {
     let (layer, part) = name.split_once('.').unwrap_or((name, ""));
     let layer: usize = layer.parse().unwrap_or(0);
@@ -74,7 +74,7 @@ fn tensor_name(name: &str) -> String {
         (2, part) => format!("embeddings.LayerNorm.{part}"),
         (layer, part) => {
             let (block, at) = ((layer - BEFORE) / BLOCK, (layer - BEFORE) % BLOCK);
-            // Within a branch, which layer of it.
+            // Within a branch, the part starts with the index of the inner layer.
             let (inner, end) = part.split_once('.').unwrap_or(("", part));
             let rest = match (at, inner) {
                 (0, _) => match end.split_once('.') {

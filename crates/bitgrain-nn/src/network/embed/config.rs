@@ -1,4 +1,4 @@
-//! `Config`: what the JSON files of a Hugging Face folder say about a BERT.
+//! `Config`: architecture of a BERT, from the JSON files of a Hugging Face folder.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::EmbedError;
 use crate::network::layer::{Curve, Pooling};
 
-/// `config.json`, as far as it concerns the forward pass.
+/// The fields of `config.json` that affect the forward pass.
 #[derive(Debug, Clone, Deserialize)]
 struct BertJson {
     model_type: String,
@@ -60,7 +60,7 @@ fn absolute() -> String {
     "absolute".to_owned()
 }
 
-/// What a BERT is made of.
+/// Architecture of a BERT.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Config {
     pub(super) hidden: usize,
@@ -73,12 +73,13 @@ pub(super) struct Config {
     pub(super) epsilon: f32,
     pub(super) curve: Curve,
     pub(super) pooling: Pooling,
-    /// Tokens of a text that are looked at, with those at its ends.
+    /// Maximum number of tokens per text, including the special tokens at both ends.
     pub(super) longest: usize,
 }
 
 impl Config {
-    /// Reads `config.json`; how sentences are cut and pooled if the folder says so, else 512 tokens and their mean.
+    /// Reads `config.json` and, if present, the files that set the maximum length and the pooling; the defaults are 512
+    /// tokens and the mean.
     pub(super) fn read(folder: &Path) -> Result<Self, EmbedError> {
         let path = folder.join("config.json");
         let bert: BertJson = read(&path)?;
@@ -103,7 +104,7 @@ impl Config {
         let asked = sentence.and_then(|sentence| sentence.max_seq_length);
         let longest = asked.unwrap_or(bert.max_position_embeddings).min(bert.max_position_embeddings);
         if longest < 2 {
-            return Err(EmbedError::unsupported(&path, "max_position_embeddings", longest, "2 and more"));
+            return Err(EmbedError::unsupported(&path, "max_position_embeddings", longest, "at least 2"));
         }
         Ok(Self {
             hidden: bert.hidden_size,
@@ -127,17 +128,17 @@ fn pooling(folder: &Path) -> Result<Pooling, EmbedError> {
         None => Ok(Pooling::Mean),
         Some(PoolingJson { pooling_mode_mean_tokens: true, pooling_mode_cls_token: false }) => Ok(Pooling::Mean),
         Some(PoolingJson { pooling_mode_mean_tokens: false, pooling_mode_cls_token: true }) => Ok(Pooling::First),
-        Some(_) => Err(EmbedError::unsupported(&path, "pooling_mode", "another one", "mean_tokens or cls_token")),
+        Some(_) => Err(EmbedError::unsupported(&path, "pooling_mode", "another mode", "mean_tokens or cls_token")),
     }
 }
 
-/// A JSON file that must be there.
+/// Reads a JSON file.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, EmbedError> {
     let bytes = fs::read(path).map_err(EmbedError::io(path))?;
     serde_json::from_slice(&bytes).map_err(EmbedError::json(path))
 }
 
-/// A JSON file that may be there.
+/// Reads a JSON file, or returns `None` if it does not exist.
 pub(super) fn read_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, EmbedError> {
     if path.is_file() { read(path).map(Some) } else { Ok(None) }
 }

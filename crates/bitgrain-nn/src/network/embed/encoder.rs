@@ -1,4 +1,4 @@
-//! `SentenceEncoder`: a tokenizer and a network; texts go in, unit vectors come out.
+//! `SentenceEncoder`: a tokenizer and a network that map sentences to unit vectors.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use crate::ModelFile;
 use crate::network::observe::{Observer, observe, observe_products};
 use crate::network::{InputBatch, Network};
 
-/// Texts that run through the network together.
+/// Number of sentences per forward pass.
 const TOGETHER: usize = 32;
 
-/// A BERT that turns sentences into vectors of length one, such that like sentences have a large scalar product.
+/// A BERT that maps sentences to unit vectors; similar sentences have a large dot product.
 ///
 /// ```no_run
 /// use bitgrain_nn::network::embed::SentenceEncoder;
 /// let mut encoder = SentenceEncoder::open("all-MiniLM-L6-v2")?;
 /// encoder.morph(bitgrain_codec::weight::DType::Int8)?;
 /// let vectors = encoder.embed(&["A man plays the guitar.", "Someone makes music."])?;
-/// let likeness: f32 = vectors[0].iter().zip(&vectors[1]).map(|(a, b)| a * b).sum();
+/// let similarity: f32 = vectors[0].iter().zip(&vectors[1]).map(|(a, b)| a * b).sum();
 /// # Ok::<(), bitgrain_nn::network::embed::EmbedError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -32,11 +32,11 @@ pub struct SentenceEncoder {
 }
 
 impl SentenceEncoder {
-    /// Reads a Hugging Face folder: `config.json`, the weights as `model.safetensors` (or shards), `tokenizer.json` or
-    /// `vocab.txt`; and, if there, `sentence_bert_config.json` and `1_Pooling/config.json`.
+    /// Opens a Hugging Face folder with `config.json`, the weights as `model.safetensors` (or shards), `tokenizer.json`
+    /// or `vocab.txt`, and optionally `sentence_bert_config.json` and `1_Pooling/config.json`.
     ///
     /// # Errors
-    /// [`EmbedError`] for what is missing, has another shape or belongs to another kind of model.
+    /// Returns an [`EmbedError`] for missing files, tensors of another shape and other kinds of models.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EmbedError> {
         let folder = folder.as_ref();
         let config = Config::read(folder)?;
@@ -50,54 +50,54 @@ impl SentenceEncoder {
         Ok(Self { tokenizer, network, longest: config.longest, pad })
     }
 
-    /// Makes every matrix run in that format; norms and biases stay at f32.
+    /// Switches all matrices to `format`; norms and biases stay at f32.
     ///
     /// # Errors
-    /// [`EmbedError::Network`]; then nothing is changed.
+    /// Returns [`EmbedError::Network`] if weights cannot be quantized; the encoder is then unchanged.
     pub fn morph(&mut self, format: impl Into<WeightFormat>) -> Result<(), EmbedError> {
         Ok(self.network.morph(format)?)
     }
 
-    /// Keeps the weights in their formats only and frees the f32 values that they were made from. The vectors stay the
-    /// same; another format is then made from what the codes stand for.
+    /// Drops the f32 values that quantized weights were made from. The vectors do not change; switching to another
+    /// format later starts from the decoded weights.
     ///
     /// # Errors
-    /// [`EmbedError::Network`]; then nothing is changed.
+    /// Returns [`EmbedError::Network`] if weights cannot be quantized; the encoder is then unchanged.
     pub fn freeze(&mut self) -> Result<(), EmbedError> {
         Ok(self.network.freeze()?)
     }
 
-    /// Bytes of all weights in memory, the f32 values they were made from included.
+    /// Returns the size in bytes of all weights in memory, including the f32 values they were made from.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.network.memory().iter().map(|copy| copy.bytes).sum()
     }
 
-    /// Embeds texts to learn how large the inputs of every matrix are, and has scales searched for with that: see
-    /// [`Observations::apply`](crate::network::observe::Observations::apply). Matrices keep their formats, and are quantized anew.
+    /// Embeds sentences to measure the inputs of each matrix, and quantizes the matrices again, in the same formats,
+    /// with the importances found: see [`Observations::apply`](crate::network::observe::Observations::apply).
     ///
     /// # Errors
-    /// [`EmbedError::Network`], also without texts; then nothing is changed.
+    /// Returns [`EmbedError::Network`], for example without sentences; the encoder is then unchanged.
     pub fn calibrate<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
         let seen = observe(&self.network, &self.batches(texts)?, Observer::MinMax)?;
         Ok(seen.apply(&mut self.network)?)
     }
 
-    /// Embeds texts to learn how the inputs of every matrix go together, and has weights rounded with that so that they
-    /// make up for each other's errors: see [`Observations::apply_feedback`](crate::network::observe::Observations::apply_feedback). Takes seconds for a small model, and for
-    /// each matrix memory for a number for every pair of its columns.
+    /// Embeds sentences to measure the correlations of each matrix's inputs, and quantizes the matrices again with
+    /// error feedback: see [`Observations::apply_feedback`](crate::network::observe::Observations::apply_feedback).
+    /// Takes seconds for a small model, and for each matrix memory quadratic in its columns.
     ///
     /// # Errors
-    /// As [`calibrate`](Self::calibrate).
+    /// Same as [`calibrate`](Self::calibrate).
     pub fn calibrate_feedback<T: AsRef<str>>(&mut self, texts: &[T]) -> Result<(), EmbedError> {
         let seen = observe_products(&self.network, &self.batches(texts)?, Observer::MinMax)?;
         Ok(seen.apply_feedback(&mut self.network)?)
     }
 
-    /// A vector of length one for each text. Texts beyond [`longest`](Self::longest) tokens are cut there.
+    /// Returns a unit vector for each sentence. Sentences are truncated after [`longest`](Self::longest) tokens.
     ///
     /// # Errors
-    /// [`EmbedError::Network`] if numbers overflow on the way.
+    /// Returns [`EmbedError::Network`] if values overflow.
     pub fn embed<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let (tokens, order) = self.ordered(texts);
         let mut vectors = vec![Vec::new(); texts.len()];
@@ -110,46 +110,47 @@ impl SentenceEncoder {
         Ok(vectors)
     }
 
-    /// The tokens of a text as the network gets them: between those of its start and its end, cut where it is too long.
+    /// Returns the tokens of a text as the network receives them: between the special tokens for start and end,
+    /// truncated to the maximum length.
     #[must_use]
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         self.tokenizer.encode(text, self.longest)
     }
 
-    /// Numbers of a vector.
+    /// Returns the length of a vector.
     #[must_use]
     pub fn dims(&self) -> usize {
         self.network.output().last().unwrap_or(0)
     }
 
-    /// Tokens of a text that are looked at, with those at its ends.
+    /// Returns the maximum number of tokens per text, including the special tokens at both ends.
     #[must_use]
     pub const fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Its tokenizer.
+    /// Returns the tokenizer.
     #[must_use]
     pub const fn tokenizer(&self) -> &WordPiece {
         &self.tokenizer
     }
 
-    /// Its network, which knows what each parameter takes in memory.
+    /// Returns the network.
     #[must_use]
     pub const fn network(&self) -> &Network {
         &self.network
     }
 
-    /// Bytes of the weights that embedding reads, each in its format.
+    /// Returns the size in bytes of the weights that embedding reads, each in its active format.
     ///
     /// # Errors
-    /// [`EmbedError::Network`].
+    /// Returns [`EmbedError::Network`] if weights cannot be quantized.
     pub fn bytes(&self) -> Result<usize, EmbedError> {
         Ok(self.network.active_bytes()?)
     }
 
-    /// The tokens of texts, and the order in which those of like length follow one another: shorter ones of a batch are
-    /// filled up.
+    /// Returns the tokens of all sentences, and their indices sorted by length: batches of similar length need little
+    /// padding.
     fn ordered<T: AsRef<str>>(&self, texts: &[T]) -> (Vec<Vec<u32>>, Vec<usize>) {
         let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text.as_ref())).collect();
         let mut order: Vec<usize> = (0..tokens.len()).collect();
@@ -162,7 +163,7 @@ impl SentenceEncoder {
         order.chunks(TOGETHER).map(|some| self.batch(&tokens, some)).collect()
     }
 
-    /// Some of the sequences, filled up to the length of the longest, which the mask takes back.
+    /// Pads the sequences at `some` to the length of the longest and masks out the padding.
     fn batch(&self, tokens: &[Vec<u32>], some: &[usize]) -> Result<InputBatch, EmbedError> {
         let sequences = some.iter().map(|at| tokens[*at].as_slice());
         let length = sequences.clone().map(<[u32]>::len).max().unwrap_or(0);
@@ -177,7 +178,7 @@ impl SentenceEncoder {
     }
 }
 
-/// The vector at length one; zeros stay zeros.
+/// Scales a vector to length 1; a zero vector stays zero.
 fn unit(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "at most 1")]

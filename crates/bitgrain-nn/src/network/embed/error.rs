@@ -1,4 +1,4 @@
-//! What can be wrong with a folder that is to embed sentences; each names the file, or the tensor and its shape.
+//! `EmbedError`: errors of sentence encoders. Messages name the file, or the tensor and its shape.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,96 +6,96 @@ use std::path::{Path, PathBuf};
 use crate::ModelFileError;
 use crate::network::NetworkError;
 
-/// Why sentences could not be embedded.
+/// Reason why sentences could not be embedded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// A file of the folder could not be read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A folder without a vocabulary.
-    #[error("{} holds neither tokenizer.json nor vocab.txt", path.display())]
+    #[error("{}: no vocabulary found; expected tokenizer.json or vocab.txt", path.display())]
     NoVocabulary {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// A file that is no JSON, or lacks a setting.
+    /// A file that is not valid JSON or lacks a setting.
     #[error("{}: {source}", path.display())]
     Json {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// A setting that another kind of model has.
-    #[error("{}: `{setting}` is {found}, and only {known} can be read", path.display())]
+    /// A setting of an unsupported kind of model.
+    #[error("{}: unsupported `{setting}` {found}; expected {known}", path.display())]
     Unsupported {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Which setting.
+        /// Name of the setting.
         setting: &'static str,
-        /// What it is.
+        /// Value in the file.
         found: String,
-        /// What it could be.
+        /// Supported values.
         known: &'static str,
     },
-    /// A token that every text needs is not in the vocabulary.
-    #[error("{}: there is no token `{token}`", path.display())]
+    /// A required special token that the vocabulary lacks.
+    #[error("{}: missing token `{token}`", path.display())]
     NoToken {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The token.
         token: String,
     },
-    /// A vocabulary for a larger table of words.
-    #[error("{} has token {id}, and the model has only rows for {rows} tokens", path.display())]
+    /// A vocabulary with more tokens than the embedding table has rows.
+    #[error("{}: token {id} is out of range; the model has {rows} tokens", path.display())]
     VocabularySize {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The largest number of a token.
+        /// Largest token of the vocabulary.
         id: u32,
-        /// Rows of the table.
+        /// Number of rows of the table.
         rows: usize,
     },
-    /// A tensor of another shape than the configuration asks for.
-    #[error("{}: tensor `{tensor}` is {found:?}, and config.json asks for {wanted:?}", path.display())]
+    /// A tensor whose shape does not match the configuration.
+    #[error("{}: tensor `{tensor}` has shape {found:?}; config.json requires {wanted:?}", path.display())]
     TensorShape {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// What it should be.
+        /// Expected shape.
         wanted: Vec<u64>,
-        /// What it is.
+        /// Shape in the file.
         found: Vec<u64>,
     },
-    /// The weights could not be read, or one is missing.
+    /// The weights could not be read, or a tensor is missing.
     #[error(transparent)]
     Model(#[from] ModelFileError),
-    /// The network could not be built, morphed or run.
+    /// The network could not be built, quantized or run.
     #[error(transparent)]
     Network(#[from] NetworkError),
 }
 
 impl EmbedError {
-    /// Wraps what the file system said about `path`.
+    /// Attaches `path` to an I/O error.
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 
-    /// Wraps what the JSON reader said about `path`.
+    /// Attaches `path` to a JSON error.
     pub(super) fn json(path: &Path) -> impl FnOnce(serde_json::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Json { path, source }
     }
 
-    /// That a setting in `path` is one of another kind of model.
+    /// Creates the error for an unsupported setting in `path`.
     pub(super) fn unsupported(
         path: &Path,
         setting: &'static str,

@@ -1,7 +1,8 @@
-//! Sentences to vectors with a BERT from a Hugging Face folder, such as `all-MiniLM-L6-v2`, in any weight format.
+//! Sentence embeddings with a BERT from a Hugging Face folder, such as `all-MiniLM-L6-v2`, in any weight format.
 //!
-//! [`SentenceEncoder`] is a tokenizer and a [`Network`](crate::Network). The tokenizer is written here: BERT's is two
-//! hundred lines, the crate `tokenizers` brings dozens of others for kinds of models that this module does not read.
+//! [`SentenceEncoder`] combines a tokenizer and a [`Network`](crate::Network). The tokenizer is implemented here
+//! because BERT's takes two hundred lines, while the crate `tokenizers` has dozens of dependencies for models that this
+//! module does not read.
 
 mod bert;
 mod config;

@@ -1,17 +1,17 @@
-//! Text as BERT's vocabulary has it: cleaned, Chinese characters apart, without accents, in lower case.
+//! Text normalization of BERT: cleanup, isolated Chinese characters, accent removal, lower case.
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// What is done to a text before it is cut into words.
+/// Normalization before a text is split into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) struct Normalizer {
     #[serde(default = "yes")]
     pub(super) clean_text: bool,
     #[serde(default = "yes")]
     pub(super) handle_chinese_chars: bool,
-    /// As `lowercase` if nothing is said.
+    /// Defaults to `lowercase`.
     pub(super) strip_accents: Option<bool>,
     #[serde(default = "yes")]
     pub(super) lowercase: bool,
@@ -22,14 +22,14 @@ fn yes() -> bool {
 }
 
 impl Default for Normalizer {
-    /// That of the uncased models.
+    /// Returns the settings of the uncased models.
     fn default() -> Self {
         Self { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase: true }
     }
 }
 
 impl Normalizer {
-    /// The text with one kind of space and without what has no place in the vocabulary.
+    /// Normalizes whitespace and drops characters that the vocabulary cannot contain.
     pub(super) fn normalize(self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for c in text.chars() {
@@ -44,15 +44,15 @@ impl Normalizer {
             let accent = |c: &char| c.general_category() == GeneralCategory::NonspacingMark;
             clean = clean.nfd().filter(|c| !accent(c)).collect();
         }
-        // Each character by itself: no final sigma, unlike `str::to_lowercase`.
+        // Lowercase each character by itself: `str::to_lowercase` would turn a final sigma into another letter.
         if self.lowercase { clean.chars().flat_map(char::to_lowercase).collect() } else { clean }
     }
 }
 
-/// Words and single marks, in their order.
+/// Iterates over words and single punctuation marks.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).flat_map(|part| part.split_inclusive(is_mark)).flat_map(|part| {
-        // A mark ends its part: what is before it is a word, if there is something.
+        // `split_inclusive` leaves a mark at the end of its part, after a word that may be empty.
         let mark = part.chars().next_back().filter(|c| is_mark(*c)).map_or(0, char::len_utf8);
         let (word, mark) = part.split_at(part.len() - mark);
         [word, mark].into_iter().filter(|piece| !piece.is_empty())
@@ -63,8 +63,8 @@ fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-/// Control and format characters, private ones, and the sign for broken text. What is not assigned stays, as in Hugging
-/// Face's tokenizers.
+/// Returns whether a character is a control, format or private-use character, or the replacement character. Unassigned
+/// code points stay, as in Hugging Face's tokenizers.
 fn is_dropped(c: char) -> bool {
     use GeneralCategory::{Control, Format, PrivateUse};
     match c {
@@ -74,12 +74,12 @@ fn is_dropped(c: char) -> bool {
     }
 }
 
-/// Punctuation, and every sign of ASCII that is neither a letter nor a digit.
+/// Returns whether a character is punctuation, or an ASCII symbol that is neither a letter nor a digit.
 fn is_mark(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// Characters that are words by themselves, in the ranges that BERT was trained with.
+/// Returns whether a character is a word by itself, in the ranges that BERT was trained with.
 fn is_chinese(c: char) -> bool {
     matches!(
         u32::from(c),

@@ -1,4 +1,4 @@
-//! What is done with vectors of sentences: how alike they are, and a file of them.
+//! Cosine similarity of sentence vectors, and files of vectors.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use bitgrain_formats::npy::f32_header;
 
 use crate::ModelFileError;
 
-/// How alike two vectors are: 1 for the same direction, 0 for vectors that have nothing in common; NaN if one has more
-/// numbers than the other.
+/// Returns the cosine similarity: 1 for the same direction, 0 for orthogonal vectors, NaN for vectors of different
+/// lengths.
 ///
 /// ```
 /// use bitgrain_nn::network::embed::cosine;
@@ -21,7 +21,8 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     Fidelity::measure(a, b).map_or(f64::NAN, |between| between.cosine)
 }
 
-/// Which of the other vectors is most like that at `index`, and how much; `None` if there is no other.
+/// Returns the index of the vector most similar to the one at `index` and their similarity; `None` without another
+/// vector.
 #[must_use]
 pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
     let own = vectors.get(index)?;
@@ -31,10 +32,10 @@ pub fn most_alike(vectors: &[Vec<f32>], index: usize) -> Option<(usize, f64)> {
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// Writes vectors of `dims` numbers as the rows of an npy file, whole or not at all.
+/// Writes vectors of length `dims` as the rows of an npy file, atomically.
 ///
 /// # Errors
-/// [`ModelFileError::Io`].
+/// Returns [`ModelFileError::Io`] if the file cannot be written.
 pub fn save_npy(path: impl AsRef<Path>, vectors: &[Vec<f32>], dims: usize) -> Result<(), ModelFileError> {
     let mut file = f32_header(&[vectors.len() as u64, dims as u64]);
     file.extend(vectors.iter().flatten().flat_map(|value| value.to_le_bytes()));

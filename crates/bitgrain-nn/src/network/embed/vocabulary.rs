@@ -1,4 +1,4 @@
-//! `Vocabulary`: the pieces of words a model knows, by their numbers.
+//! `Vocabulary`: the word pieces of a model and their ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,24 +10,24 @@ use super::config::{read, read_if_there};
 use super::normalize::Normalizer;
 use super::{EmbedError, WordPiece};
 
-/// What `[CLS]` and the others are called if nothing else is said.
+/// Default special tokens.
 pub(super) const SPECIAL: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/// Pieces of words and their numbers.
+/// Word pieces and their ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Vocabulary {
     /// Pieces at the start of a word.
     pub(super) first: HashMap<Box<str>, u32>,
-    /// Pieces after it, without the prefix that files write them with.
+    /// Pieces inside a word, without their prefix (`##`).
     pub(super) further: HashMap<Box<str>, u32>,
-    /// Bytes of the longest piece.
+    /// Length of the longest piece in bytes.
     pub(super) longest: usize,
-    /// The largest number.
+    /// Largest id.
     pub(super) last: u32,
 }
 
 impl Vocabulary {
-    /// Adds a piece as files write it.
+    /// Adds a piece, with the prefix that files write before pieces inside a word.
     pub(super) fn insert(&mut self, piece: &str, prefix: &str, id: u32) {
         self.last = self.last.max(id);
         self.longest = self.longest.max(piece.len());
@@ -38,7 +38,7 @@ impl Vocabulary {
     }
 }
 
-/// `tokenizer.json`, as far as BERT's has it.
+/// The fields of `tokenizer.json` that BERT uses.
 #[derive(Debug, Deserialize)]
 struct TokenizerJson {
     model: ModelJson,
@@ -50,7 +50,7 @@ struct TokenizerJson {
 
 #[derive(Debug, Deserialize)]
 struct ModelJson {
-    // Files of 2021 do not say it.
+    // Missing in files from 2021.
     #[serde(default = "word_piece")]
     r#type: String,
     vocab: HashMap<String, u32>,
@@ -76,7 +76,7 @@ struct AddedJson {
     content: String,
 }
 
-/// `tokenizer_config.json`, beside a `vocab.txt`.
+/// `tokenizer_config.json`, next to a `vocab.txt`.
 #[derive(Debug, Default, Deserialize)]
 struct TokenizerConfigJson {
     do_lower_case: Option<bool>,
@@ -84,7 +84,7 @@ struct TokenizerConfigJson {
     tokenize_chinese_chars: Option<bool>,
 }
 
-/// The tokenizer of a folder: `tokenizer.json` if there is one, else `vocab.txt` with `tokenizer_config.json`.
+/// Reads the tokenizer of a folder: `tokenizer.json` if it exists, else `vocab.txt` with `tokenizer_config.json`.
 pub(super) fn tokenizer(folder: &Path) -> Result<WordPiece, EmbedError> {
     let (json, lines) = (folder.join("tokenizer.json"), folder.join("vocab.txt"));
     if json.is_file() {
@@ -103,10 +103,10 @@ fn from_json(path: &Path) -> Result<WordPiece, EmbedError> {
     }
     let normalizer = file.normalizer.filter(|normalizer| normalizer.r#type == "BertNormalizer");
     let Some(normalizer) = normalizer.map(|normalizer| normalizer.rest) else {
-        return Err(EmbedError::unsupported(path, "normalizer.type", "another one", "\"BertNormalizer\""));
+        return Err(EmbedError::unsupported(path, "normalizer.type", "another type", "\"BertNormalizer\""));
     };
     if file.pre_tokenizer.is_none_or(|before| before.r#type != "BertPreTokenizer") {
-        return Err(EmbedError::unsupported(path, "pre_tokenizer.type", "another one", "\"BertPreTokenizer\""));
+        return Err(EmbedError::unsupported(path, "pre_tokenizer.type", "another type", "\"BertPreTokenizer\""));
     }
     let prefix = file.model.continuing_subword_prefix.unwrap_or_else(|| "##".to_owned());
     let mut vocabulary = Vocabulary::default();

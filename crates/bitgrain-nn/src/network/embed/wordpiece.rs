@@ -1,4 +1,4 @@
-//! `WordPiece`: texts to the numbers of their pieces, as BERT was trained with (Wu and others 2016).
+//! `WordPiece`: the tokenizer of BERT (Wu et al. 2016).
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use super::EmbedError;
 use super::normalize::{Normalizer, words};
 use super::vocabulary::{Vocabulary, tokenizer};
 
-/// BERT's tokenizer: each word is cut into the longest pieces that the vocabulary has.
+/// BERT's tokenizer: splits each word into the longest pieces in the vocabulary.
 #[derive(Debug, Clone)]
 pub struct WordPiece {
     vocabulary: Vocabulary,
     normalizer: Normalizer,
-    /// Tokens that a text may name as they are, such as `[MASK]`.
+    /// Special tokens that may occur verbatim in a text, such as `[MASK]`.
     special: Vec<(String, u32)>,
     unknown: u32,
     start: u32,
     end: u32,
     pad: u32,
-    /// Characters of the longest word that is cut.
+    /// Maximum length in characters of a word that is split; longer words are unknown.
     most: usize,
     path: PathBuf,
 }
@@ -26,8 +26,8 @@ impl WordPiece {
     /// Reads the tokenizer of a Hugging Face folder: `tokenizer.json`, or `vocab.txt` with `tokenizer_config.json`.
     ///
     /// # Errors
-    /// [`EmbedError::NoVocabulary`], [`EmbedError::Io`], [`EmbedError::Json`], [`EmbedError::Unsupported`] for other
-    /// kinds of tokenizers, [`EmbedError::NoToken`].
+    /// Returns [`EmbedError::NoVocabulary`], [`EmbedError::Io`], [`EmbedError::Json`], [`EmbedError::Unsupported`] for
+    /// other kinds of tokenizers, [`EmbedError::NoToken`] for a vocabulary without a required token.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EmbedError> {
         tokenizer(folder.as_ref())
     }
@@ -49,7 +49,7 @@ impl WordPiece {
         Ok(Self { unknown, start, end, pad, vocabulary, normalizer, special, most, path: path.to_owned() })
     }
 
-    /// The numbers of a text's pieces between those of its start and its end, `longest` at most and at least two.
+    /// Returns the ids of a text's pieces between the start and end tokens, truncated to `longest` tokens (at least 2).
     #[must_use]
     pub fn encode(&self, text: &str, longest: usize) -> Vec<u32> {
         let room = longest.max(2) - 1;
@@ -75,25 +75,25 @@ impl WordPiece {
         ids
     }
 
-    /// The number that fills up sequences that are shorter than others.
+    /// Returns the id that pads shorter sequences of a batch.
     #[must_use]
     pub const fn pad(&self) -> u32 {
         self.pad
     }
 
-    /// The largest number there is.
+    /// Returns the largest id.
     #[must_use]
     pub const fn last(&self) -> u32 {
         self.vocabulary.last
     }
 
-    /// The file it was read from.
+    /// Returns the path of the file it was read from.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text up to the first token that is named in it, and that token; of two at one place the longer.
+    /// Returns the text before the first special token in it, and that token; the longest if several start there.
     fn until_special<'a>(&self, text: &'a str) -> (&'a str, Option<&(String, u32)>) {
         let named = self.special.iter().filter(|(name, _)| !name.is_empty());
         let found = named.filter_map(|token| Some((text.find(token.0.as_str())?, token)));
@@ -101,7 +101,7 @@ impl WordPiece {
         first.map_or((text, None), |(at, token)| (&text[..at], Some(token)))
     }
 
-    /// The longest pieces from the left; a word that cannot be cut to its end is unknown as a whole.
+    /// Splits a word greedily into the longest pieces. A word that cannot be split completely is unknown as a whole.
     fn push_word(&self, word: &str, ids: &mut Vec<u32>) {
         let start = ids.len();
         if word.chars().nth(self.most).is_some() {

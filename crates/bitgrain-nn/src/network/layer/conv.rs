@@ -1,7 +1,7 @@
 //! `Conv`: convolution of a signal, an image or a volume.
 //!
-//! All three are computed as a convolution of a volume: a signal has depth and height 1. Windows become rows (im2col), so
-//! that the product is the same as that of a dense layer, including products on codes.
+//! All three are computed as a convolution of a volume: a signal has depth and height 1. Windows become rows (im2col),
+//! so that the product is the same as that of a dense layer, including products on codes.
 
 use serde::{Deserialize, Serialize};
 

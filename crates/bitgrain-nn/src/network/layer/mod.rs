@@ -1,7 +1,7 @@
 //! `Layer`: serializable descriptions of layers.
 //!
-//! A layer stores its settings only; the number of inputs follows from the preceding layer when a network is built. Each
-//! file here holds a layer's settings, its forward pass and its backward pass.
+//! A layer stores its settings only; the number of inputs follows from the preceding layer when a network is built.
+//! Each file here holds a layer's settings, its forward pass and its backward pass.
 
 mod activation;
 mod attention;

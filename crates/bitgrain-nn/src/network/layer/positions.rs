@@ -7,8 +7,8 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// Adds learned vectors to those of a sequence: one per position, and one per token type if there are types. The type is 0
-/// unless the batch sets it.
+/// Adds learned vectors to those of a sequence: one per position, and one per token type if there are types. The type
+/// is 0 unless the batch sets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Positions {

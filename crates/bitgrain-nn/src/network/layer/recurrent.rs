@@ -10,8 +10,8 @@ use crate::network::site::{Id, Site};
 use crate::network::step::{Back, Run, Step};
 use crate::network::{InputBatch, NetworkError};
 
-/// One element of a recurrent layer at one position. It carries `CARRIED` values from position to position; the first is
-/// the state, which is the output and enters the sums of the next position.
+/// One element of a recurrent layer at one position. It carries `CARRIED` values from position to position; the first
+/// is the state, which is the output and enters the sums of the next position.
 pub(super) trait Cell<const GATES: usize, const CARRIED: usize>: Debug + Send + Sync + 'static {
     /// Maps the pre-activations of the gates and the carried values to the activations of the gates and the new carried
     /// values.
@@ -26,8 +26,8 @@ pub(super) trait Cell<const GATES: usize, const CARRIED: usize>: Debug + Send + 
     ) -> ([f32; GATES], [f32; CARRIED]);
 }
 
-/// A recurrent layer of such cells. The rows of its matrices are grouped by gate. Masked-out positions leave the carried
-/// values unchanged.
+/// A recurrent layer of such cells. The rows of its matrices are grouped by gate. Masked-out positions leave the
+/// carried values unchanged.
 #[derive(Debug)]
 pub(super) struct Recurrent<C, const GATES: usize, const CARRIED: usize> {
     input: Id,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rope {
-    /// Base of the frequencies, usually 10,000: pair `i` of a head of length `d` rotates by `base^(-2i/d)` per position.
+    /// Base of the frequencies, usually 10,000: pair `i` of a head of length `d` rotates by `base^(-2i/d)` per
+    /// position.
     pub base: f32,
     /// Pairing of the elements of a head.
     pub pairs: Pairs,
@@ -23,7 +24,8 @@ pub enum Pairs {
 }
 
 impl Rope {
-    /// Rotates the heads in rows of `len`, each row by its position in sequences of `length`; in reverse if `sign` is -1.
+    /// Rotates the heads in rows of `len`, each row by its position in sequences of `length`; in reverse if `sign` is
+    /// -1.
     #[expect(clippy::cast_precision_loss, reason = "positions, and numbers of a head")]
     pub(super) fn turn(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
         let half = head / 2;

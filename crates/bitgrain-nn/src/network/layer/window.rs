@@ -33,8 +33,8 @@ impl Windows {
         self.channels * self.size.iter().product::<usize>()
     }
 
-    /// Calls `each` for each value of each window of a sample, except padding, with its index in the rows of windows and its
-    /// index in the sample.
+    /// Calls `each` for each value of each window of a sample, except padding, with its index in the rows of windows
+    /// and its index in the sample.
     fn walk(&self, mut each: impl FnMut(usize, usize)) {
         let [depths, heights, widths] = self.counts();
         let mut at = 0;

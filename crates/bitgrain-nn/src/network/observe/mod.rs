@@ -1,13 +1,13 @@
 //! Calibration passes: statistics of the inputs of each matrix, and their use in quantization.
 //!
-//! Each column of a matrix is multiplied with one input. The effect of an error in a weight is proportional to that input, so
-//! the mean square of an input is the importance of its column in the search for scales. Errors of correlated inputs also
-//! add up; their mean products (second moments) show which, and weights can then be rounded so that the errors of one
-//! column compensate for those of another.
+//! Each column of a matrix is multiplied with one input. The effect of an error in a weight is proportional to that
+//! input, so the mean square of an input is the importance of its column in the search for scales. Errors of correlated
+//! inputs also add up; their mean products (second moments) show which, and weights can then be rounded so that the
+//! errors of one column compensate for those of another.
 //!
-//! On a digit classifier (256 wide, 4 seeds), importances reduce the relative error of outputs from .035 to .031 with `q4_0`,
-//! from .028 to .024 with `q4_k`, and from .31 to .30 with int2 calibrated by squared error; with `q3_k` it grows from .047
-//! to .052. Feedback reduces it from .040 to .013 with int4 and from .46 to .10 with int2.
+//! On a digit classifier (256 wide, 4 seeds), importances reduce the relative error of outputs from .035 to .031 with
+//! `q4_0`, from .028 to .024 with `q4_k`, and from .31 to .30 with int2 calibrated by squared error; with `q3_k` it
+//! grows from .047 to .052. Feedback reduces it from .040 to .013 with int4 and from .46 to .10 with int2.
 
 mod range;
 
@@ -65,9 +65,9 @@ impl Observations {
         &self.0
     }
 
-    /// Sets the importance of each column of the network's matrices. Existing quantized versions are dropped; new ones use
-    /// the importances if their format searches for scales: llama.cpp's blocks, and dtypes that are calibrated by squared
-    /// error.
+    /// Sets the importance of each column of the network's matrices. Existing quantized versions are dropped; new ones
+    /// use the importances if their format searches for scales: llama.cpp's blocks, and dtypes that are calibrated by
+    /// squared error.
     ///
     /// # Errors
     /// Returns [`NetworkError::NoParameter`] or [`NetworkError::Codec`] if the observations belong to another network,
@@ -76,9 +76,9 @@ impl Observations {
         self.each(network, |one, store| store.set_importance(Some(one.importance())))
     }
 
-    /// Sets the second moments of the matrices' inputs, from [`observe_products`]. New versions in formats with scales per
-    /// group or in blocks are rounded with error feedback: the rounding error of a weight is compensated by the weights to
-    /// its right. The cost per row is quadratic in the number of columns.
+    /// Sets the second moments of the matrices' inputs, from [`observe_products`]. New versions in formats with scales
+    /// per group or in blocks are rounded with error feedback: the rounding error of a weight is compensated by the
+    /// weights to its right. The cost per row is quadratic in the number of columns.
     ///
     /// # Errors
     /// Same as [`apply`](Self::apply), and [`NetworkError::Codec`] if products were not observed.
@@ -121,13 +121,14 @@ impl Observations {
 /// ```
 ///
 /// # Errors
-/// Returns [`NetworkError::EmptyBatch`] without batches, [`NetworkError::Training`] for an observer out of range, and the
-/// errors of [`Network::forward`].
+/// Returns [`NetworkError::EmptyBatch`] without batches, [`NetworkError::Training`] for an observer out of range, and
+/// the errors of [`Network::forward`].
 pub fn observe(network: &Network, batches: &[InputBatch], observer: Observer) -> Result<Observations, NetworkError> {
     watch(network, batches, observer, false)
 }
 
-/// Like [`observe`], and also collects the mean products of all pairs of inputs: `n`² values for a matrix of `n` columns.
+/// Like [`observe`], and also collects the mean products of all pairs of inputs: `n`² values for a matrix of `n`
+/// columns.
 ///
 /// # Errors
 /// Same as [`observe`].

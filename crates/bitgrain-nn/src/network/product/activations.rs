@@ -20,8 +20,8 @@ pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
     std::iter::repeat_n(8, batch / 8).chain(last)
 }
 
-/// Like [`widths`], but with tiles of sixteen, which take little more time on tile registers than a tile of eight without
-/// them.
+/// Like [`widths`], but with tiles of sixteen, which take little more time on tile registers than a tile of eight
+/// without them.
 fn wide_widths(batch: usize) -> Vec<usize> {
     let rest = batch % 16;
     let wide = batch / 16 + usize::from(rest > 8);

@@ -54,8 +54,8 @@ fn each(
     Ok(())
 }
 
-/// Bounds the error of `steps` rounded operations on sums of at most `magnitude`, plus underflow to the smallest subnormal.
-/// The factor of 1.01 covers the higher-order terms.
+/// Bounds the error of `steps` rounded operations on sums of at most `magnitude`, plus underflow to the smallest
+/// subnormal. The factor of 1.01 covers the higher-order terms.
 #[expect(clippy::cast_precision_loss, reason = "a bound with room to spare")]
 fn rounding(steps: usize, magnitude: f64) -> f64 {
     let steps = (steps + 2) as f64;

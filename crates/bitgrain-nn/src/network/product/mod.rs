@@ -1,13 +1,13 @@
 //! Matrix products on the codes of quantized weights, without dequantizing the whole matrix.
 //!
-//! [`PackedMatrix`] stores quantized weights in the order in which products read them. Codes of 4 and 8 bits are multiplied
-//! as integers with activations that are rounded to 8 bits, with one scale per 32 activations; weights in all other formats
-//! are unpacked a few rows at a time and multiplied as f32. [`PackedMatrix::bound`] bounds the difference from the product
-//! with dequantized weights. [`multiply_f32`] and related functions are the products of plain f32 matrices that training
-//! needs.
+//! [`PackedMatrix`] stores quantized weights in the order in which products read them. Codes of 4 and 8 bits are
+//! multiplied as integers with activations that are rounded to 8 bits, with one scale per 32 activations; weights in
+//! all other formats are unpacked a few rows at a time and multiplied as f32. [`PackedMatrix::bound`] bounds the
+//! difference from the product with dequantized weights. [`multiply_f32`] and related functions are the products of
+//! plain f32 matrices that training needs.
 //!
-//! Each output is computed independently, in an order that depends on neither the number of threads nor the batch size nor
-//! the CPU, so results are bit-identical everywhere.
+//! Each output is computed independently, in an order that depends on neither the number of threads nor the batch size
+//! nor the CPU, so results are bit-identical everywhere.
 
 mod activations;
 mod bound;

@@ -88,8 +88,8 @@ impl PackedMatrix {
     /// Computes `out = x·Wᵀ`, where `x` is batch × columns and `out` is batch × rows of the matrix.
     ///
     /// # Errors
-    /// Returns [`WeightsError::Length`] if `x` or `out` has another length, and [`WeightsError::NonFinite`] for activations
-    /// that are NaN or infinite; `out` is then unspecified.
+    /// Returns [`WeightsError::Length`] if `x` or `out` has another length, and [`WeightsError::NonFinite`] for
+    /// activations that are NaN or infinite; `out` is then unspecified.
     pub fn multiply(&self, x: &[f32], batch: usize, out: &mut [f32]) -> Result<(), WeightsError> {
         self.check_lengths(x, batch, out)?;
         if out.is_empty() {

@@ -15,8 +15,8 @@ pub(super) struct Work {
     pub(super) piece: usize,
 }
 
-/// Calls `compute` for pieces of the strips, with the first strip and zeroed lines for the sums. Then copies line `b` of
-/// each strip to row `b` of `out`, whose rows have `cols` values.
+/// Calls `compute` for pieces of the strips, with the first strip and zeroed lines for the sums. Then copies line `b`
+/// of each strip to row `b` of `out`, whose rows have `cols` values.
 pub(super) fn compute(
     work: Work,
     cols: usize,

@@ -11,8 +11,8 @@ use super::activations::{Floats, lines};
 use super::places::{Work, compute};
 use super::{View, WeightsError};
 
-/// Number of columns that are unpacked at once, rounded up to whole blocks: with sixteen rows and two strips, the buffers
-/// between codes and sums fit into the L2 cache.
+/// Number of columns that are unpacked at once, rounded up to whole blocks: with sixteen rows and two strips, the
+/// buffers between codes and sums fit into the L2 cache.
 const COLUMNS: usize = 512;
 
 /// Number of strips per task.

@@ -1,4 +1,4 @@
-//! What can be wrong with the file of a network.
+//! `NetworkFileError`: errors of network files.
 
 use std::path::PathBuf;
 
@@ -9,122 +9,122 @@ use bitgrain_formats::safetensors::SafetensorsError;
 use crate::ModelFileError;
 use crate::network::NetworkError;
 
-/// Why a network could not be written or read.
+/// Reason why a network could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkFileError {
-    /// The file system refused.
+    /// An I/O error.
     #[error(transparent)]
     Io(Box<ModelFileError>),
-    /// A name that does not say what to write.
-    #[error("{}: name the file .json or .safetensors", path.display())]
+    /// A file name whose extension does not select a format.
+    #[error("{}: unknown extension of a network file; use .json or .safetensors", path.display())]
     Name {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A file of something else.
-    #[error("this is no network: {reason}")]
+    /// A file that does not contain a network.
+    #[error("not a network file: {reason}")]
     NotANetwork {
-        /// What tells.
+        /// The evidence.
         reason: &'static str,
     },
     /// A file of a later version.
-    #[error("unknown version {found} of a network file; this program reads 1 to {}", super::VERSION)]
+    #[error("unsupported version {found} of a network file; expected 1 to {}", super::VERSION)]
     Version {
-        /// What the file says.
+        /// Version in the file.
         found: u64,
     },
-    /// Not the JSON it should be.
+    /// Invalid JSON.
     #[error("line {line} column {column}: {message}")]
     Json {
-        /// From 1.
+        /// 1-based line.
         line: usize,
-        /// From 1.
+        /// 1-based column.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// A layer of a kind that is not known.
-    #[error("layer {layer} is of the kind `{kind}`, which is not known")]
+    /// A layer of an unknown kind.
+    #[error("layer {layer}: unknown kind `{kind}`")]
     Kind {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// What the file says.
+        /// Kind in the file.
         kind: String,
     },
-    /// A layer without the settings it needs, or with others.
+    /// A layer with missing or unknown settings.
     #[error("layer {layer}: {message}")]
     Layer {
-        /// Where it is.
+        /// Path of the layer.
         layer: String,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// Bytes that were changed since they were written.
-    #[error("the checksum is {stored:#010x} and the content has {found:#010x}: the file was damaged")]
+    /// A checksum that does not match: the file was modified after it was written.
+    #[error("checksum mismatch: stored {stored:#010x}, computed {found:#010x}; the file is damaged")]
     Checksum {
-        /// What the file says.
+        /// Checksum in the file.
         stored: u32,
-        /// What it comes to.
+        /// Checksum of the content.
         found: u32,
     },
-    /// Parameters that the layers do not have, or not there.
-    #[error("parameter {index} should be {wanted} and is {found}")]
+    /// A parameter that does not match the layers.
+    #[error("parameter {index} (0-based): expected {wanted}, found {found}")]
     Parameter {
-        /// Which one.
+        /// 0-based index of the parameter.
         index: usize,
-        /// What the layers need there.
+        /// Name and shape that the layers require.
         wanted: String,
-        /// What the file has there.
+        /// Name and shape in the file.
         found: String,
     },
-    /// A format that is not known.
-    #[error("parameter `{parameter}` has a format `{format}`: {source}")]
+    /// An unknown format.
+    #[error("parameter `{parameter}`, format `{format}`: {source}")]
     Format {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// What the file says.
+        /// Format in the file.
         format: String,
-        /// Why not.
+        /// The parser's error.
         source: CodecErr,
     },
-    /// An array that is not as long as it should be.
-    #[error("the {what} of `{parameter}` are {found} bytes or elements where {wanted} are needed")]
+    /// An array of the wrong length.
+    #[error("{what} of `{parameter}`: expected {wanted} bytes or elements, found {found}")]
     Length {
-        /// The parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// Which array.
+        /// Name of the array.
         what: &'static str,
-        /// What there should be.
+        /// Expected length.
         wanted: usize,
-        /// What there is.
+        /// Length in the file.
         found: usize,
     },
-    /// Text that is not base64.
+    /// An array that is not valid base64.
     #[error("invalid base64 in the {what} of `{parameter}`: {source}")]
     Base64 {
-        /// The parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// Which array.
+        /// Name of the array.
         what: &'static str,
-        /// The position and the kind of the error.
+        /// Position and kind of the error.
         source: base64::DecodeError,
     },
-    /// A parameter with neither master nor the version it runs on, or with one version twice.
+    /// A parameter that has neither its master weights nor its active version, or the same version twice.
     #[error("parameter `{parameter}` has {what}")]
     Weights {
-        /// Its name.
+        /// Name of the parameter.
         parameter: String,
-        /// What is wrong.
+        /// The defect.
         what: &'static str,
     },
     /// Not a readable safetensors file.
     #[error(transparent)]
     Safetensors(#[from] SafetensorsError),
-    /// The bytes could not be put together.
+    /// The file could not be assembled.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Layers that do not fit together, or weights that are no weights.
+    /// Layers that do not fit together, or invalid weights.
     #[error(transparent)]
     Network(#[from] NetworkError),
 }
@@ -139,7 +139,7 @@ impl From<serde_json::Error> for NetworkFileError {
     fn from(error: serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();
-        // The parser says the place again behind the message.
+        // The parser repeats the position after the message.
         let message = text.split_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned();
         Self::Json { line, column, message }
     }

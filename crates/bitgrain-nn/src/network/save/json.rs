@@ -1,4 +1,4 @@
-//! The JSON file: everything in one text, arrays as base64, a checksum at its end. Spec: `spec/network.md`.
+//! The JSON file: one document with arrays in base64 and a checksum at the end. Spec: `spec/network.md`.
 
 use base64::Engine as _;
 // Strict: padding is required and trailing bits are zero, so that each array has one encoding.
@@ -13,10 +13,10 @@ use super::{NetworkFileError, is_known, version_of};
 use crate::network::Shape;
 use crate::network::layer::Layer;
 
-/// What the file says it is.
+/// Value of the `format` entry.
 const NAME: &str = "bitgrain network";
 
-/// What is before the checksum, the last entry of the file.
+/// Precedes the checksum, which is the last entry of the file.
 const CHECKSUM: &[u8] = b",\n\"crc32c\":";
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +52,7 @@ struct Entry {
 struct VersionEntry {
     format: String,
     stored: String,
-    /// Weights.
+    /// Number of weights.
     count: usize,
     codes: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ struct VersionEntry {
     zeros: Option<String>,
 }
 
-/// f32 numbers, little-endian.
+/// Little-endian f32 values.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Floats {
@@ -125,7 +125,7 @@ pub(super) fn write(saved: &Saved) -> Result<String, NetworkFileError> {
 }
 
 pub(super) fn read(text: &[u8]) -> Result<Saved, NetworkFileError> {
-    /// What is looked at before the rest is taken for what this version has.
+    /// Entries that are checked before the rest is parsed as this version's layout.
     #[derive(Deserialize)]
     struct Head {
         format: Option<Value>,
@@ -153,12 +153,13 @@ pub(super) fn read(text: &[u8]) -> Result<Saved, NetworkFileError> {
     Ok(Saved { input: document.input, layers, parameters })
 }
 
-/// Whether a text begins as these files do, so that a length that looks like `{` is not taken for one.
+/// Returns whether bytes start like these files. Tells them from a safetensors file whose length happens to start with
+/// the byte `{`.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(64)].windows(8).any(|window| window == b"\"format\"")
 }
 
-/// The layers that values describe. Kinds are looked at first, so that an unknown one is named.
+/// Parses layers. Checks the kind first, so that the error names an unknown one.
 pub(super) fn layers(values: Vec<Value>, path: &str) -> Result<Vec<Layer>, NetworkFileError> {
     let layer = |(index, value): (usize, Value)| {
         let layer = if path.is_empty() { index.to_string() } else { format!("{path}.{index}") };

@@ -1,7 +1,7 @@
-//! Networks in files: JSON and safetensors. Spec: `spec/network.md`.
+//! Network files: JSON and safetensors. Spec: `spec/network.md`.
 //!
-//! A file is written whole or not at all, and read whole or refused: every array is held against the layers before a
-//! network is made of them.
+//! A file is written atomically, and read completely or rejected: all arrays are checked against the layers before the
+//! network is created.
 
 mod error;
 mod json;
@@ -19,31 +19,32 @@ use crate::network::layer::Layer;
 pub use error::NetworkFileError;
 use saved::Saved;
 
-/// The latest version of both files. Version 2 adds moments.
+/// Latest version of both file formats. Version 2 adds moments.
 const VERSION: u32 = 2;
 
-/// The version of a file: 1 without moments, so that programs which know only version 1 can read it.
+/// Returns the version to write: 1 without moments, so that readers of version 1 can read the file.
 fn version_of(saved: &Saved) -> u32 {
     if saved.parameters.iter().any(|parameter| parameter.moments.is_some()) { VERSION } else { 1 }
 }
 
-/// Whether a file of that version can be read.
+/// Returns whether this version can be read.
 fn is_known(version: u64) -> bool {
     (1..=u64::from(VERSION)).contains(&version)
 }
 
-/// How much of a network a file holds.
+/// Content of a network file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// Masters, importances, moments and every version there is: training and morphing go on as without the file.
-    /// Moments take half the square of a matrix's columns as f32. A parameter without a master is saved without one.
+    /// Master weights, importances, moments and all existing versions, so that training and quantization can continue
+    /// as without the file. Moments take half the square of a matrix's columns as f32. A parameter without a master is
+    /// saved without one.
     All,
-    /// Of each parameter the weights that it runs on, and nothing else: as small as its format. The loaded network holds
-    /// the codes alone, as after [`Network::freeze`].
+    /// Only the active weights of each parameter: as small as its format. The loaded network has only the codes, as
+    /// after [`Network::freeze`].
     Active,
 }
 
-/// The layers that a JSON list describes, as files of networks have it.
+/// Parses layers from a JSON list, as in network files.
 ///
 /// ```
 /// use bitgrain_nn::network::save::{layers_from_json, layers_to_json};
@@ -55,57 +56,58 @@ pub enum Contents {
 /// ```
 ///
 /// # Errors
-/// [`NetworkFileError::Json`], [`NetworkFileError::Kind`] and [`NetworkFileError::Layer`], each with the place.
+/// Returns [`NetworkFileError::Json`], [`NetworkFileError::Kind`] or [`NetworkFileError::Layer`], each with the
+/// position.
 pub fn layers_from_json(text: &str) -> Result<Vec<Layer>, NetworkFileError> {
     json::layers(serde_json::from_str(text)?, "")
 }
 
-/// Layers as a JSON list.
+/// Serializes layers as a JSON list.
 ///
 /// # Errors
-/// None for layers that a network can have.
+/// Does not fail for layers that a network can have.
 pub fn layers_to_json(layers: &[Layer]) -> Result<String, NetworkFileError> {
     Ok(serde_json::to_string(layers)?)
 }
 
 impl Network {
-    /// The text of a JSON file.
+    /// Serializes the network as JSON.
     ///
     /// # Errors
-    /// [`NetworkFileError::Network`] if a version cannot be made.
+    /// Returns [`NetworkFileError::Network`] if weights cannot be quantized.
     pub fn to_json(&self, contents: Contents) -> Result<String, NetworkFileError> {
         json::write(&Saved::of(self, contents)?)
     }
 
-    /// The network that a JSON text is.
+    /// Parses a network from JSON.
     ///
     /// # Errors
-    /// A [`NetworkFileError`] that says what is wrong and where.
+    /// Returns a [`NetworkFileError`] with the defect and its position.
     pub fn from_json(text: &[u8]) -> Result<Self, NetworkFileError> {
         json::read(text)?.into_network()
     }
 
-    /// The bytes of a safetensors file.
+    /// Serializes the network as a safetensors file.
     ///
     /// # Errors
-    /// [`NetworkFileError::Network`] if a version cannot be made.
+    /// Returns [`NetworkFileError::Network`] if weights cannot be quantized.
     pub fn to_safetensors(&self, contents: Contents) -> Result<Vec<u8>, NetworkFileError> {
         safetensors::write(&Saved::of(self, contents)?)
     }
 
-    /// The network that a safetensors file is.
+    /// Parses a network from a safetensors file.
     ///
     /// # Errors
-    /// A [`NetworkFileError`] that says what is wrong and where.
+    /// Returns a [`NetworkFileError`] with the defect and its position.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self, NetworkFileError> {
         safetensors::read(bytes)?.into_network()
     }
 
-    /// Writes a file: JSON if its name ends in `.json`, safetensors if it ends in `.safetensors`. It appears when it is
-    /// complete, or not at all.
+    /// Writes a file atomically: JSON if its name ends in `.json`, safetensors if it ends in `.safetensors`.
     ///
     /// # Errors
-    /// [`NetworkFileError::Name`] for another ending, [`NetworkFileError::Io`] if the file system refuses.
+    /// Returns [`NetworkFileError::Name`] for another extension, [`NetworkFileError::Io`] if the file cannot be
+    /// written.
     pub fn save(&self, path: impl AsRef<Path>, contents: Contents) -> Result<(), NetworkFileError> {
         let path = path.as_ref();
         let bytes = match path.extension().and_then(|ending| ending.to_str()) {
@@ -116,17 +118,18 @@ impl Network {
         PartFile::write_whole(path, &bytes).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)
     }
 
-    /// Reads a file of either kind, whatever its name.
+    /// Reads a file of either format, which is detected from its content.
     ///
     /// # Errors
-    /// [`NetworkFileError::Io`], and a [`NetworkFileError`] that says what is wrong and where.
+    /// Returns [`NetworkFileError::Io`] if the file cannot be read, or another [`NetworkFileError`] with the defect and
+    /// its position.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NetworkFileError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(ModelFileError::io(path)).map_err(NetworkFileError::io)?;
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') && bytes.get(8) != Some(&b'{') {
             return Self::from_json(&bytes);
         }
-        // The length of a safetensors header can begin with the same byte: then what follows tells.
+        // The length of a safetensors header can also start with this byte, so check what follows.
         if bytes.first() == Some(&b'{') && json::looks_like(&bytes) {
             return Self::from_json(&bytes);
         }

@@ -1,4 +1,4 @@
-//! The safetensors file: masters and codes as tensors, layers in the metadata. Spec: `spec/network.md`.
+//! The safetensors file: master weights and codes as tensors, layers in the metadata. Spec: `spec/network.md`.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ use crate::TensorEncoding;
 use crate::model::{Entry, NOTE_KEY, Note, SCALES, ZEROS, dtype_of};
 use crate::network::Shape;
 
-/// Entries of the metadata.
+/// Metadata keys.
 const NETWORK: &str = "bitgrain.network";
 const CHECKSUM: &str = "bitgrain.network.crc32c";
 
-/// What follows the name of a parameter in the names of its other arrays.
+/// Suffixes of the names of a parameter's other arrays.
 const IMPORTANCE: &str = ":importance";
 const MOMENTS: &str = ":moments";
 
@@ -52,13 +52,13 @@ struct VersionText {
     stored: String,
 }
 
-/// Entries that version 1 does not have are written only if they say something.
+/// Omits entries at their default, because version 1 does not have them.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_absent(there: &bool) -> bool {
     !there
 }
 
-/// The name of a version's codes.
+/// Returns the name of a version's codes.
 fn version_name(parameter: &str, format: &str) -> String {
     format!("{parameter}:{format}")
 }
@@ -150,7 +150,7 @@ fn version_text(version: &SavedVersion) -> VersionText {
     VersionText { format: format_text(version.format), stored: format_text(version.stored) }
 }
 
-/// The arrays of a file.
+/// Arrays of a file.
 struct Arrays<'a> {
     bytes: &'a [u8],
     tensors: HashMap<&'a str, &'a TensorInfo>,
@@ -160,8 +160,10 @@ struct Arrays<'a> {
 impl<'a> Arrays<'a> {
     fn get(&mut self, parameter: &str, name: &str, dtype: Option<Dtype>) -> Result<&'a [u8], NetworkFileError> {
         let found = self.tensors.get(name).filter(|info| dtype.is_none_or(|dtype| info.dtype == dtype));
-        let lacking =
-            NetworkFileError::Weights { parameter: parameter.to_owned(), what: "arrays that are not in the file" };
+        let lacking = NetworkFileError::Weights {
+            parameter: parameter.to_owned(),
+            what: "arrays that are missing from the file",
+        };
         self.used += 1;
         Ok(&self.bytes[found.ok_or(lacking)?.range()])
     }
@@ -171,7 +173,7 @@ impl<'a> Arrays<'a> {
         Ok(bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect())
     }
 
-    /// The array of a parameter whose name ends in `ending`, if the parameter says that it is there.
+    /// Reads the parameter's array with the suffix `ending`, if the parameter declares it.
     fn floats_if(&mut self, there: bool, parameter: &str, ending: &str) -> Result<Option<Vec<f32>>, NetworkFileError> {
         there.then(|| self.floats(parameter, &format!("{parameter}{ending}"))).transpose()
     }
@@ -197,9 +199,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, NetworkFileError> {
     }
     let header = Header::parse(bytes)?;
     let lacking = |reason| NetworkFileError::NotANetwork { reason };
-    let text = header.metadata_value(NETWORK).ok_or(lacking("its metadata has no `bitgrain.network`"))?;
+    let text = header.metadata_value(NETWORK).ok_or(lacking("its metadata lacks `bitgrain.network`"))?;
     let sum = header.metadata_value(CHECKSUM).and_then(|sum| sum.parse().ok());
-    let stored: u32 = sum.ok_or(lacking("its metadata has no checksum"))?;
+    let stored: u32 = sum.ok_or(lacking("its metadata lacks a checksum"))?;
     let data = usize::try_from(header.data_start).ok().and_then(|start| bytes.get(start..)).unwrap_or_default();
     let found = crc32c(&[text.as_bytes(), data].concat());
     if stored != found {
@@ -235,7 +237,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, NetworkFileError> {
         });
     }
     if arrays.used != header.tensors.len() {
-        return Err(lacking("it has tensors that no parameter needs"));
+        return Err(lacking("it has tensors that do not belong to a parameter"));
     }
     Ok(Saved { input: text.input, layers, parameters })
 }

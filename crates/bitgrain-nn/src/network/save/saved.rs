@@ -1,4 +1,4 @@
-//! `Saved`: a network as a list of arrays, between memory and any file.
+//! `Saved`: a network as a list of arrays, the common form of all file formats.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ pub(super) struct SavedParameter {
     pub(super) name: String,
     pub(super) rows: usize,
     pub(super) cols: usize,
-    /// The format it runs in.
+    /// Active format.
     pub(super) active: WeightFormat,
     pub(super) master: Option<Vec<f32>>,
     pub(super) importance: Option<Vec<f32>>,
-    /// The triangle of the moments.
+    /// Triangle of the moments.
     pub(super) moments: Option<Vec<f32>>,
     pub(super) versions: Vec<SavedVersion>,
 }
 
 pub(super) struct SavedVersion {
-    /// What was asked for.
+    /// Requested format.
     pub(super) format: WeightFormat,
-    /// What it is.
+    /// Stored format.
     pub(super) stored: WeightFormat,
     pub(super) parts: PartsBuf,
 }
@@ -49,7 +49,7 @@ impl Saved {
         })
     }
 
-    /// The network, if its arrays are those that its layers need.
+    /// Builds the network after checking the arrays against its layers.
     pub(super) fn into_network(self) -> Result<Network, NetworkFileError> {
         let plan = LayerPlan::new(self.input, self.layers)?;
         let wanted = |spec: &ParameterSpec| format!("`{}`, {} rows of {}", spec.name, spec.rows, spec.cols);
@@ -79,7 +79,7 @@ impl SavedParameter {
         let active = parameter.active()?;
         let (master, versions) = match (contents, &active) {
             (Contents::All, _) => {
-                // A reader decodes a master that is left out from the active version.
+                // A master that is left out is decoded from the active version when the file is read.
                 let left_out = store.frozen().is_some_and(|version| version.format() == parameter.format());
                 let master = (!left_out).then(|| store.master().to_vec());
                 (master, store.versions().iter().map(|v| version(v)).collect())
@@ -101,7 +101,7 @@ impl SavedParameter {
         let mut versions: Vec<Arc<Version>> = Vec::with_capacity(self.versions.len());
         for SavedVersion { format, stored, parts } in self.versions {
             if versions.iter().any(|other| other.format() == format) {
-                return Err(wrong("a version twice"));
+                return Err(wrong("the same version twice"));
             }
             let sizes = stored.sizes(self.rows, self.cols).map_err(NetworkError::codec(&name))?;
             let Sizes { codes, scales, zeros } = sizes;
@@ -124,7 +124,7 @@ impl SavedParameter {
             Some(master) => WeightStore::new(master, self.cols).map_err(NetworkError::store(&name))?,
             None => {
                 let active = versions.iter().find(|version| version.format() == self.active);
-                let active = active.ok_or_else(|| wrong("neither a master nor the version it runs on"))?;
+                let active = active.ok_or_else(|| wrong("neither master weights nor its active version"))?;
                 WeightStore::without_master(Arc::clone(active))
             }
         };
@@ -140,12 +140,12 @@ impl SavedParameter {
     }
 }
 
-/// A format with all that is to be known of it.
+/// Returns the full name of a format, with its scaling and calibration.
 pub(super) fn format_text(format: WeightFormat) -> String {
     if is_master(format) { DType::Float32.to_string() } else { FormatChoice::To(format).to_string() }
 }
 
-/// The format that a text means.
+/// Parses the name of a format.
 pub(super) fn parse_format(parameter: &str, text: &str) -> Result<WeightFormat, NetworkFileError> {
     let wrong = |source| NetworkFileError::Format { parameter: parameter.to_owned(), format: text.to_owned(), source };
     match text.parse::<FormatChoice>().map_err(wrong)? {

@@ -18,8 +18,8 @@ pub struct TrainConfig {
     pub loss: LossFunction,
     /// Seed of the order of samples.
     pub seed: u64,
-    /// Number of epochs without a smaller loss after which training stops. Uses the validation loss if there is a validation
-    /// set.
+    /// Number of epochs without a smaller loss after which training stops. Uses the validation loss if there is a
+    /// validation set.
     pub patience: Option<usize>,
     /// Maximum norm of the gradients of all parameters together.
     pub clip: Option<f32>,

@@ -9,8 +9,8 @@ use crate::network::{InputBatch, NetworkError};
 pub enum LossFunction {
     /// Mean squared error.
     MeanSquare,
-    /// Mean cross-entropy of the softmax of the outputs with the class labels. Outputs are logits: they must not have gone
-    /// through a softmax.
+    /// Mean cross-entropy of the softmax of the outputs with the class labels. Outputs are logits: they must not have
+    /// gone through a softmax.
     CrossEntropy,
 }
 
@@ -18,7 +18,8 @@ impl LossFunction {
     /// Returns the loss and its gradients with respect to the outputs.
     ///
     /// # Errors
-    /// Returns [`NetworkError::Targets`] if the targets are of the wrong kind or number, or a class label is out of range.
+    /// Returns [`NetworkError::Targets`] if the targets are of the wrong kind or number, or a class label is out of
+    /// range.
     pub fn measure(self, y: &InputBatch, targets: &TrainingTargets) -> Result<(f64, Vec<f32>), NetworkError> {
         match (self, targets) {
             (Self::MeanSquare, TrainingTargets::Values(values)) => mean_square(y, values),

@@ -36,7 +36,8 @@ pub struct Epoch {
 pub struct History {
     /// All completed epochs.
     pub epochs: Vec<Epoch>,
-    /// 1-based epoch whose weights the network has: the best on the validation set, else the last; 0 if none was completed.
+    /// 1-based epoch whose weights the network has: the best on the validation set, else the last; 0 if none was
+    /// completed.
     pub chosen: usize,
     /// Whether training stopped because the loss no longer improved.
     pub stopped_early: bool,
@@ -63,8 +64,8 @@ pub struct History {
 /// ```
 ///
 /// # Errors
-/// Returns [`NetworkError::Training`] for invalid settings, [`NetworkError::Targets`] for targets that do not match the loss
-/// or the output, [`NetworkError::Diverged`], and the errors of [`Network::forward`].
+/// Returns [`NetworkError::Training`] for invalid settings, [`NetworkError::Targets`] for targets that do not match the
+/// loss or the output, [`NetworkError::Diverged`], and the errors of [`Network::forward`].
 pub fn train(
     network: &mut Network,
     data: &TrainingSet,
@@ -77,8 +78,8 @@ pub fn train(
 
 /// Like [`train`], and calls `between` after each batch, so that callers need not wait for the end of an epoch to stop.
 ///
-/// If `between` stops the training, the unfinished epoch is not part of the history. Its steps are kept, unless the network
-/// returns to its best epoch on the validation set.
+/// If `between` stops the training, the unfinished epoch is not part of the history. Its steps are kept, unless the
+/// network returns to its best epoch on the validation set.
 ///
 /// # Errors
 /// Same as [`train`].

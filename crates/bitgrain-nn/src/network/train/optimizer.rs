@@ -52,7 +52,8 @@ impl Steps {
                     }
                 }
                 Optimizer::AdamW { beta1, beta2, epsilon, decay, .. } => {
-                    // Saturation is exact: betas are below 1, so their powers underflow to 0 long before i32::MAX steps.
+                    // Saturation is exact: betas are below 1, so their powers underflow to 0 long before i32::MAX
+                    // steps.
                     let steps = i32::try_from(self.done).unwrap_or(i32::MAX);
                     // Bias correction: the means start at 0 and underestimate at first.
                     let (grown1, grown2) = (1.0 - beta1.powi(steps), 1.0 - beta2.powi(steps));

@@ -1,7 +1,8 @@
-//! Trials of weight formats: quantizes, saves, loads and runs a network in each, and measures the effect of calibration.
+//! Trials of weight formats: quantizes, saves, loads and runs a network in each, and measures the effect of
+//! calibration.
 //!
-//! Part of the library because the guide, the example `digits` and the `tour` command report the same figures, and none of
-//! them can import from another.
+//! Part of the library because the guide, the example `digits` and the `tour` command report the same figures, and none
+//! of them can import from another.
 
 mod gain;
 

@@ -1,10 +1,10 @@
 //! Rounding with error feedback: later weights of a row compensate for the rounding errors of earlier ones.
 //!
-//! The objective is the error of the output, `e M eᵀ` for the errors `e` of a row and the mean products `M` of its inputs.
-//! Columns are rounded from left to right; after each, the remaining weights move to the values that minimize the
-//! objective (GPTQ: Frantar et al. 2022, after Hassibi and Stork 1993). A group of weights with a common scale computes it
-//! from the moved weights when its turn comes; blocks of llama.cpp are rounded as a whole, and their errors go to the blocks
-//! after them.
+//! The objective is the error of the output, `e M eᵀ` for the errors `e` of a row and the mean products `M` of its
+//! inputs. Columns are rounded from left to right; after each, the remaining weights move to the values that minimize
+//! the objective (GPTQ: Frantar et al. 2022, after Hassibi and Stork 1993). A group of weights with a common scale
+//! computes it from the moved weights when its turn comes; blocks of llama.cpp are rounded as a whole, and their errors
+//! go to the blocks after them.
 //!
 //! Relative error of the outputs of a digit classifier (256 wide, 4 seeds, images of unseen writers), without and with
 //! feedback: int4 .040 and .013, fp4 .049 and .013, `q4_0` .035 and .019, int2 .459 and .103, ternary .458 and .181.
@@ -20,8 +20,8 @@ use super::WeightsError;
 /// Added to the mean squares, relative to their mean: keeps the matrix invertible if inputs were always 0 or collinear.
 const DAMPING: f64 = 0.01;
 
-/// Second moments of inputs in the form that rounding needs: the upper triangular `U` with `UᵀU` the inverse of their mean
-/// products.
+/// Second moments of inputs in the form that rounding needs: the upper triangular `U` with `UᵀU` the inverse of their
+/// mean products.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moments {
     cols: usize,
@@ -32,8 +32,8 @@ impl Moments {
     /// Computes the moments from the mean products of `cols` inputs, in row-major order.
     ///
     /// # Errors
-    /// Returns [`CodecErr::LengthMismatch`] unless `products` has `cols`² values, [`CodecErr::NonFinite`] if it is not a
-    /// positive semidefinite matrix of finite values.
+    /// Returns [`CodecErr::LengthMismatch`] unless `products` has `cols`² values, [`CodecErr::NonFinite`] if it is not
+    /// a positive semidefinite matrix of finite values.
     pub fn new(mut products: Vec<f64>, cols: usize) -> Result<Self, WeightsError> {
         if cols.checked_mul(cols) != Some(products.len()) {
             return Err(CodecErr::LengthMismatch { left: cols.saturating_mul(cols), right: products.len() }.into());
@@ -126,8 +126,8 @@ fn invert(r: &[f64], n: usize) -> Vec<f64> {
     out
 }
 
-/// Returns the number of columns that share a scale or block. `None` for formats whose rows cannot be split that way, or
-/// whose error is too small to matter.
+/// Returns the number of columns that share a scale or block. `None` for formats whose rows cannot be split that way,
+/// or whose error is too small to matter.
 fn step(format: WeightFormat) -> Option<usize> {
     match format {
         WeightFormat::Scaled(ScaledFormat { dtype, scaling: Scaling::Group(len), .. }) if !dtype.is_affine() => {
@@ -188,8 +188,8 @@ fn quantize_row(
             WeightFormat::Ggml(_) | WeightFormat::Q4F32 => {
                 let mut values = vec![0.0; end - start];
                 format.decode_rows(block.parts(), end - start, &mut values)?;
-                // The errors of a block arise together. Forward substitution turns them into the feedback of one column at a
-                // time, as if the columns had been rounded one after another.
+                // The errors of a block arise together. Forward substitution turns them into the feedback of one column
+                // at a time, as if the columns had been rounded one after another.
                 let mut lost: Vec<f32> = weights[start..end].iter().zip(&values).map(|(w, v)| w - v).collect();
                 for at in start..end {
                     let row = moments.row(at);

@@ -1,10 +1,11 @@
 //! `WeightStore`: the weights of one parameter at f32, and quantized versions of them.
 //!
-//! Training changes the master weights. Versions are made from the master on first use and dropped as soon as it changes.
-//! The borrow checker enforces that no stale version is read: changing the master needs exclusive access to the store.
+//! Training changes the master weights. Versions are made from the master on first use and dropped as soon as it
+//! changes. The borrow checker enforces that no stale version is read: changing the master needs exclusive access to
+//! the store.
 //!
-//! A store that was frozen, or loaded from codes alone, has no master. It decodes the master from the codes on demand: for
-//! training, for another format, or for [`WeightStore::master`].
+//! A store that was frozen, or loaded from codes alone, has no master. It decodes the master from the codes on demand:
+//! for training, for another format, or for [`WeightStore::master`].
 
 mod error;
 mod feedback;
@@ -122,9 +123,9 @@ impl WeightStore {
         }
     }
 
-    /// Drops the master, importances, moments and all versions except the one in `format`, which is created if necessary.
-    /// The result is the same as saving only the codes and loading them: the master is decoded from them on demand. With
-    /// float32, only the master remains.
+    /// Drops the master, importances, moments and all versions except the one in `format`, which is created if
+    /// necessary. The result is the same as saving only the codes and loading them: the master is decoded from them on
+    /// demand. With float32, only the master remains.
     ///
     /// ```
     /// use bitgrain_codec::weight::DType;
@@ -179,8 +180,8 @@ impl WeightStore {
         (self.rows, self.cols)
     }
 
-    /// Returns the master weights, which training changes and versions are made from. A store without a master decodes it
-    /// from its codes and keeps it.
+    /// Returns the master weights, which training changes and versions are made from. A store without a master decodes
+    /// it from its codes and keeps it.
     #[must_use]
     pub fn master(&self) -> &[f32] {
         self.decode_master()
@@ -198,7 +199,8 @@ impl WeightStore {
     /// If several threads request the same version at once, one creates it and the others wait.
     ///
     /// # Errors
-    /// Returns [`WeightsError::Codec`] for settings out of range, [`WeightsError::Overflow`] if a weight becomes infinite.
+    /// Returns [`WeightsError::Codec`] for settings out of range, [`WeightsError::Overflow`] if a weight becomes
+    /// infinite.
     pub fn morph(&self, format: WeightFormat) -> Result<(), WeightsError> {
         self.fresh(format).map(|_| ())
     }
@@ -282,8 +284,8 @@ impl WeightStore {
         self.active(format).version().map(|version| version.tensor().parts().scales.to_vec())
     }
 
-    /// Replaces the master by the decoded weights of a version and drops all other versions. Does nothing if the version
-    /// does not exist.
+    /// Replaces the master by the decoded weights of a version and drops all other versions. Does nothing if the
+    /// version does not exist.
     ///
     /// # Errors
     /// Returns [`WeightsError::Codec`] if codes are invalid.
@@ -297,8 +299,8 @@ impl WeightStore {
     /// Takes a gradient step, `master -= rate * gradient`, and drops all versions.
     ///
     /// # Errors
-    /// Returns [`CodecErr::LengthMismatch`], or [`CodecErr::NonFinite`] if a weight would become NaN or infinite; the store
-    /// is then unchanged.
+    /// Returns [`CodecErr::LengthMismatch`], or [`CodecErr::NonFinite`] if a weight would become NaN or infinite; the
+    /// store is then unchanged.
     pub fn apply_gradients(&mut self, gradients: &[f32], rate: f32) -> Result<(), WeightsError> {
         if gradients.len() != self.len() {
             return Err(CodecErr::LengthMismatch { left: self.len(), right: gradients.len() }.into());
@@ -345,8 +347,8 @@ impl WeightStore {
     /// Sets the importance of each column for future versions and drops existing ones.
     ///
     /// # Errors
-    /// Returns [`CodecErr::LengthMismatch`] unless there is one value per column, [`CodecErr::NonFinite`] for a value that
-    /// is negative or not finite.
+    /// Returns [`CodecErr::LengthMismatch`] unless there is one value per column, [`CodecErr::NonFinite`] for a value
+    /// that is negative or not finite.
     pub fn set_importance(&mut self, importance: Option<Vec<f32>>) -> Result<(), WeightsError> {
         if let Some(all) = &importance {
             if all.len() != self.cols {
@@ -368,8 +370,8 @@ impl WeightStore {
         self.importance.as_deref()
     }
 
-    /// Sets the second moments of the columns' inputs and drops all versions. Future versions in formats with scales per
-    /// group or in blocks are rounded with error feedback.
+    /// Sets the second moments of the columns' inputs and drops all versions. Future versions in formats with scales
+    /// per group or in blocks are rounded with error feedback.
     ///
     /// # Errors
     /// Returns [`CodecErr::LengthMismatch`] for another number of columns.

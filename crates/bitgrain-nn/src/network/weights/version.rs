@@ -63,8 +63,8 @@ impl Version {
     /// Computes `out = x · weightsᵀ` on the codes.
     ///
     /// # Errors
-    /// Returns [`WeightsError::NonFinite`] for an activation that is not finite, [`WeightsError::Length`] if `x` or `out` has
-    /// another length.
+    /// Returns [`WeightsError::NonFinite`] for an activation that is not finite, [`WeightsError::Length`] if `x` or
+    /// `out` has another length.
     pub fn multiply(&self, x: &[f32], out: &mut [f32]) -> Result<(), WeightsError> {
         let batch = x.len() / self.tensor.shape().1.max(1);
         self.matrix()?.multiply(x, batch, out)
