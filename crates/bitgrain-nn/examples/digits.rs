@@ -1,7 +1,8 @@
-//! The whole way of a network: `cargo run --release -p bitgrain-nn --example digits`
+//! A network from training to quantized inference: `cargo run --release -p bitgrain-nn --example digits`
 //!
-//! Trains a classifier of handwritten digits at f32, calibrates it, morphs it to every weight format, saves, loads and
-//! runs each, and prints what that costs as Markdown tables. `bitgrain tour networks` shows the short form.
+//! Trains a classifier of handwritten digits at f32, calibrates it, quantizes it to each weight format, saves, loads and
+//! runs each version, and prints size, accuracy and speed as Markdown tables. `bitgrain tour networks` shows the short
+//! form.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
@@ -18,7 +19,7 @@ use bitgrain_nn::network::trial::{gain, trial};
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough is no error.
+        // Exit quietly if the reader closes the pipe, as `head` does.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -39,7 +40,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let weights: usize = digits.network.parameters().iter().map(|parameter| parameter.store().master().len()).sum();
     writeln!(
         out,
-        "{weights} weights, {} epochs in {seconds:.1} s, loss {:.4}; accuracy on images of other hands {:.1} %",
+        "{weights} weights, {} epochs in {seconds:.1} s, loss {:.4}; accuracy on images by other writers {:.1} %",
         last.number,
         last.loss,
         percent(score.accuracy),
@@ -48,7 +49,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     calibrated(&digits, &mut out)
 }
 
-/// Every format: morph, save, load, run.
+/// Quantizes, saves, loads and runs the network in all formats.
 fn morphed(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("digits.json");
@@ -59,14 +60,14 @@ fn morphed(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Erro
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     let blocks = [GgmlBlock::Q8_0, GgmlBlock::Q6_K, GgmlBlock::Q4_K, GgmlBlock::Q4_0, GgmlBlock::Q3_K];
-    // Two bits want their scales searched.
+    // At two bits, searching for the scales makes a large difference.
     let searched =
         [DType::Int2, DType::Uint2].map(|dtype| ScaledFormat::new(dtype).calibrated(Calibration::MeanSquaredError));
     let formats = DType::ALL.into_iter().map(WeightFormat::from).chain(searched.map(WeightFormat::from));
     for format in formats.chain(blocks.map(WeightFormat::from)) {
         let row = trial(&digits.network, format, &digits.unknown, LossFunction::CrossEntropy, &file)?;
         if !row.same_after_loading {
-            return Err(format!("{format}: the loaded network is another one").into());
+            return Err(format!("{format}: the loaded network has other outputs").into());
         }
         writeln!(
             out,
@@ -85,8 +86,8 @@ fn morphed(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// What a calibration pass gains: how far outputs are off when every column counts alike, when scales know which inputs
-/// are large, and when what a weight loses is made up for by the others.
+/// Measures the gain of a calibration pass: the output error without calibration data, with importances, and with error
+/// feedback.
 fn calibrated(digits: &Classifier, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let seen = observe_products(&digits.network, &[digits.known.inputs().clone()], Observer::Percentile(99.9))?;
     writeln!(out, "\n| matrix | inputs from | to | columns that are always 0 |")?;

@@ -149,10 +149,10 @@ mod tests {
             let tensor = quantize(format, &weights, 768, None).expect("finite");
             let alone = QuantizedTensor::quantize(format, &weights, 768).expect("finite");
             assert!(tensor == alone, "{name}");
-            let back = dequantize(&tensor).expect("codes of our own");
-            assert_eq!(back, alone.dequantize().expect("codes of our own"), "{name}");
+            let back = dequantize(&tensor).expect("valid codes");
+            assert_eq!(back, alone.dequantize().expect("valid codes"), "{name}");
             let (many, one) = (fidelity(&tensor, &weights), alone.error(&weights));
-            let (many, one) = (many.expect("as many"), one.expect("as many"));
+            let (many, one) = (many.expect("matching lengths"), one.expect("matching lengths"));
             assert_eq!(many.max_error, one.max_error, "{name}");
             assert!((many.rms_error - one.rms_error).abs() <= 1e-9 * one.rms_error, "{name}");
         }

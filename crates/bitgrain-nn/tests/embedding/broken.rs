@@ -1,4 +1,4 @@
-//! Folders that lack something, or hold something else: typed errors that name it.
+//! Incomplete and foreign folders give typed errors that name the defect.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::tiny::{Tiny, write_tokenizer};
 
 fn refused(folder: &Path) -> EmbedError {
     match SentenceEncoder::open(folder) {
-        Ok(_) => panic!("{} is taken", folder.display()),
+        Ok(_) => panic!("{} was accepted", folder.display()),
         Err(error) => error,
     }
 }
@@ -25,7 +25,7 @@ fn missing_files_are_named() {
         ("model.safetensors", "neither model.safetensors"),
     ] {
         let folder = Tiny::new().write();
-        fs::remove_file(folder.path().join(file)).expect("it is there");
+        fs::remove_file(folder.path().join(file)).expect("file exists");
         let error = refused(folder.path()).to_string();
         assert!(error.contains(part), "{error}");
     }
@@ -47,8 +47,8 @@ fn other_kinds_of_models_are_refused_by_what_they_say() {
         assert!(matches!(&error, EmbedError::Unsupported { setting: found, .. } if *found == setting), "{error}");
     }
     let folder = Tiny::new().write();
-    fs::create_dir(folder.path().join("1_Pooling")).expect("a folder");
-    fs::write(folder.path().join("1_Pooling/config.json"), r#"{"pooling_mode_max_tokens": true}"#).expect("a file");
+    fs::create_dir(folder.path().join("1_Pooling")).expect("writable");
+    fs::write(folder.path().join("1_Pooling/config.json"), r#"{"pooling_mode_max_tokens": true}"#).expect("writable");
     assert!(matches!(refused(folder.path()), EmbedError::Unsupported { setting: "pooling_mode", .. }));
 }
 
@@ -56,11 +56,11 @@ fn other_kinds_of_models_are_refused_by_what_they_say() {
 fn other_tokenizers_are_refused() {
     for place in ["/model/type", "/normalizer/type", "/pre_tokenizer/type"] {
         let folder = Tiny::new().write();
-        write_tokenizer(folder.path(), |file| *file.pointer_mut(place).expect("a setting") = json!("BPE"));
+        write_tokenizer(folder.path(), |file| *file.pointer_mut(place).expect("setting exists") = json!("BPE"));
         assert!(matches!(refused(folder.path()), EmbedError::Unsupported { .. }), "{place}");
     }
     let folder = Tiny::new().write();
-    fs::write(folder.path().join("tokenizer.json"), "{\"model\": ").expect("a file");
+    fs::write(folder.path().join("tokenizer.json"), "{\"model\": ").expect("writable");
     assert!(matches!(refused(folder.path()), EmbedError::Json { .. }));
 }
 
@@ -78,7 +78,7 @@ fn vocabularies_must_fit_the_model() {
 fn tensors_must_be_there_and_have_their_shape() {
     let name = "encoder.layer.1.output.dense.weight";
     let mut tiny = Tiny::new();
-    let (_, values) = tiny.tensors.remove(name).expect("it is there");
+    let (_, values) = tiny.tensors.remove(name).expect("file exists");
     assert!(
         matches!(refused(tiny.write().path()), EmbedError::Model(ModelFileError::NoTensor { name: found, .. }) if found == name)
     );
@@ -101,24 +101,24 @@ fn settings_and_weights_that_no_network_can_have_are_refused() {
         refused(tiny.write().path());
     }
     let mut tiny = Tiny::new();
-    tiny.tensors.get_mut("embeddings.LayerNorm.bias").expect("it is there").1[3] = f32::NAN;
+    tiny.tensors.get_mut("embeddings.LayerNorm.bias").expect("file exists").1[3] = f32::NAN;
     let error = refused(tiny.write().path());
     assert!(matches!(&error, EmbedError::Network(NetworkError::NonFiniteWeight { index: 3, .. })), "{error}");
 }
 
 #[test]
 fn cut_files_are_errors_and_never_panics() {
-    // Of a list of words only the start cannot be missing: tables with more rows than there are words are usual.
+    // A vocabulary is invalid only if cut near its start: embedding tables commonly have more rows than it has words.
     for (file, most) in [("config.json", 8), ("vocab.txt", 3), ("tokenizer.json", 8), ("model.safetensors", 8)] {
         let folder = Tiny::new().write();
         write_tokenizer(folder.path(), |_| {});
         if file == "vocab.txt" {
-            fs::remove_file(folder.path().join("tokenizer.json")).expect("it is there");
+            fs::remove_file(folder.path().join("tokenizer.json")).expect("file exists");
         }
         let path = folder.path().join(file);
-        let bytes = fs::read(&path).expect("it is there");
+        let bytes = fs::read(&path).expect("file exists");
         for share in 0..most {
-            fs::write(&path, &bytes[..bytes.len() * share / 16]).expect("a file");
+            fs::write(&path, &bytes[..bytes.len() * share / 16]).expect("writable");
             refused(folder.path());
         }
     }

@@ -1,4 +1,4 @@
-//! The formulas of BERT at f64, one sentence at a time, beside the layers.
+//! Reference implementation of BERT at f64, one sentence at a time, to compare the layers with.
 
 use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
@@ -29,7 +29,7 @@ impl Tiny {
         x.iter().map(one).collect()
     }
 
-    /// What every place sees, head by head.
+    /// Computes the attention of all heads.
     fn attention(&self, at: &str, x: &Rows) -> Rows {
         let [query, key, value] = ["query", "key", "value"].map(|part| self.linear_of(&format!("{at}.self.{part}"), x));
         let size = HIDDEN / HEADS;
@@ -47,7 +47,7 @@ impl Tiny {
         self.linear_of(&format!("{at}.output.dense"), &seen)
     }
 
-    /// The vector of one sentence.
+    /// Returns the vector of one sentence.
     pub(crate) fn embed(&self, tokens: &[u32]) -> Vec<f64> {
         let table = |name: &str, row: usize| self.row(&format!("embeddings.{name}_embeddings.weight"), row);
         let place = |(place, token): (usize, &u32)| {
@@ -79,7 +79,7 @@ fn sum(a: &Rows, b: &Rows) -> Rows {
     a.iter().zip(b).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + b).collect()).collect()
 }
 
-/// The largest difference of two vectors.
+/// Returns the largest difference of two vectors.
 pub(crate) fn far(a: &[f32], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max)
 }
@@ -88,7 +88,7 @@ pub(crate) fn far(a: &[f32], b: &[f64]) -> f64 {
 fn vectors_are_those_of_the_formulas() {
     let tiny = Tiny::new();
     let folder = tiny.write();
-    let encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
     assert_eq!((encoder.dims(), encoder.longest()), (HIDDEN, POSITIONS));
     let vectors = encoder.embed(&TEXTS).expect("vectors");
     for (text, vector) in TEXTS.iter().zip(&vectors) {
@@ -96,14 +96,14 @@ fn vectors_are_those_of_the_formulas() {
         assert!(far(vector, &wanted) < 2e-6, "{text}: {}", far(vector, &wanted));
         assert!((cosine(vector, vector) - 1.0).abs() < 1e-6);
     }
-    // The texts are not all the same to the model, or the above would say little.
+    // The model must tell the sentences apart, or the comparison above would prove little.
     assert!(cosine(&vectors[0], &vectors[1]) < 0.99);
 }
 
 #[test]
 fn the_company_of_a_text_does_not_change_its_vector() {
     let folder = Tiny::new().write();
-    let encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
     let together = encoder.embed(&TEXTS).expect("vectors");
     for (text, vector) in TEXTS.iter().zip(together) {
         let alone = encoder.embed(&[text]).expect("a vector").remove(0);
@@ -116,7 +116,7 @@ fn the_company_of_a_text_does_not_change_its_vector() {
 #[test]
 fn texts_beyond_one_batch_come_out_in_their_order() {
     let folder = Tiny::new().write();
-    let encoder = SentenceEncoder::open(folder.path()).expect("a BERT");
+    let encoder = SentenceEncoder::open(folder.path()).expect("valid BERT");
     let texts: Vec<String> = (0..100).map(|i| "dog ".repeat(i % 7) + TEXTS[i % 5]).collect();
     for (text, vector) in texts.iter().zip(encoder.embed(&texts).expect("vectors")) {
         let alone = encoder.embed(&[text]).expect("a vector").remove(0);
@@ -127,17 +127,17 @@ fn texts_beyond_one_batch_come_out_in_their_order() {
 #[test]
 fn both_files_of_a_vocabulary_give_the_same_vectors() {
     let folder = Tiny::new().write();
-    let lines = SentenceEncoder::open(folder.path()).expect("a BERT").embed(&TEXTS).expect("vectors");
+    let lines = SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
     write_tokenizer(folder.path(), |_| {});
-    std::fs::remove_file(folder.path().join("vocab.txt")).expect("it is there");
-    assert_eq!(SentenceEncoder::open(folder.path()).expect("a BERT").embed(&TEXTS).expect("vectors"), lines);
+    std::fs::remove_file(folder.path().join("vocab.txt")).expect("file exists");
+    assert_eq!(SentenceEncoder::open(folder.path()).expect("valid BERT").embed(&TEXTS).expect("vectors"), lines);
 }
 
 #[test]
 fn weights_below_a_head_are_found() {
     let mut tiny = Tiny::new();
-    let plain = SentenceEncoder::open(tiny.write().path()).expect("a BERT").embed(&TEXTS).expect("vectors");
+    let plain = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
     tiny.tensors = tiny.tensors.into_iter().map(|(name, tensor)| (format!("bert.{name}"), tensor)).collect();
-    let below = SentenceEncoder::open(tiny.write().path()).expect("a BERT").embed(&TEXTS).expect("vectors");
+    let below = SentenceEncoder::open(tiny.write().path()).expect("valid BERT").embed(&TEXTS).expect("vectors");
     assert_eq!(below, plain);
 }

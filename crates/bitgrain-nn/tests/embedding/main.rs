@@ -1,4 +1,4 @@
-//! Sentences to vectors: a small made-up BERT beside the same formulas at f64, in every format, and broken folders.
+//! Sentence embeddings: a small random BERT against a reference at f64, in all formats, and broken folders.
 
 mod broken;
 mod formats;

@@ -1,11 +1,11 @@
-//! all-MiniLM-L6-v2 itself, if `BITGRAIN_MINILM` names its folder; `oracles/test_embeddings.py` compares more.
+//! The real all-MiniLM-L6-v2, if `BITGRAIN_MINILM` names its folder; `oracles/test_embeddings.py` compares more.
 
 use bitgrain_codec::weight::WeightFormat;
 use bitgrain_nn::network::embed::{SentenceEncoder, cosine};
 
 const TEXTS: [&str; 2] = ["A man is playing a guitar.", "The quick brown fox jumps over the lazy dog!"];
 
-/// First numbers of their vectors, by the definition at f64 (`oracles/bert.py`).
+/// First values of their vectors, computed at f64 (`oracles/bert.py`).
 const STARTS: [[f32; 4]; 2] = [
     [0.021_664_074, -0.004_864_228, -0.009_649_093, -0.063_401_245],
     [0.020_105_588, 0.065_898_29, 0.066_189_82, 0.064_533_62],
@@ -25,7 +25,7 @@ fn the_real_model_gives_the_vectors_of_its_definition() {
     }
     assert!((cosine(&full[0], &full[1]) + 0.060_786).abs() < 1e-5);
     for (format, least) in [("q8_0", 0.999), ("int8", 0.998), ("q4_0", 0.9)] {
-        encoder.morph(format.parse::<WeightFormat>().expect("a format")).expect("quantized");
+        encoder.morph(format.parse::<WeightFormat>().expect("known format")).expect("quantized");
         let vectors = encoder.embed(&TEXTS).expect("vectors");
         assert!(vectors.iter().zip(&full).all(|(a, b)| cosine(a, b) > least), "{format}");
     }

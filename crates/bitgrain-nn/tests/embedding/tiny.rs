@@ -1,4 +1,4 @@
-//! A BERT of a few thousand random weights in a folder, as Hugging Face writes it.
+//! A BERT of a few thousand random weights, in a folder laid out like Hugging Face's.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ pub(crate) const POSITIONS: usize = 16;
 pub(crate) const VOCABULARY: [&str; 14] =
     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "run", "##ning", ".", "cat", "the", "house"];
 
-/// Texts of several lengths, with an unknown word, and one that is cut.
+/// Sentences of several lengths, one with an unknown word and one that is truncated.
 pub(crate) const TEXTS: [&str; 5] = [
     "A dog.",
     "The cats running",
@@ -25,10 +25,10 @@ pub(crate) const TEXTS: [&str; 5] = [
     "a dog the cat a dog the cat a dog the cat a dog the cat a dog the cat",
 ];
 
-/// A tensor: its shape and its numbers.
+/// Shape and values of a tensor.
 pub(crate) type ModelTensor = (Vec<usize>, Vec<f32>);
 
-/// What is in the folder, to be changed before it is written.
+/// Content of the folder, which tests can change before it is written.
 pub(crate) struct Tiny {
     pub(crate) tensors: BTreeMap<String, ModelTensor>,
     pub(crate) config: Value,
@@ -73,7 +73,7 @@ impl Tiny {
         self.add(&format!("{name}.bias"), &[HIDDEN], 0.3, 0.0);
     }
 
-    /// Numbers around `middle`, the same in every run.
+    /// Adds a tensor of deterministic random values around `middle`.
     fn add(&mut self, name: &str, shape: &[usize], spread: f32, middle: f32) {
         let mut state = name.bytes().fold(7_u32, |state, byte| state.wrapping_mul(31).wrapping_add(u32::from(byte)));
         let mut next = || {
@@ -86,12 +86,12 @@ impl Tiny {
         self.tensors.insert(name.to_owned(), (shape.to_vec(), values));
     }
 
-    /// The folder, with `vocab.txt`.
+    /// Writes the folder, with `vocab.txt`.
     pub(crate) fn write(&self) -> TempDir {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("config.json"), self.config.to_string()).expect("a file");
-        fs::write(folder.path().join("vocab.txt"), self.vocabulary.join("\n")).expect("a file");
-        fs::write(folder.path().join("model.safetensors"), self.safetensors()).expect("a file");
+        let folder = tempfile::tempdir().expect("temporary directory");
+        fs::write(folder.path().join("config.json"), self.config.to_string()).expect("writable");
+        fs::write(folder.path().join("vocab.txt"), self.vocabulary.join("\n")).expect("writable");
+        fs::write(folder.path().join("model.safetensors"), self.safetensors()).expect("writable");
         folder
     }
 
@@ -107,7 +107,7 @@ impl Tiny {
     }
 }
 
-/// Puts a `tokenizer.json` of the same vocabulary into a folder.
+/// Writes a `tokenizer.json` with the same vocabulary.
 pub(crate) fn write_tokenizer(folder: &Path, change: impl FnOnce(&mut Value)) {
     let vocabulary: BTreeMap<&str, usize> = VOCABULARY.iter().enumerate().map(|(id, piece)| (*piece, id)).collect();
     let mut tokenizer = json!({
@@ -119,5 +119,5 @@ pub(crate) fn write_tokenizer(folder: &Path, change: impl FnOnce(&mut Value)) {
                   "max_input_chars_per_word": 100, "vocab": vocabulary},
     });
     change(&mut tokenizer);
-    fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).expect("a file");
+    fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).expect("writable");
 }

@@ -1,4 +1,4 @@
-//! Weights and files that are wrong: named, and nothing half-written.
+//! Invalid weights and files: errors name the defect, and no partial output is left.
 
 use bitgrain_codec::{CodecErr, NonFinite};
 use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
@@ -7,7 +7,7 @@ use bitgrain_nn::{ModelFile, ModelFileError};
 use super::{Folder, small_model, weights};
 
 fn to(name: &str) -> Recipe {
-    Recipe::new(FormatChoice::To(name.parse().expect("a format")))
+    Recipe::new(FormatChoice::To(name.parse().expect("known format")))
 }
 
 #[test]
@@ -39,7 +39,8 @@ fn policies_make_weights_finite_row_by_row() {
         let mut halves = to("f16");
         halves.non_finite = policy;
         quantize(&model, &folder.path("out.safetensors"), &halves, &()).expect("a policy for them");
-        let back = ModelFile::open(folder.path("out.safetensors")).expect("ours").tensor("w").expect("there").values();
+        let back =
+            ModelFile::open(folder.path("out.safetensors")).expect("valid file").tensor("w").expect("there").values();
         assert_eq!(back.expect("readable")[3..5], want, "{policy:?}");
     }
 }
@@ -61,11 +62,11 @@ fn every_cut_of_a_model_is_an_error_and_never_a_panic() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &small_model());
     for out in ["out.gguf", "out.safetensors"] {
-        quantize(&model, &folder.path(out), &to("q4_0"), &()).expect("a conversion");
+        quantize(&model, &folder.path(out), &to("q4_0"), &()).expect("conversion succeeds");
         let whole = std::fs::read(folder.path(out)).expect("written");
         for len in (0..whole.len()).step_by(37) {
             std::fs::write(folder.path("cut"), &whole[..len]).expect("writable");
-            // Padding behind the last GGUF tensor may be missing without harm.
+            // Padding after the last GGUF tensor may be missing without harm.
             if let Ok(cut) = ModelFile::open(folder.path("cut")) {
                 assert!(whole.len() - len < 64 && out == "out.gguf", "{out} cut to {len} of {}", whole.len());
                 drop(cut);
@@ -78,7 +79,7 @@ fn every_cut_of_a_model_is_an_error_and_never_a_panic() {
 fn flipped_bits_in_the_note_on_quantized_weights_do_not_panic() {
     let folder = Folder::new();
     let model = folder.safetensors("in.safetensors", &[weights("w", &[3, 40])]);
-    quantize(&model, &folder.path("out.safetensors"), &to("uint4/32"), &()).expect("a conversion");
+    quantize(&model, &folder.path("out.safetensors"), &to("uint4/32"), &()).expect("conversion succeeds");
     let whole = std::fs::read(folder.path("out.safetensors")).expect("written");
     for at in 0..whole.len() {
         for bit in 0..8 {
@@ -101,8 +102,8 @@ fn empty_and_odd_shapes_go_through() {
     let model = folder.safetensors("in.safetensors", &shapes);
     for name in ["q4_0", "int4", "int8/tensor", "float16"] {
         let out = folder.path("out.safetensors");
-        quantize(&model, &out, &to(name), &()).expect("a conversion");
-        let back = ModelFile::open(&out).expect("ours");
+        quantize(&model, &out, &to(name), &()).expect("conversion succeeds");
+        let back = ModelFile::open(&out).expect("valid file");
         for tensor in back.tensors() {
             assert_eq!(tensor.values().expect("readable").len() as u64, tensor.elements(), "{name} {}", tensor.name);
         }
@@ -116,10 +117,10 @@ fn rows_of_nothing_cost_nothing_however_many_a_header_claims() {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header);
     std::fs::write(folder.path("in.safetensors"), bytes).expect("writable");
-    let model = ModelFile::open(folder.path("in.safetensors")).expect("a valid file");
+    let model = ModelFile::open(folder.path("in.safetensors")).expect("valid file");
     for name in ["int8", "int8/tensor", "uint4/32", "ternary", "q4_k", "float16"] {
         quantize(&model, &folder.path("out.safetensors"), &to(name), &()).expect(name);
-        let back = ModelFile::open(folder.path("out.safetensors")).expect("ours");
+        let back = ModelFile::open(folder.path("out.safetensors")).expect("valid file");
         assert!(back.tensors().iter().all(|tensor| tensor.values().is_ok_and(|values| values.is_empty())), "{name}");
         bitgrain_nn::model::compare::compare(&model, &back, &()).expect("comparable");
     }

@@ -1,4 +1,4 @@
-//! Models on disk: what goes in comes out, in every container and format, and what is wrong is named.
+//! Model files: round trips through all containers and formats, and errors for invalid files.
 
 mod conversion;
 mod hostile;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use bitgrain_formats::{gguf, safetensors};
 use bitgrain_nn::ModelFile;
 
-/// A tensor of f32 to write.
+/// An f32 tensor to write.
 struct Weights {
     name: &'static str,
     shape: Vec<u64>,
     values: Vec<f32>,
 }
 
-/// Weights with a bell curve and a few that are far out, the same every time.
+/// Returns deterministic, roughly normal weights with a few outliers.
 fn weights(name: &'static str, shape: &[u64]) -> Weights {
     let count: u64 = shape.iter().product();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ (name.len() as u64) << 32;
@@ -31,7 +31,7 @@ fn weights(name: &'static str, shape: &[u64]) -> Weights {
     Weights { name, shape: shape.into(), values: values.collect() }
 }
 
-/// Two matrices of different widths, one that fits no block, a vector and a scalar.
+/// Returns two matrices of different widths, one whose width fits no block, a vector and a scalar.
 fn small_model() -> Vec<Weights> {
     vec![
         weights("blk.0.attn.weight", &[6, 256]),
@@ -55,9 +55,9 @@ fn write_safetensors(path: &Path, tensors: &[Weights]) {
     };
     let specs: Vec<_> = tensors.iter().map(spec).collect();
     let metadata = [("format".to_owned(), "pt".to_owned())];
-    let mut writer = safetensors::Writer::new(Vec::new(), &metadata, &specs).expect("a valid file");
+    let mut writer = safetensors::Writer::new(Vec::new(), &metadata, &specs).expect("valid file");
     tensors.iter().for_each(|t| writer.write(&bytes(&t.values)).expect("in memory"));
-    std::fs::write(path, writer.finish().expect("complete")).expect("a folder to write to");
+    std::fs::write(path, writer.finish().expect("complete")).expect("writable");
 }
 
 fn write_gguf(path: &Path, metadata: &gguf::Metadata, tensors: &[Weights]) {
@@ -67,24 +67,24 @@ fn write_gguf(path: &Path, metadata: &gguf::Metadata, tensors: &[Weights]) {
         kind: gguf::TensorType::F32,
     };
     let specs: Vec<_> = tensors.iter().map(spec).collect();
-    let mut writer = gguf::Writer::new(Vec::new(), metadata, &specs).expect("a valid file");
+    let mut writer = gguf::Writer::new(Vec::new(), metadata, &specs).expect("valid file");
     tensors.iter().for_each(|t| writer.write(&bytes(&t.values)).expect("in memory"));
-    std::fs::write(path, writer.finish().expect("complete")).expect("a folder to write to");
+    std::fs::write(path, writer.finish().expect("complete")).expect("writable");
 }
 
-/// A folder that is gone after the test.
+/// A temporary directory.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder for tests"))
+        Self(tempfile::tempdir().expect("temporary directory"))
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Everything in it.
+    /// Returns the names of all files in the directory.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("readable");
         let mut names: Vec<_> =
@@ -95,6 +95,6 @@ impl Folder {
 
     fn safetensors(&self, name: &str, tensors: &[Weights]) -> ModelFile {
         write_safetensors(&self.path(name), tensors);
-        ModelFile::open(self.path(name)).expect("a model")
+        ModelFile::open(self.path(name)).expect("valid model")
     }
 }

@@ -7,11 +7,11 @@ use bitgrain_nn::{Container, ImportanceMatrix, ModelFile, ModelFileError};
 
 use super::{Folder, weights, write_gguf, write_safetensors};
 
-/// A file of one tensor of bytes, and what it says about itself.
+/// Writes a file with one tensor of bytes and the given metadata.
 fn write_bytes(path: &std::path::Path, strings: &[(&str, &str)], name: &str, shape: &[u64]) {
     let strings: Vec<_> = strings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let spec = safetensors::TensorSpec { name: name.into(), dtype: safetensors::Dtype::U8, shape: shape.to_vec() };
-    let mut writer = safetensors::Writer::new(Vec::new(), &strings, &[spec]).expect("a valid file");
+    let mut writer = safetensors::Writer::new(Vec::new(), &strings, &[spec]).expect("valid file");
     let len = usize::try_from(shape.iter().product::<u64>()).expect("small");
     writer.write(&vec![0; len]).expect("in memory");
     std::fs::write(path, writer.finish().expect("complete")).expect("writable");
@@ -37,7 +37,7 @@ fn shards_are_one_model_and_a_folder_is_found() {
     std::fs::write(folder.path("model.safetensors.index.json"), index).expect("writable");
     std::fs::write(folder.path("config.json"), r#"{"model_type":"bert"}"#).expect("writable");
     for path in [folder.path("model.safetensors.index.json"), folder.path("")] {
-        let model = ModelFile::open(path).expect("a sharded model");
+        let model = ModelFile::open(path).expect("sharded model");
         let names: Vec<_> = model.tensors().iter().map(|t| t.name.as_str()).collect();
         assert_eq!((names, model.container()), (vec!["first", "second"], Container::Safetensors));
         assert_eq!(model.metadata().architecture.as_deref(), Some("bert"));
@@ -47,9 +47,10 @@ fn shards_are_one_model_and_a_folder_is_found() {
         );
     }
     let out = folder.path("out.gguf");
-    let recipe = Recipe::new(FormatChoice::To("q8_0".parse().expect("a format")));
-    quantize(&ModelFile::open(folder.path("")).expect("a folder"), &out, &recipe, &()).expect("a conversion");
-    let keys = ModelFile::open(&out).expect("ours").metadata().gguf.clone();
+    let recipe = Recipe::new(FormatChoice::To("q8_0".parse().expect("known format")));
+    quantize(&ModelFile::open(folder.path("")).expect("valid folder"), &out, &recipe, &())
+        .expect("conversion succeeds");
+    let keys = ModelFile::open(&out).expect("valid file").metadata().gguf.clone();
     assert_eq!(keys.get("general.architecture").and_then(|value| value.as_str()), Some("bert"));
 }
 
@@ -58,11 +59,11 @@ fn a_model_is_written_in_shards_and_read_as_one() {
     let folder = Folder::new();
     let tensors = [weights("a", &[8, 64]), weights("b", &[8, 64]), weights("c", &[9, 33]), weights("norm", &[64])];
     let model = folder.safetensors("in.safetensors", &tensors);
-    let mut recipe = Recipe::new(FormatChoice::To("uint4/32".parse().expect("a format")));
-    quantize(&model, &folder.path("whole.safetensors"), &recipe, &()).expect("a conversion");
+    let mut recipe = Recipe::new(FormatChoice::To("uint4/32".parse().expect("known format")));
+    quantize(&model, &folder.path("whole.safetensors"), &recipe, &()).expect("conversion succeeds");
     recipe.shard_bytes = 700;
     let index = folder.path("small.safetensors.index.json");
-    let done = quantize(&model, &index, &recipe, &()).expect("a conversion");
+    let done = quantize(&model, &index, &recipe, &()).expect("conversion succeeds");
     let shards = ["small-00001-of-00002.safetensors", "small-00002-of-00002.safetensors"];
     let names = folder.names();
     assert!(shards.iter().all(|shard| names.contains(&(*shard).to_owned())), "{names:?}");
@@ -70,7 +71,7 @@ fn a_model_is_written_in_shards_and_read_as_one() {
     let sizes = shards.map(|shard| std::fs::metadata(folder.path(shard)).expect("written").len());
     assert_eq!(done.file_bytes, sizes.iter().sum::<u64>());
     let (whole, back) = (ModelFile::open(folder.path("whole.safetensors")), ModelFile::open(&index));
-    let (whole, back) = (whole.expect("ours"), back.expect("ours"));
+    let (whole, back) = (whole.expect("valid file"), back.expect("valid file"));
     assert_eq!((back.tensors().len(), back.bytes()), (4, whole.bytes()));
     for tensor in whole.tensors() {
         let other = back.tensor(&tensor.name).expect("in a shard");
@@ -97,7 +98,7 @@ fn npy_arrays_have_the_name_of_their_file() {
     let folder = Folder::new();
     let values = weights("w", &[3, 32]).values;
     std::fs::write(folder.path("embeddings.npy"), npy("(3, 32)", &values)).expect("writable");
-    let model = ModelFile::open(folder.path("embeddings.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("embeddings.npy")).expect("valid array");
     let tensor = model.tensor("embeddings").expect("named after the file");
     assert_eq!((tensor.shape.as_slice(), tensor.values().expect("readable")), (&[3, 32][..], values));
 }
@@ -110,7 +111,7 @@ fn a_flipped_bit_in_an_npz_that_is_not_compressed_is_found() {
     writer.add("w", &[3, 32], &values).expect("in memory");
     let mut file = writer.finish().expect("complete");
     std::fs::write(folder.path("in.npz"), &file).expect("writable");
-    let model = ModelFile::open(folder.path("in.npz")).expect("an archive");
+    let model = ModelFile::open(folder.path("in.npz")).expect("valid archive");
     assert_eq!(model.tensor("w").expect("there").values().expect("readable"), values);
     let first = values[0].to_le_bytes();
     let at = file.windows(4).position(|bytes| bytes == first).expect("stored as it is");
@@ -129,16 +130,16 @@ fn importances_change_what_is_written_and_must_fit() {
     write_safetensors(&folder.path("importance.safetensors"), &[importance]);
     let mut files = Vec::new();
     for path in [None, Some(folder.path("importance.safetensors"))] {
-        let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
+        let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("known format")));
         recipe.importance = path.map(|path| ImportanceMatrix::open(path).expect("importances"));
-        quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
+        quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("conversion succeeds");
         files.push(std::fs::read(folder.path("out.gguf")).expect("written"));
     }
     assert_ne!(files[0], files[1]);
     let mut short = weights("w", &[255]);
     short.values.fill(1.0);
     write_safetensors(&folder.path("short.safetensors"), &[short]);
-    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
+    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("known format")));
     recipe.importance = Some(ImportanceMatrix::open(folder.path("short.safetensors")).expect("importances"));
     let refused = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect_err("one is missing");
     assert!(matches!(refused, ModelFileError::Importance { found: 255, cols: 256, .. }), "{refused}");
@@ -178,9 +179,9 @@ fn importances_that_are_no_weights_are_named_and_zeros_are_equals() {
     let model = folder.safetensors("in.safetensors", &[weights("w", &[4, 256])]);
     let importance = ImportanceMatrix::open(folder.path("zeros.safetensors")).expect("importances");
     assert_eq!(importance.covers(&model), 1);
-    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("a format")));
+    let mut recipe = Recipe::new(FormatChoice::To("q4_k".parse().expect("known format")));
     recipe.importance = Some(importance);
-    let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("a conversion");
+    let done = quantize(&model, &folder.path("out.gguf"), &recipe, &()).expect("conversion succeeds");
     assert!(done.overall.cosine > 0.99, "{:?}", done.overall);
 }
 
@@ -192,22 +193,32 @@ fn what_shards_say_about_themselves_is_all_kept_even_if_they_disagree() {
     write_bytes(&folder.path("3.safetensors"), &[("step", "10")], "c", &[4]);
     let index = r#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors","c":"3.safetensors"}}"#;
     std::fs::write(folder.path("m.safetensors.index.json"), index).expect("writable");
-    let model = ModelFile::open(folder.path("m.safetensors.index.json")).expect("a sharded model");
+    let model = ModelFile::open(folder.path("m.safetensors.index.json")).expect("sharded model");
     let want = [("format", "pt"), ("step", "10"), ("step.2", "taken"), ("step.2.2", "20"), ("only", "here")];
     assert_eq!(model.metadata().own_strings().collect::<Vec<_>>(), want);
     quantize(&model, &folder.path("out.safetensors"), &Recipe::new(FormatChoice::Keep), &()).expect("each key once");
-    let back = ModelFile::open(folder.path("out.safetensors")).expect("ours");
+    let back = ModelFile::open(folder.path("out.safetensors")).expect("valid file");
     assert_eq!(back.metadata().own_strings().collect::<Vec<_>>(), want);
 }
 
-/// Takes a GGUF file to safetensors and back, both as they are.
+/// Converts a GGUF file to safetensors and back without quantizing it.
 fn there_and_back(folder: &Folder) -> gguf::Metadata {
     let keep = Recipe::new(FormatChoice::Keep);
-    quantize(&ModelFile::open(folder.path("in.gguf")).expect("a model"), &folder.path("mid.safetensors"), &keep, &())
-        .expect("there");
-    quantize(&ModelFile::open(folder.path("mid.safetensors")).expect("ours"), &folder.path("out.gguf"), &keep, &())
-        .expect("and back");
-    ModelFile::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone()
+    quantize(
+        &ModelFile::open(folder.path("in.gguf")).expect("valid model"),
+        &folder.path("mid.safetensors"),
+        &keep,
+        &(),
+    )
+    .expect("there");
+    quantize(
+        &ModelFile::open(folder.path("mid.safetensors")).expect("valid file"),
+        &folder.path("out.gguf"),
+        &keep,
+        &(),
+    )
+    .expect("and back");
+    ModelFile::open(folder.path("out.gguf")).expect("valid file").metadata().gguf.clone()
 }
 
 #[test]
@@ -250,7 +261,7 @@ fn keys_of_gguf_come_back_from_safetensors_with_their_types() {
     for (i, value) in values.into_iter().enumerate() {
         keys.set(format!("kind.{i}"), value);
     }
-    // Names that the way there or back has a meaning for.
+    // Names that have a meaning for one of the two conversions.
     keys.set("safetensors.format", "pt");
     keys.set("safetensors.count", 3_u32);
     keys.set("safetensors.bitgrain", "no note");
@@ -281,11 +292,11 @@ fn strings_that_only_look_like_keys_of_gguf_stay_strings() {
     ];
     let spec = safetensors::TensorSpec { name: "w".into(), dtype: safetensors::Dtype::F32, shape: vec![0] };
     let owned = strings.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let writer = safetensors::Writer::new(Vec::new(), &owned, &[spec]).expect("a valid file");
+    let writer = safetensors::Writer::new(Vec::new(), &owned, &[spec]).expect("valid file");
     std::fs::write(folder.path("in.safetensors"), writer.finish().expect("complete")).expect("writable");
-    let model = ModelFile::open(folder.path("in.safetensors")).expect("a model");
-    quantize(&model, &folder.path("out.gguf"), &Recipe::new(FormatChoice::Keep), &()).expect("a conversion");
-    let back = ModelFile::open(folder.path("out.gguf")).expect("ours").metadata().gguf.clone();
+    let model = ModelFile::open(folder.path("in.safetensors")).expect("valid model");
+    quantize(&model, &folder.path("out.gguf"), &Recipe::new(FormatChoice::Keep), &()).expect("conversion succeeds");
+    let back = ModelFile::open(folder.path("out.gguf")).expect("valid file").metadata().gguf.clone();
     for (key, text) in strings {
         let found = back.get(&format!("safetensors.{key}")).and_then(gguf::Value::as_str);
         assert_eq!(found, Some(text), "{key}");
@@ -315,7 +326,7 @@ fn a_name_is_suggested_only_if_it_is_near() {
     assert_eq!(nearest("layer.0.wait").as_deref(), Some("layer.0.weight"));
     assert_eq!(nearest("aa").as_deref(), Some("aaa"));
     assert_eq!(nearest("completely.different.t"), None);
-    // Three letters from the front and the same three from the back are three, not six.
+    // The common prefix and suffix overlap: three equal letters count as three, not as six.
     assert_eq!(nearest("aaaaaaaaaa"), None);
     assert_eq!(model.tensor("aaa").expect("there").name, "aaa");
 }
@@ -323,17 +334,17 @@ fn a_name_is_suggested_only_if_it_is_near() {
 #[test]
 fn the_deviation_of_values_far_from_zero_is_right() {
     let folder = Folder::new();
-    // Ten steps of an f32 to either side of 10 000; more than one piece of work.
+    // Ten f32 steps on either side of 10,000; more than one piece of work.
     let step = 2.0_f32.powi(-10);
     let values: Vec<f32> =
         (0..1_200_000).map(|i| 10_000.0 + if i % 2 == 0 { 10.0 * step } else { -10.0 * step }).collect();
     std::fs::write(folder.path("far.npy"), npy("(1200, 1000)", &values)).expect("writable");
-    let model = ModelFile::open(folder.path("far.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("far.npy")).expect("valid array");
     let found = stats(model.tensor("far").expect("there"), &()).expect("readable");
     assert!((found.std - 10.0 * f64::from(step)).abs() < 1e-9, "{}", found.std);
     assert!((found.mean - 10_000.0).abs() < 1e-9, "{}", found.mean);
     std::fs::write(folder.path("flat.npy"), npy("(1001,)", &[0.1; 1001])).expect("writable");
-    let model = ModelFile::open(folder.path("flat.npy")).expect("an array");
+    let model = ModelFile::open(folder.path("flat.npy")).expect("valid array");
     let flat = stats(model.tensor("flat").expect("there"), &()).expect("readable");
     assert_eq!((flat.mean, flat.std), (f64::from(0.1_f32), 0.0));
 }

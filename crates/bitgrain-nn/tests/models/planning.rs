@@ -1,4 +1,4 @@
-//! Plans: budgets that hold, errors that hold, and the same plan again.
+//! Plans: budgets and error targets hold, and planning is deterministic.
 
 use bitgrain_codec::weight::WeightFormat;
 use bitgrain_nn::model::convert::{FormatChoice, Recipe, quantize};
@@ -25,8 +25,8 @@ fn a_budget_is_kept_and_more_bytes_never_mean_more_error() {
             assert!(plan.bytes <= budget && plan.relative_rmse <= last, "{budget}: {plan:?}");
             last = plan.relative_rmse;
             let recipe = plan.apply(&model, Recipe::new(FormatChoice::Keep)).expect("for this model");
-            let done = quantize(&model, &folder.path(name), &recipe, &()).expect("a conversion");
-            assert_eq!(done.bytes_after, plan.bytes, "what was planned is what was written");
+            let done = quantize(&model, &folder.path(name), &recipe, &()).expect("conversion succeeds");
+            assert_eq!(done.bytes_after, plan.bytes, "the output has the planned size");
         }
         assert!(matches!(
             planned(&model, container, Goal::Budget(least - 1)),
@@ -42,8 +42,8 @@ fn an_error_is_kept_with_fewer_bytes_than_one_format_for_all() {
     let limit = 0.05;
     let plan = planned(&model, Container::Gguf, Goal::MaxError(limit)).expect("reachable");
     assert!(plan.relative_rmse <= limit, "{plan:?}");
-    let all = Recipe::new(FormatChoice::To("q8_0".parse().expect("a format")));
-    let done = quantize(&model, &folder.path("out.gguf"), &all, &()).expect("a conversion");
+    let all = Recipe::new(FormatChoice::To("q8_0".parse().expect("known format")));
+    let done = quantize(&model, &folder.path("out.gguf"), &all, &()).expect("conversion succeeds");
     assert!(plan.bytes < done.bytes_after, "{} and {}", plan.bytes, done.bytes_after);
     assert!(matches!(
         planned(&model, Container::Gguf, Goal::MaxError(1e-12)),
@@ -63,7 +63,8 @@ fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
             other => panic!("{text}: {other:?}"),
         })
         .collect();
-    let rules = || Recipe::new(FormatChoice::Keep).rule("odd*", FormatChoice::To("uint8".parse().expect("a format")));
+    let rules =
+        || Recipe::new(FormatChoice::Keep).rule("odd*", FormatChoice::To("uint8".parse().expect("known format")));
     let goal = Goal::Budget(6000);
     let plan = plan(&model, Container::Safetensors, &formats, goal, &rules(), &()).expect("enough");
     plan.save(&folder.path("plan.json")).expect("writable");
@@ -72,7 +73,7 @@ fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
         let loaded = PrecisionPlan::load(&folder.path("plan.json")).expect("just saved");
         let recipe = loaded.apply(&model, recipe).expect("for this model");
         let out = folder.path("out.safetensors");
-        let done = quantize(&model, &out, &recipe, &()).expect("a conversion");
+        let done = quantize(&model, &out, &recipe, &()).expect("conversion succeeds");
         assert_eq!(done.bytes_after, plan.bytes);
         let planned: Vec<_> = done.tensors.iter().filter(|row| plan.formats.contains_key(&row.name)).collect();
         let weights = |shape: &[u64]| shape.iter().product::<u64>() as f64;
@@ -84,8 +85,8 @@ fn what_was_planned_is_what_is_measured_with_every_calibration_and_rule() {
         assert!((measured - plan.relative_rmse).abs() < 1e-12, "{measured} and {}", plan.relative_rmse);
         files.push(std::fs::read(&out).expect("written"));
     }
-    assert_eq!(files[0], files[1], "the plan alone says everything");
-    let wrong = ["q4_0".parse().expect("a format"), "int8".parse().expect("a format")];
+    assert_eq!(files[0], files[1], "the plan is self-contained");
+    let wrong = ["q4_0".parse().expect("known format"), "int8".parse().expect("known format")];
     let refused = bitgrain_nn::model::plan::plan(&model, Container::Gguf, &wrong, goal, &rules(), &());
     assert!(matches!(refused, Err(ModelFileError::Container { .. })));
 }
@@ -111,7 +112,7 @@ fn plans_that_are_none_or_for_another_model_are_refused() {
     }
     let other = r#"{"version":1,"formats":{"ghost":"q4_0"},"bytes":0,"relative_rmse":0.0,"curve":[]}"#;
     std::fs::write(&path, other).expect("writable");
-    let refused = PrecisionPlan::load(&path).expect("a plan").apply(&model, Recipe::new(FormatChoice::Keep));
+    let refused = PrecisionPlan::load(&path).expect("valid plan").apply(&model, Recipe::new(FormatChoice::Keep));
     assert!(matches!(refused, Err(ModelFileError::NoTensor { .. })));
     std::fs::write(&path, other.replace("q4_0", "q9_9")).expect("writable");
     assert!(matches!(PrecisionPlan::load(&path), Err(ModelFileError::Plan { .. })));

@@ -1,4 +1,4 @@
-//! Networks that do not fit together, and batches that do not fit networks: refused, with the layer named.
+//! Layers that do not fit together and batches of the wrong shape: errors name the layer.
 
 use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::layer::{Attention, Conv, Layer, LayerNorm, Pairs, Positions, Rope, SequenceOutput};
@@ -96,5 +96,5 @@ fn weights_that_are_not_finite_or_not_as_many_are_refused() {
     network.set_weights("0.weight", vec![1e30; 6]).expect("finite");
     let error = network.morph(DType::Float16).expect_err("beyond 65504");
     assert_eq!(error, NetworkError::Overflow { parameter: "0.weight".into(), format: "float16".into() });
-    assert_eq!(network.parameters()[0].format(), DType::Float32.into(), "nothing was changed");
+    assert_eq!(network.parameters()[0].format(), DType::Float32.into(), "the network is unchanged");
 }

@@ -1,4 +1,4 @@
-//! Files of networks: what is saved runs identically when it is loaded, and what is damaged is refused.
+//! Network files: a loaded network has the same outputs as the saved one, and damaged files are rejected.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{all_formats, batch, network};
 type Write = fn(&Network, Contents) -> Vec<u8>;
 type Read = fn(&[u8]) -> Result<Network, NetworkFileError>;
 
-/// Both kinds of files.
+/// Writers and readers of both formats.
 fn kinds() -> [(Write, Read); 2] {
     [
         (|network, contents| network.to_json(contents).expect("finite").into_bytes(), Network::from_json),
@@ -32,11 +32,11 @@ fn a_saved_network_runs_identically_in_every_format() {
     for format in all_formats() {
         let mut network = small();
         network.morph(format).expect("finite");
-        let wanted = network.forward(&x).expect("it fits");
+        let wanted = network.forward(&x).expect("matching shapes");
         for (write, read) in kinds() {
             for contents in [Contents::All, Contents::Active] {
                 let loaded = read(&write(&network, contents)).expect("just written");
-                assert_eq!(loaded.forward(&x).expect("it fits"), wanted, "{format} {contents:?}");
+                assert_eq!(loaded.forward(&x).expect("matching shapes"), wanted, "{format} {contents:?}");
                 assert_eq!(loaded.parameters()[0].format(), format);
                 let masters = loaded.parameters()[0].store().master();
                 match contents {
@@ -60,7 +60,7 @@ fn every_version_and_the_importances_come_back() {
         &[batch(&[32], 8, 1)],
         bitgrain_nn::network::observe::Observer::MinMax,
     );
-    seen.expect("it fits").apply(&mut network).expect("its own");
+    seen.expect("matching shapes").apply(&mut network).expect("same network");
     for format in formats {
         network.morph(format).expect("finite");
     }
@@ -72,11 +72,11 @@ fn every_version_and_the_importances_come_back() {
             assert_eq!(a.len(), b.len());
             assert!(a.iter().zip(&b).all(|(a, b)| a.format() == b.format() && a.tensor() == b.tensor()));
         }
-        assert_eq!(write(&loaded, Contents::All), write(&network, Contents::All), "the same file again");
+        assert_eq!(write(&loaded, Contents::All), write(&network, Contents::All), "saving again gives the same file");
     }
 }
 
-/// Adds the kinds of layers, and of the layers inside them.
+/// Collects the kinds of layers, including nested ones.
 fn note_kinds(layers: &[Layer], kinds: &mut BTreeSet<&'static str>) {
     for layer in layers {
         kinds.insert(layer.kind());
@@ -84,11 +84,11 @@ fn note_kinds(layers: &[Layer], kinds: &mut BTreeSet<&'static str>) {
             note_kinds(layers, kinds);
         }
         let tag = serde_json::to_value(layer).expect("plain settings")["kind"].clone();
-        assert_eq!(tag, layer.kind(), "the tag in files");
+        assert_eq!(tag, layer.kind(), "tag in files");
     }
 }
 
-/// The list is separate from the enum, because files are refused by kind before their settings are parsed.
+/// The list is separate from the enum, because files are rejected by kind before their settings are parsed.
 #[test]
 fn the_list_of_kinds_has_every_variant() {
     let error = serde_json::from_str::<Layer>(r#"{"kind": "none"}"#).expect_err("not a kind").to_string();
@@ -127,11 +127,11 @@ fn every_kind_of_layer_comes_back() {
         for (write, read) in kinds() {
             let loaded = read(&write(&network, Contents::All)).expect("just written");
             assert_eq!(loaded.layers(), layers);
-            assert_eq!(loaded.forward(&x).expect("it fits"), network.forward(&x).expect("it fits"));
+            assert_eq!(loaded.forward(&x).expect("matching shapes"), network.forward(&x).expect("matching shapes"));
         }
     }
-    assert_eq!(saved, Layer::KINDS.into(), "every kind is saved and loaded");
-    let free = Network::new(Shape::sequence(&[4]), vec![Layer::attention(2)], 1).expect("it fits");
+    assert_eq!(saved, Layer::KINDS.into(), "all kinds are saved and loaded");
+    let free = Network::new(Shape::sequence(&[4]), vec![Layer::attention(2)], 1).expect("matching shapes");
     assert_eq!(
         Network::from_json(free.to_json(Contents::All).expect("finite").as_bytes()).expect("just written").input(),
         free.input()
@@ -149,14 +149,14 @@ fn files_of_active_weights_are_as_small_as_their_format() {
 
 #[test]
 fn a_file_can_be_opened_as_a_model() {
-    let folder = tempfile::tempdir().expect("a folder for tests");
+    let folder = tempfile::tempdir().expect("temporary directory");
     let path = folder.path().join("network.safetensors");
     let mut network = small();
     let recipe = Recipe::new(FormatChoice::To("int4".parse().expect("known")))
         .rule("2.*", FormatChoice::To("q8_0".parse().expect("known")));
     network.morph_by(&recipe).expect("finite");
-    network.save(&path, Contents::All).expect("a folder to write to");
-    let model = ModelFile::open(&path).expect("a model");
+    network.save(&path, Contents::All).expect("writable");
+    let model = ModelFile::open(&path).expect("valid model");
     let codes = model.tensor("0.weight:int4").expect("there").values().expect("readable");
     assert_eq!(codes, network.parameters()[0].values().expect("codes"));
     assert_eq!(
@@ -167,11 +167,11 @@ fn a_file_can_be_opened_as_a_model() {
 
 #[test]
 fn names_and_contents_decide_what_is_written_and_read() {
-    let folder = tempfile::tempdir().expect("a folder for tests");
+    let folder = tempfile::tempdir().expect("temporary directory");
     let network = small();
     for name in ["a.json", "a.safetensors"] {
         let path = folder.path().join(name);
-        network.save(&path, Contents::Active).expect("a folder to write to");
+        network.save(&path, Contents::Active).expect("writable");
         let other = folder.path().join("other");
         std::fs::rename(&path, &other).expect("there");
         assert_eq!(Network::open(&other).expect("just written").parameters().len(), 4);
@@ -180,7 +180,7 @@ fn names_and_contents_decide_what_is_written_and_read() {
     assert!(matches!(Network::open(folder.path().join("none.json")), Err(NetworkFileError::Io(_))));
     let missing = folder.path().join("none").join("a.json");
     assert!(matches!(network.save(missing, Contents::All), Err(NetworkFileError::Io(_))));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing half-written is left");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1, "no partial file is left");
 }
 
 #[test]
@@ -197,9 +197,13 @@ fn every_flipped_bit_and_every_cut_is_found() {
             for bit in 0..8 {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 1 << bit;
-                // Spaces that pad a header, and the note for other readers, are not ours to read.
+                // The padding of the header and the note for other readers are not checked.
                 if let Ok(loaded) = read(&damaged) {
-                    assert_eq!(write(&loaded, Contents::All), whole, "bit {bit} of byte {at} changed something unseen");
+                    assert_eq!(
+                        write(&loaded, Contents::All),
+                        whole,
+                        "bit {bit} of byte {at} changed the network unnoticed"
+                    );
                 }
             }
         }
@@ -242,7 +246,7 @@ fn what_is_wrong_is_named() {
     assert!(matches!(Network::from_json(b"[1]"), Err(NetworkFileError::Json { .. })));
     assert!(matches!(Network::from_safetensors(b"short"), Err(NetworkFileError::Safetensors(_))));
     let mut odd = small();
-    odd.set_weights("0.bias", vec![1.5; 6]).expect("as many");
+    odd.set_weights("0.bias", vec![1.5; 6]).expect("matching lengths");
     let text = odd.to_json(Contents::All).expect("finite");
     let (body, _) = text.rsplit_once(",\n\"crc32c\"").expect("at the end");
     // 1.5 is 00 00 c0 3f, six times; 7f c0 in its place is a NaN.

@@ -1,4 +1,4 @@
-//! The same network in every format: its codes compute what the weights they stand for compute.
+//! One network in all formats: products on codes match products with the decoded weights.
 
 use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::model::convert::{FormatChoice, Recipe};
@@ -7,15 +7,15 @@ use bitgrain_nn::network::{InputBatch, Network, Shape, compare_networks};
 
 use crate::{all_formats, batch, network, numbers};
 
-/// Outputs on codes may differ from outputs on the round-tripped weights by this share of the largest output: several
-/// layers round their inputs to 8 bits. For one product the bound is exact, and held below.
+/// Largest difference between outputs on codes and outputs on the decoded weights, relative to the largest output: several
+/// layers round their inputs to 8 bits. A single product has an exact bound, which is tested below.
 const BOUND: f32 = 4e-2;
 
-/// The same network with the weights that its codes stand for, at f32.
+/// Returns the network with its decoded weights at f32.
 fn round_tripped(network: &Network) -> Network {
     let mut other = network.clone();
     for parameter in network.parameters() {
-        other.set_weights(parameter.name(), parameter.values().expect("codes of our own")).expect("as many");
+        other.set_weights(parameter.name(), parameter.values().expect("valid codes")).expect("matching lengths");
     }
     other.morph(DType::Float32).expect("finite");
     other
@@ -24,13 +24,17 @@ fn round_tripped(network: &Network) -> Network {
 fn check_all(mut network: Network, x: &InputBatch) {
     for format in all_formats() {
         network.morph(format).expect("finite");
-        let on_codes = network.forward(x).expect("it fits");
-        let reference = round_tripped(&network).forward(x).expect("it fits");
+        let on_codes = network.forward(x).expect("matching shapes");
+        let reference = round_tripped(&network).forward(x).expect("matching shapes");
         let most = reference.values().iter().fold(0.0_f32, |most, y| most.max(y.abs()));
         for (a, b) in on_codes.values().iter().zip(reference.values()) {
-            assert!((a - b).abs() <= BOUND * most, "{format}: {a}, the round trip gives {b}");
+            assert!((a - b).abs() <= BOUND * most, "{format}: {a} on codes, {b} on decoded weights");
         }
-        assert_eq!(network.forward(x).expect("it fits"), on_codes, "{format}: the same again");
+        assert_eq!(
+            network.forward(x).expect("matching shapes"),
+            on_codes,
+            "{format}: a second pass gives the same outputs"
+        );
     }
 }
 
@@ -46,15 +50,15 @@ fn one_layer_on_codes_is_within_the_bound_of_its_product() {
     let x = batch(&[96], 3, 8);
     for format in all_formats() {
         network.morph(format).expect("finite");
-        let on_codes = network.forward(&x).expect("it fits");
-        let reference = round_tripped(&network).forward(&x).expect("it fits");
+        let on_codes = network.forward(&x).expect("matching shapes");
+        let reference = round_tripped(&network).forward(&x).expect("matching shapes");
         let active = network.parameters()[0].active().expect("made");
         let Some(version) = active.version() else { continue };
         let mut bound = vec![0.0; 3 * 40];
         version.bound(x.values(), &mut bound).expect("finite");
         for ((a, b), bound) in on_codes.values().iter().zip(reference.values()).zip(bound) {
-            // The reference is rounded, too.
-            assert!((a - b).abs() <= bound + 1e-4, "{format}: {a}, the round trip gives {b}, the bound is {bound}");
+            // The reference is rounded as well.
+            assert!((a - b).abs() <= bound + 1e-4, "{format}: {a} on codes, {b} on decoded weights, bound {bound}");
         }
     }
 }
@@ -66,9 +70,9 @@ fn convolutions_and_states_agree_with_their_round_trip() {
         &batch(&[3, 6, 6], 3, 2),
     );
     check_all(network(&[2, 20], [Layer::Conv1d(Conv::new(6, [5]))]), &batch(&[2, 20], 3, 2));
-    // States with random weights this large would be chaotic: any rounding grows from place to place.
+    // With larger random weights the recurrence would be chaotic: any rounding grows from position to position.
     for layer in [Layer::lstm(32, SequenceOutput::Last), Layer::rnn(32, SequenceOutput::Sequence)] {
-        let calm = Network::new(Shape::new(&[5, 8]), vec![layer], 1).expect("it fits");
+        let calm = Network::new(Shape::new(&[5, 8]), vec![layer], 1).expect("matching shapes");
         check_all(calm, &batch(&[5, 8], 3, 2));
     }
 }
@@ -93,9 +97,9 @@ fn an_embedding_gives_exactly_the_rows_its_codes_stand_for() {
     let tokens = InputBatch::new(vec![8.0, 0.0, 3.0, 3.0], &[4]).expect("whole samples");
     for format in all_formats() {
         network.morph(format).expect("finite");
-        let rows = network.parameters()[0].values().expect("codes of our own");
+        let rows = network.parameters()[0].values().expect("valid codes");
         let wanted: Vec<f32> = [8, 0, 3, 3].iter().flat_map(|row| &rows[row * 64..][..64]).copied().collect();
-        assert_eq!(network.forward(&tokens).expect("it fits").values(), wanted, "{format}");
+        assert_eq!(network.forward(&tokens).expect("matching shapes").values(), wanted, "{format}");
     }
 }
 
@@ -121,7 +125,7 @@ fn fewer_bits_take_fewer_bytes_and_err_more() {
         .map(|name| {
             small.morph(name.parse::<WeightFormat>().expect("known")).expect("finite");
             let comparison = compare_networks(&full, &small, Some(&x)).expect("the same layers");
-            assert_eq!(comparison.parameters[1].figures.max_error, 0.0, "biases are kept");
+            assert_eq!(comparison.parameters[1].figures.max_error, 0.0, "biases stay at f32");
             let outputs = comparison.outputs.expect("inputs were given");
             assert!((outputs.figures.cosine - comparison.overall.cosine).abs() < 0.08, "{name}: {outputs:?}");
             comparison.parameters[0].figures.cosine
@@ -141,12 +145,12 @@ fn networks_of_other_layers_cannot_be_compared() {
 fn the_master_is_back_after_an_excursion() {
     let mut network = network(&[16], [Layer::dense(8)]);
     let x = InputBatch::new(numbers(32, 4), &[16]).expect("whole samples");
-    let before = network.forward(&x).expect("it fits");
+    let before = network.forward(&x).expect("matching shapes");
     network.morph(DType::Binary).expect("finite");
-    assert_ne!(network.forward(&x).expect("it fits"), before);
+    assert_ne!(network.forward(&x).expect("matching shapes"), before);
     network.morph(DType::Float32).expect("finite");
-    assert_eq!(network.forward(&x).expect("it fits"), before);
-    let free = Network::new(Shape::sequence(&[3]), vec![Layer::dense(2)], 1).expect("it fits");
+    assert_eq!(network.forward(&x).expect("matching shapes"), before);
+    let free = Network::new(Shape::sequence(&[3]), vec![Layer::dense(2)], 1).expect("matching shapes");
     for length in [1, 5] {
         assert_eq!(free.forward(&batch(&[length, 3], 2, 1)).expect("any length").dims(), [length, 2]);
     }

@@ -1,4 +1,4 @@
-//! Networks that hold codes and no masters: frozen ones, and those that were loaded from codes.
+//! Networks with codes only: frozen, or loaded from files of active weights.
 
 use std::ops::ControlFlow;
 
@@ -22,14 +22,14 @@ fn a_frozen_or_loaded_network_takes_less_memory_than_its_master() {
     let full = bytes(&frozen);
     frozen.morph(DType::Int8).expect("finite");
     frozen.morph(DType::Int4).expect("finite");
-    let wanted = frozen.forward(&x).expect("it fits");
-    assert!(bytes(&frozen) > full, "master and codes");
+    let wanted = frozen.forward(&x).expect("matching shapes");
+    assert!(bytes(&frozen) > full, "master weights and codes");
     frozen.freeze().expect("finite");
     let loaded = Network::from_safetensors(&frozen.to_safetensors(Contents::Active).expect("finite"));
     let loaded = loaded.expect("just written");
     for network in [&frozen, &loaded] {
-        assert_eq!(network.forward(&x).expect("it fits"), wanted);
-        // Codes as they are stored, and in the order of products.
+        assert_eq!(network.forward(&x).expect("matching shapes"), wanted);
+        // The codes as stored, plus the copy packed for products.
         assert!(bytes(network) < full / 2, "{} of {full}", bytes(network));
         assert!(
             network.memory().iter().all(|copy| copy.parameter.ends_with("bias") || copy.format == DType::Int4.into())
@@ -42,8 +42,8 @@ fn freezing_is_saving_and_loading_what_is_active() {
     let x = batch(&[32], 12, 1);
     for format in all_formats() {
         let mut network = network(&[32], [Layer::dense(6), Layer::relu(), Layer::dense(3)]);
-        let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
-        seen.apply_feedback(&mut network).expect("its own");
+        let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("matching shapes");
+        seen.apply_feedback(&mut network).expect("same network");
         network.morph(DType::Binary).expect("finite");
         network.morph(format).expect("finite");
         let file = network.to_safetensors(Contents::Active).expect("finite");
@@ -56,7 +56,7 @@ fn freezing_is_saving_and_loading_what_is_active() {
         for other in [DType::Int4, DType::Float32, DType::Uint8] {
             network.morph(other).expect("finite");
             loaded.morph(other).expect("finite");
-            let [a, b] = [&network, &loaded].map(|one| one.forward(&x).expect("it fits"));
+            let [a, b] = [&network, &loaded].map(|one| one.forward(&x).expect("matching shapes"));
             assert_eq!(a, b, "{format} to {other}");
         }
     }
@@ -70,12 +70,13 @@ fn a_frozen_network_is_trained_from_what_its_codes_stand_for() {
     let values: Vec<Vec<f32>> = frozen.parameters().iter().map(|p| p.values().expect("codes")).collect();
     let mut plain = frozen.clone();
     for (name, values) in ["0.weight", "0.bias"].iter().zip(values) {
-        plain.set_weights(name, values).expect("as many");
+        plain.set_weights(name, values).expect("matching lengths");
     }
-    let data = TrainingSet::new(batch(&[8], 6, 3), TrainingTargets::Classes(vec![0, 1, 2, 0, 1, 2])).expect("as many");
+    let data = TrainingSet::new(batch(&[8], 6, 3), TrainingTargets::Classes(vec![0, 1, 2, 0, 1, 2]))
+        .expect("matching lengths");
     let config = TrainConfig { epochs: 2, ..TrainConfig::adam(0.01, LossFunction::CrossEntropy) };
     for network in [&mut frozen, &mut plain] {
-        train(network, &data, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+        train(network, &data, None, &config, &mut |_| ControlFlow::Continue(())).expect("training succeeds");
     }
     let [a, b] = [&frozen, &plain].map(|one| one.to_json(Contents::All).expect("finite"));
     assert_eq!(a, b);

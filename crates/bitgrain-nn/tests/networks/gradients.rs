@@ -1,4 +1,4 @@
-//! Gradients by hand against finite differences, for every layer: its weights and what goes in.
+//! Analytic gradients against finite differences, for all layers: parameters and inputs.
 
 use bitgrain_nn::network::layer::{
     Attention, Conv, Curve, Layer, Pairs, Pool, Pooling, Positions, Rope, SequenceOutput,
@@ -7,19 +7,19 @@ use bitgrain_nn::network::{InputBatch, Network};
 
 use crate::{batch, network, numbers};
 
-/// Half the distance over which slopes are measured.
+/// Step of the central differences.
 const H: f32 = 1e-2;
 
-/// A sum of all outputs with fixed factors, as the number whose slopes are taken.
+/// Returns a weighted sum of all outputs, the scalar that is differentiated.
 fn weighed(network: &Network, x: &InputBatch) -> f64 {
-    let y = network.forward(x).expect("it fits");
+    let y = network.forward(x).expect("matching shapes");
     let factors = numbers(y.values().len(), 77);
     y.values().iter().zip(factors).map(|(y, factor)| f64::from(*y) * f64::from(factor)).sum()
 }
 
-/// Every slope, measured against the one that comes out of the way back.
+/// Compares all gradients of the backward pass with finite differences.
 fn check(network: &Network, x: &InputBatch, inputs: bool) {
-    let found = network.gradients(x, |y| Ok(numbers(y.values().len(), 77))).expect("it fits");
+    let found = network.gradients(x, |y| Ok(numbers(y.values().len(), 77))).expect("matching shapes");
     let agree = |what: &str, slope: f32, up: f64, down: f64, scale: f32| {
         let measured = (up - down) / f64::from(2.0 * H);
         let far = (f64::from(slope) - measured).abs();
@@ -28,13 +28,13 @@ fn check(network: &Network, x: &InputBatch, inputs: bool) {
     let size = |all: &[f32]| all.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
     for (parameter, slopes) in network.parameters().iter().zip(&found.parameters) {
         let master = parameter.store().master().to_vec();
-        assert!(size(slopes) > 0.0, "{} has no slope at all", parameter.name());
+        assert!(size(slopes) > 0.0, "all gradients of {} are 0", parameter.name());
         for i in 0..master.len() {
             let moved = |by: f32| {
                 let mut other = network.clone();
                 let mut weights = master.clone();
                 weights[i] += by;
-                other.set_weights(parameter.name(), weights).expect("as many");
+                other.set_weights(parameter.name(), weights).expect("matching lengths");
                 weighed(&other, x)
             };
             let what = format!("weight {i} of {}", parameter.name());
@@ -45,9 +45,9 @@ fn check(network: &Network, x: &InputBatch, inputs: bool) {
         let moved = |by: f32| {
             let mut values = x.values().to_vec();
             values[i] += by;
-            let mut other = InputBatch::new(values, x.dims()).expect("as many");
+            let mut other = InputBatch::new(values, x.dims()).expect("matching lengths");
             if let Some(mask) = x.mask() {
-                other = other.with_mask(mask.to_vec()).expect("as many");
+                other = other.with_mask(mask.to_vec()).expect("matching lengths");
             }
             weighed(network, &other)
         };
@@ -60,18 +60,18 @@ fn check_layers(input: &[usize], layers: impl Into<Vec<Layer>>) {
     check(&network(input, layers), &batch(input, 3, 9), true);
 }
 
-/// Reads this file, because each kind has tests of its own: a new kind must be written somewhere below.
+/// Reads this file, because each kind has its own test: a new kind must be mentioned somewhere below.
 #[test]
 fn every_kind_of_layer_is_checked_here() {
     let source = include_str!("gradients.rs");
     for kind in Layer::KINDS {
         let variant: String = kind.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-        // An activation is written by its curve.
+        // Activations are constructed by `Layer::curve`.
         let made_by = if kind == "activation" { "curve" } else { kind };
         let checked =
             [format!("Layer::{made_by}("), format!("Layer::{variant}(")].iter().any(|text| source.contains(text))
                 || source.contains(&format!("Layer::{variant} {{"));
-        assert!(checked, "no test here checks the gradients of `{kind}`");
+        assert!(checked, "the gradients of `{kind}` are not tested here");
     }
 }
 
@@ -123,7 +123,7 @@ fn recurrence() {
 #[test]
 fn recurrence_over_masked_places() {
     let mask = vec![true, true, false, false, true, false, true, true, true, true, true, false];
-    let x = batch(&[4, 3], 3, 9).with_mask(mask).expect("as many");
+    let x = batch(&[4, 3], 3, 9).with_mask(mask).expect("matching lengths");
     for output in [SequenceOutput::Sequence, SequenceOutput::Last] {
         check(&network(&[4, 3], [Layer::rnn(4, output)]), &x, true);
         check(&network(&[4, 3], [Layer::lstm(3, output)]), &x, true);
@@ -135,7 +135,7 @@ fn embedding_and_positions() {
     let tokens = InputBatch::new(vec![0.0, 2.0, 1.0, 2.0, 2.0, 0.0], &[3]).expect("whole samples");
     check(&network(&[3], [Layer::embedding(3, 4)]), &tokens, false);
     let positions = Layer::Positions(Positions { length: 3, types: 2 });
-    let typed = tokens.with_types(vec![0, 0, 1, 1, 0, 1]).expect("as many");
+    let typed = tokens.with_types(vec![0, 0, 1, 1, 0, 1]).expect("matching lengths");
     check(&network(&[3], [Layer::embedding(3, 4), positions, Layer::dense(2)]), &typed, false);
 }
 
@@ -155,7 +155,7 @@ fn attention_that_looks_back() {
 #[test]
 fn attention_over_masked_places() {
     let mask = vec![true, true, true, false, true, false, true, true, true, false, false, false];
-    let x = batch(&[4, 6], 3, 9).with_mask(mask).expect("as many");
+    let x = batch(&[4, 6], 3, 9).with_mask(mask).expect("matching lengths");
     check(&network(&[4, 6], [Layer::attention(2)]), &x, true);
     check(&network(&[4, 6], [Layer::attention(2), Layer::mean_pool(), Layer::dense(2)]), &x, true);
 }

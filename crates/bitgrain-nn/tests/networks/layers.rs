@@ -1,4 +1,4 @@
-//! What layers compute, against their definitions on numbers a reader can check.
+//! Outputs of layers against their definitions, on values that can be checked by hand.
 
 use bitgrain_codec::weight::WeightFormat;
 use bitgrain_nn::network::layer::{Conv, Curve, Layer, Positions, SequenceOutput};
@@ -12,15 +12,15 @@ fn near(found: &[f32], wanted: &[f32]) {
 }
 
 fn with_weights(input: &[usize], layer: Layer, weights: &[(&str, &[f32])]) -> Network {
-    let mut network = Network::new(Shape::new(input), vec![layer], 1).expect("it fits");
+    let mut network = Network::new(Shape::new(input), vec![layer], 1).expect("matching shapes");
     for (name, values) in weights {
-        network.set_weights(name, values.to_vec()).expect("as many");
+        network.set_weights(name, values.to_vec()).expect("matching lengths");
     }
     network
 }
 
 fn run(network: &Network, x: &[f32], dims: &[usize]) -> Vec<f32> {
-    network.forward(&InputBatch::new(x.to_vec(), dims).expect("whole samples")).expect("it fits").into_values()
+    network.forward(&InputBatch::new(x.to_vec(), dims).expect("whole samples")).expect("matching shapes").into_values()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_recurrent_state_goes_from_place_to_place() {
 
 #[test]
 fn gates_of_a_memory_are_input_forget_cell_output() {
-    // The cell gate sees 1, all others are wide open or shut by their biases.
+    // The cell gate sees 1; the biases hold all other gates fully open or shut.
     let weights: &[(&str, &[f32])] =
         &[("0.weight", &[0.0, 0.0, 1.0, 0.0]), ("0.state.weight", &[0.0; 4]), ("0.bias", &[50.0, -50.0, 0.0, 50.0])];
     let network = with_weights(&[2, 1], Layer::lstm(1, SequenceOutput::Sequence), weights);
@@ -66,9 +66,11 @@ fn attention_without_differences_takes_means() {
     let network = with_weights(&[3, 2], Layer::attention(1), weights);
     let x = [3.0, 0.0, 0.0, 6.0, 6.0, 3.0];
     near(&run(&network, &x, &[3, 2]), &[3.0, 3.0, 3.0, 3.0, 3.0, 3.0]);
-    let masked =
-        InputBatch::new(x.to_vec(), &[3, 2]).expect("whole").with_mask(vec![true, true, false]).expect("as many");
-    near(network.forward(&masked).expect("it fits").values(), &[1.5, 3.0, 1.5, 3.0, 1.5, 3.0]);
+    let masked = InputBatch::new(x.to_vec(), &[3, 2])
+        .expect("whole")
+        .with_mask(vec![true, true, false])
+        .expect("matching lengths");
+    near(network.forward(&masked).expect("matching shapes").values(), &[1.5, 3.0, 1.5, 3.0, 1.5, 3.0]);
 }
 
 #[test]
@@ -84,24 +86,29 @@ fn causal_attention_does_not_see_what_comes() {
 
 #[test]
 fn norms_bring_vectors_to_size() {
-    let network = Network::new(Shape::new(&[4]), vec![Layer::layer_norm()], 1).expect("it fits");
+    let network = Network::new(Shape::new(&[4]), vec![Layer::layer_norm()], 1).expect("matching shapes");
     let size = (5.0_f32 / 4.0 + 1e-5).sqrt();
     near(&run(&network, &[1.0, 2.0, 3.0, 4.0], &[4]), &[-1.5 / size, -0.5 / size, 0.5 / size, 1.5 / size]);
-    let network = Network::new(Shape::new(&[2]), vec![Layer::rms_norm()], 1).expect("it fits");
+    let network = Network::new(Shape::new(&[2]), vec![Layer::rms_norm()], 1).expect("matching shapes");
     near(&run(&network, &[3.0, 4.0], &[2]), &[3.0 / 12.5_f32.sqrt(), 4.0 / 12.5_f32.sqrt()]);
 }
 
 #[test]
 fn masked_places_do_not_change_what_comes_out() {
     let layers = [Layer::residual([Layer::layer_norm(), Layer::attention(2)]), Layer::mean_pool(), Layer::dense(3)];
-    let mut network = Network::new(Shape::sequence(&[4]), layers.to_vec(), 8).expect("it fits");
+    let mut network = Network::new(Shape::sequence(&[4]), layers.to_vec(), 8).expect("matching shapes");
     network.morph(bitgrain_codec::weight::DType::Int8).expect("finite");
     let short = batch(&[2, 4], 1, 4);
     let mut padded = short.values().to_vec();
     padded.extend([9.0; 8]);
-    let padded =
-        InputBatch::new(padded, &[4, 4]).expect("whole").with_mask(vec![true, true, false, false]).expect("as many");
-    near(network.forward(&short).expect("it fits").values(), network.forward(&padded).expect("it fits").values());
+    let padded = InputBatch::new(padded, &[4, 4])
+        .expect("whole")
+        .with_mask(vec![true, true, false, false])
+        .expect("matching lengths");
+    near(
+        network.forward(&short).expect("matching shapes").values(),
+        network.forward(&padded).expect("matching shapes").values(),
+    );
 }
 
 #[test]
@@ -109,9 +116,9 @@ fn samples_of_a_batch_do_not_know_of_each_other() {
     let layers = [Layer::conv2d(4, 3), Layer::relu(), Layer::Flatten {}, Layer::dense(3), Layer::Softmax {}];
     let network = network(&[2, 5, 5], layers);
     let all = batch(&[2, 5, 5], 7, 6);
-    let together = network.forward(&all).expect("it fits");
+    let together = network.forward(&all).expect("matching shapes");
     for sample in 0..7 {
-        let alone = network.forward(&all.pick(&[sample]).expect("there")).expect("it fits");
+        let alone = network.forward(&all.pick(&[sample]).expect("there")).expect("matching shapes");
         assert_eq!(alone.values(), &together.values()[sample * 3..][..3]);
     }
 }
@@ -132,14 +139,15 @@ fn an_encoder_of_sentences_takes_any_length_and_any_padding() {
     layers.extend(block(64));
     layers.extend(block(64));
     layers.push(Layer::mean_pool());
-    let mut network = Network::new(Shape::sequence(&[]), layers, 3).expect("it fits");
+    let mut network = Network::new(Shape::sequence(&[]), layers, 3).expect("matching shapes");
     assert_eq!(network.output().to_string(), "[16]");
     for format in ["float32", "q8_0", "int4"] {
         network.morph(format.parse::<WeightFormat>().expect("known")).expect("finite");
-        let alone = network.forward(&InputBatch::new(vec![7.0, 29.0, 3.0], &[3]).expect("whole")).expect("it fits");
+        let alone =
+            network.forward(&InputBatch::new(vec![7.0, 29.0, 3.0], &[3]).expect("whole")).expect("matching shapes");
         let padded = InputBatch::new(vec![7.0, 29.0, 3.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0], &[5]).expect("whole");
         let mask = [true, true, true, false, false, true, true, true, true, true].to_vec();
-        let padded = network.forward(&padded.with_mask(mask).expect("as many")).expect("it fits");
+        let padded = network.forward(&padded.with_mask(mask).expect("matching lengths")).expect("matching shapes");
         near(&padded.values()[..16], alone.values());
     }
 }

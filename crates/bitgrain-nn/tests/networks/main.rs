@@ -1,4 +1,4 @@
-//! Networks: layers against finite differences and definitions, every format against its round trip, files, training.
+//! Networks: layers against finite differences and definitions, formats against decoded weights, files, training.
 
 mod building;
 mod files;
@@ -16,7 +16,7 @@ use bitgrain_codec::weight::{DType, WeightFormat};
 use bitgrain_nn::network::layer::Layer;
 use bitgrain_nn::network::{InputBatch, Network, Shape};
 
-/// Numbers around 0 with a deviation of about .6, the same for a seed.
+/// Returns deterministic values around 0 with a standard deviation of about 0.6.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x2545_F491_4F6C_DD1D;
     let mut uniform = move || {
@@ -29,12 +29,12 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 }
 
 fn network(input: &[usize], layers: impl Into<Vec<Layer>>) -> Network {
-    let mut network = Network::new(Shape::new(input), layers.into(), 5).expect("layers that fit");
-    // Biases and factors that are all the same would hide mistakes.
+    let mut network = Network::new(Shape::new(input), layers.into(), 5).expect("matching layers");
+    // Constant biases and scale factors would hide mistakes.
     let names: Vec<(String, usize)> =
         network.parameters().iter().map(|p| (p.name().to_owned(), p.store().master().len())).collect();
     for (i, (name, len)) in names.into_iter().enumerate() {
-        network.set_weights(&name, numbers(len, i as u64 + 100)).expect("as many");
+        network.set_weights(&name, numbers(len, i as u64 + 100)).expect("matching lengths");
     }
     network
 }
@@ -43,7 +43,7 @@ fn batch(dims: &[usize], count: usize, seed: u64) -> InputBatch {
     InputBatch::new(numbers(count * dims.iter().product::<usize>(), seed), dims).expect("whole samples")
 }
 
-/// The 21 dtypes and llama.cpp's blocks.
+/// Returns the 21 dtypes and llama.cpp's blocks.
 fn all_formats() -> Vec<WeightFormat> {
     let blocks = ["q4_0", "q8_0", "q4_1", "q5_0", "q4_k", "q6_k", "q3_k", "q4f32", "int8/tensor", "int4/32"];
     DType::ALL.into_iter().map(WeightFormat::from).chain(blocks.map(|name| name.parse().expect("known"))).collect()

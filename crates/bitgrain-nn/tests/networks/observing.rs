@@ -1,4 +1,4 @@
-//! Calibration passes, and what importances gain on a network that learned to read digits.
+//! Calibration passes, and the gain from importances on a digit classifier.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ fn every_matrix_that_is_multiplied_with_is_watched() {
     ];
     let network = network(&[5], layers);
     let tokens = bitgrain_nn::network::InputBatch::new(vec![1.0, 0.0, 8.0, 3.0, 3.0], &[5]).expect("whole");
-    let seen = observe(&network, &[tokens], Observer::Percentile(99.0)).expect("it fits");
+    let seen = observe(&network, &[tokens], Observer::Percentile(99.0)).expect("matching shapes");
     let names: Vec<&str> = seen.activations().iter().map(|one| one.parameter.as_str()).collect();
     let attention = ["query", "key", "value", "output"].map(|part| format!("1.0.{part}.weight"));
     assert_eq!(
@@ -36,7 +36,7 @@ fn every_matrix_that_is_multiplied_with_is_watched() {
 #[test]
 fn observations_are_for_the_network_they_were_made_with() {
     let small = network(&[4], [Layer::dense(2)]);
-    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("it fits");
+    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("matching shapes");
     let mut other = network(&[5], [Layer::dense(2)]);
     assert!(matches!(seen.apply(&mut other), Err(NetworkError::Codec { .. })));
     assert!(other.parameters()[0].store().importance().is_none());
@@ -46,17 +46,17 @@ fn observations_are_for_the_network_they_were_made_with() {
     assert!(observe(&small, &[batch(&[4], 3, 1)], Observer::Percentile(0.0)).is_err());
 }
 
-/// How far the outputs of networks that read digits are off, over some seeds: plain, and as `prepare` has it.
+/// Returns the output error of digit classifiers over some seeds, without calibration data and after `prepare`.
 fn errors(name: &str, prepare: impl Fn(&Observations, &mut Network)) -> (f64, f64) {
-    let (known, unknown) = digits().expect("the data of this crate").split(1437).expect("more than that");
+    let (known, unknown) = digits().expect("embedded data").split(1437).expect("enough samples");
     let FormatChoice::To(format) = name.parse().expect("known") else { panic!("a format") };
     let (mut plain, mut prepared) = (0.0, 0.0);
     for seed in 1..=3 {
         let layers = vec![Layer::dense(256), Layer::relu(), Layer::dense(256), Layer::relu(), Layer::dense(10)];
-        let mut network = Network::new(Shape::new(&[64]), layers, seed).expect("it fits");
+        let mut network = Network::new(Shape::new(&[64]), layers, seed).expect("matching shapes");
         let config = TrainConfig { epochs: 3, seed, ..TrainConfig::adam(2e-3, LossFunction::CrossEntropy) };
-        train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
-        let seen = observe_products(&network, &[known.inputs().clone()], Observer::MinMax).expect("it fits");
+        train(&mut network, &known, None, &config, &mut |_| ControlFlow::Continue(())).expect("training succeeds");
+        let seen = observe_products(&network, &[known.inputs().clone()], Observer::MinMax).expect("matching shapes");
         let error = |mut quantized: Network| {
             quantized.morph(format).expect("finite");
             let compared = compare_networks(&network, &quantized, Some(unknown.inputs())).expect("the same layers");
@@ -73,7 +73,7 @@ fn errors(name: &str, prepare: impl Fn(&Observations, &mut Network)) -> (f64, f6
 #[test]
 fn importances_bring_outputs_nearer() {
     for name in ["q4_0", "q4_k", "int2@mse", "ternary"] {
-        let (plain, weighed) = errors(name, |seen, network| seen.apply(network).expect("its own"));
+        let (plain, weighed) = errors(name, |seen, network| seen.apply(network).expect("same network"));
         assert!(weighed < plain, "{name}: {weighed} with importances, {plain} without");
     }
 }
@@ -83,7 +83,7 @@ fn feedback_brings_outputs_much_nearer() {
     for (name, share) in
         [("int4", 0.5), ("int4@mse", 0.5), ("fp4", 0.5), ("int2", 0.5), ("ternary", 0.6), ("q4_0", 0.8)]
     {
-        let (plain, fed) = errors(name, |seen, network| seen.apply_feedback(network).expect("its own"));
+        let (plain, fed) = errors(name, |seen, network| seen.apply_feedback(network).expect("same network"));
         assert!(fed < share * plain, "{name}: {fed} with feedback, {plain} without");
     }
 }
@@ -91,7 +91,7 @@ fn feedback_brings_outputs_much_nearer() {
 #[test]
 fn feedback_needs_products() {
     let mut small = network(&[4], [Layer::dense(2)]);
-    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("it fits");
+    let seen = observe(&small, &[batch(&[4], 3, 1)], Observer::MinMax).expect("matching shapes");
     assert!(matches!(seen.apply_feedback(&mut small), Err(NetworkError::Codec { .. })));
 }
 
@@ -100,9 +100,9 @@ fn feedback_is_the_same_after_saving_and_loading() {
     let mut network = network(&[32], [Layer::dense(16), Layer::relu(), Layer::dense(4)]);
     let x = batch(&[32], 40, 1);
     let plain = network.to_json(Contents::All).expect("finite");
-    assert!(plain.contains("\"version\": 1") && !plain.contains("moments"), "files without moments are as before");
-    let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
-    seen.apply_feedback(&mut network).expect("its own");
+    assert!(plain.contains("\"version\": 1") && !plain.contains("moments"), "files without moments stay at version 1");
+    let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("matching shapes");
+    seen.apply_feedback(&mut network).expect("same network");
     let json = network.to_json(Contents::All).expect("finite");
     let loaded = [
         Network::from_json(json.as_bytes()).expect("just written"),
@@ -114,9 +114,9 @@ fn feedback_is_the_same_after_saving_and_loading() {
             network.morph(format).expect("finite");
             loaded.morph(format).expect("finite");
             assert_eq!(
-                loaded.forward(&x).expect("it fits"),
-                network.forward(&x).expect("it fits"),
-                "{format}: versions made after loading are rounded with feedback, too"
+                loaded.forward(&x).expect("matching shapes"),
+                network.forward(&x).expect("matching shapes"),
+                "{format}: versions made after loading are rounded with feedback as well"
             );
         }
     }
@@ -125,8 +125,8 @@ fn feedback_is_the_same_after_saving_and_loading() {
 #[test]
 fn moments_of_another_size_or_without_a_diagonal_are_refused() {
     let mut network = network(&[2], [Layer::dense(1)]);
-    let seen = observe_products(&network, &[batch(&[2], 9, 1)], Observer::MinMax).expect("it fits");
-    seen.apply_feedback(&mut network).expect("its own");
+    let seen = observe_products(&network, &[batch(&[2], 9, 1)], Observer::MinMax).expect("matching shapes");
+    seen.apply_feedback(&mut network).expect("same network");
     let json = network.to_json(Contents::All).expect("finite");
     let (body, _) = json.rsplit_once(",\n\"crc32c\"").expect("at the end");
     let (before, moments) = body.split_once("\"moments\": {").expect("written");
@@ -137,7 +137,7 @@ fn moments_of_another_size_or_without_a_diagonal_are_refused() {
     };
     // 1.0 is 00 00 80 3f.
     read(3, "AACAPwAAgD8AAIA/").expect("a triangle of ones");
-    assert!(read(2, "AACAPwAAgD8=").is_err(), "two numbers are no triangle of two columns");
-    assert!(read(3, "AAAAAAAAgD8AAIA/").is_err(), "weights would be divided by 0");
+    assert!(read(2, "AACAPwAAgD8=").is_err(), "a triangle of two columns has three values");
+    assert!(read(3, "AAAAAAAAgD8AAIA/").is_err(), "rounding would divide by 0");
     assert!(read(3, "AADAfwAAgD8AAIA/").is_err(), "a NaN");
 }

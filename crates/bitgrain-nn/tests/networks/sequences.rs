@@ -1,7 +1,7 @@
-//! Random sequences of operations on random small networks, held against a model that keeps no versions.
+//! Random sequences of operations on random small networks, compared with a model that does not cache versions.
 //!
-//! The model knows masters, observations and formats, and builds a fresh network from them whenever it is asked. Codes
-//! survive their master only by freezing and by files of active weights; the model pins their values.
+//! The model stores master weights, observations and formats, and builds a new network from them for each comparison. Codes
+//! outlive their master only through freezing and files of active weights; the model pins their values.
 //! `BITGRAIN_SEQUENCES` sets the number of sequences.
 
 use std::ops::ControlFlow;
@@ -25,14 +25,14 @@ impl Random {
     }
 }
 
-/// Codes that outlived the master they were made from.
+/// Codes that outlived the master weights they were made from.
 #[derive(Clone)]
 struct Pin {
     format: WeightFormat,
     values: Vec<f32>,
 }
 
-/// What a network should be.
+/// Expected state of a network.
 struct ModelFile {
     input: Vec<usize>,
     layers: Vec<Layer>,
@@ -41,7 +41,7 @@ struct ModelFile {
     feedback: Option<Observations>,
     formats: Vec<WeightFormat>,
     pins: Vec<Option<Pin>>,
-    /// Output right after freezing, as long as nothing but formats changed since.
+    /// Output right after freezing, valid until something other than a format changes.
     frozen: Option<(Vec<WeightFormat>, InputBatch)>,
 }
 
@@ -52,12 +52,12 @@ impl ModelFile {
             Ok::<_, bitgrain_nn::network::NetworkError>(masters.next().expect("one for each").clone())
         };
         let mut network =
-            Network::with_weights(Shape::new(&self.input), self.layers.clone(), next).expect("layers that fit");
+            Network::with_weights(Shape::new(&self.input), self.layers.clone(), next).expect("matching layers");
         if let Some(seen) = &self.importance {
-            seen.apply(&mut network).expect("its own");
+            seen.apply(&mut network).expect("same network");
         }
         if let Some(seen) = &self.feedback {
-            seen.apply_feedback(&mut network).expect("its own");
+            seen.apply_feedback(&mut network).expect("same network");
         }
         let names: Vec<String> = network.parameters().iter().map(|p| p.name().to_owned()).collect();
         let rules = names.iter().zip(&self.formats);
@@ -75,12 +75,12 @@ impl ModelFile {
         (0..self.pins.len()).any(|index| self.pinned(index).is_some())
     }
 
-    /// As after saving what is active and loading it.
+    /// Updates the model as if the active weights had been saved and loaded.
     fn freeze(&mut self, network: &Network, x: &InputBatch) {
-        let output = network.forward(x).expect("it fits");
+        let output = network.forward(x).expect("matching shapes");
         for (index, parameter) in network.parameters().iter().enumerate() {
             let format = self.formats[index];
-            let values = parameter.values().expect("codes of our own");
+            let values = parameter.values().expect("valid codes");
             self.masters[index].clone_from(&values);
             self.pins[index] = (format != DType::Float32.into()).then_some(Pin { format, values });
         }
@@ -99,16 +99,16 @@ impl ModelFile {
         }
     }
 
-    /// Holds a network against the model.
+    /// Compares a network with the model.
     fn check(&self, network: &Network, x: &InputBatch, history: &[String]) {
         let expected = self.network();
         for (index, (found, wanted)) in network.parameters().iter().zip(expected.parameters()).enumerate() {
             let place = format!("`{}` after {history:?}", found.name());
             assert_eq!(found.format(), self.formats[index], "{place}");
-            let values = found.values().expect("codes of our own");
+            let values = found.values().expect("valid codes");
             match self.pinned(index) {
                 Some(pin) => assert_eq!(values, pin.values, "{place}"),
-                None => assert_eq!(values, wanted.values().expect("codes of our own"), "{place}"),
+                None => assert_eq!(values, wanted.values().expect("valid codes"), "{place}"),
             }
             for version in found.store().versions() {
                 if self.pins[index].as_ref().is_some_and(|pin| pin.format == version.format()) {
@@ -119,26 +119,26 @@ impl ModelFile {
                 assert!(version.tensor() == fresh.tensor(), "stale {} of {place}", version.format());
             }
         }
-        let output = network.forward(x).expect("it fits");
+        let output = network.forward(x).expect("matching shapes");
         match &self.frozen {
             Some((formats, wanted)) if *formats == self.formats => assert_eq!(output, *wanted, "{history:?}"),
-            _ if !self.is_pinned() => assert_eq!(output, expected.forward(x).expect("it fits"), "{history:?}"),
+            _ if !self.is_pinned() => assert_eq!(output, expected.forward(x).expect("matching shapes"), "{history:?}"),
             _ => {}
         }
-        // Last, because a store without a master makes it when it is asked.
+        // Last, because reading the master of a frozen store decodes and keeps it.
         for (found, master) in network.clone().parameters().iter().zip(&self.masters) {
             assert_eq!(found.store().master(), master, "master of `{}` after {history:?}", found.name());
         }
     }
 }
 
-/// A small network, its input shape and a batch for it.
+/// Returns a small network, its input shape and a batch for it.
 fn start(random: &mut Random) -> (Vec<usize>, Vec<Layer>, InputBatch) {
     let width = [3, 8, 32, 33, 64][random.below(5)];
     let inner = [2, 5, 32][random.below(3)];
     let (input, layers): (Vec<usize>, Vec<Layer>) = match random.below(5) {
         0 => (vec![width], vec![Layer::dense(inner), Layer::relu(), Layer::dense(3)]),
-        // Feedback takes the cube of the columns: few of them behind the convolution.
+        // Feedback is cubic in the number of columns: keep them few after the convolution.
         1 => (vec![2, 12], vec![Layer::Conv1d(Conv::new(inner.min(8), [3])), Layer::Flatten {}, Layer::dense(3)]),
         2 => (vec![4], vec![Layer::embedding(9, width), Layer::mean_pool(), Layer::dense(3)]),
         3 => (vec![3, width], vec![Layer::lstm(inner, SequenceOutput::Last), Layer::dense(3)]),
@@ -157,24 +157,24 @@ fn formats() -> Vec<WeightFormat> {
     let searched = ["int4@mse", "int2/32@mse", "int8@hqq", "uint4@percentile=99", "int4/channel"];
     let searched = searched.map(|name| match name.parse() {
         Ok(FormatChoice::To(format)) => format,
-        _ => panic!("{name} is a format"),
+        _ => panic!("`{name}` is not a format"),
     });
     all_formats().into_iter().chain(searched).collect()
 }
 
-/// Trains a little. With samples held back the network goes back to its best epoch, at a rate that overshoots.
+/// Trains a little. With a validation set, the network returns to its best epoch, at a learning rate that overshoots.
 fn step(network: &mut Network, x: &InputBatch, held_back: bool) {
-    let data = TrainingSet::new(x.clone(), TrainingTargets::Classes(vec![0, 1, 2, 1])).expect("as many");
+    let data = TrainingSet::new(x.clone(), TrainingTargets::Classes(vec![0, 1, 2, 1])).expect("matching lengths");
     let rate = if held_back { 0.3 } else { 0.01 };
     let config = TrainConfig { epochs: 3, batch: 2, ..TrainConfig::adam(rate, LossFunction::CrossEntropy) };
     let held_back = held_back.then_some(&data);
-    train(network, &data, held_back, &config, &mut |_| ControlFlow::Continue(())).expect("it trains");
+    train(network, &data, held_back, &config, &mut |_| ControlFlow::Continue(())).expect("training succeeds");
 }
 
 fn run(seed: u64) {
     let mut random = Random(SplitMix64::new(seed));
     let (input, layers, x) = start(&mut random);
-    let mut network = Network::new(Shape::new(&input), layers.clone(), seed).expect("layers that fit");
+    let mut network = Network::new(Shape::new(&input), layers.clone(), seed).expect("matching layers");
     let masters: Vec<Vec<f32>> = network.parameters().iter().map(|p| p.store().master().to_vec()).collect();
     let count = masters.len();
     let (formats, pins) = (vec![DType::Float32.into(); count], vec![None; count]);
@@ -212,24 +212,25 @@ fn run(seed: u64) {
             }
             4 => {
                 history.push("observe, apply".to_owned());
-                let seen = observe(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
+                let seen = observe(&network, std::slice::from_ref(&x), Observer::MinMax).expect("matching shapes");
                 if !model.is_pinned() {
                     let wanted = observe(&model.network(), std::slice::from_ref(&x), Observer::MinMax);
                     assert_eq!(Ok(&seen), wanted.as_ref(), "{history:?}");
                 }
-                seen.apply(&mut network).expect("its own");
+                seen.apply(&mut network).expect("same network");
                 model.forget(&network, Some(&seen));
                 model.importance = Some(seen);
             }
             5 => {
                 history.push("observe products, apply feedback".to_owned());
-                let seen = observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("it fits");
-                seen.apply_feedback(&mut network).expect("its own");
+                let seen =
+                    observe_products(&network, std::slice::from_ref(&x), Observer::MinMax).expect("matching shapes");
+                seen.apply_feedback(&mut network).expect("same network");
                 model.forget(&network, Some(&seen));
                 model.feedback = Some(seen);
             }
             6 => {
-                // Codes that outlived their master would make other scores than the model's.
+                // Codes that outlived their master would score differently from the model's weights.
                 let held_back = random.below(2) == 0 && !model.is_pinned();
                 history.push(format!("train, held back: {held_back}"));
                 let mut other = model.network();
@@ -264,7 +265,7 @@ fn run(seed: u64) {
                 let name = network.parameters()[index].name().to_owned();
                 history.push(format!("set weights of {name}"));
                 let weights = numbers(model.masters[index].len(), random.0.next_u64());
-                network.set_weights(&name, weights.clone()).expect("as many");
+                network.set_weights(&name, weights.clone()).expect("matching lengths");
                 model.masters[index] = weights;
                 (model.pins[index], model.frozen) = (None, None);
             }

@@ -1,4 +1,4 @@
-//! The specification's table of layers against the code.
+//! Compares the layers in the specification's table with the code.
 
 use bitgrain_nn::network::layer::Layer;
 

@@ -1,4 +1,4 @@
-//! The whole way of a network: trained, morphed, saved, loaded, run; and calibrated.
+//! A network from training to quantized inference, and the gain of calibration.
 
 use bitgrain_codec::weight::DType;
 use bitgrain_nn::network::NetworkError;
@@ -10,8 +10,8 @@ use bitgrain_nn::network::trial::{gain, trial};
 
 #[test]
 fn a_trial_says_what_a_format_costs() {
-    let digits = classifier(3).expect("it trains");
-    let folder = tempfile::tempdir().expect("a folder");
+    let digits = classifier(3).expect("training succeeds");
+    let folder = tempfile::tempdir().expect("temporary directory");
     let file = folder.path().join("digits.safetensors");
     let run = |dtype: DType| trial(&digits.network, dtype.into(), &digits.unknown, LossFunction::CrossEntropy, &file);
     let trials = [DType::Float32, DType::Int8, DType::Int4, DType::Binary].map(|dtype| run(dtype).expect("finite"));
@@ -21,9 +21,9 @@ fn a_trial_says_what_a_format_costs() {
     let [full, int8, _, binary] = &trials;
     assert_eq!((full.output_cosine, full.bits_per_weight, full.optimum), (1.0, 32.0, None));
     assert!(full.accuracy > Some(0.8) && int8.accuracy > full.accuracy.map(|share| share - 0.02), "{int8:?}");
-    // The scale of 64 weights fits them better than one scale would fit normal ones.
+    // A scale per 64 weights fits them better than the optimum, which assumes one scale.
     assert!(binary.optimum.is_some_and(|optimum| (optimum - 0.798).abs() < 1e-3), "{binary:?}");
-    assert_eq!(digits.network.parameters()[0].format(), DType::Float32.into(), "it is left as it was");
+    assert_eq!(digits.network.parameters()[0].format(), DType::Float32.into(), "the network itself is unchanged");
     let nowhere = folder.path().join("none").join("digits.json");
     let refused = trial(&digits.network, DType::Int8.into(), &digits.unknown, LossFunction::CrossEntropy, &nowhere);
     assert!(matches!(refused, Err(NetworkFileError::Io(_))), "{refused:?}");
@@ -32,14 +32,14 @@ fn a_trial_says_what_a_format_costs() {
 
 #[test]
 fn a_gain_is_that_of_its_own_observations() {
-    let digits = classifier(2).expect("it trains");
+    let digits = classifier(2).expect("training succeeds");
     let inputs = [digits.known.inputs().clone()];
-    let seen = observe_products(&digits.network, &inputs, Observer::MinMax).expect("it fits");
+    let seen = observe_products(&digits.network, &inputs, Observer::MinMax).expect("matching shapes");
     let int4 =
         gain(&digits.network, DType::Int4.into(), &seen, &digits.unknown, LossFunction::CrossEntropy).expect("finite");
-    assert_eq!(int4.plain, int4.importance, "the largest magnitude is not searched for");
+    assert_eq!(int4.plain, int4.importance, "absmax scales do not depend on importances");
     assert!(int4.feedback.error < 0.6 * int4.plain.error, "{int4:?}");
-    let few = observe(&digits.network, &inputs, Observer::MinMax).expect("it fits");
+    let few = observe(&digits.network, &inputs, Observer::MinMax).expect("matching shapes");
     let refused = gain(&digits.network, DType::Int4.into(), &few, &digits.unknown, LossFunction::CrossEntropy);
     assert!(matches!(refused, Err(NetworkError::Codec { .. })), "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! Products of plain f32: every form, every size, the chain of fused multiply-adds that is promised.
+//! Products of plain f32 matrices: all forms and sizes give the documented chain of fused multiply-adds.
 
 use bitgrain_nn::network::product::{
     ProductShape, View, multiply_back_f32, multiply_f32, multiply_outer_f32, multiply_views,
@@ -7,7 +7,7 @@ use bitgrain_nn::network::weights::WeightsError;
 
 use crate::Normals;
 
-/// The promised order, in the plainest words.
+/// The documented order of operations, as a plain loop.
 fn chain(m: usize, k: usize, n: usize, a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32) -> Vec<f32> {
     let one = |row, col| (0..k).fold(0.0_f32, |sum, at| b(at, col).mul_add(a(row, at), sum));
     (0..m).flat_map(|row| (0..n).map(move |col| (row, col))).map(|(row, col)| one(row, col)).collect()
@@ -39,10 +39,10 @@ fn a_few_columns_of_a_wider_matrix_are_a_matrix() {
     let wide = Normals(2).take(10 * 50);
     let a = View::strided(&wide[7..], 10, 20, 50).expect("it ends before the slice");
     let mut out = vec![0.0; 100];
-    multiply_views(a, a.transposed(), &mut out).expect("they fit");
+    multiply_views(a, a.transposed(), &mut out).expect("matching shapes");
     assert!(out == chain(10, 20, 10, |r, k| wide[7 + 50 * r + k], |k, c| wide[7 + 50 * c + k]));
     let mut out = vec![0.0; 400];
-    multiply_views(a.transposed(), a, &mut out).expect("they fit");
+    multiply_views(a.transposed(), a, &mut out).expect("matching shapes");
     assert!(out == chain(20, 10, 20, |r, k| wide[7 + 50 * k + r], |k, c| wide[7 + 50 * k + c]));
     assert!(View::strided(&wide, 10, 51, 50).is_err());
     assert!(View::strided(&wide, 10, 50, 51).is_err());
@@ -64,7 +64,7 @@ fn sides_that_do_not_fit_are_refused() {
 fn an_inner_side_of_nothing_gives_zeros() {
     let none = View::new(&[], 2, 0).expect("nothing");
     let mut out = [1.0; 4];
-    multiply_views(none, none.transposed(), &mut out).expect("they fit");
+    multiply_views(none, none.transposed(), &mut out).expect("matching shapes");
     assert_eq!(out, [0.0; 4]);
 }
 

@@ -1,4 +1,4 @@
-//! Products on codes: every format against exact sums of dequantized weights, odd sizes, threads, bad input.
+//! Products on codes: all formats against exact sums of dequantized weights, odd sizes, threads, invalid input.
 
 mod dense;
 mod packed;
@@ -23,7 +23,7 @@ impl Normals {
     }
 }
 
-/// Every dtype, with every way to share scales for those of 4 and 8 bits, every block format.
+/// Returns all dtypes, those of 4 and 8 bits with all scalings, and all block formats.
 fn formats() -> Vec<WeightFormat> {
     let mut list: Vec<WeightFormat> = WeightFormat::all().collect();
     for dtype in [DType::Int8, DType::Int4, DType::Fp4, DType::Uint8] {
@@ -35,7 +35,7 @@ fn formats() -> Vec<WeightFormat> {
     list
 }
 
-/// A matrix of a format.
+/// Returns a random matrix in a format.
 fn tensor(format: WeightFormat, rows: usize, cols: usize, seed: u64) -> QuantizedTensor {
     QuantizedTensor::quantize(format, &Normals(seed).take(rows * cols), cols).expect("finite, whole blocks")
 }

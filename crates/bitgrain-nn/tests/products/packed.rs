@@ -1,4 +1,4 @@
-//! `PackedMatrix`: near the exact product, as near as it says, the same whatever the threads.
+//! `PackedMatrix`: products are within their bound of the exact ones and do not depend on the number of threads.
 
 use bitgrain_codec::CodecErr;
 use bitgrain_codec::weight::{DType, GgmlBlock, PartsBuf, QuantizedTensor, ScaledFormat, WeightFormat};
@@ -7,13 +7,13 @@ use bitgrain_nn::network::weights::WeightsError;
 
 use crate::{Normals, formats, tensor};
 
-/// `x·Wᵀ` in f64.
+/// Computes `x·Wᵀ` in f64.
 fn exact(x: &[f32], weights: &[f32], cols: usize) -> Vec<f64> {
     let dot = |x: &[f32], w: &[f32]| x.iter().zip(w).map(|(&x, &w)| f64::from(x) * f64::from(w)).sum();
     x.chunks(cols).flat_map(|x| weights.chunks(cols).map(move |w| dot(x, w))).collect()
 }
 
-/// Multiplies and holds the result against the bound; returns the largest share of the bound that was used.
+/// Multiplies and compares the result with the bound; returns the largest share of the bound that was used.
 fn check(tensor: QuantizedTensor, batch: usize, seed: u64) -> f64 {
     let (format, (rows, cols)) = (tensor.format(), tensor.shape());
     let weights = tensor.dequantize().expect("good scales");
@@ -38,7 +38,7 @@ fn check(tensor: QuantizedTensor, batch: usize, seed: u64) -> f64 {
 fn every_format_is_within_its_bound() {
     for format in formats() {
         let used = check(tensor(format, 37, 512, 1), 9, 2);
-        // A bound that is never nearly used says little; a product of f32 uses hardly any of its own.
+        // A bound that is never nearly reached proves little. Products of f32 use hardly any of theirs.
         let on_codes = ["q4_0", "q8_0", "q4f32", "int8", "int8/32", "int8/tensor", "int4", "int4/96"];
         let least = if on_codes.contains(&format.to_string().as_str()) { 0.02 } else { 0.0 };
         assert!(used >= least, "{format}: {used}");
@@ -73,7 +73,7 @@ fn odd_sizes_are_within_the_bound() {
 #[test]
 fn rows_of_a_batch_do_not_depend_on_each_other() {
     for format in ["q4_0", "q8_0", "q4f32", "int8", "int8/32", "int4", "int4/1024", "float32", "fp8_e4m3"] {
-        let format: WeightFormat = format.parse().expect("a format");
+        let format: WeightFormat = format.parse().expect("known format");
         for (rows, cols) in [(50, 96), (21, if format.block() > 1 { 1088 } else { 1085 })] {
             let matrix = PackedMatrix::new(tensor(format, rows, cols, 7)).expect("finite");
             let x = Normals(8).take(40 * cols);
@@ -93,7 +93,7 @@ fn rows_of_a_batch_do_not_depend_on_each_other() {
 #[test]
 fn threads_do_not_show_in_the_result() {
     for format in ["q4_0", "q8_0", "int8", "int4", "float32", "float16", "ternary"] {
-        let matrix = PackedMatrix::new(tensor(format.parse().expect("a format"), 700, 512, 9)).expect("finite");
+        let matrix = PackedMatrix::new(tensor(format.parse().expect("known format"), 700, 512, 9)).expect("finite");
         let x = Normals(10).take(20 * 512);
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -129,7 +129,7 @@ fn packing_adds_no_more_than_the_last_strip() {
         let tensor = tensor(format, 64, 512, 12);
         let bytes = tensor.bytes();
         let packed = PackedMatrix::new(tensor).expect("finite").bytes();
-        // One scale per tensor or none becomes one per row.
+        // One scale per tensor, or none, becomes one per row.
         assert!(packed <= bytes + 64 * 4, "{format}: {packed} for {bytes}");
     }
 }
@@ -137,7 +137,7 @@ fn packing_adds_no_more_than_the_last_strip() {
 #[test]
 fn activations_that_are_not_finite_are_refused_where_they_are() {
     for format in ["q4_0", "q8_0", "int8", "int4", "float32", "bfloat16", "binary"] {
-        let matrix = PackedMatrix::new(tensor(format.parse().expect("a format"), 20, 64, 13)).expect("finite");
+        let matrix = PackedMatrix::new(tensor(format.parse().expect("known format"), 20, 64, 13)).expect("finite");
         for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for at in [0, 63, 64 * 9 + 17, 64 * 11 + 63] {
                 let mut x = Normals(14).take(12 * 64);
@@ -164,7 +164,7 @@ fn lengths_that_do_not_fit_are_refused() {
 #[test]
 fn matrices_without_rows_or_columns_have_products() {
     for format in ["int8", "float32", "uint4"] {
-        let format: WeightFormat = format.parse().expect("a format");
+        let format: WeightFormat = format.parse().expect("known format");
         let none = QuantizedTensor::quantize(format, &[], 5).expect("no rows");
         assert_eq!(PackedMatrix::new(none).expect("empty").multiply(&[1.0; 10], 2, &mut []), Ok(()));
         let flat = QuantizedTensor::quantize(format, &[], 0).expect("no columns");
@@ -202,7 +202,7 @@ fn scales_and_weights_that_are_not_finite_are_refused() {
 fn tiny_and_huge_activations_stay_within_the_bound() {
     for scale in [1e-42, 1e-36, 1e-20, 1e20, 1e35] {
         for format in ["q4_0", "int8", "float32"] {
-            let tensor = tensor(format.parse().expect("a format"), 5, 64, 17);
+            let tensor = tensor(format.parse().expect("known format"), 5, 64, 17);
             let weights = tensor.dequantize().expect("good scales");
             let matrix = PackedMatrix::new(tensor).expect("finite");
             let x: Vec<f32> = Normals(18).take(64).into_iter().map(|x| x * scale).collect();

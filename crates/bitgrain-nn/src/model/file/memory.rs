@@ -127,7 +127,7 @@ mod tests {
             .expect("fits"),
             ModelTensor::new("ids", vec![1], whole, parts(vec![7, 0, 0, 0, 0, 0, 0, 0])).expect("fits"),
         ];
-        let folder = tempfile::tempdir().expect("a folder for tests");
+        let folder = tempfile::tempdir().expect("temporary directory");
         let path = folder.path().join("out.safetensors");
         let model = ModelFile::of(tensors, ModelMetadata::default());
         quantize(&model, &path, &Recipe::new(FormatChoice::Keep), &()).expect("writable");
@@ -164,7 +164,7 @@ mod tests {
         let tensor =
             ModelTensor::new("w", vec![2, 32], TensorEncoding::Weights(DType::Float32.into()), parts).expect("fits");
         let model = ModelFile::of(vec![tensor], ModelMetadata::default());
-        let folder = tempfile::tempdir().expect("a folder for tests");
+        let folder = tempfile::tempdir().expect("temporary directory");
         let recipe = Recipe::new(FormatChoice::To(DType::Int8.into()));
         let refused = quantize(&model, &folder.path().join("out.safetensors"), &recipe, &Stopped);
         assert!(matches!(refused, Err(ModelFileError::Interrupted)));

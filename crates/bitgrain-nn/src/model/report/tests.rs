@@ -55,7 +55,7 @@ fn plan(curve: &[(u64, f64)]) -> PrecisionPlan {
     let curve = curve.iter().map(|&(bytes, relative_rmse)| Point { bytes, relative_rmse }).collect();
     PrecisionPlan {
         version: 1,
-        formats: [("w.0".into(), "int8".parse().expect("a choice"))].into(),
+        formats: [("w.0".into(), "int8".parse().expect("valid choice"))].into(),
         others: [].into(),
         bytes: 200,
         relative_rmse: 0.0,

@@ -252,7 +252,7 @@ mod tests {
         let moments = Moments::new(products, cols).expect("mean products");
         let weights: Vec<f32> = (0..8 * cols).map(|i| ((i * 37 % 101) as f32 - 50.0) / 61.0).collect();
         let error = |tensor: &QuantizedTensor| -> f64 {
-            let back = tensor.dequantize().expect("codes of our own");
+            let back = tensor.dequantize().expect("valid codes");
             let one = |row: &Vec<f64>| -> f64 {
                 let outputs = weights.chunks(cols).zip(back.chunks(cols));
                 let off = |(w, b): (&[f32], &[f32])| -> f64 {
@@ -266,7 +266,7 @@ mod tests {
         {
             let format = name.parse().expect("known");
             let plain = QuantizedTensor::quantize(format, &weights, cols).expect("finite");
-            let fed = quantize(format, &weights, &moments, None).expect("finite").expect("a narrow format");
+            let fed = quantize(format, &weights, &moments, None).expect("finite").expect("narrow format");
             assert!(error(&fed) < 0.7 * error(&plain), "{name}: {} of {}", error(&fed), error(&plain));
         }
         assert_eq!(quantize("int8".parse().expect("known"), &weights, &moments, None), Ok(None));
@@ -293,6 +293,6 @@ mod tests {
         assert!(Moments::new(vec![1.0; 3], 2).is_err());
         assert!(Moments::new(vec![1.0, 2.0, 2.0, 1.0], 2).is_err());
         assert!(Moments::new(vec![f64::NAN; 4], 2).is_err());
-        assert_eq!(Moments::new(vec![0.0; 4], 2).expect("nothing was seen").cols(), 2);
+        assert_eq!(Moments::new(vec![0.0; 4], 2).expect("zero moments").cols(), 2);
     }
 }

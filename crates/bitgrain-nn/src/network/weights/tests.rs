@@ -7,7 +7,7 @@ fn weights(count: usize) -> Vec<f32> {
 }
 
 fn formats() -> Vec<WeightFormat> {
-    let blocks = ["q4_0", "q8_0", "q4_k", "q4f32"].map(|name| name.parse().expect("a known format"));
+    let blocks = ["q4_0", "q8_0", "q4_k", "q4f32"].map(|name| name.parse().expect("known format"));
     DType::ALL.into_iter().map(WeightFormat::from).chain(blocks).collect()
 }
 
@@ -42,7 +42,7 @@ fn an_update_leaves_no_version_behind() {
     for format in formats().into_iter().filter(|format| !is_master(*format)) {
         let mut store = WeightStore::new(weights(4 * 32), 32).expect("finite");
         let before = store.morph_to_f32(format).expect("finite");
-        store.apply_gradients(&vec![3.0; 128], 0.25).expect("as many");
+        store.apply_gradients(&vec![3.0; 128], 0.25).expect("matching lengths");
         assert!(matches!(store.active(format), Active::Master(_)), "{format}");
         assert_ne!(store.morph_to_f32(format).expect("finite"), before, "{format}");
     }
@@ -54,7 +54,7 @@ fn unpacked_weights_are_those_of_the_codes() {
         let mut store = WeightStore::new(weights(4 * 32), 32).expect("finite");
         store.morph(DType::Binary.into()).expect("finite");
         let values = store.morph_to_f32(format).expect("finite");
-        store.unpack(format).expect("codes of our own");
+        store.unpack(format).expect("valid codes");
         assert_eq!(store.master(), values, "{format}");
         assert_eq!(store.versions().len(), 1, "{format}: all versions but the unpacked one are stale");
     }
