@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A second implementation of spec/blocks.md, spec/model.md and spec/segment.md, in plain Python, that checks the golden
-vectors, but for segments in both directions.
+"""Checks the golden vectors with a second implementation of spec/blocks.md, spec/model.md and spec/segment.md in plain
+Python. Blocks and models are read and written, segments only read.
 
-It shares no code with the Rust library: it was written from the words of the specification. Run it without
-arguments; it needs nothing but Python 3.
+The implementation shares no code with the Rust library: it was written from the specification alone. Run it without
+arguments; it needs only Python 3.
 """
 
 import json
@@ -19,7 +19,7 @@ FORMATS = {f"b{bits}": (bits, False) for bits in range(2, 9)} | {"b3x2": (3, Tru
 
 
 class Refused(Exception):
-    """Bytes that a reader must refuse, and why."""
+    """Raised for bytes that a reader must reject; the message is the reason."""
 
 
 def refuse_if(condition, reason):
@@ -28,7 +28,7 @@ def refuse_if(condition, reason):
 
 
 def f32(x):
-    """Rounds to binary32. Through binary64 that is exact for one product or quotient of binary32 numbers."""
+    """Round to binary32, exactly as if one product or quotient of binary32 numbers had not been computed in binary64."""
     try:
         return struct.unpack("<f", struct.pack("<f", x))[0]
     except OverflowError:
@@ -51,7 +51,7 @@ def pack(codes, bits, bias):
 def unpack(data, count, bits, bias):
     stream = int.from_bytes(data, "little")
     codes = [(stream >> (i * bits)) & ((1 << bits) - 1) for i in range(count)]
-    # Unsigned codes, whose bias is 0, use every pattern.
+    # Unsigned codes, whose bias is 0, use all bit patterns.
     refuse_if(bias != 0 and (1 << bits) - 1 in codes, "code")
     return [code - bias for code in codes]
 
@@ -118,7 +118,7 @@ def block_bytes(n, bits, two_level):
 
 
 def decode(data, count, step, bits, two_level):
-    """All values, and how many bytes they took."""
+    """Return all values and the number of bytes they take."""
     decoded, at = [], 0
     while len(decoded) < count:
         length = min(step, count - len(decoded))
@@ -133,9 +133,9 @@ def check_refused(vector, data):
     try:
         decode(data, vector["count"], vector["block_len"], bits, two_level)
     except Refused as refused:
-        assert str(refused) == vector["reason"], f"refused for its {refused}"
+        assert str(refused) == vector["reason"], f"rejected with the wrong reason: {refused}"
     else:
-        raise AssertionError("was not refused")
+        raise AssertionError("accepted, but must be rejected")
 
 
 def check_blocks(vector, data):
@@ -156,23 +156,23 @@ def check_packed(vector, data):
 
 
 def check_model(vector, data):
-    """Both directions, the scores of every row, and a few ways to be broken."""
+    """Check reading, writing, the scores of all rows, and that flipped bits are detected."""
     assert model_file.read(data) == vector["model"], "reading differs"
     assert model_file.write(vector["model"]) == data, "writing differs"
     for row, wanted in zip(vector["rows"], vector["scores"], strict=True):
         row = [float(value) if isinstance(value, str) else value for value in row]
-        assert model_file.scores(vector["model"], row) == wanted, f"the scores of {row} differ"
+        assert model_file.scores(vector["model"], row) == wanted, f"scores of {row} differ"
     for at in range(len(data)):
         broken = data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
         try:
             model_file.read(broken)
         except model_file.Refused:
             continue
-        raise AssertionError(f"a flipped bit of byte {at} was not refused")
+        raise AssertionError(f"flipped bit in byte {at} not detected")
 
 
 def check_segment(vector, data):
-    """Everything that is said, and that no flipped bit or cut goes unnoticed."""
+    """Check all content, and that flipped bits are detected."""
     assert segment_file.read(data) == vector, "reading differs"
     for at in range(len(data)):
         broken = data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
@@ -180,8 +180,8 @@ def check_segment(vector, data):
             read = segment_file.read(broken)
         except segment_file.Refused:
             continue
-        # The tail of a torn segment is not looked at, and a broken record ends it.
-        assert not vector["sealed"], f"a flipped bit of byte {at} was not refused"
+        # An unsealed segment is read up to its first broken record; the torn tail after it is ignored.
+        assert not vector["sealed"], f"flipped bit in byte {at} not detected"
         count = len(read["records"])
         hit = [record["offset"] for record in vector["records"] if record["offset"] <= at]
         torn = at >= len(data) - vector["torn"]
@@ -196,7 +196,7 @@ def check_manifest(vector, data):
             segment_file.read_manifest(broken)
         except segment_file.Refused:
             continue
-        raise AssertionError(f"flipped bit {bit} was not refused")
+        raise AssertionError(f"flipped bit {bit} not detected")
 
 
 CHECKS = {"model": check_model, "blocks": check_blocks, "packed": check_packed, "refused": check_refused}

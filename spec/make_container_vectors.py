@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes spec/vectors/containers with the reference packages, `pip install gguf safetensors numpy ml_dtypes`; run once.
+"""Create spec/vectors/containers with reference packages (`pip install gguf safetensors numpy ml_dtypes`); run once.
 
-Small files of every container the project reads, as other people write them. crates/bitgrain-formats/tests/golden.rs
-says what is in them. Files that exist are never rewritten.
+The files are small samples of all supported containers, written by other libraries. Their expected content is in
+crates/bitgrain-formats/tests/golden.rs. Existing files are never overwritten.
 """
 
 import io

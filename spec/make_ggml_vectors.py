@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes spec/vectors/ggml with the reference implementations, `pip install gguf libgguf`; run once per format.
+"""Create spec/vectors/ggml with the reference implementations (`pip install gguf libgguf`). Run once per format.
 
-values.f32 holds 16 rows of 512 weights, importance.f32 one importance per column. For each format, NAME.bin is what the
-reference quantizes the rows to, NAME_importance.bin the same with the importances where it takes any, and NAME.f32
-what the first four rows of NAME.bin dequantize to. NAME_noise.bin is four blocks of random bytes, NAME_noise.f32 what
-those dequantize to. All little-endian. Files that exist are never rewritten.
+values.f32 holds 16 rows of 512 weights, importance.f32 one importance per column. For each format, NAME.bin has the
+rows as quantized by the reference, NAME_importance.bin the same with the importances if the format supports them, and
+NAME.f32 the dequantized first four rows of NAME.bin. NAME_noise.bin has four blocks of random bytes, NAME_noise.f32
+their dequantized values. All files are little-endian. Existing files are never overwritten.
 """
 
 import pathlib
@@ -63,7 +63,7 @@ def main():
         try:
             assert (gguf.quants.quantize(values, kind) == codes).all(), f"the two references disagree on {name}"
         except NotImplementedError:
-            pass  # gguf dequantizes the K-quants but does not make them
+            pass  # gguf can dequantize K-quants but not quantize to them
         keep(f"{name.lower()}.bin", codes)
         keep(f"{name.lower()}.f32", gguf.quants.dequantize(codes[:4], kind).astype("<f4"))
         noise = np.random.default_rng(kind.value).integers(0, 256, (4, gguf.GGML_QUANT_SIZES[kind][1]), dtype=np.uint8)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Small models of LightGBM and XGBoost, as these libraries save them, with rows and the raw scores they give.
+"""Create vectors/foreign_models: small models saved by LightGBM and XGBoost, with rows and their raw scores.
 
-Run once, with the packages of oracles/requirements.txt; the files are in vectors/foreign_models. `null` is NaN.
+Run once, with the packages of oracles/requirements.txt. `null` stands for NaN.
 """
 
 import json
@@ -28,7 +28,7 @@ def table(random, missing):
 
 
 def asked(rows):
-    """Some rows, and some values that are odd."""
+    """Return some rows, with edge cases among their values."""
     some = rows[:16].copy()
     some[:8, 2] = [np.nan, 40, 64, 1e6, 1.5, 39.9, 0, 31]
     some[8:14, 0] = [np.nan, 0.0, -0.0, 1e-36, 1e30, -1e30]

@@ -1,6 +1,6 @@
-"""A second reader and writer of spec/model.md, in plain Python, written from the words of the specification.
+"""A second reader and writer of spec/model.md in plain Python, written from the specification alone.
 
-`check_vectors.py` holds it against the golden vectors. Models are what the library's JSON says.
+`check_vectors.py` runs it on the golden vectors. Models have the same structure as the library's JSON.
 """
 
 import bisect
@@ -14,7 +14,7 @@ ZERO = struct.unpack("<f", struct.pack("<f", 1e-35))[0]
 
 
 class Refused(Exception):
-    """Bytes that a reader must refuse, and why."""
+    """Raised for bytes that a reader must reject; the message is the reason."""
 
 
 def crc32c(data):
@@ -94,7 +94,7 @@ def sections(data):
 
 
 def read(data):
-    """A file as the object that the library writes in JSON."""
+    """Parse a file into the object that the library writes as JSON."""
     found = sections(data)
     inputs, output, trees = found["inpt"], found["outp"], found["tree"]
     comparison = ["f32", "f64"][inputs.number("B")]
@@ -152,7 +152,7 @@ def read_split(reader, names, comparison):
 
 
 def write(model):
-    """The bytes of the file."""
+    """Serialize a model."""
     wide, names = model["comparison"] == "f64", [feature["name"] for feature in model["features"]]
     slope = struct.pack("<d", model["slope"]) if model["link"] == "logistic" else b""
     link = bytes([LINKS.index(model["link"])]) + slope + bytes([model["average"]])
@@ -203,7 +203,7 @@ def write_split(split, names, wide):
 
 
 def seen(feature, value, wide):
-    """A value as the trees see it: None is missing, -1 is no category."""
+    """Convert a value to the form that splits compare: None for missing, -1 for an unknown category."""
     if value is None:
         return None
     listed = feature["kind"] != "numeric" and feature["known"] is not None

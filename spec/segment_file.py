@@ -1,6 +1,6 @@
-"""A second reader of spec/segment.md, in plain Python, written from the words of the specification.
+"""A second reader of spec/segment.md in plain Python, written from the specification alone.
 
-`check_vectors.py` holds it against the golden vectors. What it reads is what their JSON says.
+`check_vectors.py` runs it on the golden vectors and compares the result with their JSON.
 """
 
 import math
@@ -103,7 +103,7 @@ def key_to_id(key):
 
 
 def next_key(reader, key):
-    """What is kept of the key before, and what is added."""
+    """Decode a key: a prefix of the previous key plus added bytes."""
     halves = reader.number("B")
     kept, added = halves >> 4, halves & 15
     kept += reader.varint() if kept == 15 else 0
@@ -197,7 +197,7 @@ def read_uses(body):
 
 
 def read_wishes(reader):
-    """What the policy remembers, after the list of uses."""
+    """Read the state of the policy, which follows the list of uses."""
     refuse_if(reader.number("B") != 0, "the zero before the state of the policy")
     flags, wishes, key = reader.number("B"), [], b""
     refuse_if(flags > 1, "flags of the policy")
@@ -257,7 +257,7 @@ def read_header(data):
 
 
 def read_trailer(data, salt):
-    """Where the index is, and its sum; none if the segment is not sealed."""
+    """Verify the trailer and return the offset of the index, or None if the segment is not sealed."""
     tail = data[-32:]
     offset, length, index_sum, stored = struct.unpack("<QQII", tail[:24])
     magic, fits = tail[24:] == b"BGSEGEND", sum_of(tail[:20], salt) == stored
@@ -270,7 +270,7 @@ def read_trailer(data, salt):
 
 
 def read_index(data, header):
-    """An entry for each record, without what only the index needs."""
+    """Read the index: an entry for each record, without the holes."""
     reader, entries, key, place = Reader(data), [], b"", 64
     sequence, time = header["base_sequence"] - 1, header["base_time"]
     while reader.left():
@@ -302,7 +302,7 @@ def read_index(data, header):
 
 
 def entry_of(record, length):
-    """What the index should say of a record."""
+    """Return the expected index entry of a record."""
     entry = {key: record[key] for key in ("kind", "offset", "sequence", "time", "id")} | {"length": length}
     content = record["content"]
     if record["kind"] in ("tensor", "frame"):
@@ -317,7 +317,7 @@ def entry_of(record, length):
 
 
 def read(data):
-    """A segment. Sealed ones are whole or refused; others are read up to the first record that is not."""
+    """Read a segment. A sealed segment must be intact; any other is read up to its first broken record."""
     header = read_header(data)
     end = read_trailer(data, header["salt"])
     sealed, records, entries, at = end is not None, [], [], 64

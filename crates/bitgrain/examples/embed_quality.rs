@@ -1,10 +1,10 @@
-//! What each weight format costs a model that embeds sentences:
+//! Quality of a sentence encoder in each weight format:
 //! `cargo run --release --example embed_quality -- MODEL PAIRS.csv [--pairs N] [--calibrate N] [FORMAT…]`
 //!
-//! PAIRS has two sentences and a score per line, without a header, as the STS benchmark. Prints a Markdown table: the
-//! rank correlation of cosines with the scores, how alike the vectors are to those at f32, bytes of the weights, and
-//! speed. With `--calibrate` the last N pairs are not measured but calibrated with, and every format is shown as it comes,
-//! with importances and with feedback.
+//! PAIRS has two sentences and a score per line, without a header, as in the STS benchmark. Prints a Markdown table
+//! with the Spearman correlation of cosine similarities with the scores, the cosine similarity of the vectors with
+//! those at f32, the size of the weights, and speed. With `--calibrate`, the last N pairs are used for calibration
+//! instead of measurement, and each format is shown without calibration data, with importances and with feedback.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
@@ -21,7 +21,7 @@ const USAGE: &str =
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough is no error.
+        // Exit quietly if the reader closes the pipe, as `head` does.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -42,7 +42,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     } else {
         let format = |name: &String| match name.parse()? {
             FormatChoice::To(format) => Ok(format),
-            FormatChoice::Keep => Err(Box::from(format!("`{name}` is no format"))),
+            FormatChoice::Keep => Err(Box::from(format!("`{name}` is not a weight format"))),
         };
         formats.iter().map(format).collect::<Result<_, Box<dyn Error>>>()?
     };
@@ -50,7 +50,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let apart = pairs.split_off(pairs.len().saturating_sub(calibrate.unwrap_or(0)));
     pairs.truncate(most);
     if pairs.is_empty() {
-        return Err("there are no pairs".into());
+        return Err("no pairs left to measure".into());
     }
     let encoder = SentenceEncoder::open(model)?;
     let mut out = io::stdout().lock();
@@ -70,7 +70,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What follows an option, which is taken away.
+/// Removes an option from the arguments and returns its value.
 fn number(args: &mut Vec<String>, option: &str) -> Result<Option<usize>, Box<dyn Error>> {
     let Some(at) = args.iter().position(|arg| arg == option) else { return Ok(None) };
     let value = args.get(at + 1).ok_or(USAGE)?.parse()?;
@@ -78,7 +78,7 @@ fn number(args: &mut Vec<String>, option: &str) -> Result<Option<usize>, Box<dyn
     Ok(Some(value))
 }
 
-/// The model with importances, and with feedback; neither without pairs to calibrate with.
+/// Returns the model with importances and with feedback; empty without pairs for calibration.
 fn calibrated(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Vec<(&'static str, SentenceEncoder)>, EmbedError> {
     let texts = texts(pairs);
     if texts.is_empty() {
@@ -91,13 +91,13 @@ fn calibrated(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Vec<(&'static
 }
 
 fn measure(encoder: &SentenceEncoder, format: WeightFormat, pairs: &[Pair]) -> Result<Measured, Box<dyn Error>> {
-    // Versions stay beside the masters they were made from: each format gets masters of its own.
+    // A version is cached with the master weights it was made from: start each format from a fresh copy.
     let mut encoder = encoder.clone();
     encoder.morph(format)?;
     Measured::of(&encoder, pairs)
 }
 
-/// Blocks of llama.cpp, then the dtypes; f32 is what they are compared with.
+/// Returns the blocks of llama.cpp, then the dtypes except f32, which is the reference.
 fn every_format() -> Vec<WeightFormat> {
     let (blocks, dtypes): (Vec<_>, Vec<_>) = WeightFormat::all().partition(|format| format.block() > 1);
     blocks.into_iter().chain(dtypes.into_iter().filter(|format| *format != DType::Float32.into())).collect()
@@ -112,7 +112,7 @@ fn texts(pairs: &[Pair]) -> Vec<&str> {
     pairs.iter().flat_map(|pair| &pair.sentences).map(String::as_str).collect()
 }
 
-/// What a format gives.
+/// Results of one format.
 struct Measured {
     bytes: usize,
     vectors: Vec<Vec<f32>>,
@@ -123,7 +123,7 @@ struct Measured {
 impl Measured {
     fn of(encoder: &SentenceEncoder, pairs: &[Pair]) -> Result<Self, Box<dyn Error>> {
         let texts = texts(pairs);
-        // Codes are put into the order of products for the first of them.
+        // Warm up: the first product packs the codes.
         encoder.embed(&texts[..1])?;
         let start = Instant::now();
         let vectors = encoder.embed(&texts)?;
@@ -142,7 +142,7 @@ impl Measured {
     }
 }
 
-/// Where each number is among all of them; equal numbers share the mean of their places.
+/// Returns the rank of each value; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -168,7 +168,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 fn pairs_of(text: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
     let pair = |(at, line): (usize, &str)| {
-        let wrong = || format!("line {}: not two sentences and a score: {line}", at + 1);
+        let wrong = || format!("line {}: expected two sentences and a score, found `{line}`", at + 1);
         let fields: [String; 3] = fields(line).try_into().map_err(|_| wrong())?;
         let [first, second, score] = fields;
         Ok(Pair { sentences: [first, second], score: score.trim().parse().map_err(|_| wrong())? })
@@ -176,12 +176,12 @@ fn pairs_of(text: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
     text.lines().enumerate().filter(|(_, line)| !line.is_empty()).map(pair).collect()
 }
 
-/// The fields of a CSV line; two quotes in a quoted field are one.
+/// Splits a CSV line into fields; a doubled quote in a quoted field is a quote.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
-        let field = fields.last_mut().expect("one from the start");
+        let field = fields.last_mut().expect("never empty");
         match c {
             '"' if quoted && chars.next_if_eq(&'"').is_some() => field.push('"'),
             '"' => quoted = !quoted,

@@ -1,6 +1,6 @@
-//! What each format costs on tensors of your own: `cargo run --release --example fidelity -- FILE.npy …`
+//! Error of each block format on tensors of your own: `cargo run --release --example fidelity -- FILE.npy …`
 //!
-//! Reads arrays as NumPy saves them and prints a Markdown table for each.
+//! Reads NumPy arrays and prints a Markdown table for each.
 
 use std::env;
 use std::error::Error;
@@ -14,7 +14,7 @@ use bitgrain::nn::ModelFile;
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough is no error.
+        // Exit quietly if the reader closes the pipe, as `head` does.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -33,7 +33,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     for file in &files {
         let model = ModelFile::open(file)?;
-        let values = model.tensors().first().ok_or_else(|| format!("{file} holds no array"))?.values()?;
+        let values = model.tensors().first().ok_or_else(|| format!("{file}: no array found"))?.values()?;
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
         writeln!(out, "## {name}\n\n{} values\n", values.len())?;
         writeln!(out, "| format | bytes per 64 values | bound | max error | relative RMS error | cosine |")?;

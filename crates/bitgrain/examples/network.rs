@@ -1,4 +1,4 @@
-//! Train a network at f32 and run it on 4-bit weights: `cargo run --release --example network`
+//! Trains a network at f32 and runs it on 4-bit weights: `cargo run --release --example network`
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use bitgrain::nn::network::train::{LossFunction, TrainConfig, evaluate, train};
 use bitgrain::nn::network::{Network, Shape};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // 1,797 handwritten digits of 8 × 8 pixels; the writers of the last 360 wrote none of the others.
+    // 1,797 handwritten digits of 8 × 8 pixels; the last 360 are by writers that do not occur among the others.
     let (known, unknown) = digits()?.split(1437)?;
     let layers = vec![Layer::dense(64), Layer::relu(), Layer::dense(10)];
     let mut network = Network::new(Shape::new(&[64]), layers, 1)?;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for dtype in [DType::Float32, DType::Int8, DType::Int4] {
         network.morph(dtype)?;
         let accuracy = evaluate(&network, &unknown, LossFunction::CrossEntropy)?.accuracy.unwrap_or(0.0);
-        println!("{dtype:?}: {:.1} % right, {} bytes of weights", 100.0 * accuracy, network.active_bytes()?);
+        println!("{dtype:?}: {:.1} % correct, {} bytes of weights", 100.0 * accuracy, network.active_bytes()?);
         assert!(accuracy > 0.85);
     }
     Ok(())

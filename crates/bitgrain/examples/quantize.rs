@@ -1,4 +1,4 @@
-//! Quantize weights and see what each format costs: `cargo run --release --example quantize`
+//! Quantizes weights and prints the error of each format: `cargo run --release --example quantize`
 
 use std::error::Error;
 

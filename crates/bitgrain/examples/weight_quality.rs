@@ -1,6 +1,6 @@
-//! What each weight format costs on a model of your own: `cargo run --release --example weight_quality -- MODEL`
+//! Error of each weight format on a model of your own: `cargo run --release --example weight_quality -- MODEL`
 //!
-//! Converts the model to every format, into a folder that is gone afterwards, and prints a Markdown table.
+//! Converts the model to all formats in a temporary directory and prints a Markdown table.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
@@ -15,7 +15,7 @@ use bitgrain::nn::model::convert::{FormatChoice, Recipe, quantize};
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough is no error.
+        // Exit quietly if the reader closes the pipe, as `head` does.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
@@ -42,7 +42,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every format as it comes, and the narrow dtypes with every calibration.
+/// Returns all formats, the narrow dtypes with all calibrations.
 fn formats() -> Vec<(WeightFormat, &'static str)> {
     let blocks = GgmlBlock::ALL.into_iter().map(|block| (WeightFormat::Ggml(block), "llama.cpp's rule"));
     let scaled = DType::ALL.into_iter().flat_map(|dtype| {
@@ -72,7 +72,7 @@ fn row(
     let start = Instant::now();
     let done = quantize(model, &folder.join("out.safetensors"), &Recipe::new(FormatChoice::To(format)), &())?;
     let seconds = start.elapsed().as_secs_f64();
-    // Only tensors that really have the format count: rows of other lengths get another one.
+    // Count only tensors that have this format: rows of unsuitable length get a fallback.
     let counted: Vec<_> = done.tensors.iter().filter(|t| t.figures.is_some() && t.remark.is_none()).collect();
     if counted.is_empty() {
         return Ok(()); // the model has this format already

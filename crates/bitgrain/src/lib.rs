@@ -1,17 +1,17 @@
-//! One quantization engine for the numbers machine learning runs on: this crate is the map of it.
+//! One quantization engine for the numbers machine learning runs on. This crate re-exports its parts.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | [`codec`] | what quantized numbers mean: widths, scales, blocks, error bounds |
+//! | [`codec`] | quantized numbers: widths, scales, blocks, error bounds |
 //! | [`files`] | files mapped for reading and replaced atomically |
 //! | [`formats`] | containers: GGUF, safetensors, npy, npz; tables; models of other libraries |
 //! | [`gbdt`] | gradient-boosted trees: tables, bins, training, models, prediction |
-//! | [`store`] | tensors at rest: tiers, frames, reconstruction, crash safety |
+//! | [`store`] | tensor store: tiers, frames, reconstruction, crash safety |
 //! | [`nn`] | model weights: open, inspect, quantize, compare; networks that run on them |
-//! | [`kernels`] | the slice primitives underneath, on every instruction set the CPU has |
+//! | [`kernels`] | slice primitives for all instruction sets of the CPU |
 //!
-//! `gbdt`, `nn` and `store` are features, all on by default; `table` adds Parquet and CSV files to `gbdt`. A program that only
-//! encodes tensors builds only the codec, the kernels and the containers with `default-features = false`.
+//! `gbdt`, `nn` and `store` are features, all on by default; `table` adds Parquet and CSV files to `gbdt`. With
+//! `default-features = false`, only the codec, the kernels and the containers are built: enough to encode tensors.
 //!
 //! ```
 //! use bitgrain::codec::{BitWidth, BlockFormat, Fidelity};
@@ -35,7 +35,7 @@ pub use bitgrain_nn as nn;
 #[cfg(feature = "store")]
 pub use bitgrain_store as store;
 
-/// The README and the guide, run as tests.
+/// Runs the examples of the README and the guide as tests.
 #[cfg(all(doctest, feature = "table", feature = "nn", feature = "store"))]
 mod documents {
     #[doc = include_str!("../../../README.md")]

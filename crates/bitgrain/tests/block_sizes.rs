@@ -1,4 +1,4 @@
-//! Block layouts are written down once: `BlockQ4_0`, `BlockQ8_0` and `BlockQ4F32` know their sizes, other code asks them.
+//! Block sizes are defined once, by `BlockQ4_0`, `BlockQ8_0` and `BlockQ4F32`; other code must not repeat the numbers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Crates that read blocks but do not define them.
 const READERS: [&str; 4] = ["bitgrain-nn", "bitgrain-formats", "bitgrain-store", "bitgrain-cli"];
 
-/// Bytes of Q4_0, Q4F32 and Q8_0.
+/// Sizes of Q4_0, Q4F32 and Q8_0 in bytes.
 const SIZES: [&str; 3] = ["18", "20", "34"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the documents list is what there is.
+//! Lists and tables in the documentation match the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// First cells of the rows of the table whose header starts with `first`, without emphasis.
+/// Returns the first cells of the table whose header starts with `first`, without emphasis.
 fn first_column(text: &str, first: &str) -> Vec<String> {
     let rows = text.lines().skip_while(|line| !line.starts_with(first)).skip(2).take_while(|l| l.starts_with('|'));
     let cell = |row: &str| row.split('|').nth(1).unwrap_or_default().trim().trim_matches(['`', '*']).to_owned();
@@ -33,7 +33,7 @@ fn the_architecture_page_lists_every_crate() {
             read(&format!("{}/Cargo.toml", member.as_str().expect("a path"))).parse().expect("a manifest");
         manifest["package"]["name"].as_str().expect("a name").to_owned()
     };
-    // Users read from the top down, Cargo from the bottom up.
+    // The page lists crates from the top down, Cargo from the bottom up.
     let mut packages: Vec<String> = members.iter().map(package).collect();
     packages.sort();
     let mut listed = first_column(&read("ARCHITECTURE.md"), "| crate | what it is");
@@ -41,7 +41,7 @@ fn the_architecture_page_lists_every_crate() {
     assert_eq!(listed, packages);
 }
 
-/// Functions that a walk of the architecture page names, each with its file: `` `name` in `file` ``.
+/// Returns the functions that a walk of the architecture page names, each with its file: `` `name` in `file` ``.
 fn steps(walk: &str) -> Vec<(String, String)> {
     let parts: Vec<&str> = walk.split('`').collect();
     let step = |window: &[&str]| (window[1] == " in ").then(|| (window[0].to_owned(), window[2].to_owned()));
@@ -93,7 +93,7 @@ fn every_golden_vector_is_a_pair() {
     for name in names.iter().filter(|name| name.contains('.')) {
         let path = Path::new(name);
         let other = path.with_extension(if path.extension().is_some_and(|e| e == "json") { "bin" } else { "json" });
-        assert!(names.contains(&*other.to_string_lossy()), "{name} stands alone");
+        assert!(names.contains(&*other.to_string_lossy()), "{name} lacks its counterpart");
     }
     assert!(names.len() > 100);
 }
@@ -133,7 +133,7 @@ fn the_index_of_decisions_lists_every_page_with_its_title_status_and_date() {
         assert!(is_status, "status of {page}: {}", row[2]);
         let digits = row[3].split('-').map(str::len).collect::<Vec<_>>();
         assert!(digits == [4, 2, 2] && row[3].chars().all(|c| c == '-' || c.is_ascii_digit()), "{page}: {}", row[3]);
-        // A page that replaces another one is linked from the status of the older one.
+        // The status of a replaced page must link to its replacement.
         for older in text.split("replaces").skip(1).filter_map(|rest| rest.split("](").nth(1)?.split(')').next()) {
             let status = listed.iter().find(|row| row[0].contains(older)).map(|row| &row[2]);
             assert!(status.is_some_and(|status| status.contains(page)), "{page} replaces {older}");
@@ -141,7 +141,7 @@ fn the_index_of_decisions_lists_every_page_with_its_title_status_and_date() {
     }
 }
 
-/// Markdown files below `folder`, without build output and the corpus of fuzzing.
+/// Collects the Markdown files below `folder`, without build output and the fuzzing corpus.
 fn documents_below(folder: &str, found: &mut Vec<String>) {
     for name in names_in(folder) {
         let path = if folder == "." { name.clone() } else { format!("{folder}/{name}") };
@@ -156,7 +156,7 @@ fn documents_below(folder: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Lines outside of code blocks.
+/// Iterates over the lines outside code blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
@@ -166,7 +166,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Anchors of the headings of a page, as GitHub and mdBook derive them.
+/// Returns the anchors of a page's headings, as GitHub and mdBook derive them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
@@ -185,16 +185,16 @@ fn links_between_documents_lead_somewhere() {
         for target in targets.filter(|target| !target.contains("://")) {
             let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
             let linked = if path.is_empty() { root().join(&document) } else { folder.join(path) };
-            assert!(linked.exists(), "{document} links to {target}");
+            assert!(linked.exists(), "{document} links to {target}, which does not exist");
             if !anchor.is_empty() && linked.extension().is_some_and(|extension| extension == "md") {
                 let page = fs::read_to_string(&linked).expect("readable");
-                assert!(anchors(&page).contains(anchor), "{document} links to {target}");
+                assert!(anchors(&page).contains(anchor), "{document} links to {target}, an anchor that does not exist");
             }
         }
     }
 }
 
-/// Cells of the rows of the table below `heading` whose header starts with `first`.
+/// Returns the cells of the table below `heading` whose header starts with `first`.
 fn rows(text: &str, heading: &str, first: &str) -> Vec<Vec<String>> {
     let section = text.lines().skip_while(|line| *line != heading);
     let rows = section.skip_while(|line| !line.starts_with(first)).skip(2).take_while(|line| line.starts_with('|'));

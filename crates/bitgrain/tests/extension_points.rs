@@ -1,6 +1,7 @@
-//! Lists outside the engine that must grow with it: guides, help texts, Python and comparisons with other libraries.
+//! Lists outside the engine that must grow with it: guides, CLI help, Python and comparisons with other libraries.
 //!
-//! `CONTRIBUTING.md` has a recipe for each kind of addition; a test here names the places that the compiler cannot.
+//! `CONTRIBUTING.md` has a recipe for each kind of addition; these tests find the places that the compiler does not
+//! check.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,18 +20,18 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Part of `text` from `start` up to `end`.
+/// Returns the part of `text` between `start` and `end`.
 fn section<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let (_, after) = text.split_once(start).unwrap_or_else(|| panic!("no `{start}`"));
     after.split_once(end).unwrap_or_else(|| panic!("no `{end}` after `{start}`")).0
 }
 
-/// Names between two backquotes.
+/// Returns the names in backquotes.
 fn quoted(text: &str) -> BTreeSet<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Asserts that the table of the guide below `header` lists the entries in their order, with their aliases.
+/// Asserts that the guide's table with `header` lists the entries in order, with their aliases.
 fn assert_guide_lists(header: &str, entries: &[NameEntry]) {
     const GUIDE: &str = "docs/guide/train-on-a-table.md";
     let guide = read(GUIDE);
@@ -94,7 +95,7 @@ fn help_and_guide_name_every_weight_format() {
     }
 }
 
-/// Files below `folder` whose names end in one of `endings`.
+/// Collects the files below `folder` whose names end in one of `endings`.
 fn files_below(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("readable").path();
@@ -107,7 +108,7 @@ fn files_below(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Decisions, benchmarks and the change log describe the past and keep the number of their day.
+/// Decisions, benchmarks and the changelog describe the past and keep the counts of their time.
 #[test]
 fn the_number_of_dtypes_is_the_same_everywhere() {
     let mut files = vec![root().join("README.md")];

@@ -1,4 +1,5 @@
-//! The shape of the workspace, held against its manifests and sources: who may use whom, and where `unsafe` may stand.
+//! Structure of the workspace, checked against its manifests and sources: allowed dependencies, and allowed uses of
+//! `unsafe`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,22 +18,22 @@ const GPU: &str = "bitgrain-gpu";
 const FACADE: &str = "bitgrain";
 const COMMAND: &str = "bitgrain-cli";
 
-/// Each crate with the crates of this workspace it may depend on, lowest first. A new crate gets its line here.
+/// Each crate with the workspace crates it may depend on, lowest layer first. Add new crates here.
 const LAYERS: &[(&str, &[&str])] = &[
     (ISA, &[]),
     (KERNELS, &[ISA]),
     (CODEC, &[KERNELS]),
     (FILES, &[]),
     (FORMATS, &[CODEC, KERNELS]),
-    // The domains never use each other.
+    // The domains must not depend on each other.
     (GBDT, &[CODEC, FILES, FORMATS, KERNELS]),
     (NN, &[CODEC, FILES, FORMATS, KERNELS]),
     (STORE, &[CODEC, FILES, FORMATS, KERNELS]),
     (GPU, &[CODEC, NN, GBDT, KERNELS]),
     (FACADE, &[KERNELS, CODEC, FILES, FORMATS, GBDT, NN, STORE, GPU]),
-    // Front ends and tools see what users see.
+    // Front ends and tools use the public API only.
     (COMMAND, &[FACADE]),
-    // `python -m bitgrain` is the command.
+    // `python -m bitgrain` runs the command-line tool.
     ("bitgrain-python", &[FACADE, COMMAND]),
     ("bitgrain-wasm", &[FACADE]),
     ("bitgrain-bench", &[FACADE]),
@@ -40,10 +41,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &[GBDT]),
 ];
 
-/// Lines a `lib.rs` stays under: it is a map, not a place for code.
+/// Maximum length of a `lib.rs` in lines: it declares modules and holds no code.
 const LIB_LINES: usize = 150;
 
-/// One crate of the workspace.
+/// A crate of the workspace.
 struct Member {
     folder: PathBuf,
     manifest: Table,
@@ -59,7 +60,7 @@ impl Member {
         lookup(&self.manifest, &["package", "name"]).and_then(Value::as_str).expect("a package has a name")
     }
 
-    /// Names of the packages it is built with, for every target; those of its tests do not count.
+    /// Returns the packages it is built with, on all targets, without dev-dependencies.
     fn dependencies(&self, root: &Table) -> Vec<String> {
         let mut tables = vec![&self.manifest];
         let targets = self.manifest.get("target").and_then(Value::as_table);
@@ -69,7 +70,7 @@ impl Member {
         entries.map(|(key, entry)| package_of(key, entry, root)).collect()
     }
 
-    /// Its Rust files, without tests and examples.
+    /// Returns its Rust files, without tests and examples.
     fn sources(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for folder in ["src", "fuzz_targets"].map(|folder| self.folder.join(folder)) {
@@ -87,7 +88,7 @@ fn every_crate_uses_only_the_crates_below_it() {
     for member in members() {
         let name = member.name();
         let (_, allowed) = LAYERS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| {
-            panic!("{name} has no place in the layers: add it to LAYERS in crates/bitgrain/tests/layering.rs")
+            panic!("{name} is missing from the layers; add it to LAYERS in crates/bitgrain/tests/layering.rs")
         });
         for used in member.dependencies(&root) {
             let ours = used.starts_with("bitgrain") || LAYERS.iter().any(|(known, _)| *known == used);
@@ -105,13 +106,13 @@ fn the_kernels_depend_on_the_feature_lists_alone() {
 fn feature_lists_name_only_what_detection_asks_the_cpu_for() {
     let lists = read(&root_folder().join("crates/bitgrain-isa/src/lib.rs"));
     let detection = read(&root_folder().join("crates/bitgrain-kernels/src/x86_64/detect.rs"));
-    // NEON is part of its targets, so that nothing is detected.
+    // NEON is part of the baseline of its targets and needs no detection.
     let detected = |line: &&str| line.starts_with("const ") && !line.starts_with("const NEON");
     let lists: Vec<_> = lists.lines().filter(detected).collect();
     assert_eq!(lists.len(), 3);
     for feature in lists.iter().filter_map(|line| line.split('"').nth(1)).flat_map(|list| list.split(',')) {
-        // The test in that file compares its answer with the standard library's, feature by feature.
-        assert!(detection.contains(&format!("has!(\"{feature}\")")), "detection does not ask for {feature}");
+        // A test in that file compares detection with the standard library's, feature by feature.
+        assert!(detection.contains(&format!("has!(\"{feature}\")")), "detection does not check {feature}");
     }
 }
 
@@ -121,7 +122,10 @@ fn every_workspace_member_is_examined_here() {
     let listed = lookup(&root, &["workspace", "members"]).and_then(Value::as_array).expect("the members are listed");
     let examined: Vec<_> = members().into_iter().map(|member| member.folder).collect();
     for path in listed.iter().filter_map(Value::as_str) {
-        assert!(examined.contains(&root_folder().join(path)), "add {path} to members() in this test");
+        assert!(
+            examined.contains(&root_folder().join(path)),
+            "{path} is not checked; add it to members() in this test"
+        );
     }
 }
 
@@ -152,15 +156,15 @@ fn the_lints_of_the_kernels_are_those_of_the_workspace_but_for_unsafe_code() {
     assert_eq!(kernels().manifest.get("lints"), Some(&Value::Table(want)));
 }
 
-/// Where else the word stands, and why: see `docs/decisions/008-mapped-files.md`.
+/// Other files that may contain `unsafe`: see `docs/decisions/008-mapped-files.md`.
 const OTHER_UNSAFE: [&str; 4] = [
-    // The call that maps a file.
+    // Maps a file.
     "crates/bitgrain-files/src/mapped_file.rs",
-    // The call that maps a segment of a store.
+    // Maps a segment of a store.
     "crates/bitgrain-files/src/growing_map.rs",
-    // A rival's library, called through its C functions.
+    // Calls a benchmarked library through its C API.
     "bench/src/rival/ggml/",
-    // A rival's library, whose files nobody else may change.
+    // Opens a benchmarked library's database, which requires that no other process modifies its files.
     "bench/src/rival/store/lmdb.rs",
 ];
 
@@ -170,7 +174,7 @@ fn only_the_kernels_contain_the_word_unsafe() {
     let sources = members().into_iter().filter(|member| member.name() != KERNELS).flat_map(|member| member.sources());
     for file in sources.filter(|file| !elsewhere(file)) {
         for (number, line) in (1..).zip(read(&file).lines()) {
-            // Words keep their underscores, so the lint's name is another word.
+            // Splitting keeps underscores, so that the lint name `unsafe_code` does not match.
             let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
             let comment = line.trim_start().starts_with("//");
             assert!(comment || words.all(|word| word != "unsafe"), "{}:{number}: {line}", file.display());
@@ -182,16 +186,16 @@ fn only_the_kernels_contain_the_word_unsafe() {
 fn every_lib_rs_is_a_map() {
     for lib in members().iter().map(|member| member.folder.join("src/lib.rs")).filter(|lib| lib.is_file()) {
         let lines = read(&lib).lines().count();
-        assert!(lines < LIB_LINES, "{} has {lines} lines, {LIB_LINES} are too many", lib.display());
+        assert!(lines < LIB_LINES, "{} has {lines} lines; the limit is {LIB_LINES}", lib.display());
     }
 }
 
-/// Every crate there is a manifest for, listed as a member or not.
+/// Returns all crates with a manifest, whether or not they are listed as members.
 fn members() -> Vec<Member> {
     let root = root_folder();
     let mut folders: Vec<_> = ["bench", "fuzz", "xtask"].map(|name| root.join(name)).into();
     for parent in ["crates", "bindings"].map(|name| root.join(name)) {
-        // The bindings come later than the crates.
+        // Either folder may be missing.
         if parent.is_dir() {
             folders.extend(entries(&parent).into_iter().filter(|folder| folder.join("Cargo.toml").is_file()));
         }
@@ -211,7 +215,7 @@ fn root_manifest() -> Table {
     read_toml(&root_folder().join("Cargo.toml"))
 }
 
-/// The package behind a dependency's key: the key, unless the entry or the workspace's entry renames it.
+/// Returns the package of a dependency's key: the key, unless the entry or the workspace's entry renames it.
 fn package_of(key: &str, entry: &Value, root: &Table) -> String {
     let inherited = lookup(root, &["workspace", "dependencies", key]).filter(|_| entry.get("workspace").is_some());
     let renamed = [Some(entry), inherited].into_iter().flatten().find_map(|entry| entry.get("package")?.as_str());

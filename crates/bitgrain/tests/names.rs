@@ -1,15 +1,15 @@
-//! Public type names: no two crates of the workspace share one, so that a reader and a search find one thing.
+//! Public type names are unique among the crates of the workspace, so that a search for a name finds one type.
 //!
-//! Modules of one crate may share a noun that is always written with its module, as `gguf::Header` and `npy::Header`.
+//! Modules of one crate may share a noun that is always used with its module, such as `gguf::Header` and `npy::Header`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The libraries whose types users name.
+/// Libraries whose types users name.
 const LIBRARIES: [&str; 7] = ["kernels", "codec", "files", "formats", "gbdt", "nn", "store"];
 
-/// Names that more than one crate may define, with the reason.
+/// Names that several crates may define, with the reason.
 const SHARED: &[(&str, &str)] = &[
     ("Model", "formats: models of LightGBM and XGBoost as parsed, written with their module; gbdt: the model"),
     ("Objective", "formats: an objective as XGBoost names it, written with its module"),
@@ -37,7 +37,7 @@ fn public_type_names_are_unique_across_crates() {
     assert!(stale.is_empty(), "entries of SHARED that at most one crate defines; remove them: {stale:?}");
 }
 
-/// The name that a line defines as a public type. `unreachable_pub` keeps private modules from using `pub`.
+/// Returns the name of the public type that a line defines. `unreachable_pub` keeps private modules from using `pub`.
 fn public_type(line: &str) -> Option<&str> {
     let line = line.trim_start().strip_prefix("pub ")?;
     let line = line.strip_prefix("unsafe ").unwrap_or(line);

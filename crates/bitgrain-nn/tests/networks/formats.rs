@@ -7,8 +7,8 @@ use bitgrain_nn::network::{InputBatch, Network, Shape, compare_networks};
 
 use crate::{all_formats, batch, network, numbers};
 
-/// Largest difference between outputs on codes and outputs on the decoded weights, relative to the largest output: several
-/// layers round their inputs to 8 bits. A single product has an exact bound, which is tested below.
+/// Largest difference between outputs on codes and outputs on the decoded weights, relative to the largest output:
+/// several layers round their inputs to 8 bits. A single product has an exact bound, which is tested below.
 const BOUND: f32 = 4e-2;
 
 /// Returns the network with its decoded weights at f32.

@@ -1,7 +1,7 @@
 //! Random sequences of operations on random small networks, compared with a model that does not cache versions.
 //!
-//! The model stores master weights, observations and formats, and builds a new network from them for each comparison. Codes
-//! outlive their master only through freezing and files of active weights; the model pins their values.
+//! The model stores master weights, observations and formats, and builds a new network from them for each comparison.
+//! Codes outlive their master only through freezing and files of active weights; the model pins their values.
 //! `BITGRAIN_SEQUENCES` sets the number of sequences.
 
 use std::ops::ControlFlow;
