@@ -34,7 +34,7 @@ pub struct ModelComparison {
 impl ModelComparison {
     /// Returns the ratio of the two sizes, at least 1, and whether the second model is `"smaller"` or `"larger"`.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for display")]
     pub fn size_change(&self) -> (f64, &'static str) {
         let (first, second) = (self.first_bytes.max(1) as f64, self.second_bytes.max(1) as f64);
         if second > first { (second / first, "larger") } else { (first / second, "smaller") }
@@ -212,6 +212,7 @@ fn row(a: &ModelTensor, b: &ModelTensor) -> Result<(Row, ErrorSums, usize), Skip
         ends = (ends.0.min(lo), ends.1.max(hi));
     }
     let (lo, hi) = if ends.0 <= ends.1 { ends } else { (0.0, 0.0) };
+    // A second pass over both tensors: the bins need the common range, which is known only now.
     let bars = |i: usize, x: &mut [f32], y: &mut Vec<f32>| {
         other(i, y)?;
         Ok([histogram(x, lo, hi), histogram(y, lo, hi)])

@@ -81,7 +81,7 @@ pub fn stats(tensor: &ModelTensor, progress: &dyn Progress) -> Result<TensorStat
     let sums = pieces::map(&rows, &runs, |_, values, _| Ok(Sums::of(values)))?;
     let sums = sums.into_iter().fold(Sums::NONE, Sums::and);
     let (min, max) = if sums.min <= sums.max { (sums.min, sums.max) } else { (0.0, 0.0) };
-    #[expect(clippy::cast_precision_loss, reason = "a count of numbers in memory")]
+    #[expect(clippy::cast_precision_loss, reason = "a count of values in memory")]
     let finite = ((sums.count - sums.non_finite).max(1)) as f64;
     // Rounding can push the mean of equal values outside their range, which would make the deviation nonzero.
     let mean = (sums.sum / finite).clamp(min.into(), max.into());

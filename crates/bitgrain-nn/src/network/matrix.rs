@@ -42,6 +42,7 @@ pub fn quantize(
     for (i, piece) in pieces.into_iter().enumerate() {
         let piece = piece?;
         all.codes.extend(piece.codes);
+        // All pieces of a tensor with a single scale carry the same one; keep it once.
         if i == 0 || !is_shared(format) {
             all.scales.extend(piece.scales);
             all.zeros.extend(piece.zeros);

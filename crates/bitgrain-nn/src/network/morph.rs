@@ -43,6 +43,7 @@ impl Network {
     fn morph_with(&mut self, format: impl Fn(&str, bool) -> WeightFormat) -> Result<(), NetworkError> {
         let formats: Vec<WeightFormat> =
             self.parameters().iter().map(|parameter| format(parameter.name(), parameter.is_vector())).collect();
+        // Create all versions before switching any parameter, so that an error leaves the network unchanged.
         self.parameters().par_iter().zip(&formats).try_for_each(|(parameter, format)| {
             parameter.store().morph(*format).map_err(|error| parameter.error(error))
         })?;

@@ -20,6 +20,7 @@ impl Random {
 
     /// Returns a normally distributed number (Box–Muller transform).
     pub(crate) fn normal(&mut self) -> f32 {
+        // `1 - share` is in (0, 1], so that the logarithm is finite.
         let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
         radius * (std::f32::consts::TAU * self.share()).cos()
     }
@@ -27,6 +28,7 @@ impl Random {
     /// Shuffles the items.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
+            // The modulo bias is negligible: lengths are far below 2^64.
             let below = self.0.next_u64() % (end as u64 + 1);
             items.swap(end, usize::try_from(below).unwrap_or(end));
         }

@@ -52,6 +52,7 @@ pub(super) fn gguf(path: &Path, model: &ModelFile, targets: &[Target]) -> Result
     if let Some(kind) = file_type(model.tensors(), targets) {
         metadata.set("general.file_type", kind);
     }
+    // The version of the block layouts that llama.cpp expects (GGML_QNT_VERSION).
     metadata.set("general.quantization_version", 2_u32);
     let mut specs = Vec::with_capacity(targets.len());
     for (tensor, target) in model.tensors().iter().zip(targets) {

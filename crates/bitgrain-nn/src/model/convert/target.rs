@@ -57,6 +57,7 @@ fn kept(tensor: &ModelTensor, container: Container) -> Result<Target, ModelFileE
     if container != Container::Gguf || tensor_type(&tensor.storage).is_some() {
         return Ok(as_is);
     }
+    // Values of FP8 without scales are exact in float16; scaled values need float32.
     let fp8 = matches!(format.name(), "fp8_e4m3" | "fp8_e5m2") && tensor.scales.is_none();
     let dtype = if fp8 { DType::Float16 } else { DType::Float32 };
     let remark = format!("{} files cannot hold {}", container.name(), tensor.storage);

@@ -76,7 +76,8 @@ impl ModelMetadata {
     fn restored(&self) -> HashMap<&str, (&str, gguf::Value)> {
         let (mut keys, mut plain) = (HashMap::new(), HashSet::new());
         let mut strings: Vec<_> = self.own_strings().collect();
-        // `safetensors.X` may be the escaped form of a plain string X. Shorter names first, so that X claims its key.
+        // A plain string X becomes the key `safetensors.X`. Its name is shorter than that of a string which restores
+        // the same key, so it is seen first and wins.
         strings.sort_by_key(|(name, _)| name.len());
         for (name, text) in strings {
             let free = |key: &str| key.strip_prefix(FOREIGN_STRINGS).is_none_or(|own| !plain.contains(own));

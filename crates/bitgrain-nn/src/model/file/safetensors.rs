@@ -118,6 +118,7 @@ fn annotate(path: &Path, note: &str, tensors: Vec<ModelTensor>) -> Result<Vec<Mo
     let mut aside: HashMap<String, Bytes> = HashMap::new();
     let mut kept = Vec::with_capacity(tensors.len());
     for tensor in tensors {
+        // Only arrays of tensors in the note are set aside: a plain tensor may be named `x.scales` as well.
         let owner = [SCALES, ZEROS].iter().find_map(|end| tensor.name.strip_suffix(end));
         if owner.is_some_and(|owner| note.weights.contains_key(owner)) {
             aside.insert(tensor.name, tensor.codes);

@@ -76,7 +76,7 @@ impl ModelTensor {
 
 /// Returns bits per value, or 0 for zero elements.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "a ratio to show")]
+#[expect(clippy::cast_precision_loss, reason = "a ratio for display")]
 pub fn bits_per_weight(bytes: u64, elements: u64) -> f64 {
     if elements == 0 { 0.0 } else { 8.0 * bytes as f64 / elements as f64 }
 }

@@ -36,7 +36,7 @@ fn hull(offers: &[Offer]) -> Vec<Offer> {
 }
 
 /// Returns the error saved per byte when moving to a larger offer.
-#[expect(clippy::cast_precision_loss, reason = "a slope to compare")]
+#[expect(clippy::cast_precision_loss, reason = "a slope for comparison")]
 fn steepness(from: Offer, to: Offer) -> f64 {
     (from.error - to.error) / (to.bytes - from.bytes).max(1) as f64
 }

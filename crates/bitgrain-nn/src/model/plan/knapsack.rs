@@ -104,6 +104,7 @@ fn table(
     if unit <= 0.0 {
         return None;
     }
+    // Round up, so that the true cost never exceeds the limit. `steps + 1` stands for an offer that never fits.
     let rounded = |offer: &Offer| (cost(offer) / unit).ceil().min(steps as f64 + 1.0) as usize;
     // best[s]: the least value of the tensors so far with at most `s` units spent.
     let mut best = vec![0.0; steps + 1];
@@ -112,6 +113,7 @@ fn table(
         let offers: Vec<_> = tensor.offers.iter().map(|offer| (rounded(offer), value(offer))).collect();
         let mut next = vec![f64::INFINITY; steps + 1];
         let mut pick = vec![u8::MAX; steps + 1];
+        // One byte per choice keeps the table small; `u8::MAX` marks a state that no offer reaches.
         for (at, (spends, value)) in (0_u8..u8::MAX).zip(offers) {
             for spent in spends..=steps {
                 let here = best[spent - spends] + value;
@@ -123,6 +125,7 @@ fn table(
         best = next;
         picks.push(pick);
     }
+    // Walk back from the last tensor. A marked state has no offer, which ends the walk with `None`.
     let mut left = steps;
     let mut chosen = vec![0; tensors.len()];
     for (i, tensor) in tensors.iter().enumerate().rev() {

@@ -146,6 +146,7 @@ fn offers(
             Err(ModelFileError::Overflow { .. }) => continue,
             Err(error) => return Err(error),
         };
+        // A tensor of zeros has an infinite relative error as soon as one weight is not 0; count it as a total loss.
         let finite = if lost.is_finite() { lost } else { 1.0 };
         #[expect(clippy::cast_precision_loss, reason = "a weight in a sum")]
         offers.push(Offer { format, bytes: sizes.bytes() as u64, error: finite * finite * elements as f64 });

@@ -71,7 +71,7 @@ fn drawing(row: &Row) -> Markup {
 }
 
 /// Returns the SVG path along the tops of the bars, closed along the bottom if it is to be filled.
-#[expect(clippy::cast_precision_loss, reason = "counts become places in a drawing")]
+#[expect(clippy::cast_precision_loss, reason = "counts become coordinates")]
 fn steps(bars: &[u64], most: u64, closed: bool) -> String {
     let height = |count: u64| HEIGHT - (HEIGHT - 4.0) * ((1 + count) as f64).ln() / ((1 + most.max(1)) as f64).ln();
     let width = WIDTH / bars.len().max(1) as f64;

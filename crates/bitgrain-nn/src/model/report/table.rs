@@ -52,7 +52,7 @@ pub(super) fn section(rows: &[Row], palette: &Palette) -> Markup {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a key to sort by")]
+#[expect(clippy::cast_precision_loss, reason = "a sort key")]
 fn row(row: &Row, palette: &Palette) -> Markup {
     let figures = &row.figures;
     // Plain floats have no optimum, and their limit is too large to be of interest.

@@ -89,7 +89,7 @@ fn thinned(curve: &[Point]) -> Vec<Point> {
     lossy.iter().enumerate().filter(|(i, _)| i % step == 0 || *i == last).map(|(_, point)| *point).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes become places in a drawing")]
+#[expect(clippy::cast_precision_loss, reason = "bytes become coordinates")]
 fn drawing(curve: &[Point], here: Option<Point>) -> Markup {
     let place = |point: &Point| (point.bytes as f64, optimum::decibels(point.relative_rmse));
     let all: Vec<(f64, f64)> = curve.iter().chain(&here).map(place).collect();

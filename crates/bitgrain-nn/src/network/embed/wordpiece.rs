@@ -112,6 +112,7 @@ impl WordPiece {
         let mut pieces = &self.vocabulary.first;
         while !rest.is_empty() {
             let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+            // No piece is longer than the longest of the vocabulary, so longer prefixes need no lookup.
             let ends = ends.take_while(|end| *end <= self.vocabulary.longest);
             let found =
                 ends.collect::<Vec<_>>().into_iter().rev().find_map(|end| Some((end, *pieces.get(&rest[..end])?)));

@@ -72,7 +72,7 @@ impl Look {
     }
 
     /// Scale of the scores: keeps their variance at 1 for random vectors of any head length.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of a head")]
+    #[expect(clippy::cast_precision_loss, reason = "a head length")]
     fn factor(self) -> f32 {
         1.0 / (self.head() as f32).sqrt()
     }
@@ -149,6 +149,7 @@ impl Step for Built {
 
     fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
         let (look, length, count) = (self.look, dy.dims()[0], dy.count() * self.look.heads);
+        // Popped in the reverse order of saving.
         let [seen, joined, value, key, query, x] = std::array::from_fn(|_| back.saved());
         let slopes = self.output.backward(joined.values(), dy.values(), back);
         let one = |at: usize| {
@@ -156,6 +157,7 @@ impl Step for Built {
             let slopes = look.part(&slopes, length, at);
             let seen = &seen.values()[at * length * length..][..length * length];
             let [mut to_query, mut to_key, mut to_value] = [(); 3].map(|()| vec![0.0; length * look.head()]);
+            // With weights P = softmax(S) and output O = PV: dV = PᵀdO, dP = dO Vᵀ, dQ = dS K, dK = dSᵀQ.
             matmul::columns_by_columns(seen, &slopes, length, look.head(), &mut to_value);
             let mut scores = vec![0.0; length * length];
             matmul::rows_by_rows(&slopes, &value, look.head(), &mut scores);
@@ -170,6 +172,7 @@ impl Step for Built {
         let (to_query, rest): (Vec<_>, Vec<_>) = (0..count).into_par_iter().map(one).unzip();
         let (to_key, to_value): (Vec<_>, Vec<_>) = rest.into_iter().unzip();
         let [mut to_query, mut to_key, to_value] = [to_query, to_key, to_value].map(|parts| look.join(&parts, length));
+        // Rotations are orthogonal: the gradient passes through one by rotating back.
         if let Some(rope) = self.rope {
             rope.turn(&mut to_query, look.len, look.head(), length, -1.0);
             rope.turn(&mut to_key, look.len, look.head(), length, -1.0);

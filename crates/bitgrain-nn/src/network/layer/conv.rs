@@ -124,6 +124,7 @@ impl Step for Built {
         let (places, channels) = (self.windows.count(), self.out[0]);
         let mut values = Vec::with_capacity(x.count() * places * channels);
         for samples in x.values().chunks(self.run() * x.sample_len()) {
+            // Products are positions × channels, while samples are stored channels first.
             let products = self.linear.forward(&self.windows.rows(samples), run)?;
             products.chunks_exact(places * channels).for_each(|one| transpose(one, places, channels, &mut values));
         }

@@ -51,7 +51,7 @@ impl Step for Built {
         let kinds = x.types().map(<[usize]>::to_vec);
         let most = self.settings.types.max(1);
         if let Some((place, id)) = kinds.iter().flatten().enumerate().find(|(_, id)| **id >= most) {
-            #[expect(clippy::cast_precision_loss, reason = "to show")]
+            #[expect(clippy::cast_precision_loss, reason = "for an error message")]
             let id = *id as f32;
             return Err(NetworkError::Token { layer: self.path.clone(), place, id, rows: self.settings.types });
         }

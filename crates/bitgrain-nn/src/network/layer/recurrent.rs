@@ -71,6 +71,7 @@ impl<C: Cell<GATES, CARRIED>, const GATES: usize, const CARRIED: usize> Step for
     fn forward(&self, x: InputBatch, run: &mut Run<'_>) -> Result<InputBatch, NetworkError> {
         let (length, hidden) = (x.dims()[0], self.hidden);
         let (wide, far) = (GATES * hidden, CARRIED * hidden);
+        // The input products do not depend on the state: compute them for all positions at once.
         let mut gates = run.product(self.input, x.values())?;
         add_to_rows(&run.values(self.bias)?, &mut gates);
         let mut carried = vec![0.0; x.count() * far];
@@ -100,6 +101,7 @@ impl<C: Cell<GATES, CARRIED>, const GATES: usize, const CARRIED: usize> Step for
     }
 
     fn backward(&self, dy: InputBatch, back: &mut Back<'_>) -> InputBatch {
+        // Popped in the reverse order of saving.
         let [all, gates, x] = std::array::from_fn(|_| back.saved());
         let (length, hidden) = (x.dims()[0], self.hidden);
         let (wide, far) = (GATES * hidden, CARRIED * hidden);

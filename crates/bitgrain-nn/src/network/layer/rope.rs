@@ -26,7 +26,7 @@ pub enum Pairs {
 impl Rope {
     /// Rotates the heads in rows of `len`, each row by its position in sequences of `length`; in reverse if `sign` is
     /// -1.
-    #[expect(clippy::cast_precision_loss, reason = "positions, and numbers of a head")]
+    #[expect(clippy::cast_precision_loss, reason = "positions and head lengths")]
     pub(super) fn turn(self, rows: &mut [f32], len: usize, head: usize, length: usize, sign: f32) {
         let half = head / 2;
         let speeds: Vec<f32> = (0..half).map(|i| self.base.powf(-2.0 * i as f32 / head as f32)).collect();

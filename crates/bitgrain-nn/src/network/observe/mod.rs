@@ -156,6 +156,7 @@ fn watch(
         network.forward_watched(batch, &mut |Id(index), x| {
             let cols = network.parameters()[index].store().shape().1;
             if check_finite(x).is_err() {
+                // The callback cannot return an error; report it after the pass.
                 odd = Some(index);
                 return;
             }
@@ -204,6 +205,7 @@ impl Seen {
         self.ranges.add(x);
         if !self.products.is_empty() {
             let cols = self.squares.len();
+            // Products of one call are summed in f32 by the fast kernel, the totals in f64.
             let mut sums = vec![0.0; cols * cols];
             columns_by_columns(x, x, cols, cols, &mut sums);
             self.products.iter_mut().zip(sums).for_each(|(all, sum)| *all += f64::from(sum));

@@ -82,14 +82,15 @@ impl Ranges {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bar below BARS")]
-    #[expect(clippy::cast_precision_loss, reason = "the number of bars")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin below BARS")]
+    #[expect(clippy::cast_precision_loss, reason = "a number of bins")]
     fn count(&mut self, magnitude: f32) {
         if magnitude == 0.0 {
             self.bars[0] += 1;
             return;
         }
         if self.width == 0.0 {
+            // The first nonzero value lands in the middle of the histogram, which leaves room for larger ones.
             self.width = (magnitude / (BARS / 2) as f32).max(f32::MIN_POSITIVE);
         }
         // The final maximum is unknown in advance: double the bin width, merging pairs of bins, until the value fits.
@@ -104,7 +105,7 @@ impl Ranges {
     }
 
     /// Returns the upper end of the bin in which this percentage of the magnitudes is reached.
-    #[expect(clippy::cast_precision_loss, reason = "counts, and a number of bars")]
+    #[expect(clippy::cast_precision_loss, reason = "counts and a number of bins")]
     fn limit(&self, percent: f32) -> f32 {
         let wanted = f64::from(percent) / 100.0 * self.bars.iter().sum::<u64>() as f64;
         let mut sum = 0;

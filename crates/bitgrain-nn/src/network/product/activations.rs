@@ -11,6 +11,7 @@ const LINE: usize = 16;
 
 /// Returns the widths of a batch's tiles: eights, and a last tile that may be padded.
 pub(super) fn widths(batch: usize) -> impl Iterator<Item = usize> {
+    // The kernels take widths of 1, 4 and 8: pad the rest to the next of them.
     let last = match batch % 8 {
         0 => None,
         1 => Some(1),

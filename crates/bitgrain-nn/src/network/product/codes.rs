@@ -171,6 +171,7 @@ impl Source {
 fn pairs(bytes: &[u8], out: &mut [i8]) {
     for (out, byte) in out.chunks_mut(2).zip(bytes) {
         for (out, code) in out.iter_mut().zip([byte << 4, *byte]) {
+            // The code is in the upper nibble, so that an arithmetic shift extends its sign.
             *out = code.cast_signed() >> 4;
         }
     }

@@ -102,6 +102,7 @@ fn by_columns(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Resu
 fn by_rows(tiles: &Floats, rows: usize, b: View<'_>, out: &mut [f32]) -> Result<(), WeightsError> {
     let cols = b.cols();
     // Enough pieces for all threads. Each output is summed in the same order for any piece size.
+    // Pieces are multiples of 8 rows, so that each starts at a tile.
     let piece = (rows / (4 * rayon::current_num_threads())).next_multiple_of(8).clamp(16, 128);
     let compute = |(at, out): (usize, &mut [f32])| -> Result<(), WeightsError> {
         let there = out.len() / cols;

@@ -117,6 +117,7 @@ pub(super) fn write(saved: &Saved) -> Result<String, NetworkFileError> {
         crc32c: None,
     };
     let mut text = serde_json::to_string_pretty(&document)?;
+    // Reopen the document to append the checksum, which covers all bytes before it.
     text.truncate(text.trim_end_matches(['}', '\n']).len());
     let sum = crc32c(text.as_bytes());
     text.push_str(&String::from_utf8_lossy(CHECKSUM));
@@ -142,6 +143,7 @@ pub(super) fn read(text: &[u8]) -> Result<Saved, NetworkFileError> {
     }
     let document: Document = serde_json::from_slice(text)?;
     if let Some(stored) = document.crc32c {
+        // The checksum is the last entry, so search from the end.
         let end = text.windows(CHECKSUM.len()).rposition(|window| window == CHECKSUM);
         let found = crc32c(&text[..end.unwrap_or(0)]);
         if stored != found {

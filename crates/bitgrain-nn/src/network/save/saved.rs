@@ -135,6 +135,7 @@ impl SavedParameter {
             let moments = Moments::of_triangle(&triangle, self.cols).map_err(NetworkError::store(&name))?;
             store.set_moments(Some(moments)).map_err(NetworkError::store(&name))?;
         }
+        // Insert versions last: setting importances and moments drops them.
         versions.into_iter().for_each(|version| store.insert(version));
         Ok(Parameter::new(spec, store, self.active))
     }

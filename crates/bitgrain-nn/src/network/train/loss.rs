@@ -61,9 +61,11 @@ fn cross_entropy(y: &InputBatch, classes: &[usize]) -> Result<(f64, Vec<f32>), N
     let mut slopes = y.values().to_vec();
     let mut loss = 0.0;
     for (row, &class) in slopes.chunks_exact_mut(len).zip(classes) {
+        // Subtracting the largest logit keeps the exponentials from overflowing.
         let largest = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
         let sum: f64 = row.iter().map(|x| (f64::from(*x) - largest).exp()).sum();
         loss += sum.ln() + largest - f64::from(row[class]);
+        // The gradient with respect to the logits is the softmax minus the one-hot label.
         shares(row);
         row[class] -= 1.0;
         row.iter_mut().for_each(|x| *x /= found as f32);

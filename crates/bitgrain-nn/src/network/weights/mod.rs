@@ -214,6 +214,8 @@ impl WeightStore {
             return Ok(Active::Master(self.master()));
         }
         let slot = self.find(format).unwrap_or_else(|| self.entry(format));
+        // The lock is held while quantizing, so that concurrent requests for this format wait instead of repeating the
+        // work. Other formats have slots of their own.
         let mut version = locked(&slot);
         if let Some(version) = &*version {
             return Ok(Active::Version(Arc::clone(version)));
@@ -464,6 +466,7 @@ pub(crate) fn is_master(format: WeightFormat) -> bool {
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Arc<Version>>> {
+    // A thread that panics while quantizing leaves `None`, which is a valid state.
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
