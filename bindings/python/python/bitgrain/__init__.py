@@ -1,11 +1,11 @@
-"""One quantization engine for the numbers machine learning runs on.
+"""Quantization engine for machine learning: boosted trees, weights and stored tensors.
 
 - Boosting: :class:`BitgrainClassifier`, :class:`BitgrainRegressor`, :class:`Dataset`, :func:`train`,
-  :func:`load_model`; the rest is in :mod:`bitgrain.boosting`
+    :func:`load_model`; see also :mod:`bitgrain.boosting`
 - Weights: :func:`quantize`, :class:`Network`, :mod:`layers`, :func:`open_model`, :func:`quantize_file`,
-  :func:`compare_files`; the rest is in :mod:`bitgrain.weights`
-- Tensors at rest: :class:`TensorStore`; the rest is in :mod:`bitgrain.store`
-- Exceptions: :class:`Error` is the base class; the others are in :mod:`bitgrain.errors`
+    :func:`compare_files`; see also :mod:`bitgrain.weights`
+- Tensor storage: :class:`TensorStore`; see also :mod:`bitgrain.store`
+- Exceptions: :class:`Error` is the base class; see :mod:`bitgrain.errors` for its subclasses
 """
 
 from importlib import import_module

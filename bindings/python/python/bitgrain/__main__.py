@@ -8,7 +8,7 @@ from bitgrain._native import command
 
 def main() -> None:
     """Run the ``bitgrain`` command with the arguments of this process."""
-    # Ctrl-C ends the command, as it does the program that is installed by cargo.
+    # Ctrl-C terminates the process, as it does for the binary installed by cargo.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(command(["bitgrain", *sys.argv[1:]]))
 

@@ -1,4 +1,4 @@
-"""The native half of bitgrain. What users call is in the modules beside it."""
+"""The native extension. The public API is in the modules of the package."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -15,7 +15,8 @@ def _panic(message: str, *, on_worker: bool = False) -> NoReturn: ...
 
 # ---------------------------------------------------------------------------------------------------------- boosting
 
-#: A 2-D array of float32 or float64, Columns, or sparse rows: where each begins, columns, values, number of features.
+#: A 2-D array of float32 or float64, Columns, or the parts of a CSR matrix: row offsets, column indices, values, number
+#: of features.
 _Features: TypeAlias = NDArray[Any] | Columns | tuple[NDArray[np.uintp], NDArray[np.uint32], NDArray[np.float32], int]
 
 @final
@@ -302,7 +303,7 @@ def weight_format(
 
 # ------------------------------------------------------------------------------------------------------------- store
 
-# What the dataclasses of bitgrain.store are made of.
+# Native representations of the dataclasses in bitgrain.store.
 _Id = str | int
 _Array = npt.NDArray[np.float32]
 _Cost = tuple[str, int, float, float, int]

@@ -1,4 +1,4 @@
-"""Tensors of torch on their way to NumPy, which takes them only with nothing attached to them."""
+"""Conversion of torch tensors to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["bfloat16_codes", "detached"]
 
 
 def _is_tensor(values: Any) -> bool:
-    # Whoever has a tensor has imported torch.
+    # A torch tensor exists only after torch has been imported.
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(values, getattr(torch, "Tensor", ()))
 
 
 def detached(values: Any, what: str = "the array") -> Any:
-    """Give the values of a torch tensor as an array, of any device and with or without gradients.
+    """Return a torch tensor as a NumPy array, whatever its device and with or without gradients.
 
-    Anything else is given back as it is. Types that NumPy does not have, such as bfloat16, become float32.
+    Other values are returned unchanged. Dtypes that NumPy lacks, such as bfloat16, become float32.
 
     Raises
     ------
     DTypeError
-        If the tensor has no values of its own, or they are not all there: on the device ``meta``, or sparse.
+        If NumPy cannot represent the tensor: on the device ``meta``, or sparse.
 
     """
     if not _is_tensor(values):
@@ -38,11 +38,11 @@ def detached(values: Any, what: str = "the array") -> Any:
         except TypeError:
             return values.float().numpy(force=True)
     except (TypeError, RuntimeError) as error:
-        raise DTypeError(f"{what} is a tensor whose values NumPy cannot take: {error}") from error
+        raise DTypeError(f"{what} is a tensor that NumPy cannot convert: {error}") from error
 
 
 def bfloat16_codes(values: Any) -> npt.NDArray[np.int16] | None:
-    """Give the bits of a torch tensor of bfloat16, which NumPy has no type for; ``None`` for anything else."""
+    """Return the bits of a bfloat16 torch tensor, a dtype NumPy lacks; ``None`` for other values."""
     if not _is_tensor(values) or str(values.dtype) != "torch.bfloat16":
         return None
     codes: npt.NDArray[np.int16] = detached(values.detach().contiguous().view(sys.modules["torch"].int16))

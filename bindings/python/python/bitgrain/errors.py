@@ -1,7 +1,7 @@
-"""What can go wrong, as a tree of exceptions.
+"""Exceptions and warnings.
 
-Every exception of this package is an :class:`Error`; each is also what Python's own libraries would raise in its place,
-so ``except ValueError`` and ``except KeyError`` go on working.
+Every exception of this package is an :class:`Error` and also derives from the built-in exception for the same failure,
+so ``except ValueError`` and ``except KeyError`` keep working.
 
 >>> import bitgrain
 >>> issubclass(bitgrain.errors.NotFoundError, KeyError) and issubclass(bitgrain.errors.NotFoundError, bitgrain.Error)
@@ -30,49 +30,49 @@ __all__ = [
 class Error(Exception):
     """Base class of all exceptions of this package."""
 
-    # Without slots of its own, an Error has the memory layout of an Exception: see InternalError.
+    # Empty __slots__ keep the memory layout of Exception, which InternalError depends on.
     __slots__ = ()
 
 
 class InputError(Error, ValueError):
-    """A value, a shape or a setting that cannot be used."""
+    """An unusable value, shape or setting."""
 
 
 class DTypeError(Error, TypeError):
-    """An array or column of a type that cannot be used."""
+    """An array or column with an unsupported dtype."""
 
 
 class NotFoundError(Error, KeyError):
-    """No tensor, feature or format of that name."""
+    """An unknown name of a tensor, feature or format."""
 
     def __str__(self) -> str:
-        # A KeyError shows the repr of its argument, which hides a sentence in quotes.
+        # KeyError shows the repr of its argument, which would put the message in quotes.
         return str(self.args[0]) if self.args else ""
 
 
 class FileError(Error, OSError):
-    """A file or folder that cannot be opened, read or written.
+    """A file or directory that cannot be opened, read or written.
 
-    A :class:`MissingFileError` if it is not there, a :class:`RefusedFileError` if the system allows it to others only.
+    Raised as :class:`MissingFileError` if it does not exist and as :class:`RefusedFileError` if permission is denied.
     """
 
     def __new__(cls, *args: Any) -> Any:
-        """Make the class that fits the number."""
-        # OSError chooses among Python's own classes by the number, but only for itself.
+        """Create the subclass that matches the error number."""
+        # OSError picks its subclass by errno only when called directly, not when called through a subclass.
         kind = _BY_NUMBER.get(args[0], cls) if cls is FileError and args else cls
         return super().__new__(kind, *args)
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """A file or folder that is not there."""
+    """A file or directory that does not exist."""
 
 
 class RefusedFileError(FileError, PermissionError):
-    """A file or folder that this process may not use so."""
+    """A file or directory that this process has no permission to use."""
 
 
 class LockedError(FileError):
-    """A store that another process writes."""
+    """A store that another process has open for writing."""
 
 
 _BY_NUMBER = {
@@ -83,11 +83,11 @@ _BY_NUMBER = {
 
 
 class FormatError(Error, ValueError):
-    """Bytes that are not what they should be: foreign, truncated, of a later version."""
+    """Bytes in an unknown, truncated or newer format."""
 
 
 class DamagedError(FormatError):
-    """Bytes that were right once: a checksum does not fit."""
+    """Bytes that were changed after they were written: a checksum does not match."""
 
 
 class InternalError(Error, RuntimeError):
@@ -106,17 +106,17 @@ class InternalError(Error, RuntimeError):
 
     """
 
-    # The native half makes this the base of the exception that PyO3 raises for a panic. Python allows that only between
-    # classes of the same memory layout.
+    # The native extension makes this the base class of the exception that PyO3 raises for a panic. Python allows that
+    # only between classes with the same memory layout.
     __slots__ = ()
 
     def __str__(self) -> str:
         text = super().__str__()
-        # A panic that passed through a Python callback has the advice in its message already.
+        # The message of a panic that passed through a Python callback already ends with the advice.
         return text if text.endswith(_ADVICE) else text + _ADVICE
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The exception of a panic has a class that pickle cannot import; worker processes send it back as this one.
+        # pickle cannot import the class of a panic, so worker processes send it back as an InternalError.
         return InternalError, self.args
 
 
@@ -124,4 +124,4 @@ _ADVICE = "; this is a bug in bitgrain, please report it with the steps that led
 
 
 class TrainingInterrupted(UserWarning):
-    """A training ended early by Ctrl-C; the model has the rounds that were done."""
+    """Training was stopped early by Ctrl-C; the model contains the completed rounds."""

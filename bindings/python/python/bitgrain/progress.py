@@ -1,4 +1,4 @@
-"""Progress of long work, in terminals and in notebooks."""
+"""Progress bars for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """A bar of ``total`` steps: tqdm's where it is installed, else one line that is written over.
+    """A progress bar of ``total`` steps: tqdm if it is installed, otherwise a single line that is overwritten.
 
-    ``show=None`` shows it only where somebody may look: in a terminal, or with tqdm in a notebook. Numbers are those of
-    other libraries: it is shown above 0.
+    With ``show=None`` the bar appears only in a terminal or, with tqdm, in a notebook. Integers are verbosity levels as
+    in other libraries: the bar appears above 0.
 
     >>> with Progress(total=3, label="rounds", show=False) as progress:
     ...     for round in range(3):
@@ -33,11 +33,11 @@ class Progress:
         except ImportError:
             self._line = True if show else sys.stderr.isatty()
         else:
-            # None: tqdm shows it only to a terminal or a notebook.
+            # disable=None makes tqdm show the bar only in a terminal or a notebook.
             self._bar = tqdm(total=total, desc=label, disable=None if show is None else False, leave=False)
 
     def update(self, done: int, note: str = "") -> None:
-        """Say that ``done`` of the steps are done, and what there is to say about it."""
+        """Set the number of completed steps and the note next to the bar."""
         if self._bar is not None:
             if note:
                 self._bar.set_postfix_str(note, refresh=False)
@@ -47,7 +47,7 @@ class Progress:
         self._done = done
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
         elif self._line:

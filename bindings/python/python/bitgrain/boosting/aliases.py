@@ -1,4 +1,4 @@
-"""Parameter names of LightGBM, XGBoost and scikit-learn, wherever ours are accepted."""
+"""Aliases of parameters: names in LightGBM, XGBoost and scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ __all__ = ["accepts_aliases", "renamed", "resolved"]
 
 T = TypeVar("T", bound=type)
 
-#: Each parameter of the table with all names it has, its own first.
+#: The names of each parameter, the canonical name first.
 _TABLE: list[list[str]] = [[entry["name"], *entry["aliases"]] for entry in _native.parameters()]
 
 _KNOWN = frozenset(name for names in _TABLE for name in names)
 
 
 def resolved(given: Mapping[str, Any], objective: object = None) -> dict[str, Any]:
-    """Return parameters by their own names; `objective` is the one given elsewhere.
+    """Return parameters by canonical name; `objective` is the objective if it is given elsewhere.
 
     Raises
     ------
     InputError
-        If a name is unknown, or one parameter is given twice with different values.
+        If a name is unknown, or a parameter is given twice with different values.
 
     """
     return _native.resolve_parameters(dict(given), objective if isinstance(objective, str) else None)
 
 
 def renamed(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return keywords by the names that a function has, such as ``random_state`` for ``seed``.
+    """Return keywords by the names in `names`, such as ``random_state`` for ``seed``.
 
     Raises
     ------
     InputError
-        If a name is unknown, or one parameter is given twice with different values.
+        If a name is unknown, or a parameter is given twice with different values.
 
     """
     own = {name: value for name, value in given.items() if name in names and name not in _KNOWN}
@@ -47,9 +47,9 @@ def renamed(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
 
 
 def accepts_aliases(decorated: T) -> T:
-    """Let the constructor of a class take every alias of its keywords.
+    """Make the constructor of a class accept every alias of its keywords.
 
-    The signature stays as it is written: scikit-learn and editors read it.
+    The signature is unchanged, because scikit-learn and editors read it.
     """
     plain = decorated.__init__  # type: ignore[misc]
     names = frozenset(inspect.signature(plain).parameters) - {"self"}
@@ -60,7 +60,7 @@ def accepts_aliases(decorated: T) -> T:
             try:
                 given = renamed(given, names)
             except ValueError as error:
-                # An unexpected keyword is a TypeError in Python; contradictory values are not.
+                # An unexpected keyword is a TypeError in Python; contradictory values are an InputError.
                 if given.keys() <= names | _KNOWN:
                     raise
                 raise TypeError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Losses and metrics of the user's own."""
+"""User-defined objectives and metrics."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Metric = str | Callable[..., Any]
 
 
 def in_context(call: Callable[..., T]) -> Callable[..., T]:
-    """Give a callable that sees what holds where it was made, such as ``np.errstate``, on whichever thread it is."""
+    """Bind a callable to the current context, such as ``np.errstate``, whichever thread calls it."""
     context = contextvars.copy_context()
-    # A copy, as a context is entered by one thread at a time.
+    # A copy, because only one thread at a time can enter a context.
     return lambda *arguments: context.copy().run(call, *arguments)
 
 
@@ -32,7 +32,7 @@ def _name(call: Callable[..., Any]) -> str:
 
 
 def _takes_weights(call: Callable[..., Any]) -> bool:
-    """Whether it has a third argument that has to be given, or is called as one would call it."""
+    """Return whether a callable has a required third argument, or a third argument named like a weight."""
     try:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):
@@ -42,23 +42,23 @@ def _takes_weights(call: Callable[..., Any]) -> bool:
 
 
 class Loss:
-    """An objective: ``call(y_true, raw_score[, weight]) -> (grad, hess)``, as the native half takes it.
+    """User-defined objective ``call(y_true, raw_score[, weight]) -> (grad, hess)`` for the native extension.
 
-    It is called on another thread than the one that trains, in the context that the training began in.
+    It is called on a thread other than the training thread, in the context that was current when training began.
     """
 
     def __init__(self, call: Callable[..., Any], outputs: int, link: str) -> None:
         self.name = _name(call)
         self.outputs = outputs
         self.link = link
-        # Who takes weights multiplies them in.
+        # A callable that takes weights applies them itself.
         self.weighs = _takes_weights(call)
         self._call = in_context(call)
 
     def __call__(
         self, targets: NDArray[np.float32], weights: NDArray[np.float32] | None, scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Ask for all rows; arrays are flat, one score after the other."""
+        """Compute gradients and hessians of all rows; arrays are flat, with all rows of one score before the next."""
         scores = scores if self.outputs == 1 else scores.reshape(self.outputs, -1).T
         given = self._call(targets, scores, weights) if self.weighs else self._call(targets, scores)
         try:
@@ -71,20 +71,20 @@ class Loss:
         try:
             array = np.asarray(values)
             if array.dtype.kind == "c":
-                raise TypeError(f"they are of dtype {array.dtype}")
+                raise TypeError(f"dtype {array.dtype}")
             array = np.asarray(array, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise DTypeError(f"objective {self.name} gave {what} that are no numbers: {error}") from None
+            raise DTypeError(f"objective {self.name} returned non-numeric {what}: {error}") from None
         if array.shape != shape:
-            raise InputError(f"objective {self.name} gave {what} of shape {array.shape}, {shape} is expected")
+            raise InputError(f"objective {self.name} returned {what} of shape {array.shape}; expected {shape}")
         return np.ascontiguousarray(array.T).reshape(-1)
 
 
 class Measure:
-    """A metric: ``call(y_true, y_pred[, weight])``, as the native half takes it.
+    """User-defined metric ``call(y_true, y_pred[, weight])`` for the native extension.
 
-    What it returns is a value, or a name, a value, and whether more is better. A value alone is better if it is less,
-    unless the name of the callable ends in ``_score``: that is scikit-learn's word for more is better.
+    The callable returns a value, or a tuple of name, value and whether higher is better. For a plain value lower is
+    better, unless the name of the callable ends in ``_score``, scikit-learn's convention for higher is better.
     """
 
     def __init__(self, call: Callable[..., Any], outputs: int) -> None:
@@ -96,7 +96,7 @@ class Measure:
     def __call__(
         self, targets: NDArray[np.float64], weights: NDArray[np.float32] | None, predictions: NDArray[np.float64]
     ) -> tuple[str, float, bool]:
-        """Measure all rows; arrays are flat, one score after the other."""
+        """Evaluate the metric on all rows; arrays are flat, with all rows of one score before the next."""
         if self._outputs > 1:
             predictions = predictions.reshape(self._outputs, -1).T
         given = self._call(targets, predictions, weights) if self._weighs else self._call(targets, predictions)
@@ -108,12 +108,12 @@ class Measure:
         try:
             return str(name), float(value), bool(higher)
         except (TypeError, ValueError):
-            message = f"metric {self._name} must return a number, or a name, a number and whether more is better"
+            message = f"metric {self._name} must return a number, or a tuple (name, number, higher_is_better)"
             raise DTypeError(f"{message}; it returned {given!r}") from None
 
 
 def measures(metric: Metric | Sequence[Metric] | None, outputs: int) -> list[str | Measure] | None:
-    """Give metrics as the native half takes them."""
+    """Return metrics in the form the native extension expects."""
     if metric is None:
         return None
     if not isinstance(metric, Iterable) and not callable(metric):

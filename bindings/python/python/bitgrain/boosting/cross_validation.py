@@ -1,4 +1,4 @@
-"""Cross-validation: every row is held back once."""
+"""Cross-validation."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["CrossValidationResult", "cross_validate"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CrossValidationResult:
-    """What came out of every fold.
+    """Result of :func:`cross_validate`.
 
     Attributes
     ----------
     metrics : dict
-        The values of each metric, one for each fold: after its last round, or after its best if training stopped early.
+        Value of each metric per fold: after the last round, or after the best round if training stopped early.
     rounds : list of int
-        Rounds of each fold's model.
+        Number of rounds of each fold's model.
 
     """
 
@@ -53,14 +53,14 @@ def cross_validate(
     n_jobs: int | None = None,
     **settings: Any,
 ) -> CrossValidationResult:
-    """Train once for each fold, and measure on the rows that were held back.
+    """Train one model per fold and evaluate it on the held-out rows.
 
-    Folds share the bins of the data, which say nothing of targets.
+    Folds share the bins of the dataset, which do not depend on the target.
 
     Parameters
     ----------
     data : Dataset
-        What is learned from.
+        Training data.
     params : Params or dict, optional
         Hyper-parameters as for :func:`train`; `seed` also assigns the rows to folds.
     objective, metric, link, outputs, n_jobs
@@ -68,9 +68,9 @@ def cross_validate(
     folds : int
         Number of folds.
     stratified : bool, optional
-        Whether each fold gets its share of every class; by default if there are classes.
+        Whether to preserve the class proportions in each fold; defaults to True for classification.
     **settings
-        Hyper-parameters, which take precedence over those of `params`.
+        Hyper-parameters, which override those in `params`.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def cross_validate(
     Raises
     ------
     InputError
-        If settings or data cannot be used.
+        If a setting or the data is unusable.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def cross_validate(
     given = chosen(params, settings, objective)
     loss, scores = prepared(data, given.own("objective", objective), link, outputs)
     if integer("folds", folds, 0) < 2:
-        raise InputError(f"folds = {folds}: it must be from 2 to the number of rows")
+        raise InputError(f"folds = {folds}: it must be between 2 and the number of rows")
     metrics, rounds = _native.cross_validate(
         data._native,
         given.params.native(),

@@ -1,4 +1,4 @@
-"""Binned features with their targets."""
+"""Binned training data."""
 
 from __future__ import annotations
 
@@ -21,40 +21,41 @@ __all__ = ["Dataset"]
 
 @accepts_aliases
 class Dataset:
-    """Binned features with their targets: quantized once, trained on many times.
+    """Binned features and their targets: quantized once, usable for many trainings.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame
-        NumPy arrays of float32 and float64 in C or Fortran order are read where they lie. SciPy's sparse matrices,
-        pandas and Polars data frames, PyArrow tables and whatever exports an Arrow stream are taken, too. NaN and nulls
-        are missing. Columns of a category type are categories, and so is text of Arrow tables.
+        NumPy arrays of float32 and float64 in C or Fortran order are read without a copy. SciPy sparse matrices, pandas
+        and Polars data frames, PyArrow tables and other objects that export an Arrow stream are accepted as well. NaN
+        and nulls are missing values. Columns with a categorical dtype and string columns of Arrow tables are
+        categorical.
     y : array-like
-        What is to be learned. Texts and booleans are classes; numbers of classes are 0, 1 and so on.
+        Target. Strings and booleans are class labels; numeric class labels are 0, 1, and so on.
     weight : array-like, optional
-        How much each row counts.
+        Weight of each row.
     categorical : sequence of int or str, optional
-        Further columns whose numbers are codes of categories, by place or by name.
+        Additional columns whose numbers are category codes, by index or name.
     max_bin : int
-        Maximum number of bins per feature, including the bin of missing values. Categorical features may have 256
-        in any case.
+        Maximum number of bins per feature, including the bin of missing values. Categorical features always have up to
+        256 bins.
     sample_rows : int
-        Rows that quantiles are taken from, if there are more.
+        Maximum number of rows from which quantiles are estimated.
     class_weight : "balanced", dict or sequence of float, optional
-        How much each class counts: all alike, by class, or in the order of the classes.
+        Weight of each class: equal total weights, by class label, or in the order of the classes.
     init_model : Model or fitted estimator, optional
-        A model to go on from: scores begin with its predictions, and trees are added to it.
+        Model to continue training from: its predictions are the initial scores, and trees are added to it.
     seed : int
-        Chooses the rows of the sample.
+        Seed of the row sample for quantiles.
     n_jobs : int, optional
-        Threads; all by default.
+        Number of threads; all cores by default.
 
     Raises
     ------
     InputError
-        If shapes or values cannot be used.
+        If a shape or value is unusable.
     DTypeError
-        If a column is of a type that cannot be used.
+        If a column has an unsupported dtype.
 
     Examples
     --------
@@ -111,23 +112,23 @@ class Dataset:
     def like(
         self, X: Any, y: ArrayLike | Target, *, weight: ArrayLike | None = None, n_jobs: int | None = None
     ) -> Dataset:
-        """Give other rows, binned as these are: for validation.
+        """Return other rows with the same binning, for validation.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame
-            Columns of data frames go by their names.
+            Features; columns of data frames are matched by name.
         y : array-like
-            What is to be learned; classes are those of this data.
+            Target, with the class labels of this dataset.
         weight : array-like, optional
-            How much each row counts.
+            Weight of each row.
         n_jobs : int, optional
-            Threads; all by default.
+            Number of threads; all cores by default.
 
         Returns
         -------
         Dataset
-            Rows that a training on this data can be measured on.
+            Validation data for a training on this dataset.
 
         Examples
         --------
@@ -148,17 +149,17 @@ class Dataset:
 
     @property
     def target(self) -> Target:
-        """What is to be learned, in numbers."""
+        """Encoded target."""
         return self._target
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes if the target is texts or booleans; the number of each is its place."""
+        """Class labels in order of their class indices; ``None`` unless the target is strings or booleans."""
         return self._target.classes
 
     @property
     def init_model(self) -> Model | None:
-        """The model that trainings go on from."""
+        """Model that training continues from."""
         return self._base
 
     @property
@@ -178,16 +179,16 @@ class Dataset:
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes that the bins of a row take."""
+        """Size of the bins of a row in bytes."""
         return self._native.bytes_per_row
 
     def cuts(self, feature: int | str) -> NDArray[np.float64]:
-        """Give the largest value of each bin of a feature but the last.
+        """Return the upper bounds of a feature's bins, except for the last bin.
 
         Parameters
         ----------
         feature : int or str
-            Its place or its name.
+            Column index or name.
 
         Examples
         --------
@@ -198,12 +199,12 @@ class Dataset:
         if isinstance(feature, str):
             names = self._native.names
             if feature not in names:
-                raise NotFoundError(f"there is no feature {feature!r}; there are: {', '.join(names[:20])}")
+                raise NotFoundError(f"unknown feature {feature!r}; use one of {', '.join(names[:20])}")
             feature = names.index(feature)
         return self._native.cuts(integer("feature", feature, 0))
 
     def __reduce__(self) -> NoReturn:
-        raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or make one in each process")
+        raise DTypeError("a Dataset cannot be pickled or copied: share it among threads, or create one in each process")
 
     def __len__(self) -> int:
         return self.n_rows
@@ -215,7 +216,7 @@ class Dataset:
 
 
 def _classes(target: Target) -> list[Any]:
-    """Give what weights of classes can be for: numbers of classes are 0, 1 and so on."""
+    """Return the labels that class weights may refer to: the classes, or 0, 1, and so on for a numeric target."""
     if target.classes is not None:
         found: list[Any] = target.classes.tolist()
         return found

@@ -1,4 +1,4 @@
-"""Models of LightGBM and XGBoost."""
+"""Import of LightGBM and XGBoost models."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ __all__ = ["from_lightgbm", "from_xgboost"]
 
 
 def from_lightgbm(booster: Any) -> Model:
-    """Take over a model of LightGBM; predictions are the same.
+    """Convert a LightGBM model; predictions are the same.
 
     Parameters
     ----------
     booster : lightgbm.Booster, lightgbm.LGBMModel or str
-        A booster, a fitted estimator, or the text of a model. If its training stopped early, the rounds up to the best.
+        A booster, a fitted estimator, or a model in LightGBM's text format. If training stopped early, only the rounds
+        up to the best are used.
 
     Returns
     -------
     Model
-        The same model, which needs LightGBM no more.
+        The converted model, which no longer needs LightGBM.
 
     Raises
     ------
     DTypeError
-        If it is none of these.
+        If `booster` has another type.
     FormatError
-        If it is of a kind that is not supported.
+        If the model is of an unsupported kind.
 
     Examples
     --------
@@ -45,39 +46,40 @@ def from_lightgbm(booster: Any) -> Model:
     classes = getattr(booster, "classes_", None)
     inner = getattr(booster, "booster_", booster)
     if isinstance(inner, str | os.PathLike) and "\n" not in os.fspath(inner):
-        raise FormatError(f"{os.fspath(inner)!r} is no text of a model: if it is a file, use load_model")
+        raise FormatError(f"{os.fspath(inner)!r} is not a LightGBM model in text format; use load_model to read a file")
     if isinstance(inner, str):
         text = inner
     elif hasattr(inner, "model_to_string"):
         text = inner.model_to_string()
     else:
-        kinds = "a lightgbm.Booster, a fitted estimator of lightgbm, or a model's text"
+        kinds = "a lightgbm.Booster, a fitted LightGBM estimator, or a model in text format"
         raise DTypeError(f"from_lightgbm takes {kinds}, not {type(booster).__name__}")
     return _with_classes(_native.Booster.from_bytes(text.encode()), classes)
 
 
 def from_xgboost(booster: Any) -> Model:
-    """Take over a model of XGBoost; predictions are the same.
+    """Convert an XGBoost model; predictions are the same.
 
     Parameters
     ----------
     booster : xgboost.Booster, xgboost.XGBModel or bytes
-        A booster, a fitted estimator, or the bytes of a model in JSON or UBJSON. Of an estimator whose training stopped
-        early, the rounds up to the best. What is absent from a sparse matrix is missing for XGBoost, and zero here.
+        A booster, a fitted estimator, or the bytes of a model in JSON or UBJSON. If training of an estimator stopped
+        early, only the rounds up to the best are used. Absent entries of a sparse matrix are missing values in XGBoost,
+        but zeros here.
 
     Returns
     -------
     Model
-        The same model, which needs XGBoost no more.
+        The converted model, which no longer needs XGBoost.
 
     Raises
     ------
     DTypeError
-        If it is none of these.
+        If `booster` has another type.
     InputError
-        If the estimator takes another value than NaN for a missing one.
+        If the estimator represents missing values by a value other than NaN.
     FormatError
-        If it is of a kind that is not supported.
+        If the model is of an unsupported kind.
 
     Examples
     --------
@@ -92,7 +94,7 @@ def from_xgboost(booster: Any) -> Model:
     if hasattr(booster, "get_booster"):
         missing = getattr(booster, "missing", math.nan)
         if missing is not None and not math.isnan(missing):
-            raise InputError(f"the model takes {missing} for a missing value: here NaN is; replace it in your data")
+            raise InputError(f"the model takes {missing} for a missing value; replace it in your data with NaN")
         classes = getattr(booster, "classes_", None)
         inner = booster.get_booster()
         best = getattr(booster, "early_stopping_rounds", None) and getattr(booster, "best_iteration", None)
@@ -104,7 +106,7 @@ def from_xgboost(booster: Any) -> Model:
     elif isinstance(booster, bytes | bytearray | memoryview):
         data = booster
     else:
-        kinds = "an xgboost.Booster, a fitted estimator of xgboost, or a model's bytes"
+        kinds = "an xgboost.Booster, a fitted XGBoost estimator, or the bytes of a model"
         raise DTypeError(f"from_xgboost takes {kinds}, not {type(booster).__name__}")
     return _with_classes(_native.Booster.from_bytes(bytes(data)), classes)
 

@@ -1,4 +1,4 @@
-"""Tables of any library, as the native half takes them."""
+"""Conversion of arrays, sparse matrices and tables for the native extension."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ __all__ = ["Rows", "is_frame", "is_sparse", "matrix", "nameless", "read", "read_
 
 Categories = list[list[str] | None]
 
-#: Features at most: each has a name and bins of its own.
+#: Maximum number of features, because each takes memory for its name and its bins.
 _MOST = 2**24
 
-_TEXT = "give a data frame with astype('category') instead"
-#: What to do about types that are no numbers, by their kind.
+_TEXT = "pass a data frame with astype('category') instead"
+#: Advice for non-numeric dtypes, by their kind.
 _CHANGES = {
     "S": _TEXT,
     "U": _TEXT,
     "T": _TEXT,
-    "V": "give a data frame, or numpy.lib.recfunctions.structured_to_unstructured(X)",
-    "M": "give what counts of it as numbers, such as X.astype('int64')",
-    "m": "give it as numbers, such as X / numpy.timedelta64(1, 's')",
+    "V": "pass a data frame, or numpy.lib.recfunctions.structured_to_unstructured(X)",
+    "M": "convert it to numbers, such as X.astype('int64')",
+    "m": "convert it to numbers, such as X / numpy.timedelta64(1, 's')",
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rows:
-    """Features that the native half takes, and what they are."""
+    """Features in a form that the native extension accepts."""
 
     features: Any
-    """An array, sparse rows as their parts, or :class:`bitgrain._native.Columns`."""
+    """An array, the parts of a CSR matrix, or :class:`bitgrain._native.Columns`."""
     shape: tuple[int, int]
     names: list[str] | None
-    """Names of the columns; ``None`` if they have none of their own."""
+    """Column names; ``None`` for unnamed columns."""
     categories: Categories | None
-    """For each column ``None`` for numbers, the texts of its codes for categories; ``None``: all are numbers."""
+    """Per column, ``None`` if numeric or the category of each code; ``None`` if all columns are numeric."""
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether it is one of SciPy's sparse matrices."""
+    """Return whether X is a SciPy sparse matrix."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
@@ -60,14 +60,14 @@ def _is_pandas(X: Any) -> bool:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a table with columns of their own."""
+    """Return whether X is a table with typed columns."""
     arrow = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
-    # A single column speaks Arrow, too.
+    # A single column also exports Arrow.
     return _is_pandas(X) or (arrow and (hasattr(X, "columns") or hasattr(X, "schema")))
 
 
 def read(X: Any, *, categorical: Sequence[int] | Sequence[str] | None = None, n_jobs: int | None = None) -> Rows:
-    """Read features to learn from."""
+    """Read training features."""
     if is_sparse(X):
         rows = _sparse(X)
     elif _is_pandas(X):
@@ -92,9 +92,9 @@ def read_like(
     wide: bool = False,
     n_jobs: int | None = None,
 ) -> Rows:
-    """Read features as a model or other data has them: columns by name, texts by their codes there.
+    """Read features that match a model or dataset: columns by name, strings by its category codes.
 
-    LightGBM keeps the texts of pandas' columns `in_order`, without saying which columns they are.
+    LightGBM stores the categories of pandas columns `in_order`, without the names of the columns.
     """
     if is_sparse(X):
         rows = _sparse(X)
@@ -117,35 +117,35 @@ def read_like(
 
 
 def check_size(shape: tuple[int, int]) -> None:
-    """Refuse what has no rows or no columns, in scikit-learn's words."""
+    """Reject data without rows or columns, with scikit-learn's messages."""
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise InputError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
     if shape[1] > _MOST:
-        raise InputError(f"X has {shape[1]} features, {_MOST} are the most: leave out those that are always zero")
+        raise InputError(f"X has {shape[1]} features, at most {_MOST} are supported; drop constant columns")
 
 
 def matrix(X: Any) -> NDArray[Any]:
-    """Give an array of float32 or float64, in C or Fortran order: the very same if it is one."""
+    """Return X as a float32 or float64 array in C or Fortran order, without a copy if possible."""
     if X is None:
-        raise InputError("X is None: give an array, a sparse matrix or a data frame")
+        raise InputError("X is None; pass an array, a sparse matrix or a data frame")
     if hasattr(X, "collect") and not hasattr(X, "__array__"):
-        raise DTypeError(f"{type(X).__name__} has no rows yet: call collect() first")
+        raise DTypeError(f"{type(X).__name__} is not materialized; call collect() first")
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     array = X if type(X) is np.ndarray else np.asarray(detached(X, "X"))
     kind = array.dtype.kind
     if kind == "c":
-        raise InputError(f"Complex data not supported: X is of dtype {array.dtype}; give X.real and X.imag as columns")
+        raise InputError(f"Complex data not supported: X is of dtype {array.dtype}; pass X.real and X.imag as columns")
     if kind == "O":
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            message = "X is of dtype object, it must be numbers; give text as a data frame with astype('category')"
+            message = "X is of dtype object, it must be numeric; pass strings in a data frame with astype('category')"
             raise DTypeError(f"{message}: {error}") from None
     elif kind not in "biuf":
-        change = _CHANGES.get(kind, "give numbers instead")
-        raise DTypeError(f"X is of dtype {array.dtype}, it must be numbers: {change}")
+        change = _CHANGES.get(kind, "pass numbers instead")
+        raise DTypeError(f"X is of dtype {array.dtype}, it must be numeric; {change}")
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using X.reshape(-1, 1) if it"
@@ -165,19 +165,19 @@ def matrix(X: Any) -> NDArray[Any]:
 
 
 def _sparse(X: Any) -> Rows:
-    """Give sparse rows. What is absent is zero."""
+    """Convert a sparse matrix to CSR parts. Absent entries are zeros."""
     if X.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of dtype {X.dtype}")
     if X.dtype.kind not in "biuf":
-        raise DTypeError(f"X is of dtype {X.dtype}, it must be numbers")
+        raise DTypeError(f"X is of dtype {X.dtype}, it must be numeric")
     if X.ndim != 2:
         raise InputError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data.")
     csr = X.tocsr()
     try:
-        # What does not fit together would be read beyond its end.
+        # Inconsistent index arrays would cause reads out of bounds in the native extension.
         csr.check_format(full_check=True)
     except ValueError as error:
-        raise InputError(f"X is a sparse matrix whose parts do not fit together: {error}") from error
+        raise InputError(f"X is an invalid sparse matrix: {error}") from error
     if not csr.has_canonical_format:
         csr = csr.copy() if csr is X else csr
         csr.sum_duplicates()
@@ -189,18 +189,18 @@ def _sparse(X: Any) -> Rows:
 
 
 def _arrow(X: Any, **how: Any) -> _native.Columns:
-    """Read a table through Arrow's capsules."""
+    """Read a table through the Arrow C interface."""
     try:
         return _native.Columns.read(_exported(X), **how)
     except Error:
         raise
     except ValueError as error:
-        # Types that only their own library has.
-        raise DTypeError(f"the table has a column of a type that Arrow does not have, cast it first: {error}") from None
+        # Extension types that are specific to one library.
+        raise DTypeError(f"the table has a column of a type outside the Arrow format: {error}; cast it first") from None
 
 
 def _exported(X: Any) -> Any:
-    """Give a table that others can read: what Polars exports for columns of nothing, Arrow's libraries refuse."""
+    """Replace Polars' null columns, which other Arrow libraries cannot read, by float columns."""
     polars = sys.modules.get("polars")
     if polars is None or not isinstance(X, polars.DataFrame) or polars.Null not in X.dtypes:
         return X
@@ -208,7 +208,7 @@ def _exported(X: Any) -> Any:
 
 
 def nameless(names: Sequence[str]) -> bool:
-    """Whether names are but places: ``f0``, ``f1`` and so on; LightGBM's are ``Column_0``."""
+    """Return whether names only number the columns: ``f0``, ``f1`` and so on, or LightGBM's ``Column_0``."""
     return all(name in (f"f{at}", f"Column_{at}") for at, name in enumerate(names))
 
 
@@ -218,24 +218,24 @@ def _listed(names: Sequence[Any]) -> str:
 
 
 def _with_categorical(rows: Rows, categorical: Sequence[int] | Sequence[str]) -> Rows:
-    """Take the numbers of further columns as codes of categories."""
+    """Mark further columns as categorical; their numbers become category codes."""
     n_features = rows.shape[1]
     categories: Categories = list(rows.categories) if rows.categories is not None else [None] * n_features
     if isinstance(categorical, str) or not isinstance(categorical, Iterable):
-        raise DTypeError(f"categorical = {categorical!r}: it must be a list of columns")
+        raise DTypeError(f"categorical = {categorical!r}: it must be a list of column indices or names")
     for column in categorical:
         if isinstance(column, str):
             if rows.names is None or column not in rows.names:
-                known = "columns have no names" if rows.names is None else f"columns are {_listed(rows.names)}"
-                raise InputError(f"there is no column {column!r} to be categorical: {known}")
+                known = "the columns are unnamed" if rows.names is None else f"the columns are {_listed(rows.names)}"
+                raise InputError(f"unknown categorical column {column!r}: {known}")
             at = rows.names.index(column)
         else:
             try:
                 at = operator.index(column)
             except TypeError:
-                raise DTypeError(f"column {column!r} cannot be categorical: give places or names of columns") from None
+                raise DTypeError(f"invalid categorical column {column!r}; use column indices or names") from None
             if not -n_features <= at < n_features:
-                raise InputError(f"there is no column {at} to be categorical: there are {n_features}")
+                raise InputError(f"categorical column {at} is out of range: X has {n_features} columns")
         if categories[at] is None:
             categories[at] = []
     return dataclasses.replace(rows, categories=categories)

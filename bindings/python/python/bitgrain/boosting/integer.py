@@ -1,4 +1,4 @@
-"""Integers among arguments that are not hyper-parameters."""
+"""Validation of integer arguments that are not hyper-parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["integer"]
 
 
 def integer(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
-    """Return an integer within bounds."""
+    """Return `value` as an integer, or raise an error if it is not an integer within the bounds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -1,4 +1,4 @@
-"""Models of trees."""
+"""Trained models."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from bitgrain.errors import InputError
 
 __all__ = ["Model", "load_model", "unwrapped"]
 
-#: Sparse rows that are made dense at a time, for models that compare all digits.
+#: Number of sparse rows converted to dense at a time, for models with float64 thresholds.
 _BLOCK = 4096
 
 
 class Model:
-    """Trees and all that is needed to use them.
+    """A trained model.
 
     Models come from :func:`train`, :func:`load_model`, :func:`from_lightgbm` and :func:`from_xgboost`.
 
@@ -49,65 +49,65 @@ class Model:
         self._native = native
         self._in_order = _lists_of_pandas(native)
         self.history = history or {}
-        """Metrics after each round, by data and name; empty for models that were loaded."""
+        """Metrics after each round, by dataset and metric name; empty for loaded models."""
         self.best_iteration = best_iteration
-        """Rounds after which the first metric on the first validation data was best."""
+        """Number of rounds after which the first metric on the first validation set was best."""
 
     def predict(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Predict: numbers, or probabilities for classifiers.
+        """Predict target values, or class probabilities for a classifier.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame
-            Columns of data frames go by their names, texts by their categories; what training did not see is missing.
-            Values of plain arrays are codes where the model has categories.
+            Features. Columns of data frames are matched by name and strings by category; categories unseen in training
+            are missing values. In plain arrays, the values of categorical features are category codes.
         rounds : int, optional
-            Use only so many rounds.
+            Number of rounds to use; all rounds by default.
         n_jobs : int, optional
-            Threads; all by default.
+            Number of threads; all cores by default.
 
         Returns
         -------
         ndarray
-            One number for each row; with more than two classes, one column for each.
+            One value per row; with more than two classes, one column per class.
 
         Raises
         ------
         InputError
-            If columns or their number are not those of the model.
+            If the columns or their number do not match the model.
         DTypeError
-            If a column is of a type that cannot be used.
+            If a column has an unsupported dtype.
 
         """
         return self._predict(X, "prediction", rounds, n_jobs)
 
     def predict_raw(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Give scores before the link: sums of leaves. Arguments are those of :meth:`predict`."""
+        """Return raw scores, before the link function. Parameters are those of :meth:`predict`."""
         return self._predict(X, "raw", rounds, n_jobs)
 
     def predict_leaf(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.uint32]:
-        """Give the leaf of each row in each tree. Arguments are those of :meth:`predict`."""
+        """Return the leaf index of each row in each tree. Parameters are those of :meth:`predict`."""
         leaves: NDArray[np.uint32] = self._predict(X, "leaf", rounds, n_jobs)
         return leaves
 
     def predict_proba(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Give a probability for each class, in columns. Arguments are those of :meth:`predict`.
+        """Predict the probability of each class, one column per class. Parameters are those of :meth:`predict`.
 
         Raises
         ------
         InputError
-            If the model is no classifier.
+            If the model is not a classifier.
 
         """
         return self._classified(X, "probability", rounds, n_jobs)
 
     def predict_class(self, X: Any, *, rounds: int | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give the likeliest class of each row as its text. Arguments are those of :meth:`predict`.
+        """Predict the most probable class of each row, as a string. Parameters are those of :meth:`predict`.
 
         Raises
         ------
         InputError
-            If the model is no classifier.
+            If the model is not a classifier.
 
         """
         places = self._classified(X, "class", rounds, n_jobs)
@@ -118,7 +118,7 @@ class Model:
     def _classified(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
         native = self._native
         if not (native.has_probabilities if kind == "probability" else native.is_classifier):
-            raise InputError(f"objective {native.objective} has no probabilities of classes that add up to 1")
+            raise InputError(f"objective {native.objective} has no probabilities: the model is not a classifier")
         return self._predict(X, kind, rounds, n_jobs)
 
     def _predict(self, X: Any, kind: str, rounds: int | None, n_jobs: int | None) -> NDArray[Any]:
@@ -126,7 +126,7 @@ class Model:
         if rounds is not None:
             rounds = integer("rounds", rounds, 0)
         if native.wide and is_sparse(X):
-            # Sparse rows are f32, and these thresholds are not.
+            # Sparse values are float32, which is less precise than the thresholds of this model.
             csr = X.tocsr()
             blocks = [csr[at : at + _BLOCK].toarray() for at in range(0, csr.shape[0], _BLOCK)] or [csr.toarray()]
             return np.concatenate([self._predict(block, kind, rounds, n_jobs) for block in blocks])
@@ -141,61 +141,61 @@ class Model:
         return native.predict(rows.features, kind, rounds=rounds, n_jobs=n_jobs)
 
     def feature_importance(self, kind: str = "gain") -> NDArray[np.float64]:
-        """Give how much the trees use each feature.
+        """Return the importance of each feature.
 
         Parameters
         ----------
         kind : {"gain", "split"}
-            The gains of its splits, or their number.
+            Total gain of the feature's splits, or their number.
 
         """
         return self._native.importance(kind)
 
     def truncated(self, rounds: int) -> Model:
-        """Give the model after its first rounds."""
+        """Return a model of the first `rounds` rounds."""
         return Model(self._native.truncated(integer("rounds", rounds, 0)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model's file, whole or not at all.
+        """Write the model to a file atomically.
 
         Raises
         ------
         FileError
-            If it cannot be written.
+            If the file cannot be written.
 
         """
         self._native.save(path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model:
-        """Read a model's file; see :func:`load_model`."""
+        """Read a model file; see :func:`load_model`."""
         return load_model(path)
 
     def to_bytes(self) -> bytes:
-        """Give the bytes of the model's file."""
+        """Serialize the model to the bytes of a model file."""
         return self._native.to_bytes()
 
     @staticmethod
     def from_bytes(data: bytes) -> Model:
-        """Read the bytes of a model's file, or of one of LightGBM or XGBoost.
+        """Read the bytes of a model file of bitgrain, LightGBM or XGBoost.
 
         Raises
         ------
         FormatError
-            If they are no model.
+            If `data` is not a model.
         DamagedError
-            If they were one.
+            If `data` is a model that was changed after it was written.
 
         """
         return Model(_native.Booster.from_bytes(bytes(data)))
 
     def to_json(self) -> str:
-        """Give the model as indented JSON, to look into; nothing reads it back."""
+        """Return the model as indented JSON for inspection; it cannot be loaded again."""
         return self._native.to_json()
 
     @property
     def trees(self) -> list[dict[str, Any]]:
-        """The trees as dictionaries of splits and leaves."""
+        """Trees as dictionaries of splits and leaves."""
         trees: list[dict[str, Any]] = json.loads(self._native.to_json())["trees"]
         return trees
 
@@ -206,33 +206,33 @@ class Model:
 
     @property
     def categories(self) -> dict[str, list[str]]:
-        """The texts of the codes of each feature of categories."""
+        """Category strings of each categorical feature, in order of their codes."""
         named = zip(self._native.names, self._native.categories, strict=True)
         return {name: labels for name, labels in named if labels is not None}
 
     @property
     def classes(self) -> list[str]:
-        """The text of each class; empty if there are none."""
+        """Class labels as strings; empty unless the model is a classifier."""
         return self._native.classes
 
     @property
     def objective(self) -> str:
-        """What it was trained for."""
+        """Training objective."""
         return self._native.objective
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the model's file says of its training."""
+        """Metadata of the model file."""
         return self._native.metadata
 
     @property
     def n_features(self) -> int:
-        """Features of a row."""
+        """Number of features."""
         return self._native.n_features
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of training: trees of a score."""
+        """Number of boosting rounds: trees per score."""
         return self._native.n_rounds
 
     @property
@@ -240,7 +240,7 @@ class Model:
         """Number of trees."""
         return self._native.n_trees
 
-    # A state of plain values, which skops takes as well as pickle.
+    # The state consists of plain values, which both skops and pickle can store.
     def __getstate__(self) -> dict[str, Any]:
         return {"model": self.to_bytes(), "history": self.history, "best_iteration": self.best_iteration}
 
@@ -252,12 +252,12 @@ class Model:
 
 
 def _unpickled(data: bytes, history: dict[str, dict[str, list[float]]], best_iteration: int | None) -> Model:
-    """Read pickles of version 0.1.0, which name this function."""
+    """Restore pickles of version 0.1.0, which refer to this function."""
     return Model(_native.Booster.from_bytes(data), history, best_iteration)
 
 
 def _lists_of_pandas(native: _native.Booster) -> list[list[str]] | None:
-    """Give the categories of the data frame that LightGBM was trained on, column after column."""
+    """Return the categories of each pandas column that LightGBM was trained on, in column order."""
     lists = native.metadata.get("lightgbm.pandas_categorical")
     try:
         return None if lists is None else [[label(each) for each in own] for own in json.loads(lists)]
@@ -266,20 +266,20 @@ def _lists_of_pandas(native: _native.Booster) -> list[list[str]] | None:
 
 
 def unwrapped(given: Any, what: str) -> Model:
-    """Give the model of an estimator, or the model itself."""
+    """Return a model, or the model of an estimator."""
     found = getattr(given, "booster_", given)
     if isinstance(found, Model):
         return found
-    raise InputError(f"{what} must be a Model or a fitted estimator of bitgrain, not {type(given).__name__}")
+    raise InputError(f"{what} must be a Model or a fitted bitgrain estimator, not {type(given).__name__}")
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model's file: bitgrain's own, LightGBM's text, XGBoost's JSON or UBJSON.
+    """Read a model file: bitgrain's own format, LightGBM's text format, or XGBoost's JSON or UBJSON.
 
     Parameters
     ----------
     path : path-like
-        The file.
+        Path of the file.
 
     Returns
     -------
@@ -291,9 +291,9 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     FileError
         If the file cannot be read.
     FormatError
-        If it is no model, or one of a kind that is not supported.
+        If the file is not a model, or a model of an unsupported kind.
     DamagedError
-        If it was one.
+        If the file was changed after it was written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data frames of pandas: columns of any type, as one array of numbers and codes."""
+"""Conversion of pandas data frames to arrays of numbers and category codes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def read_pandas(
     in_order: list[list[str]] | None = None,
     wide: bool = False,
 ) -> tuple[NDArray[Any], list[str] | None, list[list[str] | None]]:
-    """Give values in Fortran order, the names if they are texts, and the texts of the codes of each column.
+    """Return the values in Fortran order, the column names if all are strings, and the categories of each column.
 
-    With `categories`, codes are those of its texts; a text that is none of them is missing. With `in_order`, the
-    columns of a category type have these texts, the first column the first list, if there are as many such columns.
+    With `categories`, codes refer to its strings, and other strings become missing values. With `in_order`, the n-th
+    categorical column has the categories of the n-th list, provided that the numbers of columns and lists agree.
     """
     if in_order is not None:
         categories = _by_order(frame, in_order) or categories
@@ -43,10 +43,10 @@ def read_pandas(
         column = _Column(frame.iloc[:, at], dtype)
         known = categories[at] if categories is not None else column.categories()
         if categories is not None and column.is_text and not known and not column.has_numbers:
-            raise DTypeError(f"column {column.name!r} holds text, the model was trained on numbers there")
+            raise DTypeError(f"column {column.name!r} holds text, but the model was trained on numbers")
         if categories is not None and known and column.is_number and not any(map(_is_written_number, known)):
             raise DTypeError(
-                f"column {column.name!r} holds numbers, the model was trained on text there, such as {known[0]!r}"
+                f"column {column.name!r} holds numbers, but the model was trained on text, such as {known[0]!r}"
             )
         with np.errstate(over="ignore"):
             values[:, at] = column.numbers() if not known else column.codes(known)
@@ -55,7 +55,7 @@ def read_pandas(
 
 
 def _by_order(frame: Any, in_order: list[list[str]]) -> list[list[str] | None] | None:
-    """Give each column of a category type its list; ``None`` if there are not as many lists as such columns."""
+    """Assign the lists to the categorical columns in order; ``None`` if their numbers differ."""
     import pandas
 
     flags = [isinstance(dtype, pandas.CategoricalDtype) for dtype in frame.dtypes]
@@ -80,7 +80,7 @@ class _Column:
         self._is_category = isinstance(dtype, pandas.CategoricalDtype)
         self.is_text = self._is_category or isinstance(dtype, pandas.StringDtype)
         types = pandas.api.types
-        #: Categories that are numbers, for a model that has numbers there.
+        #: Whether the categories are numbers, which a model with a numeric feature accepts as values.
         self.has_numbers = self._is_category and bool(types.is_numeric_dtype(dtype.categories.dtype))
         numeric = types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)
         self.is_number = bool(numeric) and not self.is_text
@@ -90,26 +90,26 @@ class _Column:
             self.is_text = self.is_text or (kind == "mixed" and any(isinstance(each, str) for each in series))
 
     def categories(self) -> list[str] | None:
-        """Give the texts of the codes of a column that was not seen before."""
+        """Return the category strings of a column that has not been seen before."""
         if not self._is_category:
             return None
         if len(self._dtype.categories) == 0:
-            # Nothing but missing values: numbers as good as any.
+            # A column of missing values only counts as numeric.
             return None
         labels = [label(category) for category in self._dtype.categories]
         if len(set(labels)) != len(labels):
-            raise InputError(f"column {self.name!r} has categories that are written alike: rename them")
+            raise InputError(f"column {self.name!r} has categories with equal string forms; rename them")
         return labels
 
     def codes(self, labels: list[str]) -> NDArray[Any]:
-        """Give the place of each value's text among the labels; NaN if it is none of them."""
+        """Return the index of each value's string in `labels`; NaN if it is not among them."""
         if self._is_category:
             codes, values = self._series.cat.codes.to_numpy(), self._dtype.categories
         else:
             codes, values = self._pandas.factorize(self._series)
         place = {text: at for at, text in enumerate(labels)}
         found = [place.get(label(value), place.get(str(value), np.nan)) for value in values]
-        # The last one is for code -1.
+        # The last entry is for code -1, the missing value.
         places: NDArray[np.float32] = np.array([*found, np.nan], dtype=np.float32)[codes]
         return places
 
@@ -128,20 +128,20 @@ class _Column:
             try:
                 return self._pandas.to_numeric(self._series).to_numpy(dtype=np.float64, na_value=np.nan)
             except (TypeError, ValueError) as error:
-                # NumPy's own words are those that scikit-learn would pass on.
+                # The error of NumPy is the one that scikit-learn passes on.
                 raise DTypeError(f"column {self.name!r} of dtype object: {error}; {self._change()}") from None
         raise DTypeError(f"column {self.name!r} is of dtype {self._dtype}: {self._change()}")
 
     def _change(self) -> str:
-        """Give what to do about a column that is neither numbers nor a category."""
+        """Return advice for a column that is neither numeric nor categorical."""
         if self.is_text or "dictionary" in str(self._dtype):
-            return f'give astype({{"{self.name}": "category"}}) instead'
+            return f'use astype({{"{self.name}": "category"}}) instead'
         types = self._pandas.api.types
         if types.is_datetime64_any_dtype(self._dtype):
-            return f"give numbers instead, such as X[{self.name!r}].dt.month or .astype('int64'), or leave it out"
+            return f"convert it to numbers, such as X[{self.name!r}].dt.month or .astype('int64'), or drop it"
         if types.is_timedelta64_dtype(self._dtype):
-            return f"give X[{self.name!r}].dt.total_seconds() instead"
-        return "make numbers or a category of it first, or leave it out"
+            return f"use X[{self.name!r}].dt.total_seconds() instead"
+        return "convert it to numbers or a category, or drop it"
 
 
 def _is_written_number(text: str) -> bool:
@@ -155,7 +155,7 @@ def _is_written_number(text: str) -> bool:
 
 
 def label(category: Any) -> str:
-    """Give the text of a category; whole numbers have no point."""
+    """Return the string of a category; integers have no decimal point, even if stored as floats."""
     if isinstance(category, bool | np.bool_):
         return "true" if category else "false"
     if isinstance(category, float | np.floating) and float(category).is_integer():

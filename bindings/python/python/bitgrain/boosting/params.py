@@ -1,4 +1,4 @@
-"""Hyper-parameters of a training."""
+"""Hyper-parameters of boosting."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Chosen", "Params", "chosen"]
 @accepts_aliases
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Params:
-    """Hyper-parameters of a training.
+    """Hyper-parameters of boosting.
 
-    Names and defaults are those of LightGBM's scikit-learn interface, except for `subsample_freq`. Names of LightGBM
-    and XGBoost are accepted, too: ``Params(lambda_l2=1.0).reg_lambda`` is 1.0. Values are checked when they are used.
+    Names and defaults are those of LightGBM's scikit-learn interface, except for `subsample_freq`. LightGBM's and
+    XGBoost's names are accepted as well: ``Params(lambda_l2=1.0).reg_lambda`` is 1.0. Values are checked on use.
 
     Parameters
     ----------
@@ -115,49 +115,49 @@ class Params:
     # End of the fields.
 
     def replace(self, **settings: Any) -> Params:
-        """Return the same parameters with others set.
+        """Return a copy with some parameters changed.
 
         Raises
         ------
         InputError
-            If a name is unknown, or one parameter is given twice with different values.
+            If a name is unknown, or a parameter is given twice with different values.
 
         """
         return dataclasses.replace(self, **_fields(resolved(settings)))
 
     def check(self) -> None:
-        """Check every parameter.
+        """Validate every parameter.
 
         Raises
         ------
         InputError
             If a value is out of range.
         DTypeError
-            If a value is of the wrong type.
+            If a value has the wrong type.
 
         """
         _native.check_parameters(self.native())
 
     def native(self) -> dict[str, Any]:
-        """Return the parameters as the native half takes and checks them."""
+        """Return the parameters as the dictionary that the native extension validates."""
         return dict(vars(self))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chosen:
-    """Parameters of a training and of the call that runs it."""
+    """Hyper-parameters, and the parameters of the call that runs the training."""
 
     params: Params
     run: dict[str, Any]
-    """Objective, metric, threads and messages, as far as they were given as parameters."""
+    """Objective, metric, threads and verbosity, as far as they were given as parameters."""
 
     def own(self, name: str, keyword: Any, default: Any = None) -> Any:
-        """Return a keyword, or the parameter of that name if the keyword has its default."""
+        """Return a keyword argument, or the parameter of that name if the argument has its default value."""
         return self.run.get(name, keyword) if keyword is default else keyword
 
 
 def chosen(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any], objective: object = None) -> Chosen:
-    """Merge parameters and keywords, which win, and check them."""
+    """Merge `params` and `settings`, where `settings` take precedence, and validate the result."""
     if params is not None and not isinstance(params, Params | Mapping):
         raise DTypeError(f"params must be Params or a dict of settings, not {type(params).__name__}")
     base = params if isinstance(params, Params) else Params()
@@ -173,7 +173,7 @@ def chosen(params: Params | Mapping[str, Any] | None, settings: Mapping[str, Any
 
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:
-    """Refuse parameters that are not fields, such as `max_bin` of a dataset."""
+    """Reject parameters that are not fields, such as `max_bin`, which belongs to a dataset."""
     others = {name: value for name, value in given.items() if name not in Params.__dataclass_fields__}
     if others:
         _native.check_parameters(others)

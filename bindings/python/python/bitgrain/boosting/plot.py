@@ -1,4 +1,4 @@
-"""Pictures of models, by matplotlib."""
+"""Plots of models and training histories with matplotlib."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["plot_importance", "plot_metric", "plot_tree"]
 
 _BLUE, _ORANGE, _GREY = "#3b6ea5", "#d9822b", "#8a8f98"
-#: Characters of a name at most.
+#: Maximum number of characters of a name.
 _LONG = 32
-#: Of validation data, one after the other.
+#: Colors of the validation sets, in order.
 _VALID = (_BLUE, "#4f9d69", "#8e6bb0", "#b0565c")
 
 
@@ -33,23 +33,23 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, ax: Axes | None = None) -> Axes:
-    """Show how much the trees use each feature.
+    """Plot feature importances.
 
     Parameters
     ----------
     model : Model or fitted estimator
         The model.
     kind : {"gain", "split"}
-        The gains of its splits, or their number.
+        Total gain of the feature's splits, or their number.
     max_features : int
-        Bars at most.
+        Maximum number of bars.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on.
+        Axes with the plot.
 
     Raises
     ------
@@ -63,32 +63,32 @@ def plot_importance(model: Any, *, kind: str = "gain", max_features: int = 20, a
     order = [at for at in np.argsort(values, kind="stable") if values[at] > 0][-max_features:]
     axes = _axes(ax, 7.0, 1.0 + 0.28 * max(len(order), 1))
     axes.barh([_text(found.feature_names[at]) for at in order], values[order], color=_BLUE, height=0.7)
-    axes.set_xlabel({"gain": "gain of its splits", "split": "number of its splits"}[kind])
+    axes.set_xlabel({"gain": "total gain", "split": "number of splits"}[kind])
     axes.set_title("Feature importance")
     return _quiet(axes)
 
 
 def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Show a metric over the rounds of the training.
+    """Plot a metric over the training rounds.
 
     Parameters
     ----------
     model : Model, fitted estimator or dict
-        A model fresh from its training, or its history: values by data and name.
+        Model returned by a training, or its history: values by dataset and metric name.
     metric : str, optional
-        Which metric; the first by default.
+        Name of the metric; the first one by default.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on.
+        Axes with the plot.
 
     Raises
     ------
     InputError
-        If nothing was measured, or not this metric.
+        If the history is empty or lacks the metric.
     ImportError
         If matplotlib is not installed.
 
@@ -98,11 +98,11 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
     names = list(dict.fromkeys(name for values in history.values() for name in values))
     if not names:
         raise InputError(
-            "nothing was measured: give validation data or watch_train to the training; files do not keep its history"
+            "the training history is empty; pass valid or watch_train to train (model files do not contain the history)"
         )
     metric = names[0] if metric is None else metric
     if metric not in names:
-        raise InputError(f"metric {metric!r} was not measured; there are: {', '.join(names)}")
+        raise InputError(f"metric {metric!r} is not in the training history; use one of {', '.join(names)}")
     axes = _axes(ax, 7.0, 4.0)
     measured = {data: values[metric] for data, values in history.items() if metric in values}
     colors = itertools.cycle(_VALID)
@@ -119,35 +119,35 @@ def plot_metric(model: Any, metric: str | None = None, *, ax: Axes | None = None
 
 
 def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Axes | None = None) -> Axes:
-    """Show a tree: questions, and what its leaves add.
+    """Plot a tree: its splits and leaf values.
 
     Parameters
     ----------
     model : Model or fitted estimator
         The model.
     tree : int
-        Which tree.
+        Index of the tree.
     max_depth : int, optional
-        Levels of splits at most; what is below is one box.
+        Maximum number of levels of splits; each subtree below is drawn as one box.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on.
+        Axes with the plot.
 
     Raises
     ------
     InputError
-        If there is no such tree.
+        If the index is out of range.
     ImportError
         If matplotlib is not installed.
 
     """
     found = unwrapped(model, "model")
     if not 0 <= tree < found.n_trees:
-        raise InputError(f"there is no tree {tree}: the model has {found.n_trees}, counted from 0")
+        raise InputError(f"tree {tree} is out of range: the model has {found.n_trees} trees (0-based)")
     drawing = _Tree(found, tree, max_depth)
     axes = _axes(ax, max(6.0, 1.6 * drawing.width), max(3.0, 1.3 * drawing.depth))
     drawing.draw(axes)
@@ -156,7 +156,7 @@ def plot_tree(model: Any, tree: int = 0, *, max_depth: int | None = None, ax: Ax
 
 
 class _Tree:
-    """Boxes of a tree with their places: leaves side by side, each split above the middle of what is below it."""
+    """Layout of a tree: leaves side by side, each split centered above its children."""
 
     def __init__(self, model: Model, tree: int, max_depth: int | None) -> None:
         self._tree = model.trees[tree]
@@ -198,7 +198,7 @@ class _Tree:
         name = _text(split["feature"])
         if "at_most" in split:
             threshold = split["at_most"]
-            return f"{name} is there?" if isinstance(threshold, str) else f"{name} ≤ {threshold:.5g}?"
+            return f"{name} is present?" if isinstance(threshold, str) else f"{name} ≤ {threshold:.5g}?"
         codes = split["in"] if "in" in split else split["not_in"]
         labels = self._categories.get(split["feature"]) or []
         texts = [_text(labels[code]) if code < len(labels) else str(code) for code in codes]
@@ -221,7 +221,7 @@ class _Tree:
 
 
 def _text(name: str) -> str:
-    """Give a name as it is drawn: dollars are no mathematics, and what is long is cut."""
+    """Return a name for drawing: `$` is escaped, since it starts math text, and long names are truncated."""
     short = name if len(name) <= _LONG else f"{name[: _LONG - 1]}…"
     return short.replace("$", r"\$")
 

@@ -1,4 +1,4 @@
-"""What callbacks are told after each round."""
+"""Callbacks after each boosting round."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Callback", "OnRound", "Round", "on_round"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Round:
-    """How far a training has come.
+    """State of a training after a round.
 
     Attributes
     ----------
     index : int
-        The round that was done, counted from 0.
+        0-based index of the completed round.
     total : int
-        Rounds there will be at most.
+        Maximum number of rounds.
     metrics : dict
-        The metrics after this round, by data (``"train"``, ``"valid"``, or as it was named) and name.
+        Metrics after this round, by dataset (``"train"``, ``"valid"``, or its given name) and metric name.
 
     Examples
     --------
@@ -42,7 +42,7 @@ OnRound = Callable[[int, int, list[tuple[str, str, float]]], bool]
 
 
 def on_round(callbacks: Sequence[Callback], progress: Progress | None) -> OnRound | None:
-    """Give what the native half calls after each round; ``None`` if nobody wants to know."""
+    """Return the function that the native extension calls after each round; ``None`` if it would do nothing."""
     if not callbacks and progress is None:
         return None
     own = [in_context(callback) for callback in callbacks]
@@ -54,7 +54,7 @@ def on_round(callbacks: Sequence[Callback], progress: Progress | None) -> OnRoun
         if progress is not None:
             progress.update(index + 1, note="  ".join(f"{data} {name} {value:.5g}" for data, name, value in values))
         round = Round(index, total, metrics)
-        # All of them are told, even if one already wants an end.
+        # Every callback is called, even if an earlier one requests a stop.
         return any([bool(callback(round)) for callback in own])
 
     return told

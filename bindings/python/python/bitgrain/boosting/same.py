@@ -1,4 +1,4 @@
-"""Equality of features and targets, to recognize the training data among validation data."""
+"""Equality of features and targets, to recognize the training data among validation sets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["same_rows"]
 
 
 def same_rows(one: tuple[Any, ArrayLike], other: tuple[Any, ArrayLike]) -> bool:
-    """Tell whether two pairs of features and targets have the same values in the same order.
+    """Return whether two pairs of features and targets have the same values in the same order.
 
-    Missing values are equal to each other. Containers of different libraries are not compared.
+    Missing values compare equal. Containers of different libraries are not compared.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def same_rows(one: tuple[Any, ArrayLike], other: tuple[Any, ArrayLike]) -> bool:
     (True, False)
 
     """
-    # Targets first: they are a column only, and differ almost always where features do.
+    # Targets are compared first: they are cheap and almost always differ if the features do.
     return _same_targets(one[1], other[1]) and _same_features(one[0], other[0])
 
 
@@ -54,7 +54,7 @@ def _same_frames(one: Any, other: Any) -> bool:
     if getattr(one, "shape", None) != getattr(other, "shape", None) or not hasattr(one, "equals"):
         return False
     if hasattr(one, "reset_index"):
-        # Rows of pandas are compared by place: the index takes no part in training.
+        # Rows are compared by position, because training ignores the index of a data frame.
         one, other = one.reset_index(drop=True), other.reset_index(drop=True)
     return bool(one.equals(other))
 

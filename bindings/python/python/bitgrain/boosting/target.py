@@ -1,4 +1,4 @@
-"""Targets and weights as the native half takes them."""
+"""Conversion of targets and weights for the native extension."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Target", "check_classes", "class_weights", "encoded", "encoded_like"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be learned."""
+    """Encoded target."""
 
     values: NDArray[np.float32] | NDArray[np.float64]
-    """A number for each row; of classes, their places. Float64 if float32 would change any of them."""
+    """One number per row, or its class index. Float64 if any value is not exact in float32."""
     classes: NDArray[Any] | None
-    """The classes, ascending, if there are any."""
+    """Class labels in ascending order; ``None`` for a numeric target."""
 
 
 def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
@@ -42,12 +42,12 @@ def _column(values: Any, n_rows: int, what: str) -> NDArray[Any]:
 def _real(values: ArrayLike, n_rows: int, what: str) -> NDArray[Any]:
     array = _column(values, n_rows, what)
     if array.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, it must be real numbers")
+        raise InputError(f"Complex data not supported: {what} is of dtype {array.dtype}, it must be real")
     if array.dtype.kind not in "biuf":
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise DTypeError(f"{what} is of dtype {array.dtype}, it must be numbers: {error}") from None
+            raise DTypeError(f"{what} is of dtype {array.dtype}, it must be numeric: {error}") from None
     return array
 
 
@@ -58,7 +58,7 @@ def numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32]:
 
 
 def exact_numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float32] | NDArray[np.float64]:
-    """Return a column of numbers as float32 if that changes none of them, else as float64.
+    """Return a column of numbers as float32 if every value is exact in float32, otherwise as float64.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def exact_numbers(values: ArrayLike, n_rows: int, what: str) -> NDArray[np.float
 
 
 def encoded(y: ArrayLike | Target, n_rows: int, classes: NDArray[Any] | None = None) -> Target:
-    """Return targets as numbers: strings and booleans as class indices, by classes that may be known."""
+    """Return targets as numbers. Strings and booleans become indices into `classes`, or into the sorted labels."""
     if isinstance(y, Target):
         _column(y.values, n_rows, "y")
         return y
@@ -85,7 +85,7 @@ def encoded(y: ArrayLike | Target, n_rows: int, classes: NDArray[Any] | None = N
     check_classes(y)
     array = _column(y, n_rows, "y")
     if array.dtype.kind in "mMV":
-        raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, texts or booleans")
+        raise DTypeError(f"y is of dtype {array.dtype}, it must be numbers, strings or booleans")
     if classes is None and array.dtype.kind in "biufc":
         if array.dtype.kind != "b":
             return Target(exact_numbers(array, n_rows, "y"), None)
@@ -99,18 +99,18 @@ def encoded(y: ArrayLike | Target, n_rows: int, classes: NDArray[Any] | None = N
         raise DTypeError(f"the classes in y cannot be compared: {error}") from None
     if np.any(other):
         unknown = array[int(np.argmax(other))]
-        raise InputError(f"class {str(unknown)!r} in y is none of the {len(known)} classes of the training data")
+        raise InputError(f"class {str(unknown)!r} in y is not among the {len(known)} classes of the training data")
     return Target(places.astype(np.float32), known)
 
 
 def encoded_like(y: ArrayLike | Target, n_rows: int, other: Target) -> Target:
-    """Return targets encoded as those of other data: numbers or class indices."""
+    """Return targets encoded like those of another dataset: as numbers or as class indices."""
     if other.classes is not None or y is None or isinstance(y, Target):
         return encoded(y, n_rows, other.classes)
     try:
         return Target(exact_numbers(y, n_rows, "y"), None)
     except DTypeError as error:
-        raise DTypeError(f"{error}; the training data has numbers there") from None
+        raise DTypeError(f"{error}; the training data has a numeric target") from None
 
 
 def _all_numbers(array: NDArray[Any]) -> bool:
@@ -118,7 +118,7 @@ def _all_numbers(array: NDArray[Any]) -> bool:
 
 
 def check_classes(y: Any) -> None:
-    """Refuse texts with missing values among them: NumPy makes a text of what is none, too."""
+    """Reject strings mixed with missing values, which NumPy would convert to strings."""
     if isinstance(y, list | tuple):
         values: Any = y
     else:
@@ -129,7 +129,7 @@ def check_classes(y: Any) -> None:
     if any(isinstance(value, str) for value in values):
         missing = next((at for at, value in enumerate(values) if _is_missing(value)), None)
         if missing is not None:
-            raise InputError(f"y has missing values, the first at row {missing}: leave these rows out")
+            raise InputError(f"missing value in y, row {missing} (0-based); drop such rows")
 
 
 def _is_missing(value: Any) -> bool:
@@ -141,7 +141,7 @@ def _is_missing(value: Any) -> bool:
 def class_weights(
     given: str | Mapping[Any, float] | Sequence[float] | None, classes: Sequence[Any]
 ) -> str | list[float] | None:
-    """Give the weight of each class, as the native half takes it: by class, or in their order."""
+    """Return the weight of each class in a form that the native extension accepts: by class, or in class order."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, Mapping):
@@ -151,10 +151,10 @@ def class_weights(
             raise InputError(f"class_weight names class {unknown[0]!r}, which is not in y")
         return [_weight(given.get(each, 1.0)) for each in classes]
     if not isinstance(given, Iterable):
-        raise DTypeError(f"class_weight = {given!r}: it must be 'balanced', a dict, or a weight for each class")
+        raise DTypeError(f"class_weight = {given!r}: it must be 'balanced', a dict, or a list of one weight per class")
     found = [_weight(each) for each in given]
     if len(found) != len(classes):
-        raise InputError(f"class_weight has {len(found)} weights, y has {len(classes)} classes")
+        raise InputError(f"class_weight has {len(found)} weights, but y has {len(classes)} classes")
     return found
 
 
@@ -162,11 +162,11 @@ def _weight(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise DTypeError(f"class_weight has {value!r}, which is no number") from None
+        raise DTypeError(f"class_weight contains {value!r}, which is not a number") from None
 
 
 def weights(weight: ArrayLike | None, n_rows: int) -> NDArray[np.float32] | None:
-    """Give weights of rows as float32."""
+    """Return row weights as float32."""
     if weight is None:
         return None
     array = numbers(weight, n_rows, "sample_weight")

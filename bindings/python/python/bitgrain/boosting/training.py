@@ -1,4 +1,4 @@
-"""Growing trees."""
+"""Training of gradient-boosted trees."""
 
 from __future__ import annotations
 
@@ -35,57 +35,57 @@ def train(
     n_jobs: int | None = None,
     **settings: Any,
 ) -> Model:
-    """Grow trees on a dataset.
+    """Train a model on a dataset.
 
-    Ctrl-C ends the training after the round it is in: the model has the rounds that were done, and a
-    :class:`TrainingInterrupted` warning says how many. A second one raises ``KeyboardInterrupt``.
+    Ctrl-C stops the training after the current round: the model contains the completed rounds, and a
+    :class:`TrainingInterrupted` warning gives their number. A second Ctrl-C raises ``KeyboardInterrupt``.
 
     Parameters
     ----------
     data : Dataset
-        What is learned from. It can be used again: the training works on a copy of its bins.
+        Training data. It can be used again, because training works on a copy of its bins.
     params : Params or dict, optional
         Hyper-parameters: those of :class:`Params` by any of their names, and ``objective``, ``metric``, ``n_jobs`` and
         ``verbose``.
     objective : str or callable, optional
-        What is minimised: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
-        ``"tweedie:1.5"``, ``"binary"``, ``"multiclass"``, or LightGBM's and XGBoost's names for them. By default what
-        suits the target. A callable takes the targets and raw scores, and the weights as a third argument if it has one
-        (then it multiplies them in itself); it returns gradients and hessians. Scores begin with 0.
-    valid : Dataset, or several in a list or by name in a dict, optional
-        Rows to measure on, made by :meth:`Dataset.like`. In the history the only one is called ``"valid"``, of several
-        each has its number: ``"valid_0"``, ``"valid_1"`` and so on. Early stopping and the best round go by the first;
-        the others are only measured.
+        Loss to minimize: ``"squared"``, ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``, ``"gamma"``,
+        ``"tweedie:1.5"``, ``"binary"``, ``"multiclass"``, or LightGBM's and XGBoost's names for them. Chosen by the
+        target by default. A callable takes the targets and raw scores, and the weights if it has a third argument (then
+        it must apply them itself); it returns gradients and hessians. Its initial scores are 0.
+    valid : Dataset, list of Dataset or dict of Dataset, optional
+        Validation data, made by :meth:`Dataset.like`; a dict maps names to datasets. In the history a single dataset is
+        called ``"valid"`` and the datasets of a list ``"valid_0"``, ``"valid_1"`` and so on. Early stopping and the
+        best round use the first dataset only.
     metric : str, callable or sequence of them, optional
-        What is measured after each round; early stopping goes by the first. By default what suits the objective. A
-        callable takes targets and predictions, and the weights if it has a third argument; it returns a value, which is
-        better if it is less (unless the callable's name ends in ``_score``), or a name, a value, and whether more is
-        better. On training data the rows come in an order of their own.
+        Metrics evaluated after each round; early stopping uses the first. Chosen by the objective by default. A
+        callable takes targets and predictions, and the weights if it has a third argument. It returns a value, where
+        lower is better unless the callable's name ends in ``_score``, or a name, a value and whether higher is better.
+        On training data the order of the rows is unspecified.
     watch_train : bool
-        Measure on the training data, too.
+        Whether to evaluate the metrics on the training data as well.
     callbacks : sequence of callable
-        Each is called with a :class:`Round` after every round; a true value ends the training. Callables of all kinds
-        run on another thread than the caller's, one at a time, in the context of the caller.
+        Functions called with a :class:`Round` after every round; a true return value stops the training. User-defined
+        objectives, metrics and callbacks run on another thread, one at a time, in the context of the caller.
     link : {"identity", "logistic", "softmax", "exponential"}
-        From scores to predictions, for objectives of your own.
+        Link function from scores to predictions, for user-defined objectives.
     outputs : int
-        Scores per row, for objectives of your own.
+        Number of scores per row, for user-defined objectives.
     verbose : bool or int, optional
-        Show the progress, above 0; with ``None`` only in terminals and notebooks.
+        Whether to show progress; ``None`` shows it in terminals and notebooks only, integers above 0 always.
     n_jobs : int, optional
-        Threads; all by default. The model does not depend on it.
+        Number of threads; all cores by default. The model does not depend on it.
     **settings
-        Hyper-parameters, which take precedence over those of `params`.
+        Hyper-parameters, which override those in `params`.
 
     Returns
     -------
     Model
-        The trees; up to the best round if training stopped early.
+        Trained model, up to the best round if training stopped early.
 
     Raises
     ------
     InputError
-        If settings, data or gradients cannot be used.
+        If a setting, the data or a gradient is unusable.
 
     Examples
     --------
@@ -117,9 +117,9 @@ def train(
 
 
 def prepared(data: Dataset, objective: Objective | None, link: str, outputs: int) -> tuple[str | Loss, int]:
-    """Return the objective as the native half takes it, and its scores per row."""
+    """Return the objective in the form the native extension expects, and its number of scores per row."""
     if not isinstance(data, Dataset):
-        raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: make one by Dataset(X, y)")
+        raise DTypeError(f"data must be a Dataset, not {type(data).__name__}: use Dataset(X, y)")
     if objective is not None and not isinstance(objective, str) and not callable(objective):
         raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
     if callable(objective):
@@ -143,18 +143,18 @@ def grow(
     keep: bool = True,
     stacklevel: int = 3,
 ) -> Model:
-    """Grow trees by settings that are ready; warns if Ctrl-C ended it.
+    """Train with validated settings; warn if Ctrl-C stopped the training.
 
-    Validation data has names; `watch_train` is that of the training data, if it is measured, too.
+    `watch_train` is the name of the training data in the history, or ``None`` to skip its evaluation.
     """
     if not isinstance(callbacks, Iterable):
         raise DTypeError(f"callbacks = {callbacks!r}: it must be a list of callables")
     callbacks = list(callbacks)
     for callback in callbacks:
         if not callable(callback):
-            raise InputError(f"callback {callback!r} cannot be called")
+            raise InputError(f"callback {callback!r} is not callable")
     if (params.early_stopping_rounds or 0) > 0 and not valid:
-        raise InputError("early_stopping_rounds needs validation data to watch: give valid, or eval_set to fit")
+        raise InputError("early_stopping_rounds requires validation data; pass valid to train, or eval_set to fit")
     quiet = verbose is not None and not verbose > 0
     progress = None if quiet else Progress(params.n_estimators, "training", show=verbose)
     told: Callable[..., bool] | None = on_round(callbacks, progress)
@@ -179,6 +179,6 @@ def grow(
         by_data.setdefault(of, {})[name] = values
     if interrupted:
         done = native.n_rounds - (data.init_model.n_rounds if data.init_model is not None else 0)
-        message = f"training was interrupted after {done} of {params.n_estimators} rounds; the model has these"
+        message = f"training was interrupted after {done} of {params.n_estimators} rounds; the model has {done} rounds"
         warnings.warn(message, TrainingInterrupted, stacklevel=stacklevel)
     return Model(native, by_data, None if best is None else best + 1)

@@ -1,4 +1,4 @@
-"""Data to measure on, and what it is called."""
+"""Validation datasets and their names."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from bitgrain.errors import InputError
 
 __all__ = ["Valid", "default_names", "named"]
 
-#: Validation data of a training: one, several, or several by name.
+#: Validation data of a training: a dataset, a list, or a dict of datasets by name.
 Valid = Dataset | Sequence[Dataset] | Mapping[str, Dataset]
 
 
 def default_names(count: int) -> list[str]:
-    """Give what validation data is called that has no name: the only one ``valid``, of several each has its number."""
+    """Return the default names: ``valid`` for a single dataset, otherwise ``valid_0``, ``valid_1`` and so on."""
     return ["valid"] if count == 1 else [f"valid_{at}" for at in range(count)]
 
 
 def named(valid: Valid | None) -> list[tuple[str, Dataset]]:
-    """Give validation data with its names.
+    """Return validation datasets with their names.
 
     Examples
     --------
@@ -37,13 +37,13 @@ def named(valid: Valid | None) -> list[tuple[str, Dataset]]:
 
 
 def checked(valid: list[tuple[str, Dataset]], train: str | None = "train") -> list[tuple[str, Dataset]]:
-    """Give the same, unless names are no texts, or two data would have one of them."""
+    """Return `valid`, or raise an error if a name is not a string or occurs twice."""
     names: list[object] = [name for name, _ in valid]
     for at, (name, data) in enumerate(valid):
         if not isinstance(name, str):
-            raise InputError(f"validation data is called {name!r}: names must be texts")
+            raise InputError(f"invalid name of validation data: {name!r}; names must be strings")
         if name == train or name in names[:at]:
-            raise InputError(f"two data are called {name!r}: give each a name of its own")
+            raise InputError(f"two datasets are called {name!r}; names must be unique")
         if not isinstance(data, Dataset):
-            raise InputError(f"validation data must be a Dataset, not {type(data).__name__}: make it by Dataset.like")
+            raise InputError(f"validation data must be a Dataset, not {type(data).__name__}; use Dataset.like")
     return valid

@@ -1,4 +1,4 @@
-"""Gradient-boosted trees as estimators of scikit-learn."""
+"""Gradient-boosted trees as scikit-learn estimators."""
 
 from bitgrain.sklearn.classifier import BitgrainClassifier
 from bitgrain.sklearn.regressor import BitgrainRegressor

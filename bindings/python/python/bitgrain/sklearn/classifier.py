@@ -1,4 +1,4 @@
-"""The classifier."""
+"""Gradient-boosted classifier."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ __all__ = ["BitgrainClassifier"]
 @documented(BitgrainEstimator)
 @accepts_aliases
 class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[misc]
-    """Gradient-boosted trees that predict classes and their probabilities.
+    """Gradient-boosted trees for classification.
 
     Parameters
     ----------
     objective : str or callable, optional
-        ``"binary"`` or ``"multiclass"``, by the number of classes if not given. A callable takes the places of the
-        classes and raw scores, one column for each class if there are more than two, and returns gradients and
-        hessians; probabilities are the logistic function or the softmax of the scores.
+        ``"binary"`` or ``"multiclass"``, by default chosen by the number of classes. A callable takes the class indices
+        and the raw scores, with one column per class if there are more than two, and returns gradients and hessians;
+        probabilities are the logistic function or the softmax of the scores.
     class_weight : "balanced", dict or list, optional
-        How much each class counts: all alike, by class, or in the order of the classes.
+        Weight of each class: equal total weights, by class label, or in the order of the classes.
     and all of :class:`BitgrainEstimator`
 
     Attributes
     ----------
     classes_ : ndarray
-        The classes, ascending.
+        Class labels in ascending order.
     n_classes_ : int
-        How many there are.
+        Number of classes.
     and all of :class:`BitgrainEstimator`
 
     Examples
@@ -98,7 +98,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         verbose: bool | int | None = False,
     ) -> None:
         given = locals()
-        # scikit-learn reads settings off the signature, so it has to be all there; the rest need not be said again.
+        # scikit-learn reads the parameters from the signature, so it must list all of them; `locals` passes them on.
         super().__init__(**{name: given[name] for name in BitgrainEstimator._get_param_names()})
         self.class_weight = class_weight
 
@@ -108,7 +108,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         check_classification_targets(checked)
         classes, places = np.unique(checked, return_inverse=True)
         if len(classes) < 2:
-            raise InputError(f"a classifier needs at least two classes, y has one class only: {classes[0]}")
+            raise InputError(f"a classifier needs at least two classes, but y has only one: {classes[0]}")
         self.classes_ = classes
         self.n_classes_ = len(classes)
 
@@ -117,7 +117,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
             found = np.searchsorted(classes, given).clip(0, len(classes) - 1)
             if np.any(classes[found] != given):
                 unknown = given[int(np.argmax(classes[found] != given))]
-                raise InputError(f"class {str(unknown)!r} of eval_set is none of the {len(classes)} classes in y")
+                raise InputError(f"class {str(unknown)!r} of eval_set is not among the {len(classes)} classes in y")
             return Target(found.astype(np.float32), classes)
 
         objective, scores = self._objective(len(classes))
@@ -130,7 +130,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         )
 
     def _objective(self, classes: int) -> tuple[str | Loss, int]:
-        """Return the objective for so many classes, and its scores per row."""
+        """Return the objective for a number of classes, and its number of scores per row."""
         scores = 1 if classes == 2 else classes
         name = self.objective
         if callable(name):
@@ -139,22 +139,22 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
             raise DTypeError(f"objective = {name!r}: it must be a name or a callable")
         kind = "multiclass" if name is None else _native.objective_kind(name)
         if kind == "regression":
-            raise InputError(f"objective {name!r} learns no classes: use 'binary', 'multiclass' or a callable")
-        # scikit-learn expects one score per row for two classes, so that any name of classes is `binary` there.
+            raise InputError(f"objective {name!r} is not for classification; use 'binary', 'multiclass' or a callable")
+        # scikit-learn expects one score per row for two classes, so every classification objective becomes `binary`.
         return _native.infer_objective(None if kind == "multiclass" and classes == 2 else name, classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the likeliest class of each row.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The features that were fitted.
+            Features.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Classes.
+            Predicted class labels.
 
         """
         places = self._predict(X, "class")
@@ -167,12 +167,12 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The features that were fitted.
+            Features.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for each class, in the order of `classes_`.
+            Probabilities, with columns in the order of `classes_`.
 
         """
         return self._predict(X, "probability")
@@ -184,17 +184,17 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
         return logs
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give scores before the link.
+        """Compute raw scores, before the link function.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The features that were fitted.
+            Features.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the logarithm of the odds of the second, else a score for each.
+            Log-odds of the second class if there are two classes, otherwise one score per class.
 
         """
         return self._predict(X, "raw")
@@ -218,7 +218,7 @@ class BitgrainClassifier(ClassifierMixin, BitgrainEstimator):  # type: ignore[mi
 
 
 def _read(texts: list[str]) -> NDArray[Any]:
-    """Give classes that are but texts in a file: whole numbers if all of them are written so."""
+    """Parse the class labels of a model file: integers if all of them are written as integers, otherwise strings."""
     return np.array([int(text) for text in texts] if all(map(_is_whole, texts)) else texts)
 
 

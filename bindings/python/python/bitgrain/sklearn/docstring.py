@@ -1,4 +1,4 @@
-"""Docstrings of estimators: what they share is written once, and shown with each."""
+"""Shared sections of the estimators' docstrings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T", bound=type)
 
 
 def documented(base: type) -> Callable[[T], T]:
-    """Put sections of the base's docstring into that of a class, where it says: *and all of* the base.
+    """Insert sections of a base class's docstring into that of a class, in place of the line *and all of* the base.
 
     Examples
     --------
@@ -53,15 +53,15 @@ def documented(base: type) -> Callable[[T], T]:
 
 
 def _sections(base: type) -> dict[str, list[str]]:
-    """Give the lines of each section of a docstring, by its title."""
+    """Return the lines of each section of a docstring, by section title."""
     lines = inspect.cleandoc(base.__doc__ or "").splitlines()
     titles = [at for at, line in enumerate(lines[1:]) if _is_rule(line)]
     bodies = [lines[at + 2 : end] for at, end in zip(titles, [*titles[1:], len(lines)], strict=True)]
-    # An empty line is between two sections.
+    # Sections are separated by an empty line.
     trimmed = [body if not body or body[-1] else body[:-1] for body in bodies]
     return {lines[at]: body for at, body in zip(titles, trimmed, strict=True)}
 
 
 def _is_rule(line: str) -> bool:
-    """Whether it is the line below a title."""
+    """Return whether a line underlines a section title."""
     return bool(line) and set(line) == {"-"}

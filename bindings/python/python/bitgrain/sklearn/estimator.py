@@ -1,4 +1,4 @@
-"""What the estimators share."""
+"""Base class of the estimators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["BitgrainEstimator"]
 
 
 class BitgrainEstimator(Settings):
-    """What the estimators share: settings, fitting, files.
+    """Base class of the estimators: parameters, fitting and files.
 
     Parameters
     ----------
@@ -83,30 +83,30 @@ class BitgrainEstimator(Settings):
     max_bin : int, default 256
         Maximum number of bins per numeric feature, including the bin of missing values.
     categorical_features : list of int or str, or flags, optional
-        Further columns whose numbers are codes of categories. Columns of a category type always are.
+        Additional columns whose numbers are category codes. Columns with a categorical dtype are always categorical.
     importance_type : {"gain", "split"}
-        What `feature_importances_` goes by.
+        Kind of importance in `feature_importances_`.
     random_state : int, RandomState or None
-        Chooses samples and roundings; ``None`` is 0.
+        Seed of row samples and stochastic rounding; ``None`` is 0.
     n_jobs : int, optional
-        Threads; all by default. The model does not depend on it.
+        Number of threads; all cores by default. The model does not depend on it.
     verbose : bool or int, optional
-        Show the progress, above 0; with ``None`` only in terminals and notebooks.
+        Whether to show progress; ``None`` shows it in terminals and notebooks only, integers above 0 always.
 
     Attributes
     ----------
     booster_ : Model
-        The trees.
+        Trained model.
     feature_importances_ : ndarray
-        How much the trees use each feature.
+        Importance of each feature.
     n_features_in_ : int
-        Features of a row.
+        Number of features.
     feature_names_in_ : ndarray of str
-        Their names, if `X` had names that are all texts.
+        Names of the features; defined only if all column names of `X` are strings.
     evals_result_ : dict
-        Metrics after each round, by data (``"train"``, ``"valid"``, or as `eval_names` has it) and name.
+        Metrics after each round, by dataset (``"train"``, ``"valid"``, or its name in `eval_names`) and metric name.
     best_iteration_ : int or None
-        Rounds after which the first metric on the first validation data was best.
+        Number of rounds after which the first metric on the first validation set was best.
 
     """
 
@@ -124,49 +124,50 @@ class BitgrainEstimator(Settings):
         init_model: Model | BitgrainEstimator | None = None,
         eval_names: Sequence[str] | None = None,
     ) -> Self:
-        """Learn.
+        """Fit the model.
 
-        Ctrl-C ends it after the round it is in: the estimator is fitted with the rounds that were done, and a
-        :class:`bitgrain.errors.TrainingInterrupted` warning says how many; a second one raises ``KeyboardInterrupt``.
-        If it fails, the estimator is as it was before.
+        Ctrl-C stops the training after the current round: the estimator is fitted with the completed rounds, and a
+        :class:`bitgrain.errors.TrainingInterrupted` warning gives their number. A second Ctrl-C raises
+        ``KeyboardInterrupt``. If fitting fails, the estimator is unchanged.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Features. NaN and nulls are missing; columns of a category type are categories.
+            Features. NaN and nulls are missing values; columns with a categorical dtype are categorical.
         y : array-like of shape (n_samples,)
-            What is to be predicted: numbers for a regressor; numbers, texts or booleans as classes for a classifier.
+            Target: numbers for a regressor; numbers, strings or booleans as class labels for a classifier.
         sample_weight : array-like, optional
-            How much each row counts.
+            Weight of each row.
         eval_set : (X, y) or list of such pairs, optional
-            Data to measure on after each round. A pair with the same values as `X` and `y` is the training data. Early
-            stopping and the best round go by the first other pair; the rest is only measured.
+            Validation data, evaluated after each round. A pair with the same values as `X` and `y` is the training
+            data. Early stopping and the best round use the first other pair only.
         eval_sample_weight : list of array-like, optional
-            Weights of the rows of each pair.
+            Row weights of each pair.
         eval_metric : str, callable or list of them, optional
-            What is measured; early stopping goes by the first. With three classes or more, ``"logloss"`` stands for
-            ``"multi_logloss"`` and ``"error"`` for ``"multi_error"``. A callable takes targets and predictions, which
-            are the places of classes and probabilities for a classifier, and returns a value, which is better if it is
-            less, or a name, a value and whether more is better.
+            Metrics to evaluate; early stopping uses the first. With three or more classes, ``"logloss"`` means
+            ``"multi_logloss"`` and ``"error"`` means ``"multi_error"``. A callable takes targets and predictions, which
+            are class indices and probabilities for a classifier, and returns a value, where lower is better, or a name,
+            a value and whether higher is better.
         callbacks : list of callable, optional
-            Each is called with a :class:`bitgrain.boosting.Round` after every round; a true value ends the training.
+            Functions called with a :class:`bitgrain.boosting.Round` after every round; a true return value stops the
+            training.
         init_model : Model or fitted estimator, optional
-            A model to go on from.
+            Model to continue training from.
         eval_names : list of str, optional
-            What each pair is called in `evals_result_`. By default the training data is ``"train"``, one other pair is
-            ``"valid"``, and several are ``"valid_0"``, ``"valid_1"`` and so on.
+            Name of each pair in `evals_result_`. By default the training data is called ``"train"``, a single other
+            pair ``"valid"``, and several pairs ``"valid_0"``, ``"valid_1"`` and so on.
 
         Returns
         -------
         estimator
-            The estimator itself.
+            Fitted estimator.
 
         Raises
         ------
         InputError
-            If settings, shapes or values cannot be used.
+            If a setting, shape or value is unusable.
         DTypeError
-            If a column is of a type that cannot be used.
+            If a column has an unsupported dtype.
 
         """
         before = dict(self.__dict__)
@@ -174,7 +175,7 @@ class BitgrainEstimator(Settings):
             watched = EvalSet.read(eval_set, eval_sample_weight, eval_names)
             return self._fit((X, y), sample_weight, watched, eval_metric, callbacks or (), init_model)
         except BaseException:
-            # Classes of the new data with trees of the old would be worse than either.
+            # Restore the old state: new classes with old trees would give wrong predictions.
             for name in self.__dict__.keys() - before.keys():
                 del self.__dict__[name]
             self.__dict__.update(before)
@@ -222,11 +223,11 @@ class BitgrainEstimator(Settings):
         return self._fitted(model)
 
     def _task(self, y: ArrayLike) -> Task:
-        """Give what is to be learned, in numbers."""
-        raise NotImplementedError(f"{type(self).__name__} learns nothing: use BitgrainClassifier or BitgrainRegressor")
+        """Return the encoded target and the objective."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract; use BitgrainClassifier or BitgrainRegressor")
 
     def _features(self, X: Any, *, reset: bool, y: Any = "no_validation") -> Any:
-        """Give what is learned from or predicted, after scikit-learn's checks of names and counts."""
+        """Return the features after scikit-learn's checks of column names and counts."""
         X = X if is_frame(X) or is_sparse(X) else matrix(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         return X
@@ -243,7 +244,7 @@ class BitgrainEstimator(Settings):
     def _predict(self, X: Any, kind: str) -> NDArray[Any]:
         own = self.__dict__
         native: _native.Booster | None = own.get("_native")
-        # One row is predicted in a few microseconds: no time for more than this.
+        # A single row is predicted in a few microseconds, so this path skips all other checks.
         if (
             type(X) is np.ndarray
             and native is not None
@@ -268,12 +269,12 @@ class BitgrainEstimator(Settings):
             )
 
     def predict_leaf(self, X: Any) -> NDArray[np.uint32]:
-        """Give the leaf of each row in each tree."""
+        """Return the leaf index of each row in each tree."""
         return self._predict(X, "leaf")
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much the trees use each feature, by `importance_type`: shares that add up to 1."""
+        """Feature importances by `importance_type`, normalized to sum to 1."""
         self._check_fitted()
         values = self.booster_.feature_importance(self.importance_type)
         total = values.sum()
@@ -290,20 +291,20 @@ class BitgrainEstimator(Settings):
         return {}
 
     def _restore(self, said: dict[str, Any]) -> None:
-        """Take up what :meth:`_more_state` said."""
+        """Restore the state returned by :meth:`_more_state`."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model's file, from which :meth:`load` makes the estimator again.
+        """Write the model file, from which :meth:`load` restores the estimator.
 
         Parameters
         ----------
         path : path-like
-            The file.
+            Path of the file.
 
         Raises
         ------
         FileError
-            If it cannot be written.
+            If the file cannot be written.
 
         """
         self._check_fitted()
@@ -311,24 +312,24 @@ class BitgrainEstimator(Settings):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model's file as a fitted estimator: one that was saved, or any other model of the same task.
+        """Read a model file as a fitted estimator: a saved estimator, or any other model for the same task.
 
         Parameters
         ----------
         path : path-like
-            The file; models of the command line, LightGBM and XGBoost are read, too.
+            Path of the file; models of the command line, LightGBM and XGBoost are accepted as well.
 
         Returns
         -------
         estimator
-            Fitted, with the settings it was trained with as far as the file has them.
+            Fitted estimator, with its parameters as far as the file contains them.
 
         Raises
         ------
         FileError
             If the file cannot be read.
         FormatError
-            If it is no model, or one for another task.
+            If the file is not a model, or a model for another task.
 
         """
         model = load_model(path)
@@ -336,7 +337,7 @@ class BitgrainEstimator(Settings):
         known = cls._get_param_names()
         estimator = cls(**{name: value for name, value in said.get("params", {}).items() if name in known})
         if cls._classifies() != bool(model.classes):
-            raise FormatError(f"{path}: a model with objective {model.objective} is none for {cls.__name__}")
+            raise FormatError(f"{path}: {cls.__name__} does not support objective {model.objective}")
         estimator.n_features_in_ = model.n_features
         if "feature_names" in said:
             estimator.feature_names_in_ = np.asarray(said["feature_names"], dtype=object)
@@ -352,7 +353,7 @@ class BitgrainEstimator(Settings):
 
     def __getstate__(self) -> dict[str, Any]:
         kept: dict[str, Any] = super().__getstate__()
-        # It is in the booster already.
+        # The booster contains it already.
         return {name: value for name, value in kept.items() if name != "_native"}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -372,11 +373,11 @@ class BitgrainEstimator(Settings):
 
 
 def _base(init_model: Model | BitgrainEstimator | None, task: Task) -> Model | None:
-    """Give the model to go on from."""
+    """Return the model to continue training from."""
     if init_model is None:
         return None
     base = unwrapped(init_model, "init_model")
     classes = None if task.target.classes is None else [str(each) for each in task.target.classes]
     if classes is not None and base.classes and base.classes != classes:
-        raise InputError(f"init_model has the classes {base.classes}, y has {classes}")
+        raise InputError(f"init_model has the classes {base.classes}, but y has {classes}")
     return base

@@ -1,4 +1,4 @@
-"""What `fit` is given to measure on."""
+"""Validation data of `fit`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from bitgrain.errors import InputError
 
 __all__ = ["EvalSet", "Pair"]
 
-#: Features and targets.
+#: A pair of features and targets.
 Pair = tuple[Any, ArrayLike]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EvalSet:
-    """Pairs of features and targets, with the weights and the name of each."""
+    """Pairs of features and targets, with their weights and names."""
 
     pairs: list[Pair]
     weights: list[ArrayLike | None]
@@ -37,7 +37,7 @@ class EvalSet:
         weights: Sequence[ArrayLike | None] | None,
         names: Sequence[str] | None,
     ) -> EvalSet:
-        """Read the arguments of `fit`."""
+        """Parse the arguments of `fit`."""
         if eval_set is None:
             return cls([], [], None)
         single = isinstance(eval_set, tuple) and not all(isinstance(each, tuple) for each in eval_set)
@@ -46,21 +46,21 @@ class EvalSet:
             raise InputError("eval_set must be a pair (X, y), or a list of such pairs")
         own: list[ArrayLike | None] = [None] * len(pairs)
         if weights is not None:
-            # Of one pair, its weights alone will do.
+            # The weights of a single pair need not be wrapped in a list.
             alone = single and (len(weights) != 1 or np.ndim(weights[0]) == 0)  # type: ignore[arg-type]
             own = [weights] if alone else list(weights)  # type: ignore[list-item]
         called = None if names is None else [names] if isinstance(names, str) else list(names)
         for what, given in (("eval_sample_weight", own), ("eval_names", called)):
             if given is not None and len(given) != len(pairs):
-                raise InputError(f"{len(given)} {what} for {len(pairs)} eval_set")
+                raise InputError(f"{len(given)} {what} for {len(pairs)} pairs in eval_set")
         return cls(pairs, own, called)
 
     def binned(
         self, data: Dataset, given: Pair, encode: Callable[[ArrayLike], Target], n_jobs: int | None
     ) -> tuple[list[tuple[str, Dataset]], str | None]:
-        """Give validation data as `data` is binned, with names, and the name of the training data if it is asked for.
+        """Return validation data binned like `data`, with names, and the name of the training data if it was requested.
 
-        The training data is a pair of the same values as the one that `fit` was `given`.
+        A pair with the same values as `given`, the arguments of `fit`, is the training data.
         """
         trained = [same_rows(pair, given) for pair in self.pairs]
         names = iter(default_names(trained.count(False)))

@@ -1,4 +1,4 @@
-"""The regressor."""
+"""Gradient-boosted regressor."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["BitgrainRegressor"]
 
 @documented(BitgrainEstimator)
 class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc]
-    """Gradient-boosted trees that predict numbers.
+    """Gradient-boosted trees for regression.
 
     Parameters
     ----------
     objective : str or callable, optional
-        What is minimised: ``"squared"`` (the default), ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``,
+        Loss to minimize: ``"squared"`` (the default), ``"absolute"``, ``"huber"``, ``"quantile:0.9"``, ``"poisson"``,
         ``"gamma"``, ``"tweedie:1.5"``, or LightGBM's, XGBoost's and scikit-learn's names for them. A callable takes the
         targets and raw scores and returns gradients and hessians.
     and all of :class:`BitgrainEstimator`
@@ -50,9 +50,7 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
     def _task(self, y: ArrayLike) -> Task:
         def encode(target: ArrayLike) -> Target:
             if np.asarray(target).dtype.kind in "mM":
-                raise DTypeError(
-                    "y holds times, it must be numbers: give what counts of them, such as days since a date"
-                )
+                raise DTypeError("y holds times, but it must be numeric; convert it, for example to days since a date")
             array = check_array(target, ensure_2d=False, dtype=np.float64, input_name="y")
             column = column_or_1d(array, warn=True)
             return Target(exact_numbers(column, len(column), "y"), None)
@@ -62,23 +60,23 @@ class BitgrainRegressor(RegressorMixin, BitgrainEstimator):  # type: ignore[misc
             objective = Loss(objective, 1, "identity")
         elif not isinstance(objective, str):
             raise DTypeError(f"objective = {objective!r}: it must be a name or a callable")
-        # XGBoost's `reg:logistic` learns probabilities as numbers.
+        # XGBoost's `reg:logistic` is a regression on probabilities.
         elif not objective.startswith("reg:") and _native.objective_kind(objective) != "regression":
-            raise InputError(f"objective {objective!r} learns classes: use BitgrainClassifier")
+            raise InputError(f"objective {objective!r} is for classification; use BitgrainClassifier")
         return Task(target=encode(y), encode=encode, objective=objective)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict.
+        """Predict target values.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The features that were fitted.
+            Features.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            A number for each row.
+            Predicted values.
 
         """
         return self._predict(X, "prediction")

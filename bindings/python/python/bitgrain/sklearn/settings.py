@@ -1,4 +1,4 @@
-"""Settings of the estimators, as scikit-learn has them: keywords that are attributes."""
+"""Parameters of the estimators, stored as attributes in the manner of scikit-learn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Settings"]
 
 @accepts_aliases
 class Settings(BaseEstimator):  # type: ignore[misc]
-    """Settings that all estimators have; :class:`BitgrainEstimator` documents them."""
+    """Parameters common to all estimators; :class:`BitgrainEstimator` documents them."""
 
     def __init__(
         self,
@@ -94,12 +94,12 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by their own names or by those of LightGBM and XGBoost.
+        """Set parameters by canonical name or by the names of LightGBM and XGBoost.
 
         Raises
         ------
         InputError
-            If a name is unknown, or one parameter is given twice with different values.
+            If a name is unknown, or a parameter is given twice with different values.
 
         """
         own = type(self)._get_param_names()
@@ -107,7 +107,7 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         return changed
 
     def _params(self) -> Params:
-        """Return the parameters of the training, checked."""
+        """Return the validated training parameters."""
         names = [field.name for field in dataclasses.fields(Params) if field.name != "seed"]
         params = Params(seed=self._seed(), **{name: getattr(self, name) for name in names})
         params.check()
@@ -129,7 +129,7 @@ class Settings(BaseEstimator):  # type: ignore[misc]
         columns = np.asarray(given)
         if columns.dtype == bool:
             if len(columns) != X.shape[1]:
-                raise InputError(f"categorical_features has {len(columns)} flags, X has {X.shape[1]} features")
+                raise InputError(f"categorical_features has {len(columns)} flags, but X has {X.shape[1]} features")
             return [int(at) for at in np.flatnonzero(columns)]
         found: list[Any] = columns.tolist()
         return found

@@ -1,4 +1,4 @@
-"""What a model's file keeps of an estimator, beside the trees: JSON in its metadata."""
+"""State of an estimator in the metadata of a model file, as JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bitgrain.boosting.model import Model
 
 __all__ = ["KEY", "as_json", "plain", "read"]
 
-#: Where the model's file has it.
+#: Metadata key of the state.
 KEY = "python.estimator"
 
 
 def as_json(name: str, params: dict[str, Any], names: Any, more: dict[str, Any]) -> str:
-    """Give what only Python knows: the class, its settings as far as JSON has them, names of features, and more."""
+    """Encode the state that the model lacks: class, JSON-compatible parameters, feature names, and `more`."""
     state: dict[str, Any] = {
         "class": name,
         "params": {name: plain(value) for name, value in params.items() if _is_plain(value)},
@@ -27,7 +27,7 @@ def as_json(name: str, params: dict[str, Any], names: Any, more: dict[str, Any])
 
 
 def read(model: Model) -> dict[str, Any]:
-    """Give what the file of a model said; nothing if it was no estimator's."""
+    """Return the state stored in a model; empty if the model was not saved by an estimator."""
     try:
         state = json.loads(model.metadata.get(KEY, "{}"))
     except ValueError:
@@ -36,7 +36,7 @@ def read(model: Model) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Give a setting or a class as JSON keeps it: numbers of NumPy as Python's."""
+    """Convert a parameter or class label to a JSON-compatible value: NumPy scalars become Python numbers."""
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     simple = value.item() if isinstance(value, np.generic) else value
@@ -44,7 +44,7 @@ def plain(value: Any) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON keeps it as it is."""
+    """Return whether JSON preserves a value."""
     if isinstance(value, list | tuple):
         return all(_is_plain(each) for each in value)
     simple = value.item() if isinstance(value, np.generic) else value

@@ -1,4 +1,4 @@
-"""What an estimator learns."""
+"""Learning task of an estimator."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Task"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Targets as numbers, and what is to be made of them."""
+    """Encoded target and its objective."""
 
     target: Target
     encode: Callable[[ArrayLike], Target]
     """Encodes further targets in the same way."""
     objective: str | Loss
     scores: int = 1
-    """Scores of a row."""
+    """Number of scores per row."""
     class_weight: str | Sequence[float] | None = None

@@ -15,7 +15,7 @@ from bitgrain.errors import DTypeError, InputError
 #: Id of a tensor: a string, or an integer below 2**128. ``"7"`` and ``7`` are different ids.
 TensorId: TypeAlias = str | int
 _LARGEST = float(np.finfo(np.float32).max)
-#: Type of arrays that are read.
+#: Type of the arrays that reads return.
 Array: TypeAlias = npt.NDArray[np.float32]
 
 
@@ -50,13 +50,13 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
         with np.errstate(over="ignore" if exact else "raise"):
             converted = np.require(array, np.float32, ["C", "ALIGNED"])
     except FloatingPointError as error:
-        raise InputError("the array has a value that is beyond float32: scale it first") from error
+        raise InputError("the array has a value beyond float32; scale it first") from error
     if exact and not np.can_cast(array.dtype, np.float32):
         with np.errstate(all="ignore"):
             same = np.array_equal(converted.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
         if not same:
             raise DTypeError(
-                f"float32 does not have all of these values of {array.dtype}, so this would not be lossless; "
+                f"float32 cannot represent all values of this {array.dtype} array, so this would not be lossless; "
                 "round them first with .astype(np.float32)"
             )
     return converted
@@ -65,9 +65,9 @@ def float32(values: npt.ArrayLike | None, *, exact: bool = False) -> Array:
 def destination(out: object, shape: tuple[int, ...]) -> Array:
     """Return ``out`` if a tensor of ``shape`` can be read into it."""
     if not isinstance(out, np.ndarray):
-        raise DTypeError(f"out is {type(out).__name__}, it must be a NumPy array of float32")
+        raise DTypeError(f"out is {type(out).__name__}; it must be a float32 NumPy array")
     if out.dtype != np.float32:
-        raise DTypeError(f"out is an array of {out.dtype}, it must be one of float32")
+        raise DTypeError(f"out has dtype {out.dtype}; it must be float32")
     if out.shape != shape:
         raise InputError(f"out has shape {out.shape}, but the tensor has shape {shape}")
     if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
@@ -76,22 +76,22 @@ def destination(out: object, shape: tuple[int, ...]) -> Array:
 
 
 def number(what: str, value: object) -> float:
-    """Check a real number that fits float32."""
+    """Return a real number that is finite in float32."""
     try:
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise DTypeError(f"{what} is {value!r}, it must be a number") from None
+        raise DTypeError(f"{what} is {value!r}; it must be a number") from None
     if math.isfinite(found) and abs(found) > _LARGEST:
         raise InputError(f"{what} is {found}, which is beyond float32")
     return found
 
 
 def whole(what: str, value: object, limit: int = 1 << 64) -> int:
-    """Check an integer in ``range(limit)``."""
+    """Return an integer in ``range(limit)``."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise DTypeError(f"{what} is {value!r}, it must be an int") from None
+        raise DTypeError(f"{what} is {value!r}; it must be an int") from None
     if not 0 <= number < limit:
-        raise InputError(f"{what} is {number}, it must be from 0 to {limit - 1}")
+        raise InputError(f"{what} is {number}; it must be from 0 to {limit - 1}")
     return number

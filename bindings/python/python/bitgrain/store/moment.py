@@ -28,10 +28,10 @@ def milliseconds(now: datetime | None, now_ms: int | None = None) -> int | None:
     if now is None:
         return None
     if not isinstance(now, datetime):
-        raise DTypeError(f"now is {now!r}: give a datetime, or milliseconds since 1970 as now_ms")
+        raise DTypeError(f"now is {now!r}; pass a datetime, or milliseconds since 1970 as now_ms")
     since = now.timestamp() * 1000
     if since < 0:
-        raise InputError(f"now is {now}, it must be after 1970")
+        raise InputError(f"now is {now}; it must be after 1970")
     return int(since)
 
 
@@ -84,5 +84,5 @@ class SimulatedClock:
 def _of_clock(now: datetime) -> int:
     since = milliseconds(now)
     if since is None:
-        raise DTypeError("now is None, it must be a datetime")
+        raise DTypeError("now is None; it must be a datetime")
     return since

@@ -17,7 +17,7 @@ class TierPolicy:
     """Weights, thresholds and durations of :meth:`TensorStore.tick`.
 
     Every tensor has a use score from 0 to 1024; the guide explains it. By default, only tensors with a reconstruction
-    are evicted. ``absent="any"`` evicts every tensor that was not used for a day, unless it has a pin or an error
+    are evicted. ``absent="any"`` evicts every tensor that was unused for a day, unless it has a pin or an error
     limit.
 
     Examples
@@ -69,8 +69,8 @@ class TierPolicy:
             wanted: type = next(kind for kind in (float, int, str, timedelta) if isinstance(default, kind))
             accepted = (float, int) if wanted is float else wanted
             if not isinstance(value, accepted) or isinstance(value, bool):
-                raise DTypeError(f"{field.name} is {value!r}, it must be a {wanted.__name__}")
+                raise DTypeError(f"{field.name} is {value!r}; it must be a {wanted.__name__}")
             if isinstance(value, timedelta) and value < timedelta(0):
-                raise InputError(f"{field.name} is {value}, it must not be negative")
+                raise InputError(f"{field.name} is {value}; it must not be negative")
         if not 0 <= self.warm_byte_cap < 1 << 64:
-            raise InputError(f"warm_byte_cap is {self.warm_byte_cap}, it must be from 0 to 2**64 - 1")
+            raise InputError(f"warm_byte_cap is {self.warm_byte_cap}; it must be from 0 to 2**64 - 1")

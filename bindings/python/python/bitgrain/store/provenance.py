@@ -9,7 +9,7 @@ from bitgrain.store.tier import Tier
 
 __all__ = ["FrameInfo", "Provenance"]
 
-#: As the native half hands it over.
+#: Native representation of a provenance.
 Cost = tuple[str, int, float, float, int]
 Facts = tuple[int, int, str, Cost, int | None]
 

@@ -147,7 +147,7 @@ class Reading(Mapping[TensorId, Array]):
         elif isinstance(rows, range):
             start, stop, step = rows.start, rows.stop, rows.step
         else:
-            raise DTypeError(f"rows is {rows!r}, it must be a slice or a range, such as slice(10, 20)")
+            raise DTypeError(f"rows is {rows!r}; it must be a slice or a range, such as slice(10, 20)")
         if step != 1:
             raise InputError(f"rows has step {step}, but only step 1 is supported")
         return whole("the first row", start), whole("the end of the rows", stop)
@@ -254,11 +254,11 @@ class Reading(Mapping[TensorId, Array]):
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed."""
+        """Whether the store or snapshot is closed."""
         return self._native.closed
 
     def __reduce__(self) -> NoReturn:
         raise DTypeError(
             f"a {type(self).__name__} holds open files and cannot be pickled or copied; "
-            'hand over the path, and open it there with mode="r"'
+            'hand over the path and open it there with mode="r"'
         )

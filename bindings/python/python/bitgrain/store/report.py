@@ -217,7 +217,7 @@ class TierMoves(Sequence[TierMove]):
         return {(Tier(before), Tier(after)): count for before, after, count in self._native.totals()}
 
 
-#: Moves that are made into objects at once.
+#: Number of moves converted to objects at a time.
 _PART = 1024
 
 
@@ -369,13 +369,13 @@ class RecoveryReport:
     scanned: list[str]
     """Segments that were read completely because their index is missing or damaged."""
     bad_indexes: int
-    """Number of sealed segments among these, whose index is damaged."""
+    """Number of sealed segments whose index is damaged."""
     torn_bytes: int
     """Bytes of an incomplete write, never acknowledged."""
     torn_records: int
-    """Complete records among them, such as those of an incomplete batch."""
+    """Complete records within the torn bytes, such as those of an incomplete batch."""
     leftovers: list[str]
-    """Files that no longer, or not yet, belonged to the store when it crashed."""
+    """Leftover files that did not belong to the store when it crashed."""
     damages: list[Damage]
     """Durable data that is no longer readable. Empty unless opened with ``on_damage="salvage"``."""
 

@@ -131,9 +131,9 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         clock: SimulatedClock | None = None,
     ) -> None:
         if policy is not None and not isinstance(policy, TierPolicy):
-            raise InputError(f"policy is {policy!r}, it must be a TierPolicy")
+            raise InputError(f"policy is {policy!r}; it must be a TierPolicy")
         if clock is not None and not isinstance(clock, SimulatedClock):
-            raise InputError(f"clock is {clock!r}, it must be a SimulatedClock")
+            raise InputError(f"clock is {clock!r}; it must be a SimulatedClock")
         settings = {
             "sync": str(sync),
             "segment_bytes": whole("segment_bytes", segment_bytes),
@@ -177,7 +177,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
     def close(self) -> None:
         """Write the usage of tensors, make everything durable and release the lock.
 
-        Waits for calls in other threads. Closing twice is allowed. Leaving a ``with`` block closes the store too.
+        Waits for calls in other threads. Closing twice is allowed. Leaving a ``with`` block also closes the store.
 
         Raises
         ------
@@ -336,7 +336,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         """Set the reconstruction used when the policy evicts the data; ``None`` removes it, as does a put."""
         self._native.attach(id, None if reconstruct is None else recipe(reconstruct))
 
-    # -------------------------------------------------------------------------------------------------- what is allowed
+    # ---------------------------------------------------------------------------------------------------- restrictions
 
     def pin(self, id: TensorId, tier: Tier | str | None) -> None:
         """Pin a tensor to a tier: it is written with at least that many bits and never re-encoded with fewer.
@@ -360,10 +360,10 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         """Replace the user metadata of a tensor."""
         self._native.set_user(id, user_pairs(user))
 
-    # ---------------------------------------------------------------------------------------------------- upkeep
+    # --------------------------------------------------------------------------------------------------- maintenance
 
     def tick(self, now: datetime | None = None, *, now_ms: int | None = None) -> TickReport:
-        """Re-encode rarely used tensors with fewer bits, as the policy says.
+        """Re-encode rarely used tensors with fewer bits, as determined by the policy.
 
         Call it periodically, such as every few minutes; it never runs by itself, and nothing else lowers the precision
         of stored data. Data is only evicted as :attr:`TierPolicy.absent` allows: by default, if it can be
@@ -412,7 +412,7 @@ class TensorStore(Writing, Reading, MutableMapping[TensorId, Array]):
         """
         share = number("garbage", garbage)
         if not 0.0 <= share <= 1.0:
-            raise InputError(f"garbage is {share}, it must be a share from 0 to 1")
+            raise InputError(f"garbage is {share}; it must be from 0 to 1")
         return CompactReport(**self._native.compact(share, bool(all)))
 
     def snapshot(self) -> StoreSnapshot:

@@ -17,7 +17,7 @@ __all__ = ["Writing", "frame_time", "user_pairs"]
 
 
 class Writing:
-    """Something that tensors can be put into."""
+    """Base class of stores and batches."""
 
     _native: native.Store | native.StoreBatch
 
@@ -122,7 +122,7 @@ def _put_settings(
 def user_pairs(user: Mapping[str, str]) -> list[tuple[str, str]]:
     """Convert user metadata to the native representation."""
     if not isinstance(user, Mapping):
-        raise DTypeError(f"user is {user!r}, it must be a dict of strings")
+        raise DTypeError(f"user is {user!r}; it must be a dict of strings")
     pairs = list(user.items())
     for key, value in pairs:
         if not isinstance(key, str) or not isinstance(value, str):
@@ -131,5 +131,5 @@ def user_pairs(user: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def frame_time(time: int | None) -> int | None:
-    """Check the timestamp of a frame; ``None`` is the time of the store's clock, in milliseconds since 1970."""
+    """Validate the timestamp of a frame; ``None`` is the time of the store's clock, in milliseconds since 1970."""
     return None if time is None else whole("time", time)

@@ -1,11 +1,11 @@
-"""Weights as small numbers: tensors, networks, model files.
+"""Quantized weights: tensors, networks and model files.
 
-- :func:`quantize` makes a :class:`QuantizedTensor` of an array; :func:`dtypes` lists what it can be.
-- :class:`WeightStore` keeps weights at float32 with quantized versions of them.
-- :class:`Network` is made of :mod:`bitgrain.layers`, trains at float32 and runs in any format.
-- :func:`open_model` reads GGUF, safetensors, npy and npz; :func:`save_tensors` writes the first two.
-- :func:`quantize_file` and :func:`compare_files` work on files as the command line does.
-- :class:`SentenceEncoder` turns sentences into vectors.
+- :func:`quantize` converts an array to a :class:`QuantizedTensor`; :func:`dtypes` lists the formats.
+- :class:`WeightStore` holds weights at float32 together with quantized versions.
+- :class:`Network` is built from :mod:`bitgrain.layers`, trains at float32 and runs in any format.
+- :func:`open_model` reads GGUF, safetensors, npy and npz files; :func:`save_tensors` writes GGUF and safetensors.
+- :func:`quantize_file` and :func:`compare_files` are the functions behind the commands of the same names.
+- :class:`SentenceEncoder` computes sentence embeddings.
 """
 
 from bitgrain.weights import layers

@@ -1,4 +1,4 @@
-"""What is different between two models."""
+"""Comparison of two model files."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ __all__ = ["FileComparison", "TensorComparison", "compare_files"]
 
 @dataclass(frozen=True)
 class TensorComparison:
-    """One tensor in two models.
+    """A tensor in two models.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the tensor.
     shape : tuple of int
-        Its shape.
+        Shape of the tensor.
     first, second : str
-        How the two store it.
+        Format in each model.
     first_bytes, second_bytes : int
-        Bytes in each.
+        Size in each model in bytes.
     error : Fidelity
-        What was lost from the first to the second.
+        Error of the second model relative to the first.
     optimum_db : float or None
-        The signal-to-noise ratio that the best quantizer with as many levels reaches on normally distributed weights;
-        None if the second stores floats.
+        Signal-to-noise ratio of the optimal scalar quantizer with as many levels for normally distributed weights; None
+        if the second model stores floats.
     limit_db : float
-        The ratio that nothing at as many bits per weight can pass on such weights.
+        Upper limit of the signal-to-noise ratio at this number of bits per weight, for normally distributed weights.
     histograms : tuple of list of int
-        Values of the first and of the second in equal parts of the range of both.
+        Histograms of both tensors, with bins of equal width over `range`.
     range : tuple of float
-        That range.
+        Range of the histograms.
     """
 
     name: str
@@ -59,20 +59,20 @@ class TensorComparison:
 
 
 class FileComparison:
-    """Two models side by side. Made by :func:`compare_files`.
+    """Comparison of two models; created by :func:`compare_files`.
 
     Attributes
     ----------
     tensors : list of TensorComparison
-        Tensors that both have, in the order of the first.
+        Tensors in both models, in the order of the first.
     overall : Fidelity
-        All weights together, each counting once.
+        Error over all weights, each weighted equally.
     only_in_first, only_in_second : list of str
-        Names that only one has.
+        Names of tensors in only one of the models.
     skipped : dict of str to str
-        Names of tensors that cannot be compared, with the reason.
+        Names of tensors that could not be compared, with the reason.
     first_bytes, second_bytes : int
-        Bytes of the tensors.
+        Total size of the tensors in bytes.
     """
 
     def __init__(self, native: _native.WeightComparison, names: tuple[str, str]) -> None:
@@ -98,12 +98,12 @@ class FileComparison:
         self.second_bytes: int = found["second_bytes"]
 
     def worst(self, count: int = 10) -> list[TensorComparison]:
-        """Give the tensors that lost the most, relative to their values.
+        """Return the tensors with the largest relative error.
 
         Parameters
         ----------
         count : int, optional
-            How many.
+            Maximum number of tensors.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class FileComparison:
         return sorted(self.tensors, key=lambda row: -row.error.relative_rmse)[:count]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values: a data frame can be made of its ``tensors``.
+        """Convert to a dictionary of plain values; its ``tensors`` can be passed to a data frame.
 
         Returns
         -------
@@ -131,21 +131,22 @@ class FileComparison:
     def to_html(
         self, path: str | os.PathLike[str] | None = None, *, trade_off: bool = False, progress: bool | None = None
     ) -> str:
-        """Give one HTML page that needs nothing else.
+        """Render a self-contained HTML page.
 
         Parameters
         ----------
         path : path-like, optional
-            Writes it there, too.
+            File to write the page to.
         trade_off : bool, optional
-            Measures the sizes that the first model could have, and draws them; takes as long as a dozen conversions.
+            Whether to measure and plot the error of the first model at other sizes; takes as long as a dozen
+            conversions.
         progress : bool, optional
-            Whether to show a bar; unless told, in terminals and notebooks.
+            Whether to show a progress bar; by default only in terminals and notebooks.
 
         Returns
         -------
         str
-            The page.
+            HTML page.
         """
         first, second = self._names
         with Progress(total=100, label="measuring", show=progress if trade_off else False) as bar:
@@ -156,7 +157,7 @@ class FileComparison:
         return page
 
     def _repr_html_(self) -> str:
-        # In a notebook the page would bring its own styles into those around it.
+        # An iframe, because the styles of the page would change the notebook around it.
         from html import escape
 
         return f'<iframe srcdoc="{escape(self.to_html())}" width="100%" height="600"></iframe>'
@@ -174,14 +175,14 @@ def compare_files(
     *,
     progress: bool | None = None,
 ) -> FileComparison:
-    """Compare every tensor that two models have in common.
+    """Compare the tensors that two models have in common.
 
     Parameters
     ----------
     first, second : path-like or ModelFile
-        Models, in anything that :func:`open_model` reads.
+        Models in any format that :func:`open_model` reads.
     progress : bool, optional
-        Whether to show a bar; unless told, in terminals and notebooks.
+        Whether to show a progress bar; by default only in terminals and notebooks.
 
     Returns
     -------
@@ -190,7 +191,7 @@ def compare_files(
     Raises
     ------
     InputError
-        If they have no tensor in common.
+        If the models have no tensor in common.
     FileError, FormatError
         As :func:`open_model`.
 

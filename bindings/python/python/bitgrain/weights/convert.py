@@ -1,4 +1,4 @@
-"""Models into smaller files."""
+"""Quantization of models to files."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ __all__ = ["Conversion", "ConvertedTensor", "Plan", "quantize_file", "save_tenso
 
 @dataclass(frozen=True)
 class ConvertedTensor:
-    """What happened to one tensor.
+    """Result of the conversion of one tensor.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the tensor.
     shape : tuple of int
-        Its shape.
+        Shape of the tensor.
     source, target : str
-        How it was stored, and how it is now.
+        Format before and after.
     bytes_before, bytes_after : int
-        What it took, and takes.
+        Size in bytes before and after.
     error : Fidelity or None
-        What was lost; None if it was kept as it is.
+        Quantization error; None if the tensor was not quantized.
     remark : str or None
-        Why it is not what was asked for, if it is not.
+        Reason for a format other than the requested one.
     """
 
     name: str
@@ -57,18 +57,18 @@ class ConvertedTensor:
 
 @dataclass(frozen=True)
 class Plan:
-    """A format per tensor.
+    """Choice of a format per tensor.
 
     Attributes
     ----------
     formats : dict of str to str
-        What becomes of each tensor.
+        Format of each tensor.
     bytes : int
-        Bytes of all tensors so planned.
+        Total size of the tensors in bytes.
     relative_rmse : float
-        Relative RMS error of the planned ones.
+        Relative RMS error of the planned tensors.
     curve : list of (int, float)
-        Sizes and the errors they allow, from the smallest.
+        Sizes in bytes and the smallest error at each, from the smallest size.
     """
 
     formats: dict[str, str]
@@ -79,22 +79,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Conversion:
-    """What a conversion did.
+    """Result of a conversion.
 
     Attributes
     ----------
     tensors : list of ConvertedTensor
-        Every tensor, in the order of the input.
+        All tensors, in the order of the input.
     overall : Fidelity
-        All quantized weights together, each counting once.
+        Error over all quantized weights, each weighted equally.
     tensor_rmse : float
-        Relative RMS error of the quantized tensors, each relative to its own weights.
+        Relative RMS error averaged over the quantized tensors, each relative to its own weights.
     bytes_before, bytes_after : int
-        Bytes of the tensors.
+        Total size of the tensors in bytes.
     file_bytes : int
-        Bytes of what was written.
+        Size of the written files in bytes.
     plan : Plan or None
-        What was planned, with a budget, a largest error or a plan.
+        Plan of the conversion, if ``budget``, ``max_rmse`` or ``plan`` was given.
     """
 
     tensors: list[ConvertedTensor]
@@ -130,42 +130,42 @@ def quantize_file(
     shard_size: int | str | None = None,
     progress: bool | None = None,
 ) -> Conversion:
-    """Quantize a model into a new file.
+    """Quantize a model to a new file.
 
-    Weight matrices are quantized; integers are kept, and so are vectors unless ``keep`` names them. The file appears
-    when it is complete, or not at all; Ctrl-C leaves nothing behind. Rows that are not whole blocks of a format get
-    the nearest one that fits, and the report says so.
+    Weight matrices are quantized; integers are kept, and so are vectors unless ``keep`` names them. The file is written
+    atomically; Ctrl-C leaves no partial file. A tensor whose rows are not a multiple of the block length is stored in
+    the nearest format that fits, with a remark in the result.
 
     Parameters
     ----------
     source : path-like, ModelFile or mapping of str to array_like
-        The model, in anything that :func:`open_model` reads; or a state dict.
+        Model in any format that :func:`open_model` reads, or a state dict.
     target : path-like
-        The file to write: ``.gguf``, ``.safetensors``, or ``.safetensors.index.json`` for a model in shards.
+        File to write: ``.gguf``, ``.safetensors``, or ``.safetensors.index.json`` for a sharded model.
     to : str or DTypeInfo, optional
-        The format of every weight matrix. Needed unless ``budget``, ``max_rmse`` or ``plan`` is given.
+        Format of every weight matrix. Required unless ``budget``, ``max_rmse`` or ``plan`` is given.
     keep : mapping of str to format, or iterable of str, optional
-        Names with ``*`` and ``?``, and the format of the tensors they match; alone, or with ``"keep"``, they stay as
-        they are. The first that matches decides.
+        Name patterns with ``*`` and ``?``, and the format of the tensors they match. Tensors matched by a pattern
+        without a format, or with ``"keep"``, are copied unchanged. The first matching pattern applies.
     group, scale, calibrate : optional
-        As for :func:`quantize`, for the dtypes that have them.
+        As for :func:`quantize`; used by the dtypes that support them.
     budget : int or str, optional
-        Chooses a format per tensor so that all tensors take at most this, with the least error: bytes, or ``"60MB"``.
+        Maximum total size of the tensors in bytes, or as a string such as ``"60MB"``. Chooses the formats with the
+        least error.
     max_rmse : float, optional
-        Chooses a format per tensor so that the relative RMS error is at most this, in the fewest bytes.
+        Maximum relative RMS error. Chooses the formats with the fewest bytes.
     candidates : iterable of formats, optional
-        Formats to choose from.
+        Formats to choose from with ``budget`` or ``max_rmse``.
     plan : path-like, optional
-        Saves the choice to this file; without ``budget`` and ``max_rmse``, follows the one it holds.
+        File for the chosen formats: written if ``budget`` or ``max_rmse`` is given, otherwise read and applied.
     importance : path-like, optional
-        How much the error of each column matters: an importance matrix of llama.cpp, or a file with a vector per
-        tensor.
+        Importance of each column's error: an importance matrix of llama.cpp, or a file with one vector per tensor.
     non_finite : {"reject", "zero", "clamp"}, optional
-        What to do with NaN and infinite weights.
+        Handling of NaN and infinite weights.
     shard_size : int or str, optional
-        Bytes of a shard at most.
+        Maximum size of a shard in bytes, or as a string such as ``"5GB"``.
     progress : bool, optional
-        Whether to show a bar; unless told, in terminals and notebooks.
+        Whether to show a progress bar; by default only in terminals and notebooks.
 
     Returns
     -------
@@ -174,12 +174,12 @@ def quantize_file(
     Raises
     ------
     InputError
-        For formats and settings that do not exist or that the file cannot hold, values that are not finite, a budget or
-        an error out of reach, an output that is the input.
+        If a format or setting is unknown or not supported by the file format, a value is not finite, the budget or
+        error cannot be reached, or the output is the input.
     NotFoundError
-        For a name in ``keep`` or ``plan`` that matches no tensor.
+        If a pattern in ``keep`` or a name in ``plan`` matches no tensor.
     FileError, FormatError
-        As :func:`open_model`, and for files that cannot be written.
+        As for :func:`open_model`, and if the file cannot be written.
 
     Examples
     --------
@@ -193,19 +193,19 @@ def quantize_file(
     (16448, 2368)
     """
     if to is None and budget is None and max_rmse is None and plan is None:
-        raise InputError("say what to write: to=, budget=, max_rmse= or plan=")
+        raise InputError("no format given; pass to=, budget=, max_rmse= or plan=")
     if to is not None and (budget is not None or max_rmse is not None or plan is not None):
-        raise InputError("to= names one format for all; it does not go with budget=, max_rmse= or plan=")
+        raise InputError("to= cannot be combined with budget=, max_rmse= or plan=; pass only one of them")
     if budget is not None and max_rmse is not None:
-        raise InputError("budget= and max_rmse= are two goals: choose one")
+        raise InputError("budget= and max_rmse= cannot be combined; pass only one of them")
     candidates = list(candidates)
     if candidates and budget is None and max_rmse is None:
-        raise InputError("candidates= has no effect without budget= or max_rmse=; leave it out or give a goal")
+        raise InputError("candidates= has no effect without budget= or max_rmse=; omit it, or pass one of them")
     if shard_size is not None and not os.fspath(target).endswith(".safetensors.index.json"):
-        raise InputError("shard_size= has no effect unless the target ends in .safetensors.index.json; leave it out")
+        raise InputError("shard_size= has no effect unless the target ends in .safetensors.index.json; omit it")
     refined = to is not None or candidates or isinstance(keep, Mapping)
     if (group, scale, calibrate) != (None, None, None) and not refined:
-        raise InputError("group=, scale= and calibrate= refine to=, candidates= or formats in keep=: give one of those")
+        raise InputError("group=, scale= and calibrate= need to=, candidates= or formats in keep=; pass one of them")
 
     def named(one: str | DTypeInfo) -> str:
         return "keep" if one == "keep" else format_name(one, group, scale, calibrate, strict=False)
@@ -213,7 +213,7 @@ def quantize_file(
     if isinstance(keep, str):
         keep = [keep]
     if keep is not None and not isinstance(keep, Iterable):
-        raise DTypeError(f"keep = {keep!r}: it must be names of tensors, or a dict of names and formats")
+        raise DTypeError(f"keep = {keep!r}: it must be a list of name patterns, or a dict from patterns to formats")
     rules = keep.items() if isinstance(keep, Mapping) else [(pattern, "keep") for pattern in keep or ()]
     orders = {
         "to": "keep" if to is None else format_name(to, group, scale, calibrate),
@@ -244,17 +244,17 @@ def save_tensors(
     *,
     metadata: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """Write tensors to a GGUF or safetensors file. It appears when it is complete, or not at all.
+    """Write tensors to a GGUF or safetensors file atomically.
 
     Parameters
     ----------
     path : path-like
-        A name that ends in ``.gguf`` or ``.safetensors``.
+        Path that ends in ``.gguf`` or ``.safetensors``.
     tensors : mapping of str to array_like, QuantizedTensor or FileTensor
-        Arrays are kept in their dtype, quantized tensors with their codes. A GGUF file holds floats, signed integers
-        and blocks; what it cannot hold becomes float32, with a warning.
+        Arrays keep their dtype and quantized tensors their codes. GGUF files support floats, signed integers and
+        blocks; other dtypes are converted to float32 with a warning.
     metadata : mapping, optional
-        Texts for a safetensors file; numbers, texts, booleans and lists of them for a GGUF file.
+        Strings for a safetensors file; numbers, strings, booleans and lists of them for a GGUF file.
 
     Returns
     -------
@@ -263,9 +263,9 @@ def save_tensors(
     Raises
     ------
     InputError
-        For another ending, and integers that the file has no type for.
+        If the path has another extension, or the file format does not support an integer dtype.
     DTypeError
-        For arrays and metadata of a type that the file cannot hold.
+        If an array or a metadata value has a type that the file format does not support.
     FileError
         If the file cannot be written.
 
@@ -298,7 +298,7 @@ def save_tensors(
 
 
 def percent(bar: Progress) -> Callable[[int, int, str], None]:
-    """What a native call tells of its progress, for a bar of a hundred steps."""
+    """Return a callback that shows the progress of a native call on a bar of 100 steps."""
 
     def tell(done: int, total: int, name: str) -> None:
         bar.update(100 * done // max(total, 1), note=name)
@@ -319,7 +319,7 @@ def _conversion(done: dict[str, Any]) -> Conversion:
 _EMPTY_BYTES = np.empty(0, np.uint8)
 _EMPTY_FLOATS = np.empty(0, np.float32)
 
-# What NumPy calls its whole numbers, and floats that are written as they are.
+# NumPy's names of the integer and float dtypes that are written unchanged.
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
@@ -327,10 +327,10 @@ _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 def _in_memory(tensors: Mapping[str, Any], metadata: Mapping[str, Any], path: str) -> _native.WeightModel:
     gguf = path.lower().endswith(".gguf")
     if not isinstance(tensors, Mapping):
-        raise DTypeError(f"tensors must be a dict of names and arrays, not {type(tensors).__name__}")
+        raise DTypeError(f"tensors must be a dict from names to arrays, not {type(tensors).__name__}")
     wrong = next((name for name in tensors if not isinstance(name, str)), None)
     if wrong is not None:
-        raise DTypeError(f"a tensor is called {wrong!r}: names must be texts")
+        raise DTypeError(f"invalid tensor name {wrong!r}; names must be strings")
     given = [(name, *_parts(name, tensor)) for name, tensor in tensors.items()]
     return _native.WeightModel.of(given, dict(metadata), gguf)
 
@@ -338,7 +338,7 @@ def _in_memory(tensors: Mapping[str, Any], metadata: Mapping[str, Any], path: st
 def _parts(
     name: str, tensor: Any
 ) -> tuple[list[int], str, bool, npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-    """Shape, storage, whether it is whole numbers, codes, scales, zero points."""
+    """Return shape, format, whether it is an integer dtype, codes, scales and zero points."""
     if isinstance(tensor, FileTensor) and tensor._weights:
         tensor = tensor.quantized()
     if isinstance(tensor, QuantizedTensor):
@@ -348,7 +348,7 @@ def _parts(
     array = as_array(tensor, f"`{name}`") if codes is None else codes
     kind = array.dtype.name if codes is None else "bfloat16"
     if kind not in _WHOLE | _FLOATS:
-        raise DTypeError(f"`{name}` has dtype {kind}, which files of models do not have; convert or quantize it first")
+        raise DTypeError(f"`{name}` has dtype {kind}, which model files do not support; convert or quantize it first")
     flat = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C").reshape(-1)
     return list(array.shape), kind, kind in _WHOLE, flat.view(np.uint8), _EMPTY_FLOATS, _EMPTY_BYTES
 
@@ -360,12 +360,12 @@ for _power, _prefix in enumerate("kmgt", start=1):
 
 
 def _bytes(what: str, size: int | str) -> int:
-    """A number of bytes, as it is or with a unit: ``60MB``, ``1.5GiB``."""
+    """Parse a size in bytes: a number, or a string with a unit such as ``60MB`` or ``1.5GiB``."""
     if isinstance(size, str):
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", size)
         if found is None or found[2].lower() not in _UNITS:
-            raise InputError(f'{what} cannot be "{size}"; give bytes, or a size such as "60MB" or "1.5GiB"')
+            raise InputError(f'{what} cannot be "{size}"; use bytes, or a string such as "60MB" or "1.5GiB"')
         return as_count(round(float(found[1]) * _UNITS[found[2].lower()]), what)
     if isinstance(size, bool):
-        raise DTypeError(f"{what} must be a number of bytes, not {size!r}")
+        raise DTypeError(f"{what} must be an integer or a string, not {size!r}")
     return as_count(size, what)

@@ -1,4 +1,4 @@
-"""What a weight can be stored as."""
+"""Weight formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitgrain import _native
 from bitgrain.errors import InputError
 from bitgrain.weights.array import as_count
 
-# What NumPy and ml_dtypes call them, where that is another name.
+# Names of NumPy and ml_dtypes that differ from ours.
 _ELSEWHERE = {
     "float8_e4m3fn": "fp8_e4m3",
     "float8_e4m3": "fp8_e4m3",
@@ -23,19 +23,19 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True)
 class DTypeInfo:
-    """A format that weights can have.
+    """A weight format.
 
     Attributes
     ----------
     name : str
-        What :func:`bitgrain.quantize` takes.
+        Name that :func:`bitgrain.quantize` accepts.
     kind : str
-        ``"float"`` (the weight itself), ``"scaled"`` (code times scale), ``"affine"`` (with a zero point) or
-        ``"block"`` (blocks of llama.cpp, or of this project, that hold their own scales).
+        ``"float"`` (plain values), ``"scaled"`` (code times scale), ``"affine"`` (with a zero point) or ``"block"``
+        (blocks of llama.cpp or of this project, which contain their scales).
     bits : float
-        Bits of a weight, without scales beside the codes; blocks with everything.
+        Bits per weight, without separate scales; for blocks, including their scales.
     block : int
-        The last axis must be a multiple of this.
+        Block length, which the length of the last axis must be a multiple of.
     """
 
     name: str
@@ -48,12 +48,12 @@ class DTypeInfo:
 
 
 def dtypes() -> list[DTypeInfo]:
-    """List every format that weights can have.
+    """List all weight formats.
 
     Returns
     -------
     list of DTypeInfo
-        21 dtypes, llama.cpp's blocks and ``q4f32``.
+        21 dtypes, the blocks of llama.cpp and ``q4f32``.
 
     Examples
     --------
@@ -74,21 +74,21 @@ def format_name(
     *,
     strict: bool = True,
 ) -> str:
-    """The full name of a format, such as ``int4/32@mse``."""
+    """Return the full name of a format, such as ``int4/32@mse``."""
     if isinstance(dtype, DTypeInfo):
         name = dtype.name
     elif isinstance(dtype, str):
         name = dtype
     else:
         try:
-            # NumPy takes None for float64.
+            # np.dtype(None) is float64.
             name = np.dtype(dtype).name if dtype is not None else "None"
         except TypeError as error:
-            raise InputError(f"{dtype!r} is not a weight format; bitgrain.weights.dtypes() lists them") from error
+            raise InputError(f"unknown weight format {dtype!r}; see bitgrain.weights.dtypes()") from error
     if group is not None:
         group = as_count(group, "group")
     mixture = re.fullmatch(r"(q[2-8]_k)_(?:xs|s|m|l)", name.lower())
     if mixture is not None:
         one = mixture[1]
-        raise InputError(f"{name} is a mixture of formats of llama.cpp: take {one} for all, or quantize_file(budget=…)")
+        raise InputError(f"{name} is a mixture of llama.cpp formats; use {one}, or quantize_file(budget=…)")
     return _native.weight_format(_ELSEWHERE.get(name, name), group, scale, calibrate, strict)

@@ -1,4 +1,4 @@
-"""Sentences to vectors."""
+"""Sentence embeddings."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["SentenceEncoder"]
 
 
 class SentenceEncoder:
-    """A BERT that turns sentences into vectors of length one, such that like sentences have a large scalar product.
+    """A BERT model that computes sentence embeddings: unit vectors whose dot product measures similarity.
 
     Parameters
     ----------
     path : path-like
-        A Hugging Face folder with a BERT that was trained for sentences, such as ``all-MiniLM-L6-v2``: ``config.json``,
-        ``model.safetensors``, and ``tokenizer.json`` or ``vocab.txt``.
+        Hugging Face directory with a BERT model trained for sentence embeddings, such as ``all-MiniLM-L6-v2``:
+        ``config.json``, ``model.safetensors``, and ``tokenizer.json`` or ``vocab.txt``.
     dtype : str or DTypeInfo, optional
-        The format of every weight matrix, as for :func:`bitgrain.quantize`.
+        Format of every weight matrix, as for :func:`bitgrain.quantize`.
 
     Raises
     ------
     FileError
         If a file is missing.
     FormatError
-        If a file is broken, or of another kind of model.
+        If a file is malformed, or the model is of another kind.
     """
 
     def __init__(self, path: str | os.PathLike[str], dtype: str | DTypeInfo = "float32") -> None:
@@ -43,66 +43,66 @@ class SentenceEncoder:
 
     @property
     def dtype(self) -> str:
-        """The format of every weight matrix."""
+        """Format of every weight matrix."""
         return self._dtype
 
     @property
     def dims(self) -> int:
-        """Numbers of a vector."""
+        """Embedding dimension."""
         return self._native.about()[0]
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a text that are looked at, with those at its ends."""
+        """Maximum number of tokens per string, including the special tokens at both ends."""
         return self._native.about()[1]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the weights that it runs on."""
+        """Size in bytes of the weights in their current format."""
         return self._native.about()[2]
 
     def morph(self, dtype: str | DTypeInfo) -> None:
-        """Run every weight matrix in another format.
+        """Convert every weight matrix to another format.
 
         Parameters
         ----------
         dtype : str or DTypeInfo
-            As for :func:`bitgrain.quantize`.
+            Format, as for :func:`bitgrain.quantize`.
         """
         name = format_name(dtype)
         self._native.morph(name)
         self._dtype = name
 
     def calibrate(self, texts: Sequence[str], *, method: str = "feedback") -> None:
-        """Quantize every weight matrix anew for inputs like those of some texts.
+        """Quantize every weight matrix again, for inputs like the given strings.
 
-        The calibration applies to the current format and to later ones. A copy by pickle is not calibrated.
+        The calibration applies to the current and all later formats. Pickled copies are not calibrated.
 
         Parameters
         ----------
         texts : sequence of str
-            At least one text, like those to be encoded.
+            At least one string, similar to the strings to encode.
         method : {"feedback", "importance"}, optional
-            ``"feedback"`` rounds weights so that they compensate for each other's errors, which takes seconds and, for
-            each matrix, memory in proportion to its columns squared. ``"importance"`` weighs the errors of each column
-            by the size of its inputs.
+            ``"feedback"`` rounds weights so that they compensate for each other's errors; it takes seconds and, for
+            each matrix, memory quadratic in the number of columns. ``"importance"`` weights the errors of each column
+            by the magnitude of its inputs.
 
         Raises
         ------
         InputError
-            Without texts, or for an unknown method.
+            If ``texts`` is empty, or the method is unknown.
         """
         if method not in ("feedback", "importance"):
             raise InputError(f'method cannot be "{method}"; choose feedback or importance')
         self._native.calibrate(_listed(texts), method == "feedback")
 
     def tokens(self, text: str) -> list[int]:
-        """Give the tokens of a text, cut where it is too long.
+        """Tokenize a string, truncating it if it is too long.
 
         Parameters
         ----------
         text : str
-            A text.
+            String to tokenize.
 
         Returns
         -------
@@ -111,24 +111,24 @@ class SentenceEncoder:
         return self._native.tokens(text)
 
     def encode(self, texts: str | Sequence[str], *, progress: bool | None = None) -> Floats:
-        """Turn texts into vectors.
+        """Compute sentence embeddings.
 
         Parameters
         ----------
         texts : str or sequence of str
-            One text, or several. Texts beyond :attr:`max_tokens` are cut.
+            One string, or several. Strings longer than :attr:`max_tokens` are truncated.
         progress : bool, optional
-            Whether to show a bar; unless told, in terminals and notebooks.
+            Whether to show a progress bar; by default only in terminals and notebooks.
 
         Returns
         -------
         numpy.ndarray
-            A float32 vector of length one for one text; a row of it for each of several.
+            A float32 unit vector for a single string; one row per string for several.
 
         Raises
         ------
         DTypeError
-            For something else than texts.
+            If an input is not a string.
         """
         if isinstance(texts, str):
             return self._native.encode([texts])
@@ -145,7 +145,7 @@ class SentenceEncoder:
 
 
 def _listed(texts: Sequence[str]) -> list[str]:
-    """Check that every text is a string."""
+    """Return the strings as a list after checking their types."""
     listed = [texts] if isinstance(texts, str) else list(texts)
     for place, text in enumerate(listed):
         if not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""What quantizing cost."""
+"""Quantization error."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ __all__ = ["Fidelity"]
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How far numbers are from what they were.
+    """Difference between an array and its approximation.
 
     Attributes
     ----------
     max_error : float
-        Largest difference.
+        Maximum absolute difference.
     rmse : float
-        Root mean square of the differences.
+        Root mean square (RMS) of the differences.
     relative_rmse : float
-        That over the root mean square of the original.
+        ``rmse`` divided by the RMS of the original.
     cosine : float
-        Cosine of the angle between the two.
+        Cosine similarity.
     snr_db : float or None
-        Signal-to-noise ratio in decibels; None if nothing is different.
+        Signal-to-noise ratio in decibels; None if there is no difference.
     exact : bool
-        Whether nothing is different.
+        Whether there is no difference.
     non_finite : int
-        Numbers that are NaN or infinite in the original, and count in none of the figures.
+        Number of NaN and infinite values in the original, which are excluded from all other attributes.
     non_finite_in_second : int
-        Numbers that are NaN or infinite only in the second; counted where two files are compared.
+        Number of values that are NaN or infinite only in the second array; counted when two files are compared.
     """
 
     max_error: float

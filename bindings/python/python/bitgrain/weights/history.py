@@ -1,4 +1,4 @@
-"""What a training came to."""
+"""Training history of a network."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ __all__ = ["Epoch", "History", "Score"]
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch of training came to.
+    """Result of a training epoch.
 
     Attributes
     ----------
     number : int
-        Which one, from 1.
+        1-based number of the epoch.
     loss : float
-        The mean loss over its batches.
+        Mean loss over the batches.
     held_back_loss, held_back_accuracy : float or None
-        How the network does on the samples that were held back, if there are any.
+        Loss and accuracy on the validation data, if given.
     rate : float
-        The learning rate of its last step.
+        Learning rate of the last step.
     """
 
     number: int
@@ -32,18 +32,18 @@ class Epoch:
 
 @dataclass(frozen=True)
 class History:
-    """What a training came to.
+    """Result of a training.
 
     Attributes
     ----------
     epochs : list of Epoch
-        Every epoch.
+        All epochs.
     chosen : int
-        The epoch whose weights the network has: the best on samples held back, or the last.
+        Epoch whose weights the network has: the best on the validation data, or the last.
     stopped_early : bool
-        Whether it ended because nothing got better.
+        Whether training stopped because the loss no longer improved.
     interrupted : bool
-        Whether Ctrl-C ended it.
+        Whether Ctrl-C stopped the training.
     """
 
     epochs: list[Epoch]
@@ -54,7 +54,7 @@ class History:
 
 @dataclass(frozen=True)
 class Score:
-    """How a network does on samples: the mean loss and, for classes, the share that is right."""
+    """Mean loss and, for classification, accuracy of a network."""
 
     loss: float
     accuracy: float | None

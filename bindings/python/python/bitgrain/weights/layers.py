@@ -1,7 +1,7 @@
-"""What networks are made of.
+"""Layers of networks.
 
-How many inputs a layer has follows from what comes before it. Parameters are named after the place of their layer: the
-weights of the first are ``0.weight``. An ``activation`` of a layer is a layer of its own behind it, and is counted.
+The number of inputs of a layer follows from the layer before it. Parameters are named after the index of their layer:
+the weights of the first layer are ``0.weight``. An ``activation`` counts as a separate layer after its layer.
 
 Examples
 --------
@@ -47,12 +47,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of a network. It says what it is to do; its weights are the network's."""
+    """Base class of the layers: a description without weights, which belong to the network."""
 
     kind: ClassVar[str]
 
     def described(self) -> list[dict[str, Any]]:
-        """Give it as files of networks have it: one entry, or two with an activation."""
+        """Return the entries of this layer in a network file: one, or two with an activation."""
         entry: dict[str, Any] = {"kind": self.kind}
         entry |= {field.name: getattr(self, field.name) for field in fields(self) if field.name != "activation"}
         activation = getattr(self, "activation", None)
@@ -61,16 +61,16 @@ class Layer:
 
 @dataclass(frozen=True)
 class Dense(Layer):
-    """A matrix over the last dimension: ``y = W x + b``.
+    """Fully connected layer over the last dimension: ``y = W x + b``.
 
     Parameters
     ----------
     outputs : int
-        How many outputs there are.
+        Number of outputs.
     bias : bool, optional
-        Whether something is added to each.
+        Whether to add a bias to each output.
     activation : str, optional
-        A curve behind it, as for :class:`Activation`.
+        Activation function after the layer, as for :class:`Activation`.
     """
 
     outputs: int
@@ -94,7 +94,7 @@ class _Conv(Layer):
         kernel = self._each("kernel", self.kernel)
         if isinstance(self.padding, str):
             if self.padding != "same":
-                raise InputError(f'padding must be "same" or numbers, not "{self.padding}"; 0 is none at all')
+                raise InputError(f'padding must be "same" or integers, not "{self.padding}"')
             padding = [size // 2 for size in kernel]
         else:
             padding = self._each("padding", self.padding)
@@ -104,26 +104,27 @@ class _Conv(Layer):
     def _each(self, what: str, size: int | Sequence[int]) -> list[int]:
         sizes = list(size) if isinstance(size, Iterable) else [size] * self.dims
         if len(sizes) != self.dims:
-            raise InputError(f"{what} needs {self.dims} numbers, not {len(sizes)}")
+            raise InputError(f"{what} must have {self.dims} numbers, not {len(sizes)}")
         return sizes
 
 
 @dataclass(frozen=True)
 class Conv1d(_Conv):
-    """Windows of a signal of the shape ``(channels, length)``.
+    """Convolution over a signal of shape ``(channels, length)``.
 
     Parameters
     ----------
     channels : int
-        Channels that come out.
+        Number of output channels.
     kernel, stride : int or sequence of int, optional
-        The size of a window, and how far apart windows are.
+        Kernel size and stride.
     padding : int, sequence of int or "same", optional
-        Zeros before and behind; ``"same"`` is half the kernel, with which an odd one leaves the size as it is.
+        Zero padding on both sides; ``"same"`` is half the kernel size, which preserves the size if the kernel size is
+        odd.
     bias : bool, optional
-        Whether something is added to each channel.
+        Whether to add a bias to each channel.
     activation : str, optional
-        A curve behind it, as for :class:`Activation`.
+        Activation function after the layer, as for :class:`Activation`.
     """
 
     kind: ClassVar[str] = "conv1d"
@@ -132,7 +133,7 @@ class Conv1d(_Conv):
 
 @dataclass(frozen=True)
 class Conv2d(_Conv):
-    """Windows of an image of the shape ``(channels, height, width)``; settings as for :class:`Conv1d`."""
+    """Convolution over an image of shape ``(channels, height, width)``; parameters as for :class:`Conv1d`."""
 
     kind: ClassVar[str] = "conv2d"
     dims: ClassVar[int] = 2
@@ -140,7 +141,7 @@ class Conv2d(_Conv):
 
 @dataclass(frozen=True)
 class Conv3d(_Conv):
-    """Windows of a volume of the shape ``(channels, depth, height, width)``; settings as for :class:`Conv1d`."""
+    """Convolution over a volume of shape ``(channels, depth, height, width)``; parameters as for :class:`Conv1d`."""
 
     kind: ClassVar[str] = "conv3d"
     dims: ClassVar[int] = 3
@@ -148,14 +149,14 @@ class Conv3d(_Conv):
 
 @dataclass(frozen=True)
 class Rnn(Layer):
-    """A state over a sequence: ``h = tanh(W x + U h' + b)``.
+    """Recurrent layer: ``h = tanh(W x + U h' + b)``.
 
     Parameters
     ----------
     hidden : int
-        Numbers of the state.
+        Size of the hidden state.
     output : {"last", "sequence"}, optional
-        The state at the end, or at every place.
+        Return the last hidden state, or the state at every position.
     """
 
     hidden: int
@@ -165,7 +166,7 @@ class Rnn(Layer):
 
 @dataclass(frozen=True)
 class Lstm(Layer):
-    """A state with a memory over a sequence; settings as for :class:`Rnn`."""
+    """Long short-term memory (LSTM) layer; parameters as for :class:`Rnn`."""
 
     hidden: int
     output: str = "last"
@@ -174,14 +175,14 @@ class Lstm(Layer):
 
 @dataclass(frozen=True)
 class Embedding(Layer):
-    """Each number, which must be whole, becomes a row of a table.
+    """Lookup table of vectors, indexed by integers.
 
     Parameters
     ----------
     tokens : int
-        Rows of the table: numbers from 0 to one less.
+        Number of rows: indices range from 0 to ``tokens - 1``.
     outputs : int
-        Numbers of a row.
+        Length of a vector.
     """
 
     tokens: int
@@ -191,14 +192,14 @@ class Embedding(Layer):
 
 @dataclass(frozen=True)
 class Positions(Layer):
-    """Learned vectors for positions and types, added to those of a sequence.
+    """Learned position and type embeddings, added to the vectors of a sequence.
 
     Parameters
     ----------
     length : int
-        The longest sequence.
+        Maximum sequence length.
     types : int, optional
-        How many types of places there are; 0 for none.
+        Number of token types; 0 for no type embeddings.
     """
 
     length: int
@@ -208,20 +209,21 @@ class Positions(Layer):
 
 @dataclass(frozen=True)
 class Attention(Layer):
-    """Multi-head attention over sequences of vectors.
+    """Multi-head self-attention.
 
     Parameters
     ----------
     heads : int
-        Into how many parts the vectors are divided.
+        Number of heads.
     causal : bool, optional
-        Whether each place sees only itself and those before.
+        Whether each position attends only to itself and earlier positions.
     bias : bool, optional
-        Whether the four matrices have biases.
+        Whether the four projections have biases.
     rope : float, optional
-        Positions as angles, with this base, usually 10000; None for none.
+        Base of rotary position embeddings, usually 10000; None disables them.
     pairs : {"neighbours", "halves"}, optional
-        Which numbers of a head are turned together: as in Llama's weights, or as in Hugging Face's.
+        Dimensions that are rotated together: adjacent ones as in Llama's weights, or the two halves as in Hugging
+        Face's.
     """
 
     heads: int
@@ -232,7 +234,7 @@ class Attention(Layer):
     kind: ClassVar[str] = "attention"
 
     def described(self) -> list[dict[str, Any]]:
-        """Give it as files of networks have it."""
+        """Return the entries of this layer in a network file."""
         entry: dict[str, Any] = {"kind": self.kind, "heads": self.heads, "causal": self.causal, "bias": self.bias}
         if self.rope is not None:
             entry["rope"] = {"base": self.rope, "pairs": self.pairs}
@@ -241,7 +243,7 @@ class Attention(Layer):
 
 @dataclass(frozen=True)
 class LayerNorm(Layer):
-    """Vectors to mean 0 and variance 1, then a factor and an offset for each place."""
+    """Layer normalization: mean 0 and variance 1, then a learned scale and offset per dimension."""
 
     epsilon: float = 1e-5
     kind: ClassVar[str] = "layer_norm"
@@ -249,7 +251,7 @@ class LayerNorm(Layer):
 
 @dataclass(frozen=True)
 class RmsNorm(Layer):
-    """Vectors to mean square 1, then a factor for each place."""
+    """RMS normalization: mean square 1, then a learned scale per dimension."""
 
     epsilon: float = 1e-5
     kind: ClassVar[str] = "rms_norm"
@@ -257,7 +259,7 @@ class RmsNorm(Layer):
 
 @dataclass(frozen=True)
 class SwiGlu(Layer):
-    """A gated block: ``down(silu(gate(x)) * up(x))``, with ``hidden`` numbers between."""
+    """SwiGLU block: ``down(silu(gate(x)) * up(x))``, with ``hidden`` intermediate dimensions."""
 
     hidden: int
     kind: ClassVar[str] = "swiglu"
@@ -265,12 +267,12 @@ class SwiGlu(Layer):
 
 @dataclass(frozen=True)
 class Activation(Layer):
-    """A curve that every number goes through.
+    """Element-wise activation function.
 
     Parameters
     ----------
     curve : {"relu", "leaky_relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}
-        Which.
+        Name of the function.
     """
 
     curve: str
@@ -279,21 +281,21 @@ class Activation(Layer):
 
 @dataclass(frozen=True)
 class Softmax(Layer):
-    """Shares of one along the last dimension. Not before the loss of a classifier, which takes care of it."""
+    """Softmax over the last dimension. Omit it before a cross-entropy loss, which includes it."""
 
     kind: ClassVar[str] = "softmax"
 
 
 @dataclass(frozen=True)
 class Flatten(Layer):
-    """One dimension instead of several."""
+    """Flatten each sample to one dimension."""
 
     kind: ClassVar[str] = "flatten"
 
 
 @dataclass(frozen=True)
 class Pool(Layer):
-    """A sequence of vectors to one: their ``"mean"``, or the ``"first"``."""
+    """Reduce a sequence of vectors to one: their ``"mean"``, or the ``"first"``."""
 
     pooling: str = "mean"
     kind: ClassVar[str] = "pool"
@@ -309,14 +311,14 @@ class _Nested(Layer):
 
 @dataclass(frozen=True)
 class Residual(_Nested):
-    """Layers whose result is added to what goes in."""
+    """Layers with a residual connection: their output is added to their input."""
 
     kind: ClassVar[str] = "residual"
 
 
 @dataclass(frozen=True)
 class Sequential(_Nested):
-    """Layers one after another."""
+    """Layers applied in sequence."""
 
     kind: ClassVar[str] = "sequential"
 
@@ -325,30 +327,30 @@ _KINDS: dict[str, type[Layer]] = {layer.kind: layer for name in __all__ if (laye
 
 
 def described(layers: Iterable[Layer]) -> list[dict[str, Any]]:
-    """Layers as files of networks have them."""
+    """Return the entries of layers in a network file."""
     if not isinstance(layers, Iterable):
         raise InputError(f"layers must be a list of layers, not {layers!r}")
     out: list[dict[str, Any]] = []
     for place, layer in enumerate(layers):
         if not isinstance(layer, Layer):
-            raise InputError(f"layer {place} is {layer!r}, not one of bitgrain.layers")
+            raise InputError(f"layer {place} is {layer!r}, which is not one of bitgrain.layers")
         out += layer.described()
     return out
 
 
 def to_json(layers: Iterable[Layer]) -> str:
-    """Layers as a JSON list."""
+    """Encode layers as a JSON list."""
     try:
-        # NumPy's whole numbers are numbers, too.
+        # Convert NumPy integers, which the JSON encoder rejects.
         return json.dumps(described(layers), allow_nan=False, default=operator.index)
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"a layer has a setting that is no number: {error}") from error
+        raise InputError(f"a layer has an invalid setting: {error}") from error
 
 
 def from_json(text: str) -> list[Layer]:
-    """The layers that a JSON list describes."""
+    """Decode layers from a JSON list."""
     return [_made(entry) for entry in json.loads(text)]
 
 

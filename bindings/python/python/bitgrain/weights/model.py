@@ -1,4 +1,4 @@
-"""Model files: GGUF, safetensors, npy and npz as mappings of names to tensors that are read when they are asked for."""
+"""Model files: GGUF, safetensors, npy and npz as mappings from names to lazily read tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitgrain.weights.tensor import QuantizedTensor
 
 __all__ = ["FileTensor", "ModelFile", "open_model"]
 
-# What NumPy has under the same meaning.
+# NumPy dtypes with the same values.
 _OWN = {
     "float64": "<f8",
     "float32": "<f4",
@@ -33,20 +33,20 @@ _OWN = {
 
 
 class FileTensor:
-    """A tensor of a model file. Its values are read when they are asked for.
+    """A tensor of a model file, whose values are read on demand.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the tensor.
     shape : tuple of int
-        Its shape, outermost first.
+        Shape, outermost axis first.
     dtype : str
-        How it is stored: ``float16``, ``q4_k``, ``int4/32``, ``i64``.
+        Stored format: ``float16``, ``q4_k``, ``int4/32``, ``i64``.
     nbytes : int
-        Bytes in the file, scales included.
+        Size in the file in bytes, including scales.
     bits_per_weight : float
-        Bits that a number takes in the file.
+        Average number of bits per value in the file.
     """
 
     __slots__ = ("_native", "_weights", "bits_per_weight", "dtype", "name", "nbytes", "shape")
@@ -59,23 +59,23 @@ class FileTensor:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """Number of values."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     def numpy(self) -> npt.NDArray[Any]:
-        """Give the values in the dtype they have, if NumPy has it; everything else dequantized to float32.
+        """Read the values in their stored dtype if NumPy supports it, otherwise dequantized to float32.
 
         Returns
         -------
         numpy.ndarray
-            A new array: float64, float32, float16, whole numbers and booleans as they are, float32 for others.
+            New array: floats, integers and booleans that NumPy supports keep their dtype; other formats become float32.
 
         Raises
         ------
         DTypeError
-            For formats that can be listed but not computed with.
+            If the format can be listed but not decoded.
         FileError
-            If the file cannot be read any more.
+            If the file can no longer be read.
         """
         own = _OWN.get(self.dtype)
         if own is None:
@@ -84,7 +84,7 @@ class FileTensor:
         return codes.view(own).reshape(self.shape)
 
     def dequantize(self) -> Floats:
-        """Give the values as float32.
+        """Read the values as float32.
 
         Returns
         -------
@@ -94,41 +94,41 @@ class FileTensor:
         Raises
         ------
         DTypeError
-            For formats that can be listed but not computed with.
+            If the format can be listed but not decoded.
         FormatError
             If a scale is not finite.
         """
         return self._native.values(self.name).reshape(self.shape)
 
     def quantized(self) -> QuantizedTensor:
-        """Give the codes as they are stored, in memory.
+        """Read the stored codes into memory.
 
         Returns
         -------
         QuantizedTensor
-            Its ``error`` is None: the original is not known.
+            Quantized tensor whose ``error`` is None, because the original is unknown.
 
         Raises
         ------
         DTypeError
-            For integers, and formats that can be listed but not computed with.
+            If the tensor holds integers, or the format can be listed but not decoded.
         """
         return QuantizedTensor(self._native.quantized(self.name))
 
     def stats(self) -> dict[str, Any]:
-        """Look at every value.
+        """Compute statistics over all values.
 
         Returns
         -------
         dict
-            ``count``, ``min``, ``max``, ``mean``, ``std``, ``zeros``, ``non_finite`` and a ``histogram`` of equal parts
-            of the range.
+            ``count``, ``min``, ``max``, ``mean``, ``std``, ``zeros``, ``non_finite`` and a ``histogram`` with bins of
+            equal width.
         """
         return self._native.stats(self.name)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
-            raise ValueError("a tensor of a file cannot be seen without a copy")
+            raise ValueError("cannot convert a tensor of a file to an array without a copy")
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -137,10 +137,10 @@ class FileTensor:
 
 
 class ModelFile(Mapping[str, FileTensor]):
-    """A model file that was opened: a mapping of names to tensors, in the order of the file.
+    """An open model file: a mapping from names to tensors, in file order.
 
-    Made by :func:`open_model`. Opening takes milliseconds whatever the size; the file is mapped, and must not be
-    changed while the model is in use.
+    Created by :func:`open_model`. Opening takes milliseconds regardless of size, because the file is memory-mapped; it
+    must not be changed while the model is in use.
     """
 
     def __init__(self, native: _native.WeightModel) -> None:
@@ -149,37 +149,37 @@ class ModelFile(Mapping[str, FileTensor]):
 
     @property
     def path(self) -> str:
-        """The file that was opened: of a sharded model the index, of a folder the file in it."""
+        """Path of the opened file: the index of a sharded model, or the file found in a directory."""
         return os.fspath(self._native.path)
 
     @property
     def files(self) -> list[str]:
-        """The files that hold the tensors."""
+        """Files that contain the tensors."""
         return [os.fspath(path) for path in self._native.files]
 
     @property
     def container(self) -> str:
-        """``GGUF``, ``safetensors``, ``npy`` or ``npz``."""
+        """Container format: ``GGUF``, ``safetensors``, ``npy`` or ``npz``."""
         return self._native.container
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says about itself: keys of a GGUF file, texts of a safetensors file."""
+        """Metadata of the file: keys and values of a GGUF file, strings of a safetensors file."""
         return self._native.metadata()
 
     @property
     def architecture(self) -> str | None:
-        """What ``config.json`` beside the weights calls the architecture."""
+        """Architecture according to the ``config.json`` next to the weights."""
         return self._native.architecture
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all tensors."""
+        """Total size of the tensors in bytes."""
         return self._native.nbytes
 
     @property
     def size(self) -> int:
-        """How many numbers all tensors hold."""
+        """Total number of values in the tensors."""
         return self._native.size
 
     def __getitem__(self, name: str) -> FileTensor:
@@ -202,24 +202,24 @@ class ModelFile(Mapping[str, FileTensor]):
 
 
 def open_model(path: str | os.PathLike[str]) -> ModelFile:
-    """Open a model: GGUF, safetensors, npy or npz, the index of a sharded model, or a Hugging Face folder.
+    """Open a model: GGUF, safetensors, npy or npz, the index of a sharded model, or a Hugging Face directory.
 
     Parameters
     ----------
     path : path-like
-        A file or a folder. What it is is seen from its first bytes.
+        File or directory. The format is detected from the first bytes.
 
     Returns
     -------
     ModelFile
-        A mapping of names to tensors. A name that is not there raises :class:`NotFoundError`, which is a KeyError.
+        Mapping from names to tensors. An unknown name raises :class:`NotFoundError`, which is a KeyError.
 
     Raises
     ------
     FileError
-        If it cannot be opened; a FileNotFoundError if it is not there.
+        If the file cannot be opened; a FileNotFoundError if it does not exist.
     FormatError
-        If it is no model, or cut short.
+        If the file is not a model, or is truncated.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layers with weights, that train at float32 and run in any format."""
+"""Neural networks that train at float32 and run in any format."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ __all__ = ["Network"]
 
 
 class Network(Trainable):
-    """Layers with weights, that train at float32 and run in any format.
+    """Neural network that trains at float32 and runs in any format.
 
-    What is trained are the masters at float32; :meth:`morph` chooses the formats that a forward pass reads. Calls
-    from many threads are safe: each sees the network as it was when the call began. One at a time may change it: while
-    :meth:`fit`, :meth:`morph`, :meth:`set_weights` or :meth:`calibrate` is at work, another of them is refused.
+    Training updates the float32 masters; :meth:`morph` chooses the formats that the forward pass reads. Methods are
+    thread-safe: each call uses the state of the network at its start. :meth:`fit`, :meth:`morph`, :meth:`set_weights`
+    and :meth:`calibrate` exclude each other: a call raises an error while another one is running.
 
     Parameters
     ----------
     input_shape : int or sequence of int or None
-        The shape of a sample, without the axis that counts samples. The first dimension may be None: sequences of any
-        length.
+        Shape of a sample, without the batch axis. The first dimension may be None, for sequences of any length.
     layers : sequence of layers.Layer
-        What it is made of: see :mod:`bitgrain.layers`.
+        Layers of the network; see :mod:`bitgrain.layers`.
     seed : int, optional
-        What the random weights to begin with depend on.
+        Seed of the initial weights.
 
     Raises
     ------
     InputError
-        For layers that do not fit together, with the layer.
+        If layers do not fit together; the message names the layer.
 
     Examples
     --------
@@ -71,17 +70,17 @@ class Network(Trainable):
 
     @property
     def output_shape(self) -> tuple[int | None, ...]:
-        """The shape of what comes out for a sample."""
+        """Output shape of a sample."""
         return tuple(self._native.output)
 
     @property
     def layers(self) -> list[_layers.Layer]:
-        """The layers; activations are layers of their own."""
+        """Layers, with activations as separate layers."""
         return _layers.from_json(self._native.layers())
 
     @property
     def parameters(self) -> list[Parameter]:
-        """All weights, in the order of the layers."""
+        """Parameters, in the order of the layers."""
         rows = self._native.parameters()
         return [
             Parameter(name, (cols,) if vector else (rows, cols), dtype, nbytes)
@@ -90,16 +89,16 @@ class Network(Trainable):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the weights that a forward pass reads, each parameter in its format."""
+        """Size in bytes of the weights that a forward pass reads, in their current formats."""
         return self._native.active_bytes()
 
     def memory(self) -> dict[str, dict[str, int]]:
-        """Give the bytes of every copy of every parameter.
+        """Return the size of every copy of every parameter.
 
         Returns
         -------
         dict of str to dict of str to int
-            For each parameter the bytes of its master (``float32``), if it is in memory, and of its versions.
+            For each parameter, the size in bytes of its master (``float32``), if it is in memory, and of its versions.
         """
         out: dict[str, dict[str, int]] = {}
         for name, dtype, nbytes in self._native.memory():
@@ -107,11 +106,11 @@ class Network(Trainable):
         return out
 
     def freeze(self) -> None:
-        """Drop everything that a forward pass does not read.
+        """Free everything that a forward pass does not read.
 
-        Masters of parameters that run on codes, other versions and calibrations are freed, as if the network had been
-        saved without ``everything`` and loaded. Outputs stay the same. Masters become what the codes stand for:
-        training or morphing afterwards starts from those and decodes them into memory again.
+        Drops the masters of quantized parameters, unused versions and calibrations, as if the network had been saved
+        with ``contents="active"`` and loaded again. Outputs do not change. The dequantized codes become the masters:
+        later training or morphing decodes them into memory again.
 
         Examples
         --------
@@ -125,14 +124,14 @@ class Network(Trainable):
         self._native.freeze()
 
     def weights(self, name: str, *, master: bool = False) -> Floats:
-        """Give the weights of a parameter.
+        """Return the weights of a parameter.
 
         Parameters
         ----------
         name : str
-            As :attr:`parameters` has it.
+            Name, as in :attr:`parameters`.
         master : bool, optional
-            Those that are trained, instead of those that a forward pass sees.
+            Whether to return the float32 master instead of the weights that a forward pass uses.
 
         Returns
         -------
@@ -142,30 +141,30 @@ class Network(Trainable):
         Raises
         ------
         NotFoundError
-            If there is no such parameter.
+            If the parameter does not exist.
         """
         return self._native.weights(name, master).reshape(self._shape(name))
 
     def set_weights(self, name: str, weights: npt.ArrayLike) -> None:
-        """Put weights in place. Versions of the old ones are gone.
+        """Replace the weights of a parameter and drop its quantized versions.
 
         Parameters
         ----------
         name : str
-            As :attr:`parameters` has it.
+            Name, as in :attr:`parameters`.
         weights : array_like
-            An array of the parameter's shape.
+            New weights, in the shape of the parameter.
 
         Raises
         ------
         NotFoundError
-            If there is no such parameter.
+            If the parameter does not exist.
         InputError
-            For weights of another shape, and for NaN and infinities.
+            If the shape differs, or a weight is NaN or infinite.
         """
         floats, shape = as_floats(weights, "weights"), self._shape(name)
         if shape is not None and floats.shape != shape:
-            raise InputError(f"weights have shape {floats.shape}, `{name}` has {shape}")
+            raise InputError(f"weights have shape {floats.shape}, but `{name}` has {shape}")
         self._native.set_weights(name, floats)
 
     def _shape(self, name: str) -> Any:
@@ -178,29 +177,29 @@ class Network(Trainable):
         *,
         mask: npt.ArrayLike | None = None,
     ) -> Floats:
-        """Give what comes out for each sample.
+        """Run the network on samples.
 
         Parameters
         ----------
         X : array_like
             Samples along the first axis.
         dtype : str or DTypeInfo, optional
-            Runs all matrices in this format, once; to do so often, :meth:`morph` first. Unless told, every parameter
-            runs in the format it has.
+            Format of all matrices for this call; for repeated use call :meth:`morph` instead. By default every
+            parameter runs in its current format.
         mask : array_like of bool, optional
-            Which places of the sequences count: one flag per place of each sample.
+            Valid positions of the sequences: one flag per position of each sample.
 
         Returns
         -------
         numpy.ndarray
-            A float32 array with the samples along the first axis. Of a classifier: the numbers before the softmax.
+            Float32 array with the samples along the first axis. For a classifier, the logits.
 
         Raises
         ------
         InputError
-            For samples of another shape, none at all, and NaN and infinities.
+            If the samples have another shape, are empty, or contain NaN or infinities.
         DTypeError
-            For an array of something else than real numbers.
+            If the array does not hold real numbers.
         """
         name = None if dtype is None else format_name(dtype)
         samples = self._samples(X)
@@ -208,21 +207,22 @@ class Network(Trainable):
         return values.reshape(shape)
 
     def morph(self, dtype: str | DTypeInfo | Mapping[str, str | DTypeInfo]) -> None:
-        """Choose the formats that a forward pass reads. What is trained remains the master.
+        """Choose the formats that a forward pass reads. Training still updates the masters.
 
         Parameters
         ----------
         dtype : str, DTypeInfo or mapping
-            One format for every matrix, vectors staying at float32; or a recipe: names of parameters, in which ``*``
-            and ``?`` stand for any characters and for one, with formats. The first that matches decides, what none
-            matches runs at float32. Where rows are not whole blocks of a format, the nearest one that fits is taken.
+            One format for every matrix, with vectors at float32; or a mapping from name patterns to formats, where
+            ``*`` matches any characters and ``?`` a single one. The first matching pattern applies; parameters without
+            a match run at float32. If rows are not a multiple of the block length, the nearest format that fits is
+            used.
 
         Raises
         ------
         InputError
-            For a format that does not exist, and weights that would become infinite in it; then nothing is changed.
+            If a format is unknown, or a weight would become infinite in it; then nothing is changed.
         NotFoundError
-            If a name in a recipe matches no parameter.
+            If a pattern matches no parameter.
 
         Examples
         --------
@@ -241,17 +241,17 @@ class Network(Trainable):
             self._native.morph(format_name(dtype))
 
     def calibrate(self, X: npt.ArrayLike, *, method: str = "feedback", mask: npt.ArrayLike | None = None) -> None:
-        """Watch what goes into each matrix, so that versions to come lose less of what comes out.
+        """Observe the inputs of each matrix, so that later quantization reduces the error of the outputs.
 
         Parameters
         ----------
         X : array_like
-            Samples as they will come.
+            Representative samples.
         method : {"feedback", "importance"}, optional
-            What one weight loses others make up for, where the format has groups or blocks; or scales are searched for
-            with the size of each input in mind.
+            ``"feedback"`` rounds weights so that they compensate for each other's errors, in formats with groups or
+            blocks; ``"importance"`` weights the errors of each column by the magnitude of its inputs.
         mask : array_like of bool, optional
-            Which places of the sequences count.
+            Valid positions of the sequences.
         """
         if method not in ("feedback", "importance"):
             raise InputError(f'method cannot be "{method}"; choose feedback or importance')
@@ -261,16 +261,16 @@ class Network(Trainable):
     def compare(
         self, other: Network, inputs: npt.ArrayLike | None = None, *, mask: npt.ArrayLike | None = None
     ) -> NetworkComparison:
-        """Compare the weights that two networks of the same layers use, and what they make of inputs.
+        """Compare the weights in use and the outputs of two networks with the same layers.
 
         Parameters
         ----------
         other : Network
-            The other one.
+            Network to compare with.
         inputs : array_like, optional
-            Samples to run both on.
+            Samples to run both networks on.
         mask : array_like of bool, optional
-            Which places of their sequences count.
+            Valid positions of the sequences.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class Network(Trainable):
         Raises
         ------
         InputError
-            If they do not have the same parameters.
+            If the networks have different parameters.
         """
         if not isinstance(other, Network):
             raise DTypeError(f"other must be a Network, not {type(other).__name__}")
@@ -288,21 +288,21 @@ class Network(Trainable):
         return network_comparison(self._native.compare(other._native, samples, flags))
 
     def save(self, path: str | os.PathLike[str], *, contents: str = "all") -> None:
-        """Write a file: JSON or safetensors, as its name ends. It appears when it is complete, or not at all.
+        """Write the network to a JSON or safetensors file, depending on the extension, atomically.
 
         Parameters
         ----------
         path : path-like
-            A name that ends in ``.json`` or ``.safetensors``.
+            Path that ends in ``.json`` or ``.safetensors``.
         contents : {"all", "active"}, optional
-            Masters and all versions, so that it can be trained on; or only the weights that it runs on.
+            Write masters and all versions, so that training can continue; or only the weights in use.
 
         Raises
         ------
         InputError
-            For another ending.
+            If the path has another extension.
         FileError
-            If the file system refuses.
+            If the file cannot be written.
         """
         if contents not in ("all", "active"):
             raise InputError(f'contents cannot be "{contents}"; choose all or active')
@@ -310,12 +310,12 @@ class Network(Trainable):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Network:
-        """Read a file of either kind.
+        """Read a network file.
 
         Parameters
         ----------
         path : path-like
-            What :meth:`save` wrote.
+            File written by :meth:`save`.
 
         Returns
         -------
@@ -324,9 +324,10 @@ class Network(Trainable):
         Raises
         ------
         FileError
-            If the file system refuses.
+            If the file cannot be read.
         FormatError
-            If it is no network, or of a later version; :class:`DamagedError` if it was changed since.
+            If the file is not a network, or has a newer version; :class:`DamagedError` if it was changed after it was
+            written.
         """
         return cls._of(_native.WeightNetwork.open(os.fspath(path)))
 
@@ -337,16 +338,16 @@ class Network(Trainable):
         return network
 
     def copy(self) -> Network:
-        """Give a network of its own with the same weights and formats."""
+        """Return an independent copy with the same weights and formats."""
         return copy.deepcopy(self)
 
     def summary(self) -> str:
-        """Give a table of the parameters.
+        """Return a table of the parameters.
 
         Returns
         -------
         str
-            A line per parameter: name, shape, format and bytes.
+            One line per parameter: name, shape, format and size in bytes.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Two networks side by side."""
+"""Comparison of two networks."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["NetworkComparison", "network_comparison"]
 
 @dataclass(frozen=True)
 class NetworkComparison:
-    """Two networks side by side.
+    """Comparison of two networks.
 
     Attributes
     ----------
     parameters : dict of str to Fidelity
-        How far the weights of each parameter are apart, as they are used.
+        Difference of each parameter, as used by the forward pass.
     overall : Fidelity
-        All weights together.
+        Difference over all weights.
     outputs : Fidelity or None
-        How far what comes out is apart, if inputs were given.
+        Difference of the outputs, if inputs were given.
     mean_cosine : float or None
-        The mean, over samples, of the cosine between their outputs.
+        Mean over the samples of the cosine similarity of their outputs.
     same_choice : float or None
-        The share of samples whose largest output is in the same place.
+        Share of the samples whose largest output is at the same index.
     """
 
     parameters: dict[str, Fidelity]
@@ -36,7 +36,7 @@ class NetworkComparison:
 
 
 def network_comparison(found: dict[str, Any]) -> NetworkComparison:
-    """Give what the native half found."""
+    """Convert from the native representation."""
     outputs = found["outputs"]
     return NetworkComparison(
         parameters={row["name"]: Fidelity(**row["error"]) for row in found["parameters"]},

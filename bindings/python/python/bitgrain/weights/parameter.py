@@ -15,13 +15,13 @@ class Parameter:
     Attributes
     ----------
     name : str
-        The place of its layer, and what it is there: ``2.weight``.
+        Index of the layer and the role of the parameter: ``2.weight``.
     shape : tuple of int
         Rows and columns, or the length of a vector.
     dtype : str
-        The format it runs in.
+        Current format.
     nbytes : int
-        Bytes of the weights in it.
+        Size of the weights in this format, in bytes.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Parameter:
 
 
 def table(parameters: Sequence[Parameter], nbytes: int) -> str:
-    """Give a line per parameter, and their bytes all together."""
+    """Format a table with one line per parameter and the total size in bytes."""
     rows = [(one.name, " x ".join(map(str, one.shape)), one.dtype, str(one.nbytes)) for one in parameters]
     rows = [("parameter", "shape", "dtype", "bytes"), *rows, ("total", "", "", str(nbytes))]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]

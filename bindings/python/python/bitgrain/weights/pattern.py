@@ -1,4 +1,4 @@
-"""Names with places for any characters, as files and recipes have them."""
+"""Name patterns with wildcards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["check_patterns", "matches"]
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name fits a pattern: ``*`` is for any characters, ``?`` for one, all others are for themselves.
+    """Return whether a name matches a pattern: ``*`` matches any characters, ``?`` one, all others themselves.
 
     Examples
     --------
@@ -24,8 +24,8 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Refuse a pattern that fits none of the names: it was meant to."""
+    """Reject patterns that match none of the names, because they are probably misspelled."""
     known = list(names)
     for pattern in patterns:
         if not any(matches(name, pattern) for name in known):
-            raise NotFoundError(f"{pattern!r} matches no {what}; there are: {', '.join(known[:20])}")
+            raise NotFoundError(f"{pattern!r} matches no {what}; known names: {', '.join(known[:20])}")

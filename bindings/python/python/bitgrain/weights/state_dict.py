@@ -1,4 +1,4 @@
-"""State dicts of torch, and any other mapping of names to arrays."""
+"""Quantization of state dicts."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ def quantize_state_dict(
     calibrate: str | None = None,
     non_finite: str = "reject",
 ) -> dict[str, QuantizedTensor | npt.NDArray[Any]]:
-    """Quantize the weight matrices of a state dict; vectors and integers stay what they are, as NumPy arrays.
+    """Quantize the weight matrices of a state dict; vectors and integers become NumPy arrays unchanged.
 
     Parameters
     ----------
     state : mapping of str to array_like
-        ``module.state_dict()``, or any mapping of names to arrays.
+        ``module.state_dict()``, or any mapping from names to arrays.
     dtype : str, DTypeInfo or NumPy dtype
-        The format of every matrix, as for :func:`quantize`.
+        Format of every matrix, as for :func:`quantize`.
     keep : mapping of str to format, optional
-        Patterns with ``*`` and ``?``, and what becomes of the tensors they match: a format, or ``"keep"``. The first
-        that matches decides, for vectors too.
+        Patterns with ``*`` and ``?``, and the format of the tensors they match, or ``"keep"``. The first matching
+        pattern applies, to vectors as well.
     group, scale, calibrate, non_finite
         As for :func:`quantize`.
 
     Returns
     -------
     dict
-        A :class:`QuantizedTensor` for each tensor that was quantized, an array for each other; of torch's bfloat16,
-        which NumPy does not have, one of float32. :func:`save_tensors` takes it as it is.
+        A :class:`QuantizedTensor` for each quantized tensor, and an array for each other tensor; bfloat16, which NumPy
+        lacks, becomes float32. The result can be passed to :func:`save_tensors`.
 
     Raises
     ------
     InputError, DTypeError
-        As :func:`quantize`, with the name of the tensor.
+        As for :func:`quantize`, with the name of the tensor.
     NotFoundError
         If a pattern in ``keep`` matches no tensor.
 

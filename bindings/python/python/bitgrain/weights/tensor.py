@@ -1,4 +1,4 @@
-"""An array as codes and scales."""
+"""Quantized tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitgrain.weights.fidelity import Fidelity
 
 __all__ = ["QuantizedTensor", "quantize"]
 
-# Codes of whole bytes, as NumPy sees them. NumPy has no bfloat16 and no FP8: there it sees their bits.
+# NumPy dtypes of codes of whole bytes. NumPy lacks bfloat16 and FP8, so their codes are exposed as unsigned integers.
 _NATURAL = {
     "float64": "<f8",
     "float32": "<f4",
@@ -35,10 +35,10 @@ _NATURAL = {
 
 
 class QuantizedTensor:
-    """An array as codes and scales, every code at its true width. It never changes.
+    """An immutable quantized array: codes, packed without padding bits, and scales.
 
-    Made by :func:`quantize`, by :meth:`FileTensor.quantized` and by :meth:`WeightStore.active`. It can be pickled, and
-    ``np.asarray`` gives what :meth:`dequantize` gives.
+    Created by :func:`quantize`, :meth:`FileTensor.quantized` and :meth:`WeightStore.active`. It can be pickled, and
+    ``np.asarray`` returns the result of :meth:`dequantize`.
 
     Examples
     --------
@@ -60,45 +60,46 @@ class QuantizedTensor:
 
     @property
     def dtype(self) -> str:
-        """The format, such as ``int4/32``: what :func:`quantize` takes."""
+        """Format, such as ``int4/32``, in the notation of :func:`quantize`."""
         return self._native.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the weights."""
+        """Shape of the weights."""
         return tuple(self._native.shape)
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """Number of weights."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of codes, scales and zero points."""
+        """Size of codes, scales and zero points in bytes."""
         return self._native.nbytes
 
     @property
     def bits_per_weight(self) -> float:
-        """Bits that a weight takes, scales and zero points included."""
+        """Average number of bits per weight, including scales and zero points."""
         return 8 * self.nbytes / self.size if self.size else 0.0
 
     @property
     def codes(self) -> npt.NDArray[Any]:
-        """The codes, as a new array.
+        """Codes, as a new array.
 
-        Of a dtype with whole bytes: an array of the weights' shape, of the dtype itself where NumPy has it, else of
-        its bits (``uint16`` for bfloat16, ``uint8`` for FP8). Of a dtype below 8 bits: bytes with the codes of a row
-        packed without gaps, the first in the least significant bits, each row starting on a byte. Of a block format:
-        the bytes of the blocks, as a GGUF file has them. In both cases the last axis counts the bytes of a row.
+        For dtypes of whole bytes, an array in the shape of the weights, of the dtype itself if NumPy supports it,
+        otherwise of its bits (``uint16`` for bfloat16, ``uint8`` for FP8). For dtypes below 8 bits, bytes with the
+        codes of a row packed without gaps, starting at the least significant bits; each row starts on a byte. For block
+        formats, the bytes of the blocks as in a GGUF file. In the last two cases the last axis counts the bytes of a
+        row.
         """
         return self._shaped(self._native.codes(), of_codes=True)
 
     @property
     def scales(self) -> Floats:
-        """The scales, as a new array: one entry per row or group in the last axis, or one for all.
+        """Scales, as a new array: one entry per row or group along the last axis, or a single one.
 
-        Empty for the floats, which have none, and for blocks, which hold their own.
+        Empty for float formats, which are not scaled, and for block formats, which contain their scales.
         """
         scales = self._native.scales()
         rows = self._rows()
@@ -108,36 +109,36 @@ class QuantizedTensor:
 
     @property
     def zeros(self) -> npt.NDArray[Any]:
-        """The zero points of the unsigned dtypes, one beside each scale, packed as codes are; else empty."""
+        """Zero points of the unsigned dtypes, one per scale, packed like codes; otherwise empty."""
         return self._shaped(self._native.zeros(), of_codes=False)
 
     @property
     def error(self) -> Fidelity | None:
-        """What quantizing cost; None if the original was never seen, as with tensors of a file."""
+        """Quantization error; None if the original is unknown, as for a tensor read from a file."""
         return self._error
 
     def dequantize(self) -> Floats:
-        """Give the weights that the codes stand for.
+        """Decode the weights.
 
         Returns
         -------
         numpy.ndarray
-            A new float32 array of the weights' shape.
+            New float32 array in the shape of the weights.
 
         Raises
         ------
         FormatError
-            If the codes came from elsewhere and a scale is not finite.
+            If the codes come from a file and a scale is not finite.
         """
         return self._native.dequantize().reshape(self.shape)
 
     def compare(self, original: npt.ArrayLike) -> Fidelity:
-        """Measure what was lost of an array.
+        """Measure the difference to an array.
 
         Parameters
         ----------
         original : array_like
-            Numbers of the same shape.
+            Array of the same shape.
 
         Returns
         -------
@@ -150,7 +151,7 @@ class QuantizedTensor:
         """
         floats = as_floats(original, "original")
         if floats.shape != self.shape:
-            raise InputError(f"original has shape {floats.shape}, the tensor has {self.shape}")
+            raise InputError(f"original has shape {floats.shape}, but the tensor has {self.shape}")
         return Fidelity(**self._native.fidelity(floats))
 
     def _rows(self) -> int:
@@ -168,7 +169,7 @@ class QuantizedTensor:
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
-            raise ValueError("codes cannot be seen as numbers without a copy")
+            raise ValueError("cannot convert a quantized tensor to an array without a copy")
         return self.dequantize().astype(dtype if dtype is not None else np.float32, copy=False)
 
     def __len__(self) -> int:
@@ -221,27 +222,27 @@ def quantize(
 ) -> QuantizedTensor:
     """Quantize an array.
 
-    Rows lie along the last axis: that is where groups and blocks are. Numbers are taken as float32; what is float32
-    in C order already is not copied.
+    Groups and blocks are formed along the last axis. Values are converted to float32; a float32 array in C order is not
+    copied.
 
     Parameters
     ----------
     array : array_like
         Real numbers of any shape, or a torch tensor.
     dtype : str, DTypeInfo or NumPy dtype
-        One of :func:`dtypes`, such as ``"int8"``, ``"q4_k"`` or ``np.float16``; a scaling can follow it, as in
+        One of :func:`dtypes`, such as ``"int8"``, ``"q4_k"`` or ``np.float16``, optionally with a scaling, as in
         ``"int4/32"`` or ``"int8/tensor"``.
     group : int, optional
-        Weights that share a scale: a multiple of 8. The last group of a row may be shorter.
+        Number of weights that share a scale: a multiple of 8. The last group of a row may be shorter.
     scale : {"none", "tensor", "channel", "group"}, optional
-        Which weights share a scale. Unless told, all of a row down to 8 bits, and 64 of it below.
+        Weights that share a scale. Default: a row for dtypes of 8 bits or more, 64 weights of a row below 8 bits.
     calibrate : {"absmax", "mse", "hqq", "percentile", "percentile=P"}, optional
-        How scales are found: from the largest magnitude (unless told), by least squared error, by half-quadratic
-        refinement, or from the magnitude that P percent of the weights do not exceed.
+        Choice of the scales: from the largest magnitude (the default), by least squared error, by half-quadratic
+        quantization, or from the magnitude that P percent of the weights do not exceed.
     importance : array_like, optional
-        A number per column that says how much its errors matter, where scales are searched for.
+        Importance of the errors in each column, for formats whose scales are searched.
     non_finite : {"reject", "zero", "clamp"}, optional
-        What to do with NaN and infinities, which only the floats can hold.
+        Handling of NaN and infinities, which only float formats can represent.
 
     Returns
     -------
@@ -250,10 +251,10 @@ def quantize(
     Raises
     ------
     InputError
-        For a dtype that does not exist, settings that it does not have, NaN and infinities with their index, rows that
-        are not whole blocks, and weights that would become infinite.
+        If the dtype is unknown or does not support a setting, a value is not finite (the message has its index), rows
+        are not a multiple of the block length, or a weight would become infinite.
     DTypeError
-        For an array of something else than real numbers.
+        If the array does not hold real numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Training of a network, and how well it does."""
+"""Training and evaluation of a network."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Trainable"]
 
 
 class Trainable:
-    """What takes samples and learns from them."""
+    """Base class of :class:`Network`: training and evaluation."""
 
     _native: _native.WeightNetwork
 
     @property
     def input_shape(self) -> tuple[int | None, ...]:
-        """The shape of a sample."""
+        """Shape of a sample."""
         return tuple(self._native.input)
 
     def fit(
@@ -49,45 +49,45 @@ class Trainable:
         callback: Callable[[Epoch], bool | None] | None = None,
         progress: bool | None = None,
     ) -> History:
-        """Train the masters. Quantized versions are made again when they are needed.
+        """Train the network. Quantized versions are updated when they are next used.
 
-        Ctrl-C ends the training after the batch at hand, with the weights so far, or those of the best epoch on samples
-        held back, and a :class:`TrainingInterrupted` warning. The same seed gives the same network, whatever the number
-        of threads.
+        Ctrl-C stops the training after the current batch with a :class:`TrainingInterrupted` warning; the network has
+        the current weights, or those of the best epoch on the validation data. The same seed gives the same network,
+        regardless of the number of threads.
 
         Parameters
         ----------
         X : array_like
             Samples along the first axis.
         y : array_like
-            Classes, numbered from 0, or the numbers that are to come out.
+            Class indices from 0, or the numbers to predict.
         epochs, batch_size : int, optional
-            How often every sample is seen, and how many go into one step.
+            Number of passes over the samples, and number of samples per step.
         learning_rate : float, optional
-            The size of a step.
+            Learning rate.
         loss : {"cross_entropy", "mean_square"}, optional
-            What is made small. Unless told, the first for whole numbers in ``y``, the second for others.
+            Loss function. Default: ``"cross_entropy"`` if ``y`` holds integers, otherwise ``"mean_square"``.
         optimizer : {"adamw", "sgd"}, optional
-            How gradients become steps; with ``momentum`` for the second, ``weight_decay`` for the first.
+            Optimizer; ``"sgd"`` uses ``momentum``, ``"adamw"`` uses ``weight_decay``.
         momentum, weight_decay : float, optional
-            As said.
+            Parameters of the optimizer.
         schedule : {"constant", "cosine"}, optional
-            How the learning rate changes.
+            Learning rate schedule.
         validation_data : tuple of array_like, optional
-            Samples and targets held back. The network has the weights of its best epoch on them at the end.
+            Validation samples and targets. The network ends with the weights of its best epoch on them.
         patience : int, optional
-            Epochs without a smaller loss after which it ends.
+            Number of epochs without a smaller loss after which training stops.
         clip : float, optional
-            The length that gradients of all parameters together have at most.
+            Maximum norm of the gradients of all parameters together.
         seed : int, optional
-            What the order of the samples depends on.
+            Seed of the sample order.
         mask : array_like of bool, optional
-            Which places of the sequences in ``X`` count.
+            Valid positions of the sequences in ``X``.
         callback : callable, optional
-            Called with each :class:`Epoch`; ends the training by returning True. What it raises ends the training, too,
-            and the network stays as it was.
+            Function called with each :class:`Epoch`; returning True stops the training. An exception stops the training
+            and leaves the network unchanged.
         progress : bool, optional
-            Whether to show a bar; unless told, in terminals and notebooks.
+            Whether to show a progress bar; by default only in terminals and notebooks.
 
         Returns
         -------
@@ -96,8 +96,7 @@ class Trainable:
         Raises
         ------
         InputError
-            For shapes, targets and settings that do not fit, and if the loss is no longer finite; then the network
-            stays as it was.
+            If shapes, targets or settings do not fit, or the loss is no longer finite; then the network is unchanged.
         """
         samples = self._samples(X)
         loss = _loss(loss, y)
@@ -133,7 +132,7 @@ class Trainable:
         history = History(**done)
         if history.interrupted:
             warnings.warn(
-                f"interrupted after {len(history.epochs)} of {epochs} epochs; the network keeps what it learned",
+                f"interrupted after {len(history.epochs)} of {epochs} epochs; the network has its latest weights",
                 TrainingInterrupted,
                 stacklevel=2,
             )
@@ -142,7 +141,7 @@ class Trainable:
     def evaluate(
         self, X: npt.ArrayLike, y: npt.ArrayLike, *, loss: str | None = None, mask: npt.ArrayLike | None = None
     ) -> Score:
-        """Measure how the network does, each parameter in its format.
+        """Compute loss and accuracy, with each parameter in its current format.
 
         Parameters
         ----------
@@ -151,7 +150,7 @@ class Trainable:
         loss : {"cross_entropy", "mean_square"}, optional
             As for :meth:`fit`.
         mask : array_like of bool, optional
-            Which places of the sequences count.
+            Valid positions of the sequences.
 
         Returns
         -------
@@ -167,33 +166,33 @@ class Trainable:
         if samples.ndim != len(wanted) + 1:
             shape = ", ".join("any" if dim is None else str(dim) for dim in wanted)
             raise InputError(
-                f"X has shape {samples.shape}; samples of ({shape}) along the first axis are needed, that is "
-                f"{len(wanted) + 1} axes: reshape it"
+                f"X has shape {samples.shape}; expected samples of shape ({shape}) along the first axis, that is "
+                f"{len(wanted) + 1} axes; reshape it"
             )
         return samples
 
     def _targets(self, y: npt.ArrayLike, count: int, loss: str) -> npt.NDArray[Any]:
-        """Give targets one after the other, if they are as many and of the shape that comes out."""
+        """Return the targets as a flat array after checking their number and shape."""
         array, out = as_array(y, "y"), tuple(self._native.output)
         if loss == "cross_entropy":
             if array.dtype.kind not in "iub":
                 raise DTypeError(
-                    "y holds no whole numbers, which cross_entropy needs; convert classes with .astype(int)"
+                    "y does not hold integers, which cross_entropy requires; convert class labels with .astype(int)"
                 )
-            # A class for each vector that comes out.
+            # One class index per output vector.
             wanted, what = out[:-1], "classes"
             if out[-1] == 1:
                 raise InputError(
-                    "the network has one output, and whole numbers in y are classes: for regression give "
-                    "y.astype(float) or loss='mean_square', for classes an output for each"
+                    "the network has one output, but integers in y are class labels; for regression pass "
+                    "y.astype(float) or loss='mean_square', for classification add an output per class"
                 )
         else:
             wanted, what = out, "numbers"
-        # One number for each sample may lie in one axis or in two.
+        # A single output per sample may omit its axis.
         fits = [(count, *wanted), (count, *wanted, 1), (count, *(dim for dim in wanted if dim != 1))]
         if not any(_fits(array.shape, shape) for shape in fits):
             shape = ", ".join("any" if dim is None else str(dim) for dim in (count, *wanted))
-            raise InputError(f"y has shape {array.shape}; {what} of shape ({shape}) are needed for {count} samples")
+            raise InputError(f"y has shape {array.shape}; {what} of shape ({shape}) are required for {count} samples")
         flat = array.reshape(-1)
         return as_floats(flat, "y") if loss != "cross_entropy" else np.ascontiguousarray(flat, dtype=np.int64)
 
@@ -203,7 +202,7 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
 
 
 def _loss(loss: str | None, y: npt.ArrayLike) -> str:
-    """Give the loss that suits the targets, unless one is given."""
+    """Return the given loss, or the default loss for the targets."""
     if loss is not None:
         return _word("loss", loss)
     return "cross_entropy" if as_array(y, "y").dtype.kind in "iub" else "mean_square"
@@ -211,5 +210,5 @@ def _loss(loss: str | None, y: npt.ArrayLike) -> str:
 
 def _word(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise DTypeError(f"{name} = {value!r}: it must be a text")
+        raise DTypeError(f"{name} = {value!r}: it must be a string")
     return value

@@ -1,4 +1,4 @@
-"""Weights at float32, and quantized versions of them."""
+"""Float32 weights and their quantized versions."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["WeightStore"]
 
 
 class WeightStore:
-    """Weights at float32 (the master), and as many quantized versions of them as were asked for.
+    """Float32 weights (the master) and quantized versions of them.
 
-    Versions are made from the master when they are first needed, and are gone as soon as it changes. Many threads may
-    use one store.
+    Versions are created from the master on first use and dropped when it changes. A store can be shared between
+    threads.
 
     Parameters
     ----------
     weights : array_like
-        Finite numbers of any shape; rows lie along the last axis.
+        Finite numbers of any shape; groups and blocks are formed along the last axis.
 
     Raises
     ------
     InputError
-        For an empty array, and for NaN and infinities with their index.
+        If the array is empty, or a value is NaN or infinite; the message has its index.
     DTypeError
-        For an array of something else than real numbers.
+        If the array does not hold real numbers.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class WeightStore:
     >>> store.apply_gradients(np.array([[1.0, 0.0, 0.0, 0.0]]), rate=0.5)
     >>> store.master
     array([[ 0.77, -0.5 ,  0.  ,  0.25]], dtype=float32)
-    >>> store.active("int8") is None  # made from weights that are no more
+    >>> store.active("int8") is None  # dropped, because the weights changed
     True
     """
 
@@ -53,12 +53,12 @@ class WeightStore:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the weights."""
+        """Shape of the weights."""
         return tuple(self._native.shape)
 
     @property
     def master(self) -> Floats:
-        """A copy of the weights that training changes and versions are made from; assign to put others in place."""
+        """Copy of the master weights; assign to replace them."""
         return self._native.master().reshape(self.shape)
 
     @master.setter
@@ -67,7 +67,7 @@ class WeightStore:
 
     @property
     def importance(self) -> Floats | None:
-        """How much the errors of each column matter, if that was said. Versions made before are gone."""
+        """Importance of the errors in each column, or None. Assigning drops all versions."""
         return self._native.importance()
 
     @importance.setter
@@ -75,10 +75,10 @@ class WeightStore:
         self._native.set_importance(None if importance is None else as_floats(importance, "importance").ravel())
 
     def morph(self, dtype: str | DTypeInfo) -> None:
-        """Make a version, unless there is one.
+        """Create the version in a format, unless it exists.
 
-        Of threads that ask at once, one makes it and the others wait. Where rows are not whole blocks of the format,
-        the nearest one that fits is taken.
+        If several threads request the same version, one creates it and the others wait. If rows are not a multiple of
+        the block length, the nearest format that fits is used.
 
         Parameters
         ----------
@@ -88,28 +88,28 @@ class WeightStore:
         Raises
         ------
         InputError
-            For a format that does not exist, and weights that would become infinite in it.
+            If the format is unknown, or a weight would become infinite in it.
         """
         self._native.morph(format_name(dtype))
 
     def active(self, dtype: str | DTypeInfo) -> QuantizedTensor | None:
-        """Give the version of that format if it exists. Never makes one, never gives a stale one.
+        """Return the version in a format if it exists. Does not create versions and never returns a stale one.
 
         Parameters
         ----------
         dtype : str or DTypeInfo
-            As it was asked for.
+            Format, as passed to :meth:`morph`.
 
         Returns
         -------
         QuantizedTensor or None
-            None if the master is what is used: there is no such version, or ``dtype`` is float32.
+            None if the version does not exist, or ``dtype`` is float32, so that the master is used.
         """
         native = self._native.active(format_name(dtype))
         return None if native is None else QuantizedTensor(native)
 
     def values(self, dtype: str | DTypeInfo) -> Floats:
-        """Give the weights that a version stands for, made if need be.
+        """Return the dequantized weights of a version, creating it if necessary.
 
         Parameters
         ----------
@@ -124,80 +124,80 @@ class WeightStore:
         return self._native.values(format_name(dtype)).reshape(self.shape)
 
     def unpack(self, dtype: str | DTypeInfo) -> None:
-        """Make the master what a version stands for. Without such a version nothing happens.
+        """Replace the master by the dequantized weights of a version. Does nothing if the version does not exist.
 
         Parameters
         ----------
         dtype : str or DTypeInfo
-            As it was asked for.
+            Format, as passed to :meth:`morph`.
         """
         self._native.unpack(format_name(dtype))
 
     def apply_gradients(self, gradients: npt.ArrayLike, rate: float) -> None:
-        """Take a step: ``master -= rate * gradients``. All versions are gone.
+        """Take a gradient step: ``master -= rate * gradients``. Drops all versions.
 
         Parameters
         ----------
         gradients : array_like
-            As many numbers as there are weights.
+            Gradients, in the shape of the weights.
         rate : float
-            The learning rate.
+            Learning rate.
 
         Raises
         ------
         InputError
-            For gradients of another shape, or if a weight would become NaN or infinite; then nothing is changed.
+            If the shape differs, or a weight would become NaN or infinite; then nothing is changed.
         """
         self._native.apply_gradients(self._like(gradients, "gradients"), as_number(rate, "rate"))
 
     def multiply(self, x: npt.ArrayLike, dtype: str | DTypeInfo = "float32") -> Floats:
-        """Multiply rows with the weights, on the codes of a version: ``x @ weights.T``.
+        """Multiply rows by the weights, using the codes of a version: ``x @ weights.T``.
 
         Parameters
         ----------
         x : array_like
-            Rows as long as those of the weights.
+            Rows of the same length as the rows of the weights.
         dtype : str or DTypeInfo, optional
-            The format to multiply in, made if need be.
+            Format of the version to use, created if necessary.
 
         Returns
         -------
         numpy.ndarray
-            For each row of ``x`` a number per row of the weights.
+            For each row of ``x``, one number per row of the weights.
         """
         rows = as_floats(x, "x")
         product = self._native.multiply(rows, format_name(dtype))
         return product.reshape((*rows.shape[:-1], int(np.prod(self.shape[:-1], dtype=np.int64))))
 
     def clear(self, dtype: str | DTypeInfo) -> None:
-        """Forget a version, so that it is made again when it is needed.
+        """Drop a version; it is created again on the next use.
 
         Parameters
         ----------
         dtype : str or DTypeInfo
-            As it was asked for.
+            Format, as passed to :meth:`morph`.
         """
         self._native.clear(format_name(dtype))
 
     @property
     def versions(self) -> list[str]:
-        """The formats of the versions that exist, in the order they were asked for."""
+        """Formats of the existing versions, in order of creation."""
         return [name for name, _ in self._native.memory() if name != "float32"]
 
     def memory(self) -> dict[str, int]:
-        """Give the bytes of each copy.
+        """Return the size of each copy.
 
         Returns
         -------
         dict of str to int
-            ``float32`` is the master; versions follow.
+            Sizes in bytes: ``float32`` is the master; versions follow.
         """
         return dict(self._native.memory())
 
     def _like(self, values: npt.ArrayLike, what: str) -> Floats:
         floats = as_floats(values, what)
         if floats.shape != self.shape:
-            raise InputError(f"{what} have shape {floats.shape}, the weights have {self.shape}")
+            raise InputError(f"{what} have shape {floats.shape}, but the weights have {self.shape}")
         return floats
 
     def __getstate__(self) -> dict[str, Any]:
