@@ -1,6 +1,7 @@
-//! The tree of exceptions, and how errors of the crates become its members.
+//! Conversion of errors of the crates to Python exceptions.
 //!
-//! The classes are Python's (`python/bitgrain/errors.py`): only there can one derive from two others.
+//! The exception classes are defined in Python (`python/bitgrain/errors.py`), because PyO3 cannot derive from two
+//! bases.
 
 use std::fmt::Display;
 use std::io;
@@ -18,25 +19,25 @@ import_exception!(bitgrain.errors, FormatError);
 import_exception!(bitgrain.errors, DamagedError);
 import_exception!(bitgrain.errors, InternalError);
 
-/// An exception to be. Each domain turns its errors into it, so that `?` does the rest.
+/// A Python exception to raise. Each domain implements `From` for its errors, so that `?` converts them.
 #[derive(Debug)]
 pub(crate) struct Raised(PyErr);
 
-/// What functions for Python return.
+/// Result type of functions exposed to Python.
 pub(crate) type Result<T> = std::result::Result<T, Raised>;
 
 impl Raised {
-    /// An exception of this class that says what `error` says.
+    /// Creates an exception of class `E` with the message of `error`.
     pub(crate) fn new<E: PyTypeInfo>(error: impl Display) -> Self {
         Self(PyErr::new::<E, _>(error.to_string()))
     }
 
-    /// A value that cannot be used.
+    /// Creates an `InputError`.
     pub(crate) fn input(error: impl Display) -> Self {
         Self::new::<InputError>(error)
     }
 
-    /// What the system said about a file, with its number and the file's name as `OSError` has them.
+    /// Creates a `FileError` with `errno`, message and file name, as `OSError` has them.
     pub(crate) fn file(path: impl AsRef<Path>, error: &io::Error) -> Self {
         let path = path.as_ref();
         match error.raw_os_error() {
@@ -45,7 +46,7 @@ impl Raised {
         }
     }
 
-    /// A type that cannot be used.
+    /// Creates a `DTypeError`.
     pub(crate) fn dtype(error: impl Display) -> Self {
         Self::new::<DTypeError>(error)
     }
@@ -63,7 +64,7 @@ impl From<Raised> for PyErr {
     }
 }
 
-/// An `OSError` with the number that the system gave, so that `errno` keeps its sense.
+/// Creates a `FileError` that preserves the error number as `errno`.
 impl From<io::Error> for Raised {
     fn from(error: io::Error) -> Self {
         match error.raw_os_error() {
@@ -73,7 +74,7 @@ impl From<io::Error> for Raised {
     }
 }
 
-/// What the system says, without the number: that is told apart.
+/// Returns the message of the system without the error number, which `OSError` adds itself.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

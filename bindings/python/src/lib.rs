@@ -1,16 +1,16 @@
-//! The Python package's native half: arrays in, arrays out, every number from `bitgrain`.
+//! Native extension of the Python package: converts arguments and results; all computation is in `bitgrain`.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `boosting` | datasets, training, models of trees |
+//! | `boosting` | datasets, training, models |
 //! | `weights` | quantized tensors, weight stores, networks, model files |
-//! | `store` | tensors at rest |
-//! | `error` | the tree of exceptions |
-//! | `panic` | panics as exceptions |
-//! | `process` | work in processes that were forked |
+//! | `store` | tensor store |
+//! | `error` | conversion of errors to exceptions |
+//! | `panic` | conversion of panics to exceptions |
+//! | `process` | thread pools of forked processes |
 //! | `command` | `python -m bitgrain` |
 //!
-//! What users see is Python: `python/bitgrain/`. The types here are described in `_native.pyi` beside it.
+//! The public API is in `python/bitgrain/`; `_native.pyi` there has the signatures of the types in this crate.
 
 mod boosting;
 mod command;
@@ -22,7 +22,7 @@ mod weights;
 
 use pyo3::prelude::*;
 
-/// The native half of bitgrain.
+/// The native extension of bitgrain.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -33,6 +33,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     boosting::register(module)?;
     weights::register(module)?;
     store::register(module)?;
-    // What is offered is said in `python/bitgrain/`; a list of names here would only be one more to keep.
+    // PyO3 adds an `__all__`, but the public names are defined in `python/bitgrain/`.
     module.delattr("__all__")
 }

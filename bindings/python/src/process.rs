@@ -1,38 +1,39 @@
-//! Work in processes that were forked.
+//! Thread pools of forked processes.
 //!
-//! A fork has no threads but the one that forked: the pool that its parent made would never do a thing. There, a pool of its
-//! own does the work, one piece at a time, so that no worker that waits takes up another piece that waits for it.
+//! After a fork only the forking thread exists in the child, so the global pool of the parent would never run anything.
+//! A forked process therefore uses its own pool, one task at a time: a worker that waits could otherwise steal a task
+//! that waits for the worker's own task.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The process that loaded this module.
+/// Id of the process that loaded this module.
 static FIRST: OnceLock<u32> = OnceLock::new();
-/// The pool of a forked process, and which one that is.
+/// Pool of a forked process, with the id of the process.
 static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
 
-/// Notes that this is the process that loaded the module.
+/// Records the current process as the one that loaded the module.
 pub(crate) fn remember() {
     FIRST.get_or_init(std::process::id);
 }
 
-/// Does `work`, which may ask for other threads, while Python runs on.
+/// Runs `work`, which may use the thread pool, without the GIL.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     py.detach(|| run(work))
 }
 
-/// Does `work`, which may ask for other threads.
+/// Runs `work`, which may use the thread pool.
 pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let here = std::process::id();
-    // A callback is on a pool already, and would wait for itself.
+    // A callback already runs on the pool and would deadlock on `POOL`.
     if FIRST.get().is_none_or(|first| *first == here) || rayon::current_thread_index().is_some() {
         return work();
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     if pool.as_ref().is_none_or(|(process, _)| *process != here) {
-        // To drop a pool is to wait for its threads, and those of another process never end.
+        // Dropping a pool joins its threads, which do not exist in this process; leak it instead.
         std::mem::forget(pool.take());
         *pool = ThreadPoolBuilder::new().build().ok().map(|pool| (here, pool));
     }

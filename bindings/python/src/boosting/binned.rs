@@ -1,4 +1,4 @@
-//! Binned features with their targets.
+//! Binned features and their targets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,14 +16,14 @@ use super::settings::Settings;
 use super::source::Source;
 use crate::error::{Raised, Result};
 
-/// Binned features with their targets.
+/// Binned features and their targets.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct BinnedData {
-    /// Taken out by a training that nobody follows.
+    /// `None` after a training that consumed the data.
     data: Mutex<Option<Arc<Dataset>>>,
     schema: Arc<Schema>,
     n_rows: usize,
-    /// The model that scores begin with.
+    /// Model whose predictions are the initial scores.
     base: Option<Arc<Model>>,
 }
 
@@ -78,7 +78,7 @@ impl BinnedData {
         Ok(Self { data: Mutex::new(Some(Arc::new(data))), schema, n_rows, base })
     }
 
-    /// Rows and features.
+    /// Returns the numbers of rows and features.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.n_rows, self.schema.n_features())
@@ -98,37 +98,37 @@ impl BinnedData {
         (0..self.schema.n_features()).map(of).collect()
     }
 
-    /// The name of the objective that a name means for these targets, or that suits them; and its outputs.
+    /// Resolves an objective name for these targets, or infers one, and returns its number of outputs.
     #[pyo3(signature = (name=None))]
     fn objective(&self, name: Option<&str>) -> Result<(String, usize)> {
         let objective = self.shared()?.objective(name)?;
         Ok((objective.name(), objective.n_outputs()))
     }
 
-    /// Bytes that the bins of a row take.
+    /// Returns the size of a row's bins in bytes.
     #[getter]
     fn bytes_per_row(&self) -> Result<usize> {
         Ok(self.shared()?.bytes_per_row())
     }
 
-    /// Bins of all features.
+    /// Returns the total number of bins.
     #[getter]
     fn n_bins(&self) -> Result<u32> {
         Ok(self.shared()?.cuts().map().total_bins())
     }
 
-    /// The target of each row, rounded to the nearest float32.
+    /// Returns the targets, rounded to the nearest f32.
     #[getter]
     fn targets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
         Ok(self.shared()?.targets().to_pyarray(py))
     }
 
-    /// The largest value of each bin of a feature but the last.
+    /// Returns the upper bounds of a feature's bins, except for the last bin.
     fn cuts<'py>(&self, py: Python<'py>, feature: usize) -> Result<Bound<'py, PyArray1<f64>>> {
         let n_features = self.schema.n_features();
         if feature >= n_features {
             return Err(Raised::input(format!(
-                "there is no feature {feature} among {n_features}, which are counted from 0"
+                "feature {feature} is out of range: the data has {n_features} features (0-based)"
             )));
         }
         Ok(self.shared()?.cuts().all_cuts(feature).into_pyarray(py))
@@ -136,16 +136,16 @@ impl BinnedData {
 }
 
 impl BinnedData {
-    /// The data, to look at or to copy.
+    /// Returns the data.
     pub(super) fn shared(&self) -> Result<Arc<Dataset>> {
         let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        data.ok_or_else(|| Raised::input("the data was given to a training that used it up"))
+        data.ok_or_else(|| Raised::input("the data was consumed by a training"))
     }
 
-    /// The data, and nothing is left.
+    /// Takes the data out.
     pub(super) fn take(&self) -> Result<Arc<Dataset>> {
         let data = self.data.lock().unwrap_or_else(PoisonError::into_inner).take();
-        data.ok_or_else(|| Raised::input("the data was given to a training that used it up"))
+        data.ok_or_else(|| Raised::input("the data was consumed by a training"))
     }
 
     pub(super) fn base(&self) -> Option<&Arc<Model>> {
@@ -153,7 +153,7 @@ impl BinnedData {
     }
 }
 
-/// The features as Python describes them.
+/// Returns the schema of the features.
 fn schema(names: Option<Vec<String>>, categories: Option<Categories>, n_features: usize) -> Result<Schema> {
     let mut schema = names.map_or_else(|| Ok(Schema::unnamed(n_features)), Schema::new)?;
     for (feature, labels) in categories.into_iter().flatten().enumerate() {
@@ -164,7 +164,7 @@ fn schema(names: Option<Vec<String>>, categories: Option<Categories>, n_features
     Ok(schema)
 }
 
-/// Targets as Python has them.
+/// Targets in either precision.
 #[derive(FromPyObject)]
 enum TargetArray<'py> {
     F32(PyReadonlyArray1<'py, f32>),
@@ -180,7 +180,7 @@ impl TargetArray<'_> {
     }
 }
 
-/// How much the rows of each class count.
+/// Weight of each class.
 #[derive(FromPyObject)]
 enum OfClasses {
     Each(Vec<f32>),
@@ -188,7 +188,7 @@ enum OfClasses {
 }
 
 impl OfClasses {
-    /// The weight of each row: its own, times that of its class.
+    /// Returns the weight of each row, multiplied by the weight of its class.
     fn weigh(self, targets: &[f32], own: Option<Vec<f32>>) -> Result<Option<Vec<f32>>> {
         let of_classes = match self {
             Self::Each(weights) => ClassWeights::PerClass(weights),

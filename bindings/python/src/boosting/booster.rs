@@ -1,4 +1,4 @@
-//! Models: prediction, files, and what is known of them.
+//! Models: prediction, files and metadata.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use super::pool::{self, Jobs};
 use super::source::Source;
 use crate::error::{Raised, Result};
 
-/// Rows up to which nobody else need run meanwhile: handing them over would take longer than the work.
+/// Maximum number of rows predicted with the GIL held, since releasing it would take longer than the prediction.
 const FEW: usize = 24;
 
-/// A model and what makes it fast.
+/// A model and its predictor.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct Booster {
     pub(super) model: Arc<Model>,
@@ -35,7 +35,7 @@ impl Booster {
 
 #[pymethods]
 impl Booster {
-    /// Reads a model of whichever kind: bitgrain's, LightGBM's text, XGBoost's JSON or UBJSON.
+    /// Reads a model file: bitgrain's own format, LightGBM's text format, or XGBoost's JSON or UBJSON.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> Result<Self> {
         py.detach(|| Self::new(Model::import(bytes)?))
@@ -59,8 +59,8 @@ impl Booster {
         py.detach(|| self.model.to_json())
     }
 
-    /// `prediction` after the link, `raw` before, a `probability` for each class, the place of the likeliest `class`, or
-    /// the `leaf` of each tree; of the first rounds only if asked for.
+    /// Predicts by `kind`: `prediction` (after the link), `raw` (before the link), `probability` of each class, index
+    /// of the most probable `class`, or `leaf` index in each tree; with the first `rounds` rounds if given.
     #[pyo3(signature = (features, kind="prediction", *, rounds=None, n_jobs=None))]
     fn predict<'py>(
         &self,
@@ -112,7 +112,7 @@ impl Booster {
         }
     }
 
-    /// How much the trees use each feature: the `gain` of its splits, or their number: `split`.
+    /// Returns the importance of each feature: the total `gain` of its splits, or their number (`split`).
     fn importance<'py>(&self, py: Python<'py>, kind: &str) -> Result<Bound<'py, PyArray1<f64>>> {
         let importance = match kind {
             "gain" => Importance::Gain,
@@ -122,12 +122,12 @@ impl Booster {
         Ok(self.model.feature_importance(importance).into_pyarray(py))
     }
 
-    /// The model after its first rounds.
+    /// Returns the model of the first `rounds` rounds.
     fn truncated(&self, rounds: usize) -> Result<Self> {
         Self::new(self.model.truncated(rounds))
     }
 
-    /// The same model with other classes, if any are given, and more to say.
+    /// Returns the same model with further metadata and, if given, other class labels.
     #[pyo3(signature = (classes=None, metadata=None))]
     fn annotated(&self, classes: Option<Vec<String>>, metadata: Option<BTreeMap<String, String>>) -> Result<Self> {
         let mut model = (*self.model).clone();
@@ -144,7 +144,7 @@ impl Booster {
         self.model.inputs.iter().map(|input| input.name.clone()).collect()
     }
 
-    /// For each feature `None` for numbers, the texts of the codes for categories.
+    /// Returns, for each feature, `None` if numeric or the category of each code.
     #[getter]
     fn categories(&self) -> Categories {
         let of = |kind: &InputKind| match kind {
@@ -169,13 +169,13 @@ impl Booster {
         self.model.output.link.name()
     }
 
-    /// Whether predictions are probabilities of classes that add up to 1.
+    /// Returns whether predictions are class probabilities that sum to 1.
     #[getter]
     fn has_probabilities(&self) -> bool {
         self.model.output.has_probabilities()
     }
 
-    /// Whether rows have a class.
+    /// Returns whether the model predicts classes.
     #[getter]
     fn is_classifier(&self) -> bool {
         self.model.output.is_classifier()
@@ -196,7 +196,7 @@ impl Booster {
         self.model.n_inputs()
     }
 
-    /// Scores of a row.
+    /// Returns the number of scores per row.
     #[getter]
     fn n_outputs(&self) -> usize {
         self.model.n_outputs()
@@ -212,19 +212,19 @@ impl Booster {
         self.model.trees.len()
     }
 
-    /// Whether values are compared as f64.
+    /// Returns whether thresholds need f64.
     #[getter]
     fn wide(&self) -> bool {
         self.model.comparison == Comparison::F64
     }
 
-    /// The model in one line.
+    /// Returns a one-line description.
     fn __str__(&self) -> String {
         self.model.to_string()
     }
 }
 
-/// Rows to predict, and where.
+/// Rows to predict and the pool to use.
 struct Work<'a, 'py> {
     py: Python<'py>,
     n_jobs: Option<Jobs>,
@@ -232,7 +232,7 @@ struct Work<'a, 'py> {
 }
 
 impl<'py> Work<'_, 'py> {
-    /// Predictions of all rows, while Python runs on.
+    /// Predicts all rows without the GIL.
     fn done<T: Send>(
         &self,
         predict: impl Fn(&Features<'_>) -> std::result::Result<Vec<T>, PredictError> + Sync,
@@ -242,7 +242,7 @@ impl<'py> Work<'_, 'py> {
         Ok(if few { predict(&raw)? } else { pool::detached(self.py, self.n_jobs, || predict(&raw))?? })
     }
 
-    /// As Python gets them: rows of some columns, or one number for each row.
+    /// Converts predictions to an array: 2-D if `columns` is above 1, otherwise 1-D.
     fn shaped<T: numpy::Element>(&self, values: Vec<T>, columns: usize) -> Result<Bound<'py, PyAny>> {
         let flat = values.into_pyarray(self.py);
         if columns == 1 {

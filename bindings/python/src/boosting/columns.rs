@@ -1,4 +1,4 @@
-//! Tables of other libraries, through Arrow's capsules: Polars, PyArrow, DuckDB and whatever else exports a stream.
+//! Tables of other libraries through the Arrow C interface: Polars, PyArrow, DuckDB and others that export a stream.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
@@ -14,10 +14,10 @@ use super::pool::{self, Jobs};
 use super::text::{Codes, MISSING};
 use crate::error::{Raised, Result};
 
-/// For each feature `None` for numbers, the texts of the codes for categories; no texts if codes are all there is.
+/// For each feature, `None` if numeric or the category of each code; the list is empty if the values are codes already.
 pub(super) type Categories = Vec<Option<Vec<String>>>;
 
-/// Columns of a table in one piece: numbers and codes of categories, column after column.
+/// Columns of a table in column-major order: numbers and category codes.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct Columns {
     cells: Cells,
@@ -35,8 +35,8 @@ enum Cells {
 
 #[pymethods]
 impl Columns {
-    /// Reads a table: all columns, or those of the features named, each as `categories` says if it says anything.
-    /// `wide` keeps all digits.
+    /// Reads a table: all columns, or the columns of the features `names`, each with its `categories` if given.
+    /// `wide` reads numbers as f64 instead of f32.
     #[staticmethod]
     #[pyo3(signature = (table, *, names=None, categories=None, wide=false, n_jobs=None))]
     fn read(
@@ -72,7 +72,7 @@ impl Columns {
         Ok(Self { cells, n_rows, names, categories })
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.n_rows, self.names.len())
@@ -100,18 +100,18 @@ impl Columns {
 struct Wanted {
     name: String,
     chunks: Vec<ArrayRef>,
-    /// What a model or other data takes it for.
+    /// Categories of the column in a model or dataset, if known; `Some(None)` for a numeric feature.
     known: Option<Option<Vec<String>>>,
 }
 
-/// The column of each feature of some names; `named` is whether the columns have names of their own.
+/// Returns the column of each feature in `names`; `named` tells whether the columns have names.
 #[pyfunction]
 pub(crate) fn match_columns(names: Vec<String>, columns: Vec<String>, named: bool) -> Result<Vec<usize>> {
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     Ok(Schema::new(names)?.match_columns(&columns, named)?)
 }
 
-/// All columns, each by a thread.
+/// Reads all columns in parallel.
 fn read<T: ArrowPrimitiveType>(
     wanted: &[Wanted],
     n_rows: usize,
@@ -129,7 +129,7 @@ fn read<T: ArrowPrimitiveType>(
 }
 
 impl Wanted {
-    /// Writes the values; the texts of their codes come back if they are categories.
+    /// Writes the values and returns the categories, if the column is categorical.
     fn read<T: ArrowPrimitiveType>(
         &self,
         out: &mut [T::Native],
@@ -200,7 +200,7 @@ fn is_number(kind: &DataType) -> bool {
         || matches!(kind, Boolean | Null | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
 }
 
-/// Whether a text is a number or a flag, as columns of those are written.
+/// Returns whether a string is the written form of a number or boolean.
 fn is_written(label: &str) -> bool {
     label.parse::<f64>().is_ok() || matches!(label, "true" | "false")
 }
@@ -209,17 +209,17 @@ fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..))
 }
 
-/// Why a column cannot be used.
+/// Reason why a column cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ColumnError {
-    /// Dates, lists and the like.
-    #[error("column {name:?} is of type {kind}: make numbers or text of it first, or leave it out")]
+    /// A type that is neither numeric nor text, such as a date or a list.
+    #[error("column {name:?} is of type {kind}; convert it to numbers or text, or drop it")]
     Type { name: String, kind: DataType },
-    /// Text where there were numbers.
-    #[error("column {name:?} holds text, the model was trained on numbers there")]
+    /// Text in a feature that the model knows as numeric.
+    #[error("column {name:?} holds text, but the model was trained on numbers")]
     Text { name: String },
-    /// Numbers where there was text.
-    #[error("column {name:?} holds numbers, the model was trained on text there, such as {label:?}")]
+    /// Numbers in a feature that the model knows as text.
+    #[error("column {name:?} holds numbers, but the model was trained on text, such as {label:?}")]
     Numbers { name: String, label: String },
     /// Values that Arrow cannot convert.
     #[error("column {name:?}: {source}")]

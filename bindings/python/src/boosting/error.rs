@@ -1,4 +1,4 @@
-//! What becomes which exception.
+//! Conversion of boosting errors to exceptions.
 
 use bitgrain::gbdt::feature::{ColumnMismatch, FeatureError};
 use bitgrain::gbdt::metric::MetricError;
@@ -13,9 +13,9 @@ use crate::error::{self, Raised};
 impl From<TrainError> for Raised {
     fn from(error: TrainError) -> Self {
         match error {
-            TrainError::OtherCuts => Self::input(
-                "the validation data is binned otherwise than the training data: make it by data.like(X, y)",
-            ),
+            TrainError::OtherCuts => {
+                Self::input("the validation data is binned differently from the training data; use data.like(X, y)")
+            }
             error => Self::input(error),
         }
     }
@@ -60,9 +60,9 @@ impl From<ColumnError> for Raised {
 impl From<ColumnMismatch> for Raised {
     fn from(error: ColumnMismatch) -> Self {
         match error {
-            // scikit-learn's words.
+            // The wording of scikit-learn.
             ColumnMismatch::Missing { missing, unknown } => Self::input(format!(
-                "The feature names should match those of the training data. Missing: {}; not known: {}",
+                "The feature names should match those of the training data. Missing: {}; unknown: {}",
                 listed(&missing),
                 listed(&unknown)
             )),
@@ -107,7 +107,7 @@ impl From<SaveError> for Raised {
     }
 }
 
-/// Damaged, or never what it should be.
+/// Converts to a `DamagedError` if a checksum does not match, otherwise to a `FormatError`.
 fn import(error: &ImportError, message: String) -> Raised {
     match error {
         ImportError::File(FileError::Checksum { .. } | FileError::Length { .. }) => {

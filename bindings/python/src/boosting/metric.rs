@@ -1,4 +1,4 @@
-//! Measures written in Python.
+//! Metrics written in Python.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use pyo3::types::PyString;
 use super::objective::FirstRaised;
 use crate::error::Result;
 
-/// A metric of the crate by its name, or one of Python's, for predictions of the objective.
+/// Returns a built-in metric by name, or wraps a Python metric, for predictions of the objective.
 pub(super) fn metric(
     given: &Bound<'_, PyAny>,
     objective: &dyn Objective,
@@ -24,10 +24,10 @@ pub(super) fn metric(
     Ok(Box::new(PythonMetric { call, raised, said: OnceLock::new() }))
 }
 
-/// A measure written in Python: `call(targets, weights, predictions) -> (name, value, higher is better)` on flat arrays.
+/// A metric written in Python: `call(targets, weights, predictions) -> (name, value, higher_is_better)` on flat arrays.
 struct PythonMetric {
     call: Py<PyAny>,
-    /// Its name and whether more is better, once it said so.
+    /// Name and `higher_is_better`, known after the first call.
     said: OnceLock<(String, bool)>,
     raised: FirstRaised,
 }
@@ -54,7 +54,7 @@ impl Metric for PythonMetric {
     fn evaluate(&self, data: &MetricInput<'_>) -> std::result::Result<f64, MetricError> {
         Python::attach(|py| self.ask(py, data)).map_err(|error| {
             self.raised.set(error);
-            // Any error ends the training; the exception takes its place.
+            // Any error stops the training; the Python exception replaces it.
             MetricError::Empty
         })
     }

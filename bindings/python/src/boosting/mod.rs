@@ -1,17 +1,17 @@
 //! Gradient-boosted trees.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `source` | matrices as Python has them, borrowed |
-//! | `columns` | tables of other libraries, through Arrow's capsules |
-//! | `text` | columns of text on their way to codes |
-//! | `binned` | binned features with their targets |
+//! | `source` | borrowed NumPy arrays and sparse matrices |
+//! | `columns` | tables of other libraries, through the Arrow C interface |
+//! | `text` | encoding of text columns as category codes |
+//! | `binned` | binned features and their targets |
 //! | `settings` | hyper-parameters |
-//! | `objective`, `metric` | Python's own losses and measures |
-//! | `training` | growing trees, and the folds of a cross-validation |
+//! | `objective`, `metric` | losses and metrics written in Python |
+//! | `training` | training and cross-validation |
 //! | `booster` | models: prediction, files |
-//! | `pool` | threads, and how Ctrl-C reaches them |
-//! | `error` | what becomes which exception |
+//! | `pool` | thread pools and the handling of Ctrl-C |
+//! | `error` | conversion of errors to exceptions |
 
 mod binned;
 mod booster;
@@ -27,7 +27,7 @@ mod training;
 
 use pyo3::prelude::*;
 
-/// Adds what this module offers.
+/// Adds the classes and functions of this module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<binned::BinnedData>()?;
     module.add_class::<booster::Booster>()?;

@@ -1,4 +1,4 @@
-//! Losses written in Python.
+//! Objectives written in Python.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 
 use crate::error::{Raised, Result};
 
-/// The first exception that a callable of the user's raised. It ends the training, and then goes on to the caller.
+/// First exception raised by a user-defined callable. It stops the training and is then raised to the caller.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FirstRaised(Arc<Mutex<Option<PyErr>>>);
 
@@ -30,7 +30,7 @@ impl FirstRaised {
     }
 }
 
-/// An objective of the crate by its name, or one of Python's.
+/// Returns a built-in objective by name, or wraps a Python objective.
 pub(super) fn objective(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Result<Box<dyn Objective>> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(by_name(&name.to_string_lossy())?);
@@ -38,7 +38,7 @@ pub(super) fn objective(given: &Bound<'_, PyAny>, raised: &FirstRaised) -> Resul
     Ok(Box::new(PythonLoss::new(given, raised)?))
 }
 
-/// The name of the objective for so many classes, and its outputs.
+/// Returns the name of the objective for a number of classes, and its number of outputs.
 #[pyfunction]
 #[pyo3(signature = (name, classes))]
 pub(crate) fn infer_objective(name: Option<&str>, classes: usize) -> Result<(String, usize)> {
@@ -46,7 +46,7 @@ pub(crate) fn infer_objective(name: Option<&str>, classes: usize) -> Result<(Str
     Ok((objective.name(), objective.n_outputs()))
 }
 
-/// The task that the objective of a name is made for: `regression`, `binary` or `multiclass`.
+/// Returns the task of an objective: `regression`, `binary` or `multiclass`.
 #[pyfunction]
 pub(crate) fn objective_kind(name: &str) -> Result<&'static str> {
     Ok(match kind_of(name)? {
@@ -56,13 +56,14 @@ pub(crate) fn objective_kind(name: &str) -> Result<&'static str> {
     })
 }
 
-/// A loss written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, output after output.
+/// An objective written in Python: `call(targets, weights, scores) -> (gradients, hessians)` on flat arrays, one output
+/// after the other.
 struct PythonLoss {
     call: Py<PyAny>,
     name: String,
     outputs: usize,
     link: Link,
-    /// Whether it multiplies weights in itself.
+    /// Whether the callable applies the weights itself.
     weighs: bool,
     raised: FirstRaised,
 }
@@ -103,7 +104,7 @@ impl PythonLoss {
             if flat.len() != expected {
                 let found = flat.len();
                 return Err(
-                    Raised::input(format!("the objective gave {found} numbers, {expected} are expected")).into()
+                    Raised::input(format!("the objective returned {found} numbers; expected {expected}")).into()
                 );
             }
             let mut rest = flat;
@@ -148,11 +149,11 @@ impl Objective for PythonLoss {
                 Err(error) => self.raised.set(error),
             }
         }
-        // What is no number ends the training.
+        // NaN gradients make the training stop with an error.
         out.grads.iter_mut().for_each(|output| output.fill(f32::NAN));
     }
 
-    /// What Python code expects, and may rely on.
+    /// Returns true, so that Python code sees all rows in one call.
     fn whole(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
-//! Threads, and how Ctrl-C reaches them.
+//! Thread pools and the handling of Ctrl-C.
 //!
-//! The pools used last are kept, because starting threads takes longer than predicting a few rows; older ones end. Pools belong
-//! to one process: the threads of a pool do not survive a fork, so a child that used its parent's would wait forever.
+//! The most recently used pools are kept, because starting threads takes longer than predicting a few rows. Pools
+//! belong to one process: threads do not survive a fork, so a child that used a pool of its parent would wait forever.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,19 +15,19 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Raised, Result};
 
-/// Process and number of threads.
+/// Process id and number of threads.
 type Key = (u32, usize);
 
-/// Pools of each kind that stay when no call uses them: one for training and one for prediction with other threads.
+/// Maximum number of idle pools of each kind: one for training and one for prediction with another number of threads.
 const KEPT: usize = 2;
 
 /// Pools that several calls use at once.
 static SHARED: Mutex<Kept<Arc<ThreadPool>>> = Mutex::new(Kept(Vec::new()));
 
-/// Pools for one call at a time, while no call uses them.
+/// Idle pools for exclusive use by one call at a time.
 static IDLE: Mutex<Kept<ThreadPool>> = Mutex::new(Kept(Vec::new()));
 
-/// At most [`KEPT`] pools, the one used last at the end.
+/// At most [`KEPT`] pools, in order of last use.
 struct Kept<P>(Vec<(Key, P)>);
 
 impl<P> Kept<P> {
@@ -39,7 +39,7 @@ impl<P> Kept<P> {
         self.0.push((key, pool));
         while self.0.len() > KEPT {
             let ((process, _), pool) = self.0.remove(0);
-            // Ending the threads of another process takes locks that its threads may have held when it forked.
+            // Joining the threads of another process takes locks that they may have held at the fork, so leak the pool.
             if process != key.0 {
                 mem::forget(pool);
             }
@@ -47,10 +47,10 @@ impl<P> Kept<P> {
     }
 }
 
-/// How long a signal may wait while trees grow.
+/// Interval at which signals are checked during training.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How many threads Python asks for: from 1 on a number, -1 all, -2 all but one, and so on.
+/// The `n_jobs` argument: at least 1, or -1 for all cores, -2 for all but one, and so on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Jobs(i64);
 
@@ -60,17 +60,16 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Jobs {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let given = || object.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
         object.extract().map(Self).map_err(|_| {
-            let message =
-                format!("n_jobs = {}: it must be a number of threads from 1 on, -1 for all, or None", given());
+            let message = format!("n_jobs = {}: it must be at least 1, -1 for all cores, or None", given());
             if object.is_instance_of::<PyInt>() { Raised::input(message) } else { Raised::dtype(message) }.into()
         })
     }
 }
 
-/// A pool that nobody else uses meanwhile: what runs on it may wait for other threads of Python, and they for a pool.
+/// An exclusive pool: callbacks that run on it may wait for other Python threads, which may in turn wait for a pool.
 struct Own {
     key: Key,
-    /// There until it is dropped.
+    /// `Some` until dropped.
     pool: Option<ThreadPool>,
 }
 
@@ -82,7 +81,7 @@ impl Own {
     }
 
     fn pool(&self) -> Result<&ThreadPool> {
-        self.pool.as_ref().ok_or_else(|| Raised::input("the threads are gone"))
+        self.pool.as_ref().ok_or_else(|| Raised::input("the thread pool was dropped"))
     }
 }
 
@@ -105,20 +104,18 @@ fn shared(threads: usize) -> Result<Arc<ThreadPool>> {
 fn build(threads: usize) -> Result<ThreadPool> {
     let name = |at: usize| format!("bitgrain-{at}");
     let built = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build();
-    built.map_err(|error| Raised::input(format!("no {threads} threads: {error}")))
+    built.map_err(|error| Raised::input(format!("cannot start {threads} threads: {error}")))
 }
 
-/// `None` is what `OMP_NUM_THREADS` says, which joblib sets for its workers, or else all.
+/// Returns the number of threads. `None` means `OMP_NUM_THREADS`, which joblib sets for its workers, or else all cores.
 fn threads(n_jobs: Option<Jobs>) -> Result<usize> {
     let all = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match n_jobs {
         None => Ok(from_environment().unwrap_or_else(all)),
-        Some(Jobs(0)) => {
-            Err(Raised::input("n_jobs = 0: it must be a number of threads from 1 on, -1 for all, or None"))
-        }
+        Some(Jobs(0)) => Err(Raised::input("n_jobs = 0: it must be at least 1, -1 for all cores, or None")),
         Some(Jobs(n_jobs)) => {
             let size = usize::try_from(n_jobs.unsigned_abs()).unwrap_or(usize::MAX);
-            // More threads than a machine has cores help nobody, and a million of them end the process.
+            // More threads than cores gain nothing, and a million threads would kill the process.
             Ok(if n_jobs > 0 { size.min(4 * all().max(16)) } else { (all() + 1).saturating_sub(size).max(1) })
         }
     }
@@ -128,11 +125,11 @@ fn from_environment() -> Option<usize> {
     env::var("OMP_NUM_THREADS").ok()?.parse().ok().filter(|&threads| threads > 0)
 }
 
-/// Work on a pool while Python runs on.
+/// Runs `work` on a pool without the GIL.
 pub(super) fn detached<T: Send>(py: Python<'_>, n_jobs: Option<Jobs>, work: impl FnOnce() -> T + Send) -> Result<T> {
     let threads = threads(n_jobs)?;
     if threads == 1 {
-        // One thread for all who ask for one would make them wait for each other.
+        // A shared pool of one thread would serialize all callers that ask for one thread.
         let own = Own::new(threads)?;
         let pool = own.pool()?;
         return Ok(py.detach(|| pool.install(work)));
@@ -141,15 +138,16 @@ pub(super) fn detached<T: Send>(py: Python<'_>, n_jobs: Option<Jobs>, work: impl
     Ok(py.detach(|| pool.install(work)))
 }
 
-/// What a signal's handler raised.
+/// Exception raised by a signal handler.
 pub(super) struct Signal {
     pub(super) error: PyErr,
-    /// Whether it was not the first.
+    /// Whether a second signal arrived.
     pub(super) again: bool,
 }
 
-/// The same for work that can be asked to stop: `stop` is set as soon as a signal's handler raises an exception, which
-/// then comes back beside the result; if one more does, whoever waits wants no result at all. Handlers only run in the thread that Python calls its main one, so that waits here.
+/// Runs `work` that can be stopped, like [`detached`]: when a signal handler raises an exception, `stop` is set and the
+/// exception is returned with the result; `again` is set if a second one follows. Python runs signal handlers only in
+/// its main thread, so this thread waits and checks for signals.
 pub(super) fn interruptible<T: Send>(
     py: Python<'_>,
     n_jobs: Option<Jobs>,
@@ -180,7 +178,7 @@ pub(super) fn interruptible<T: Send>(
     });
     match outcome {
         (Some(result), signal) => Ok((result, signal)),
-        // Work that panicked has already done so again at the end of the scope.
+        // A panic of `work` has already been propagated at the end of the scope.
         (None, _) => Err(Raised::input("the work ended without a result")),
     }
 }

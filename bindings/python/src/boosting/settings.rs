@@ -1,4 +1,4 @@
-//! Hyper-parameters as Python gives them: converted here, checked by the engine's table.
+//! Conversion of hyper-parameters; the engine's parameter table checks them.
 
 use bitgrain::gbdt::feature::Quantizer;
 use bitgrain::gbdt::parameter::{
@@ -32,7 +32,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Settings {
         for (name, object) in object.cast::<PyDict>()?.iter() {
             let name: String = name.extract()?;
             let value = value(&object)?;
-            // Whether Python's type is the parameter's is known here only: for the engine, "5" is a number to parse.
+            // Types are checked here, because the engine would parse the string "5" as a number.
             let parameter = find(&name).map_err(Raised::from)?;
             if let (
                 ParameterValue::Text(_),
@@ -56,7 +56,7 @@ impl From<ParameterError> for Raised {
     }
 }
 
-/// An object as a value. What is neither a number nor a string is shown as Python shows it.
+/// Converts an object to a parameter value; other types than numbers and strings are represented by their `repr`.
 fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if object.is_none() {
         return Ok(ParameterValue::Unset);
@@ -67,7 +67,7 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(ParameterValue::Text(text.to_string_lossy().into_owned()));
     }
-    // Through `__index__` and `__float__`, so that NumPy's numbers are numbers.
+    // Through `__index__` and `__float__`, so that NumPy scalars are accepted.
     if let Ok(integer) = object.extract::<i128>() {
         return Ok(ParameterValue::Integer(integer));
     }
@@ -77,8 +77,8 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     Ok(ParameterValue::Text(object.repr()?.to_string_lossy().into_owned()))
 }
 
-/// The parameters of a dictionary by their own names, each with the object that was given. Two names of one parameter
-/// must agree; ranges are not checked. `objective` is the one given elsewhere, if any.
+/// Returns the parameters of a dictionary by canonical name, with the objects as given. Two names of one parameter
+/// must agree; ranges are not checked. `objective` is the objective if it is given elsewhere.
 #[pyfunction]
 #[pyo3(signature = (given, objective=None))]
 pub(crate) fn resolve_parameters<'py>(
@@ -100,14 +100,14 @@ pub(crate) fn resolve_parameters<'py>(
     Ok(resolved)
 }
 
-/// Checks types, ranges and conflicts of a training's parameters.
+/// Checks types, ranges and conflicts of training parameters.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "a dictionary in Python")]
 pub(crate) fn check_parameters(settings: Settings) -> Result<()> {
     settings.params().map(drop)
 }
 
-/// The table of parameters: name, aliases, stage, default, accepted values and help of each.
+/// Returns the parameter table: name, aliases, stage, default, accepted values and help of each parameter.
 #[pyfunction]
 pub(crate) fn parameters(py: Python<'_>) -> Result<Vec<Bound<'_, PyDict>>> {
     PARAMETERS.iter().map(|parameter| described(py, parameter)).collect()

@@ -1,4 +1,4 @@
-//! Matrices as Python has them, borrowed.
+//! Borrowed NumPy arrays and sparse matrices.
 
 use bitgrain::gbdt::feature::{Absent, FeatureError, Features};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use super::columns::Columns;
 use crate::error::{Raised, Result};
 
-/// A matrix that Python owns.
+/// A feature matrix owned by Python.
 pub(super) enum Source<'py> {
     F32(PyReadonlyArray2<'py, f32>),
     F64(PyReadonlyArray2<'py, f64>),
-    /// Where rows begin, columns, values, and how many features there are.
+    /// Row offsets, column indices, values and number of features.
     Sparse(PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>, usize),
     Columns(Bound<'py, Columns>),
 }
@@ -34,13 +34,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Source<'py> {
         {
             return Ok(Self::Sparse(row_ptr, columns, values, n_features));
         }
-        Err(Raised::dtype("features must be a 2-D array of float32 or float64, parts of sparse rows, or Columns")
+        Err(Raised::dtype("features must be a 2-D array of float32 or float64, the parts of a CSR matrix, or Columns")
             .into())
     }
 }
 
 impl Source<'_> {
-    /// The features, where they lie.
+    /// Returns a view of the features, without a copy.
     pub(super) fn features(&self) -> Result<Features<'_>> {
         match self {
             Self::F32(array) => Ok(dense(array, array.as_slice().map_err(PyErr::from)?)?),
@@ -55,7 +55,7 @@ impl Source<'_> {
         }
     }
 
-    /// The values of the only row, if there is just one, it is dense and of f64 already or quickly made so.
+    /// Returns the values as f64 if there is a single dense row, otherwise `None`.
     pub(super) fn single_row(&self) -> Option<Vec<f64>> {
         match self {
             Self::F32(array) if array.shape()[0] == 1 => {
@@ -66,7 +66,7 @@ impl Source<'_> {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub(super) fn n_rows(&self) -> usize {
         match self {
             Self::F32(array) => array.shape()[0],
@@ -77,7 +77,7 @@ impl Source<'_> {
     }
 }
 
-/// A slice in whichever order the array has it.
+/// Wraps `values` in the memory order of `array`.
 fn dense<'a, 'py: 'a, T: numpy::Element>(
     array: &PyReadonlyArray2<'py, T>,
     values: &'a [T],

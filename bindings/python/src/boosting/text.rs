@@ -1,4 +1,4 @@
-//! Columns of text on their way to codes.
+//! Encoding of text columns as category codes.
 
 use std::collections::HashMap;
 
@@ -8,29 +8,29 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
-/// The code of what is missing, or has none.
+/// Code of missing values and unknown categories.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// The codes of a column, chunk after chunk.
+/// Codes of a column, encoded chunk by chunk.
 pub(super) struct Codes {
     codes: Vec<u32>,
     of_text: HashMap<String, u32>,
-    /// The texts that have codes already; no other gets one.
+    /// Known categories; other strings become [`MISSING`].
     known: Option<Vec<String>>,
 }
 
 impl Codes {
-    /// With codes that others gave, or new ones.
+    /// Creates an encoder with the `known` categories, or one that assigns new codes.
     pub(super) fn new(known: Option<&[String]>, n_rows: usize) -> Self {
         let of_text = (0..).zip(known.unwrap_or_default()).map(|(code, text)| (text.clone(), code)).collect();
         Self { codes: Vec::with_capacity(n_rows), of_text, known: known.map(<[String]>::to_vec) }
     }
 
-    /// A chunk of text, of a dictionary, or of numbers, which are then taken as they are written.
+    /// Encodes a chunk of strings, of a dictionary, or of numbers, which are converted to strings.
     pub(super) fn add(&mut self, chunk: &ArrayRef) -> Result<(), ArrowError> {
         if let Some(dictionary) = chunk.as_any_dictionary_opt() {
             let texts = texts(dictionary.values())?;
-            // Only texts that occur get a code: dictionaries may be shared by many columns.
+            // Only strings that occur get a code, because many columns may share one dictionary.
             let mut of_value = vec![None; texts.len()];
             let keys = if texts.is_empty() { vec![0; chunk.len()] } else { dictionary.normalized_keys() };
             for (row, key) in keys.into_iter().enumerate() {
@@ -64,7 +64,7 @@ impl Codes {
         code
     }
 
-    /// The code of each row, and the text of each code: new ones are in the order of the texts.
+    /// Returns the code of each row and the string of each code; new codes are assigned in string order.
     pub(super) fn finish(mut self) -> (Vec<u32>, Vec<String>) {
         if let Some(known) = self.known {
             return (self.codes, known);
@@ -82,7 +82,7 @@ impl Codes {
     }
 }
 
-/// The texts of an array. Whole numbers have no point.
+/// Converts an array to strings. Integers have no decimal point, even if stored as floats.
 fn texts(array: &ArrayRef) -> Result<StringArray, ArrowError> {
     if array.data_type().is_floating() {
         let numbers = cast(array, &DataType::Float64)?;

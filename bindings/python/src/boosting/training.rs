@@ -1,4 +1,4 @@
-//! Growing trees, and the folds of a cross-validation.
+//! Training and cross-validation.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,18 +18,18 @@ use super::pool::{self, Jobs, Signal};
 use super::settings::Settings;
 use crate::error::{Raised, Result};
 
-/// A metric after each round: of which data, its name, and the values.
+/// Dataset name, metric name and values per round.
 type History = Vec<(String, String, Vec<f64>)>;
 
-/// What a training comes to: the model, its history, its best round, how gradients were kept, whether it was interrupted.
+/// Result of a training: model, history, best round, gradient precision, whether it was interrupted.
 type Trained = (Booster, History, Option<usize>, String, bool);
 
-/// Each metric with its values of all folds, and the rounds of each fold.
+/// Values of each metric per fold, and the number of rounds of each fold.
 type Folds = (Vec<(String, Vec<f64>)>, Vec<usize>);
 
-/// Grows trees. Validation data comes with its name, and early stopping goes by the first; `watch_train` is the name of
-/// the training data, if it is to be measured, too. With `keep`, the data can be used again, and the training works on a
-/// copy of its bins.
+/// Trains a model. Validation data is named, and early stopping uses the first dataset; `watch_train` is the name of
+/// the training data if it is to be evaluated. With `keep`, training works on a copy of the bins, so that the data can
+/// be used again.
 #[pyfunction]
 #[pyo3(signature = (
     data, settings, objective, metrics, *, valid=None, watch_train=None, on_round=None, metadata=None, keep=true,
@@ -90,8 +90,8 @@ pub(crate) fn train(
     Ok((Booster::new(model)?, history, training.best_round, precision, interrupted))
 }
 
-/// Trains once for each fold, and measures on the rows held back. For each metric its values after the last round, or
-/// after the best if training stops early; and the rounds of each fold.
+/// Trains one model per fold and evaluates it on the held-out rows. Returns each metric after the last round, or after
+/// the best round if training stopped early, and the number of rounds of each fold.
 #[pyfunction]
 #[pyo3(signature = (data, settings, objective, metrics, *, folds, stratified, seed, n_jobs=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -109,7 +109,7 @@ pub(crate) fn cross_validate(
     let raised = FirstRaised::default();
     let params = settings.params()?;
     if data.get().base().is_some() {
-        return Err(Raised::input("folds cannot go on from a model: leave init_model out"));
+        return Err(Raised::input("cross-validation cannot continue from a model; omit init_model"));
     }
     let stop = Arc::new(AtomicBool::new(false));
     let trainer = |_| -> Result<Trainer<'static>> {
@@ -123,7 +123,7 @@ pub(crate) fn cross_validate(
         Ok(trainer.on_round(move |round| tell(None, &Names::default(), round, &stop, &raised)))
     };
     let own = data.get().shared()?;
-    // One for each fold, made here where Python is; more folds than rows are refused below.
+    // Created here, where the GIL is held; more folds than rows are rejected below.
     let trainers = (0..folds.min(own.n_rows())).map(trainer).collect::<Result<Vec<_>>>()?;
     let trainers = Mutex::new(trainers);
     let next = || trainers.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -139,11 +139,11 @@ pub(crate) fn cross_validate(
     Ok((metrics, outcome.trainings.iter().map(|training| training.model.n_rounds()).collect()))
 }
 
-/// What the data of metrics is called.
+/// Names of the datasets.
 #[derive(Debug, Default)]
 struct Names {
     train: Option<String>,
-    /// Of each validation data.
+    /// Names of the validation datasets.
     valid: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl Names {
     }
 }
 
-/// After a round: tells the callback, and whether it or a signal wants an end.
+/// Calls the callback after a round and returns whether the callback or a signal requests a stop.
 fn tell(
     on_round: Option<&Py<PyAny>>,
     called: &Names,
@@ -180,7 +180,7 @@ fn tell(
     if wants_end || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// What came out, unless a callable raised an exception.
+/// Returns the outcome, or the exception that a callable raised.
 fn finished<T>(outcome: std::result::Result<T, TrainError>, raised: &FirstRaised) -> Result<T> {
     match raised.take() {
         Some(error) => Err(error.into()),
@@ -188,7 +188,7 @@ fn finished<T>(outcome: std::result::Result<T, TrainError>, raised: &FirstRaised
     }
 }
 
-/// Whether it was Ctrl-C, once; other exceptions of signal handlers go on.
+/// Returns whether the signal is a single `KeyboardInterrupt`; other exceptions are raised.
 fn interrupted(py: Python<'_>, signal: Option<Signal>) -> Result<bool> {
     match signal {
         None => Ok(false),
@@ -197,7 +197,7 @@ fn interrupted(py: Python<'_>, signal: Option<Signal>) -> Result<bool> {
     }
 }
 
-/// The values of each metric, round after round. Of two of one name, the second gets a number.
+/// Returns the values of each metric per round. Duplicate names get a number.
 fn by_metric(called: &Names, rounds: &[Vec<MetricValue>]) -> History {
     let mut history: History = Vec::new();
     for (at, metric) in rounds.first().into_iter().flatten().enumerate() {

@@ -1,4 +1,4 @@
-//! Changes that are made together.
+//! Atomic batches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,11 +12,11 @@ use super::report::Cost;
 use super::settings::PutSettings;
 use crate::error::Result;
 
-/// The native half of a `Batch`.
+/// Native part of a `StoreBatch`.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct StoreBatch {
     handle: Arc<Handle<TensorStore>>,
-    /// None once they are made, or given up.
+    /// `None` after commit or discard.
     changes: Mutex<Option<Changes>>,
 }
 
@@ -25,7 +25,7 @@ impl StoreBatch {
         Self { handle, changes: Mutex::new(Some(Changes::default())) }
     }
 
-    /// Adds to the changes.
+    /// Adds changes to the batch.
     fn add<T: Send>(
         &self,
         py: Python<'_>,
@@ -80,7 +80,7 @@ impl StoreBatch {
         self.add(py, |batch| Ok(batch.len()))
     }
 
-    /// Makes all changes, or none. Either way the batch is over.
+    /// Applies all changes, or none. The batch is closed in both cases.
     fn commit(&self, py: Python<'_>) -> Result<()> {
         self.handle.with(py, |store| {
             let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -88,7 +88,7 @@ impl StoreBatch {
         })
     }
 
-    /// Gives the changes up.
+    /// Discards the changes.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(self.changes.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }

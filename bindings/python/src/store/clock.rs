@@ -1,18 +1,18 @@
-//! A clock that Python sets.
+//! Simulated clock.
 
 use std::sync::Arc;
 
 use bitgrain::store::{Clock, SimulatedClock};
 use pyo3::prelude::*;
 
-/// The native half of a `SimulatedClock`.
+/// Native part of a `SimulatedClock`.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct StoreClock {
     clock: Arc<SimulatedClock>,
 }
 
 impl StoreClock {
-    /// The clock, shared with stores.
+    /// Returns the clock, shared with stores.
     pub(super) fn shared(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock) as Arc<dyn Clock>
     }

@@ -1,4 +1,4 @@
-//! Something open that Python objects share: used by many threads at once, closed once.
+//! Handles of open stores and snapshots, shared by threads and closed once.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -10,18 +10,18 @@ use crate::process;
 
 /// A store or a snapshot, until it is closed.
 pub(super) struct Handle<T> {
-    /// What users call it.
+    /// Name in error messages.
     what: &'static str,
-    /// The process that opened it, if no other may use it: two that write would write over each other.
+    /// Process that opened the store, if it is open for writing: writes of a forked process would corrupt it.
     process: Option<u32>,
     open: RwLock<Option<T>>,
 }
 
-/// Why something open was not used with success.
+/// Failure of an operation on a handle.
 #[derive(Debug)]
 pub(super) enum Failure {
     Store(StoreError),
-    /// It was closed before, or handed in already.
+    /// The store, snapshot or batch was closed.
     Closed(&'static str),
 }
 
@@ -46,13 +46,15 @@ impl Handle<TensorStore> {
         Self { what: "store", process, open: RwLock::new(Some(store)) }
     }
 
-    /// Closes the store and gives up its lock. Waits for whoever uses it; does nothing if it is closed.
+    /// Closes the store and releases its lock, after waiting for other threads that use it. Does nothing if it is
+    /// closed.
     pub(super) fn close(&self, py: Python<'_>) -> Result<()> {
         if self.is_foreign() {
-            return Ok(()); // it is not ours to close, see `drop`
+            return Ok(()); // owned by the parent process, see `drop`
         }
         py.detach(|| {
-            // Held until it is closed: when anybody's close returns, the lock is free.
+            // The guard is held until the store is closed, so that the lock is free when any concurrent `close`
+            // returns.
             let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
             open.take().map_or(Ok(()), TensorStore::close)
         })
@@ -65,14 +67,14 @@ impl Handle<Snapshot> {
         Self { what: "snapshot", process: None, open: RwLock::new(Some(snapshot)) }
     }
 
-    /// Lets go of the files.
+    /// Releases the files.
     pub(super) fn close(&self, py: Python<'_>) {
         py.detach(|| drop(self.open.write().unwrap_or_else(PoisonError::into_inner).take()));
     }
 }
 
 impl<T: Send + Sync> Handle<T> {
-    /// Uses what is open, without the interpreter's lock.
+    /// Runs `work` without the GIL.
     pub(super) fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -80,8 +82,8 @@ impl<T: Send + Sync> Handle<T> {
     ) -> Result<R> {
         if self.is_foreign() {
             return Err(Raised::input(
-                "the store was opened for writing before this process was forked: close it before, or open it anew \
-                 here with mode=\"r\"",
+                "the store was opened for writing before this process was forked; close it before the fork, or open it \
+                 again here with mode=\"r\"",
             ));
         }
         let done = py.detach(|| {
@@ -94,14 +96,14 @@ impl<T: Send + Sync> Handle<T> {
         Ok(done?)
     }
 
-    /// True once it is closed.
+    /// Returns whether the handle is closed.
     pub(super) fn is_closed(&self, py: Python<'_>) -> bool {
         py.detach(|| self.open.read().unwrap_or_else(PoisonError::into_inner).is_none())
     }
 }
 
 impl<T> Handle<T> {
-    /// True in a process that was forked from the one that may use it.
+    /// Returns whether this process was forked from the one that opened the handle.
     fn is_foreign(&self) -> bool {
         self.process.is_some_and(|process| process != std::process::id())
     }
@@ -110,7 +112,7 @@ impl<T> Handle<T> {
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         if self.is_foreign() {
-            // To drop the store would seal the log that the parent goes on writing.
+            // Dropping the store would seal the log that the parent still writes to.
             std::mem::forget(self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take());
         }
     }

@@ -1,20 +1,20 @@
-//! Tensors at rest.
+//! Tensor store.
 //!
-//! | file | what it has |
+//! | file | contents |
 //! |---|---|
 //! | `tensor_store.rs` | an open store |
-//! | `snapshot.rs` | a store as it was at one moment |
-//! | `reading.rs` | methods that both have |
-//! | `batch.rs` | changes that are made together |
-//! | `clock.rs` | a clock that Python sets |
-//! | `moves.rs` | lists of a tick, as far as they are looked at |
-//! | `handle.rs` | what is open, shared by threads, closed once |
-//! | `id.rs` | names and numbers |
-//! | `settings.rs` | choices, from Python's values |
-//! | `recipe.rs` | how tensors without data come back |
-//! | `values.rs` | arrays of what was read |
-//! | `report.rs` | what is known, as tuples and dicts |
-//! | `error.rs` | which exception an error becomes |
+//! | `snapshot.rs` | snapshots |
+//! | `reading.rs` | methods of both |
+//! | `batch.rs` | atomic batches |
+//! | `clock.rs` | simulated clock |
+//! | `moves.rs` | lazily converted lists of a tick |
+//! | `handle.rs` | handles shared by threads |
+//! | `id.rs` | conversion of tensor ids |
+//! | `settings.rs` | conversion of settings |
+//! | `recipe.rs` | conversion of reconstructions |
+//! | `values.rs` | conversion of values to arrays |
+//! | `report.rs` | conversion of metadata and reports |
+//! | `error.rs` | conversion of errors to exceptions |
 
 mod batch;
 mod clock;
@@ -32,7 +32,7 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// Adds what this module offers.
+/// Adds the classes and functions of this module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tensor_store::Store>()?;
     module.add_class::<batch::StoreBatch>()?;

@@ -1,5 +1,5 @@
-//! Lists of a tick that become Python objects only as far as they are looked at: a tick may move a million tensors, and to
-//! make as many objects would hold the interpreter's lock for seconds.
+//! Lists of a tick that are converted to Python objects on access. A tick may move a million tensors, and converting
+//! all of them would hold the GIL for seconds.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl From<&TierMove> for Moved {
     }
 }
 
-/// Tensors that got fewer bits, or would get them.
+/// Tensors that a tick re-encodes with fewer bits.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct StoreMoves(pub(super) Vec<TierMove>);
 
@@ -33,12 +33,12 @@ impl StoreMoves {
         self.0.len()
     }
 
-    /// Moves from `start` to `stop`, both at most the count.
+    /// Returns the moves in `start..stop`, or an empty list if the range is out of bounds.
     fn part(&self, start: usize, stop: usize) -> Vec<Moved> {
         self.0.get(start..stop).unwrap_or_default().iter().map(Moved::from).collect()
     }
 
-    /// How many moves there are from each tier to each other.
+    /// Counts the moves per pair of tiers.
     fn totals(&self, py: Python<'_>) -> Vec<(&'static str, &'static str, usize)> {
         py.detach(|| {
             let mut totals: BTreeMap<(Tier, Tier), usize> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl StoreMoves {
     }
 }
 
-/// Tensors whose next write would have another tier.
+/// Tensors whose wanted tier changes.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct StoreWishes(pub(super) Vec<(TensorId, Tier)>);
 
@@ -60,7 +60,7 @@ impl StoreWishes {
         self.0.len()
     }
 
-    /// Wishes from `start` to `stop`, both at most the count.
+    /// Returns the wishes in `start..stop`, or an empty list if the range is out of bounds.
     fn part(&self, start: usize, stop: usize) -> Vec<(Id, &'static str)> {
         let part = self.0.get(start..stop).unwrap_or_default();
         part.iter().map(|(id, tier)| (Id(id.clone()), tier.name())).collect()

@@ -1,6 +1,6 @@
-//! `reading!`: the methods that a store and a snapshot of it have in common.
+//! `reading!`: methods that stores and snapshots have in common.
 
-/// Methods to read by, for a class whose `handle` is one of these.
+/// Implements the read methods for a class with a `handle`.
 macro_rules! reading {
     ($class:ty, $open:ty) => {
         #[pymethods]

@@ -1,4 +1,4 @@
-//! How tensors without data come back, from Python's `Delta` and `Factor`.
+//! Conversion of `Delta` and `Factor`.
 
 use bitgrain::store::reconstruct::{DeltaValues, Factor, Projection, Reconstruction};
 use numpy::{PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
@@ -7,17 +7,17 @@ use pyo3::prelude::*;
 use super::id::Id;
 use crate::error::Result;
 
-/// What Python hands over: a tuple of three for a delta, of four for a factor.
+/// Native representation: a tuple of three values for a delta, of four for a factor.
 #[derive(FromPyObject)]
 pub(super) enum Recipe<'py> {
-    /// Base, values, and whether these are what should come back.
+    /// Base, values, and whether the values are the wanted result instead of the delta.
     Delta(Id, PyReadonlyArrayDyn<'py, f32>, bool),
     /// Source, scale, permutation, projection.
     Factor(Id, f32, Option<Vec<u32>>, Option<PyReadonlyArray2<'py, f32>>),
 }
 
 impl Recipe<'_> {
-    /// As the store has it, and the shape of the result if it is known from this alone.
+    /// Returns the reconstruction, and the shape of the result if it does not depend on the store.
     pub(super) fn reconstruct(self) -> Result<(Reconstruction, Option<Vec<usize>>)> {
         match self {
             Self::Delta(base, values, wanted) => {

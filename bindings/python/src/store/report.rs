@@ -1,4 +1,4 @@
-//! What is known of tensors and of a store, as tuples and dicts for the dataclasses of `python/bitgrain/store`.
+//! Conversion of metadata and reports to the tuples and dicts behind the dataclasses of `python/bitgrain/store`.
 
 use bitgrain::store::temporal::FrameRole;
 use bitgrain::store::{
@@ -31,7 +31,7 @@ impl From<&Frame> for FrameFacts {
 }
 
 impl FrameFacts {
-    /// A frame that was appended.
+    /// Creates the facts of an appended frame.
     pub(super) fn appended(frame: FrameProvenance, time: u64) -> Self {
         Self(frame.index, time, role(frame.role), frame.provenance.into(), Some(frame.bytes))
     }
@@ -154,7 +154,7 @@ impl From<TickPlan> for Planned {
     }
 }
 
-/// Segment, offset, id, what: `Damage`.
+/// Segment, offset, id, description: `Damage`.
 #[derive(IntoPyObject)]
 struct Broken(String, u64, Option<Id>, String);
 

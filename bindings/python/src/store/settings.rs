@@ -1,4 +1,4 @@
-//! Choices, from Python's values.
+//! Conversion of settings.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ const NON_FINITE: [(&str, NonFinite); 3] =
     [("reject", NonFinite::Reject), ("zero", NonFinite::Zero), ("clamp", NonFinite::Clamp)];
 const DEPENDENTS: [(&str, Dependents); 2] = [("refuse", Dependents::Refuse), ("materialise", Dependents::Materialise)];
 
-/// One of several, by its name.
+/// Returns the choice of a name.
 fn choice<T: Copy>(what: &str, name: &str, choices: &[(&str, T)]) -> Result<T> {
     let found = choices.iter().find(|(other, _)| *other == name);
     found.map(|(_, choice)| *choice).ok_or_else(|| {
         let names = choices.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        Raised::input(format_args!("{what} is {name:?}, it must be one of {names}"))
+        Raised::input(format_args!("{what} is {name:?}; it must be one of {names}"))
     })
 }
 
-/// A tier by its name.
+/// Returns the tier of a name.
 pub(super) fn tier(what: &str, name: &str) -> Result<Tier> {
     choice(what, name, &Tier::ALL.map(|tier| (tier.name(), tier)))
 }
 
-/// What to do about tensors that need the one that goes.
+/// Returns the handling of dependents by name.
 pub(super) fn dependents(name: &str) -> Result<Dependents> {
     choice("dependents", name, &DEPENDENTS)
 }
 
-/// How a store is opened.
+/// Arguments of opening a store.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct OpenSettings {
@@ -119,7 +119,7 @@ impl PolicySettings {
     }
 }
 
-/// The policy of a store that says nothing else.
+/// Returns the default policy.
 #[pyfunction]
 pub(super) fn default_policy() -> PolicySettings {
     let policy = PolicyConfig::default();
@@ -145,7 +145,7 @@ pub(super) fn default_policy() -> PolicySettings {
     }
 }
 
-/// Choices of one `put`.
+/// Arguments of `put`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct PutSettings {

@@ -1,4 +1,4 @@
-//! A store as it was at one moment.
+//! Snapshots.
 
 use bitgrain::store::Snapshot;
 use numpy::PyReadwriteArrayDyn;
@@ -11,7 +11,7 @@ use super::report::{Cost, Known};
 use super::values::{Frames, Read, Stacked, tensor};
 use crate::error::Result;
 
-/// The native half of a `Snapshot`.
+/// Native part of a `StoreSnapshot`.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct StoreSnapshot {
     handle: Handle<Snapshot>,

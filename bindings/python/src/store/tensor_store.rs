@@ -21,7 +21,7 @@ use super::values::{Frames, Read, Stacked, tensor};
 use crate::error::{Raised, Result};
 use crate::process;
 
-/// The native half of a `TensorStore`.
+/// Native part of a `TensorStore`.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct Store {
     handle: Arc<Handle<TensorStore>>,
@@ -31,14 +31,14 @@ reading!(Store, TensorStore);
 
 #[pymethods]
 impl Store {
-    /// Opens the store in a folder. Mode `r` is for reading, `r+` for writing to one that is there, `a` makes one as well.
+    /// Opens a store. Mode `r` is read-only, `r+` writes to an existing store, `a` also creates it.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, mode: &str, settings: OpenSettings) -> Result<Self> {
         let (writable, create) = match mode {
             "r" => (false, false),
             "r+" => (true, false),
             "a" => (true, true),
-            _ => return Err(Raised::input(format_args!("mode is {mode:?}, it must be one of \"r\", \"r+\", \"a\""))),
+            _ => return Err(Raised::input(format_args!("mode is {mode:?}; it must be one of \"r\", \"r+\", \"a\""))),
         };
         let config = settings.config(create)?;
         let opened = py.detach(|| {
@@ -165,7 +165,7 @@ impl Store {
     }
 }
 
-/// The shape of what comes back.
+/// Returns the shape of a reconstructed tensor.
 fn shape_of(store: &TensorStore, reconstruct: &Reconstruction) -> std::result::Result<Vec<usize>, StoreError> {
     let base = store.shape(reconstruct.base())?;
     match reconstruct {

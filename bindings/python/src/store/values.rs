@@ -1,4 +1,4 @@
-//! Arrays of what was read.
+//! Conversion of values to arrays.
 
 use bitgrain::store::{Frame, StoredTensor};
 use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods};
@@ -7,24 +7,24 @@ use pyo3::prelude::*;
 use super::report::{Cost, FrameFacts};
 use crate::error::Result;
 
-/// Values and where they come from.
+/// Values and their provenance.
 pub(super) type Read<'py> = (Bound<'py, PyArrayDyn<f32>>, Cost);
 
-/// Frames along a first axis, and where they come from.
+/// Frames along the first axis, and their metadata.
 pub(super) type Frames<'py> = (Bound<'py, PyArrayDyn<f32>>, Vec<FrameFacts>);
 
-/// An array that has the values as they are, without a copy.
+/// Creates an array from values without a copy.
 pub(super) fn array<'py>(py: Python<'py>, values: Vec<f32>, shape: Vec<usize>) -> Result<Bound<'py, PyArrayDyn<f32>>> {
     Ok(values.into_pyarray(py).reshape(shape)?)
 }
 
-/// A tensor that was read.
+/// Converts a tensor to an array.
 pub(super) fn tensor(py: Python<'_>, tensor: StoredTensor) -> Result<Read<'_>> {
     let StoredTensor { shape, values, provenance } = tensor;
     Ok((array(py, values, shape)?, Cost::from(provenance)))
 }
 
-/// Frames that were read, as one piece.
+/// Frames, concatenated.
 pub(super) struct Stacked {
     shape: Vec<usize>,
     values: Vec<f32>,
@@ -32,7 +32,7 @@ pub(super) struct Stacked {
 }
 
 impl Stacked {
-    /// Frames of one shape, one after another.
+    /// Concatenates frames of the same shape.
     pub(super) fn new(shape: &[usize], frames: Vec<Frame>) -> Self {
         let mut values = Vec::with_capacity(frames.iter().map(|frame| frame.values.len()).sum());
         frames.iter().for_each(|frame| values.extend_from_slice(&frame.values));

@@ -1,4 +1,4 @@
-//! `WeightComparison`: what is different between two models, and between two networks.
+//! `WeightComparison`: comparison of two model files, and of two networks.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::record::record;
 use super::watch::watched;
 use crate::error::{Raised, Result};
 
-/// Two models, compared.
+/// Comparison of two model files.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightComparison {
     first: Arc<ModelFile>,
@@ -33,14 +33,14 @@ pub(super) fn compare(
     let total = compare::work(first, second);
     let comparison = watched(py, total, notify, |watch| Ok(compare::compare(first, second, watch)?))?;
     if comparison.tensors.is_empty() && comparison.skipped.is_empty() {
-        return Err(Raised::input("the two models have no tensor of the same name"));
+        return Err(Raised::input("the models have no tensor name in common"));
     }
     Ok(WeightComparison { first: Arc::clone(first), second: Arc::clone(second), comparison })
 }
 
 #[pymethods]
 impl WeightComparison {
-    /// Everything, as a dictionary.
+    /// Returns the comparison as a dictionary.
     fn as_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let ModelComparison { tensors, overall, only_in_first, only_in_second, skipped, first_bytes, second_bytes } =
             &self.comparison;
@@ -71,7 +71,7 @@ impl WeightComparison {
         }))
     }
 
-    /// An HTML page; with `trade_off` the sizes that the first model could have are measured for it.
+    /// Renders an HTML page; with `trade_off`, measures the error of the first model at other sizes for it.
     #[pyo3(signature = (first, second, trade_off, notify=None))]
     fn html(
         &self,
@@ -89,14 +89,14 @@ impl WeightComparison {
             let plan = plan.transpose()?;
             let curve = match &plan {
                 Some(plan) => TradeOff::Measured { plan, candidates: &formats },
-                None => TradeOff::Missing("it was not asked for"),
+                None => TradeOff::Missing("not requested"),
             };
             Ok(html(&Report { first, second, comparison: &self.comparison, curve }))
         })
     }
 }
 
-/// Two networks, compared.
+/// Converts the comparison of two networks to a dictionary.
 pub(super) fn network_comparison<'py>(py: Python<'py>, comparison: &NetworkComparison) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyList::empty(py);
     for parameter in &comparison.parameters {

@@ -1,4 +1,4 @@
-//! A model into a new file: what Python asks for, and what it hears of it.
+//! Quantization of models to files: conversion of arguments and results.
 
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,19 @@ use super::record::record;
 use super::watch::{Watch, watched};
 use crate::error::{Raised, Result};
 
-/// What is to become of a model.
+/// Arguments of a conversion.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Orders {
-    /// A format, or `keep`.
+    /// Name of a format, or `keep`.
     to: String,
-    /// Patterns with formats; the first that matches decides.
+    /// Patterns with formats; the first match applies.
     rules: Vec<(String, String)>,
     budget: Option<u64>,
     max_rmse: Option<f64>,
-    /// Formats to choose from; empty for the usual ones.
+    /// Formats to choose from; empty for the default candidates.
     candidates: Vec<String>,
-    /// A plan to follow, or to save if there is a goal.
+    /// Plan file: written if there is a goal, otherwise read.
     plan: Option<PathBuf>,
     importance: Option<PathBuf>,
     non_finite: String,
@@ -54,7 +54,7 @@ impl Orders {
 }
 
 impl Orders {
-    /// Refuses an importance file if no format that may be written makes use of it.
+    /// Returns an error if an importance file is given but no selected format uses it.
     fn refuse_useless_importance(&self, candidates: &[WeightFormat]) -> Result<()> {
         let mut choices = vec![parse_choice(&self.to)?];
         for (_, choice) in &self.rules {
@@ -74,7 +74,7 @@ impl Orders {
         let mut names: Vec<String> = choices.iter().map(ToString::to_string).collect();
         names.dedup();
         Err(Raised::input(format!(
-            "importance has no effect on {}; choose q4_0 to q6_k, iq4_nl, or a dtype with calibrate='mse', or leave it out",
+            "importance has no effect on {}; choose q4_0 to q6_k, iq4_nl, or a dtype with calibrate='mse', or omit it",
             names.join(", ")
         )))
     }
@@ -114,12 +114,12 @@ fn importance(file: &Path, model: &ModelFile) -> Result<ImportanceMatrix> {
     let importance = ImportanceMatrix::open(file)?;
     if importance.covers(model) == 0 {
         let file = file.display();
-        return Err(Raised::input(format!("{file} has importances for none of the model's tensors")));
+        return Err(Raised::input(format!("{file}: no importances for the tensors of this model")));
     }
     Ok(importance)
 }
 
-/// The plan that was asked for: made and saved, or loaded.
+/// Returns the plan: computed and saved, or loaded.
 fn planned(
     model: &ModelFile,
     container: Container,

@@ -1,4 +1,4 @@
-//! `WeightEncoder`: sentences to vectors.
+//! `WeightEncoder`: sentence embeddings.
 
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
@@ -11,10 +11,10 @@ use super::format::parse;
 use crate::error::Result;
 use crate::process;
 
-/// Texts between two looks for Ctrl-C.
+/// Number of strings between two checks for Ctrl-C.
 const STEP: usize = 128;
 
-/// A BERT that turns sentences into vectors of length one.
+/// A BERT model that computes sentence embeddings.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightEncoder {
     encoder: RwLock<SentenceEncoder>,
@@ -22,19 +22,19 @@ pub(crate) struct WeightEncoder {
 
 #[pymethods]
 impl WeightEncoder {
-    /// Reads a Hugging Face folder.
+    /// Reads a Hugging Face directory.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
         Ok(Self { encoder: RwLock::new(process::detached(py, || SentenceEncoder::open(path))?) })
     }
 
-    /// Makes every matrix run in that format.
+    /// Converts every matrix to a format.
     fn morph(&self, py: Python<'_>, format: &str) -> Result<()> {
         let format = parse(format)?;
         Ok(process::detached(py, || self.encoder.write().unwrap_or_else(PoisonError::into_inner).morph(format))?)
     }
 
-    /// Quantizes every matrix anew for inputs like those of the texts: rounding with feedback, or importances alone.
+    /// Quantizes every matrix again for inputs like `texts`: rounding with feedback, or importances only.
     fn calibrate(&self, py: Python<'_>, texts: Vec<String>, feedback: bool) -> Result<()> {
         Ok(process::detached(py, || {
             let mut encoder = self.encoder.write().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ impl WeightEncoder {
         })?)
     }
 
-    /// A vector for each text, one after another. `notify` is called with how many are done.
+    /// Returns the embeddings, concatenated. `notify` is called with the number of strings done.
     #[pyo3(signature = (texts, notify=None))]
     fn encode<'py>(
         &self,
@@ -64,12 +64,12 @@ impl WeightEncoder {
         Ok(out.into_pyarray(py))
     }
 
-    /// The tokens of a text.
+    /// Tokenizes a string.
     fn tokens(&self, py: Python<'_>, text: &str) -> Vec<u32> {
         process::detached(py, || self.encoder.read().unwrap_or_else(PoisonError::into_inner).tokens(text))
     }
 
-    /// Numbers of a vector, tokens that are looked at, and bytes of the weights.
+    /// Returns the embedding dimension, the maximum number of tokens, and the size of the weights in bytes.
     fn about(&self, py: Python<'_>) -> Result<(usize, usize, usize)> {
         process::detached(py, || {
             let encoder = self.encoder.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What errors of the codec and of models, networks and their files become in Python.
+//! Conversion of errors of tensors, networks and model files to exceptions.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use bitgrain::nn::network::weights::WeightsError;
 
 use crate::error::{DTypeError, DamagedError, FormatError, NotFoundError, Raised};
 
-/// What the system said about a file; what is in it, if our own reader says so.
+/// Converts an I/O error to a `FileError`, or to a `FormatError` if a reader of this project reports invalid data.
 fn file(path: &Path, error: &io::Error) -> Raised {
     if error.raw_os_error().is_none() && error.kind() == io::ErrorKind::InvalidData {
         return Raised::new::<FormatError>(format!("{}: {error}", path.display()));
@@ -28,10 +28,10 @@ impl From<CodecErr> for Raised {
                 Self::new::<FormatError>(error)
             }
             CodecErr::RaggedBlocks { .. } => {
-                Self::input(format!("{error}; choose a dtype with scales beside it, such as int4 or int8"))
+                Self::input(format!("{error}; use a dtype with separate scales, such as int4 or int8"))
             }
             CodecErr::NonFinite { index } => Self::input(format!(
-                "value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" replaces it"
+                "value at index {index} is not finite; replace it with non_finite=\"zero\" or \"clamp\""
             )),
             other => Self::input(other),
         }
@@ -41,7 +41,7 @@ impl From<CodecErr> for Raised {
 impl From<WeightsError> for Raised {
     fn from(error: WeightsError) -> Self {
         match error {
-            // There is nothing to choose here.
+            // These functions have no `non_finite` argument to suggest.
             WeightsError::Codec(CodecErr::NonFinite { index }) => {
                 Self::input(format!("the weight at index {index} is not finite"))
             }
@@ -77,7 +77,8 @@ impl From<ModelFileError> for Raised {
             ModelFileError::NoTensor { .. } => Self::new::<NotFoundError>(error),
             ModelFileError::Unreadable { .. } => Self::new::<DTypeError>(error),
             ModelFileError::Codec { tensor, source: CodecErr::NonFinite { index } } => Self::input(format!(
-                "tensor `{tensor}`: value at index {index} is not finite; non_finite=\"zero\" or \"clamp\" replaces it"
+                "tensor `{tensor}`: value at index {index} is not finite; replace it with non_finite=\"zero\" or \
+                 \"clamp\""
             )),
             ModelFileError::Codec {
                 source: CodecErr::InvalidScale { .. } | CodecErr::CodeOutOfRange { .. }, ..

@@ -1,4 +1,4 @@
-//! How far two arrays are apart, as a dictionary.
+//! Conversion of error figures to a dictionary.
 
 use bitgrain::nn::model::compare::Figures;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use super::record::record;
 
-/// The fields of the dataclass `Fidelity`.
+/// Returns the fields of the dataclass `Fidelity`.
 pub(super) fn figures(py: Python<'_>, figures: Figures) -> PyResult<Bound<'_, PyDict>> {
     Ok(record!(py, {
         max_error: figures.max_error,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Raised, Result};
 
-/// Every format: its name, its kind, bits per weight without scales beside it, and weights of a block.
+/// Returns all formats: name, kind, bits per weight without separate scales, and block length.
 #[pyfunction]
 pub(crate) fn weight_formats() -> Vec<(&'static str, &'static str, f64, usize)> {
     let row = |format: WeightFormat| {
@@ -28,9 +28,9 @@ fn kind(dtype: DType) -> &'static str {
     }
 }
 
-/// The full name of a format with these settings, as every other function here takes it: `int4/32@mse`.
+/// Returns the full name of a format with these settings, such as `int4/32@mse`; other functions take full names.
 ///
-/// `strict` refuses settings that the format has no use for; without it they are for the formats that have.
+/// `strict` rejects settings that do not apply to the format; otherwise they are ignored for it.
 #[pyfunction]
 #[pyo3(signature = (name, group=None, scale=None, calibrate=None, strict=true))]
 pub(crate) fn weight_format(
@@ -67,7 +67,7 @@ fn refused(error: FormatOptionsError) -> Raised {
     }
 }
 
-/// A format by its full name.
+/// Parses the full name of a format.
 pub(super) fn parse(name: &str) -> Result<WeightFormat> {
     match name.parse::<FormatChoice>() {
         Ok(FormatChoice::To(format)) => Ok(format),
@@ -76,17 +76,17 @@ pub(super) fn parse(name: &str) -> Result<WeightFormat> {
     }
 }
 
-/// What becomes of a tensor: `keep` or a format by its full name.
+/// Parses `keep` or the full name of a format.
 pub(super) fn parse_choice(name: &str) -> Result<FormatChoice> {
     if name == "keep" { Ok(FormatChoice::Keep) } else { parse(name).map(FormatChoice::To) }
 }
 
-/// A format with all that is to be known of it.
+/// Returns the full name of a format.
 pub(super) fn full_name(format: WeightFormat) -> String {
     FormatChoice::To(format).to_string()
 }
 
-/// What to do with NaN and infinities.
+/// Parses the handling of NaN and infinities.
 pub(super) fn parse_policy(name: &str) -> Result<NonFinite> {
     match name {
         "reject" => Ok(NonFinite::Reject),
@@ -98,5 +98,5 @@ pub(super) fn parse_policy(name: &str) -> Result<NonFinite> {
 
 fn unknown(name: &str) -> Raised {
     let names: Vec<&str> = weight_formats().into_iter().map(|(name, ..)| name).collect();
-    Raised::input(format!("\"{name}\" is not a weight format; there are {}", names.join(", ")))
+    Raised::input(format!("unknown weight format \"{name}\"; use one of {}", names.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! What a model's file says about itself, as Python values and back.
+//! Conversion of a model file's metadata.
 
 use bitgrain::formats::gguf::{Array, Value};
 use bitgrain::nn::model::ModelMetadata;
@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::error::{Raised, Result};
 
-/// Every entry, in the order of the file.
+/// Returns all entries in file order.
 pub(super) fn entries<'py>(py: Python<'py>, metadata: &ModelMetadata) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (key, value) in metadata.gguf.iter() {
@@ -54,16 +54,16 @@ fn list<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyList>> {
     }
 }
 
-/// Metadata of a file in the making: typed keys for GGUF, texts for safetensors.
+/// Returns the metadata of a new file: typed values for GGUF, strings for safetensors.
 pub(super) fn metadata(given: &Bound<'_, PyDict>, gguf: bool) -> Result<ModelMetadata> {
     let mut metadata = ModelMetadata::default();
     for (key, value) in given.iter() {
-        let key: String = key.extract().map_err(|_| Raised::dtype("keys of metadata are texts"))?;
+        let key: String = key.extract().map_err(|_| Raised::dtype("metadata keys must be strings"))?;
         if gguf {
             metadata.gguf.set(key.clone(), self::value(&key, &value)?);
         } else {
             let text = value.extract::<String>().map_err(|_| {
-                Raised::dtype(format!("metadata[\"{key}\"] is no text, and safetensors files hold nothing else"))
+                Raised::dtype(format!("metadata[\"{key}\"] is not a string, which safetensors files require"))
             })?;
             metadata.strings.push((key, text));
         }
@@ -78,7 +78,7 @@ fn value(key: &str, given: &Bound<'_, PyAny>) -> Result<Value> {
             given.get_type()
         ))
     };
-    // A bool is an int in Python, so it comes first.
+    // bool is a subclass of int in Python, so it is checked first.
     if let Ok(flag) = given.cast::<PyBool>() {
         return Ok(Value::Bool(flag.is_true()));
     }
@@ -106,7 +106,7 @@ fn value(key: &str, given: &Bound<'_, PyAny>) -> Result<Value> {
     Ok(Value::Array(array))
 }
 
-/// The shortest type of GGUF's usual ones that holds the number.
+/// Returns the number in the smallest of the common GGUF types that can represent it.
 fn integer(given: &Bound<'_, PyAny>) -> Option<Value> {
     if let Ok(value) = given.extract::<u32>() {
         return Some(Value::U32(value));

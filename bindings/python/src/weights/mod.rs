@@ -1,15 +1,15 @@
-//! Quantized weights: tensors, versions, networks, files.
+//! Quantized weights: tensors, versions, networks and files.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `tensor` | an array as codes and scales |
-//! | `versions` | weights at f32 with quantized versions |
+//! | `tensor` | quantized tensors |
+//! | `versions` | f32 weights and their quantized versions |
 //! | `network`, `training` | networks that run in any format |
 //! | `model`, `conversion`, `comparison` | model files: reading, converting, comparing |
-//! | `encoder` | sentences to vectors |
+//! | `encoder` | sentence embeddings |
 //! | `format` | formats by name |
-//! | `figures`, `record` | what dataclasses are made of |
-//! | `watch` | long work that Python can watch and stop |
+//! | `figures`, `record` | conversion to the dictionaries behind dataclasses |
+//! | `watch` | progress and interruption of long calls |
 
 mod comparison;
 mod conversion;
@@ -31,7 +31,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Raised, Result};
 
-/// Adds what this module offers.
+/// Adds the classes and functions of this module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(format::weight_formats, module)?)?;
     module.add_function(wrap_pyfunction!(format::weight_format, module)?)?;
@@ -46,12 +46,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// An f32 array of any shape.
 type Floats<'py> = PyReadonlyArrayDyn<'py, f32>;
 
-/// The elements of an array, which the Python half made contiguous.
+/// Returns the elements of an array, which the Python package made contiguous.
 fn elements<'a, T: Element, D: numpy::ndarray::Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> Result<&'a [T]> {
-    array.as_slice().map_err(|_| Raised::input("the array must be contiguous: pass np.ascontiguousarray(x)"))
+    array.as_slice().map_err(|_| Raised::input("the array must be contiguous; pass np.ascontiguousarray(x)"))
 }
 
-/// Rows and columns of a shape: all dimensions but the last, and the last.
+/// Returns the rows and columns of a shape: the product of all dimensions but the last, and the last.
 fn matrix(shape: &[usize]) -> (usize, usize) {
     shape.split_last().map_or((1, 1), |(last, outer)| (outer.iter().product(), *last))
 }

@@ -1,4 +1,4 @@
-//! `WeightModel`: a model file that was opened, or tensors in memory that are to become one.
+//! `WeightModel`: an open model file, or tensors in memory to be written to one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::tensor::WeightTensor;
 use crate::error::{Raised, Result};
 use crate::process;
 
-/// A model that was opened. No values are read yet.
+/// An open model. Values are read on demand.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightModel {
     model: Arc<ModelFile>,
 }
 
-/// A tensor in memory: name, shape, storage, whether it is integers, codes, scales, zero points.
+/// A tensor in memory: name, shape, format, whether it holds integers, codes, scales, zero points.
 type Given<'py> =
     (String, Vec<u64>, String, bool, PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, u8>);
 
@@ -41,13 +41,13 @@ impl WeightModel {
 
 #[pymethods]
 impl WeightModel {
-    /// Opens a file, the index of a sharded model, or a folder with either.
+    /// Opens a file, the index of a sharded model, or a directory with either.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> Result<Self> {
         Ok(Self { model: Arc::new(process::detached(py, || ModelFile::open(path))?) })
     }
 
-    /// A model of tensors in memory, with metadata for a GGUF or a safetensors file.
+    /// Creates a model from tensors in memory, with metadata for a GGUF or safetensors file.
     #[staticmethod]
     fn of(tensors: Vec<Given<'_>>, metadata: &Bound<'_, PyDict>, gguf: bool) -> Result<Self> {
         let tensor = |(name, shape, storage, integers, codes, scales, zeros): Given<'_>| {
@@ -63,73 +63,73 @@ impl WeightModel {
         Ok(Self { model: Arc::new(ModelFile::of(tensors, self::metadata(metadata, gguf)?)) })
     }
 
-    /// The names of its tensors, in the order of the file.
+    /// Returns the names of the tensors in file order.
     fn names(&self) -> Vec<String> {
         self.model.tensors().iter().map(|tensor| tensor.name.clone()).collect()
     }
 
-    /// Shape, storage, bytes and bits per weight of a tensor, and whether its numbers are weights.
+    /// Returns shape, format, size in bytes and bits per weight of a tensor, and whether it can be dequantized.
     fn about(&self, name: &str) -> Result<(Vec<u64>, String, u64, f64, bool)> {
         let tensor = self.tensor(name)?;
         let weights = tensor.storage.format().is_some();
         Ok((tensor.shape.clone(), tensor.storage.to_string(), tensor.bytes(), tensor.bits_per_weight(), weights))
     }
 
-    /// The file that was opened; empty for tensors in memory.
+    /// Returns the path of the opened file; empty for tensors in memory.
     #[getter]
     fn path(&self) -> PathBuf {
         self.model.path().to_owned()
     }
 
-    /// The files that hold the tensors.
+    /// Returns the files that contain the tensors.
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
         self.model.files().into_iter().map(ToOwned::to_owned).collect()
     }
 
-    /// The kind of file.
+    /// Returns the container format.
     #[getter]
     fn container(&self) -> &'static str {
         self.model.container().name()
     }
 
-    /// What `config.json` beside the weights calls the architecture.
+    /// Returns the architecture according to the `config.json` next to the weights.
     #[getter]
     fn architecture(&self) -> Option<String> {
         self.model.metadata().architecture.clone()
     }
 
-    /// Bytes of all tensors.
+    /// Returns the total size of the tensors in bytes.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.model.bytes()
     }
 
-    /// How many numbers all tensors hold.
+    /// Returns the total number of values in the tensors.
     #[getter]
     fn size(&self) -> u64 {
         self.model.elements()
     }
 
-    /// What the file says about itself.
+    /// Returns the metadata of the file.
     fn metadata<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         Ok(entries(py, self.model.metadata())?)
     }
 
-    /// The values of a tensor.
+    /// Returns the values of a tensor as f32.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyArray1<f32>>> {
         let tensor = self.tensor(name)?;
         Ok(process::detached(py, || tensor.values())?.into_pyarray(py))
     }
 
-    /// The arrays of a tensor as they are stored.
+    /// Returns the stored arrays of a tensor.
     fn parts<'py>(&self, py: Python<'py>, name: &str) -> Result<Arrays<'py>> {
         let tensor = self.tensor(name)?;
         let PartsBuf { codes, scales, zeros } = process::detached(py, || tensor.parts())?;
         Ok((codes.into_pyarray(py), scales.into_pyarray(py), zeros.into_pyarray(py)))
     }
 
-    /// A tensor with its codes in memory.
+    /// Reads the codes of a tensor into memory.
     fn quantized(&self, py: Python<'_>, name: &str) -> Result<WeightTensor> {
         let tensor = self.tensor(name)?;
         let quantized = process::detached(py, || tensor.quantized())?;
@@ -138,7 +138,7 @@ impl WeightModel {
         Ok(WeightTensor { tensor: Arc::new(quantized), shape })
     }
 
-    /// Moments and a histogram of a tensor's values.
+    /// Computes moments and a histogram of a tensor's values.
     fn stats<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
         let tensor = self.tensor(name)?;
         let found = process::detached(py, || stats(tensor, &()))?;
@@ -154,7 +154,7 @@ impl WeightModel {
         }))
     }
 
-    /// Writes it in other formats; gives what was done.
+    /// Writes the model in other formats and returns a report.
     #[pyo3(signature = (path, orders, notify=None))]
     fn convert<'py>(
         &self,
@@ -166,7 +166,7 @@ impl WeightModel {
         conversion::convert(py, &self.model, path, &orders, notify)
     }
 
-    /// What is different in another model.
+    /// Compares the model with another one.
     #[pyo3(signature = (other, notify=None))]
     fn compare<'py>(
         &self,
@@ -178,11 +178,11 @@ impl WeightModel {
     }
 }
 
-/// Whole numbers that are no weights, by the name NumPy has for them.
+/// Returns the encoding of a NumPy integer dtype, which is stored unchanged.
 fn whole_numbers(name: &str) -> Result<TensorEncoding> {
     if name == "bool" {
         return Ok(TensorEncoding::Integers { dtype: DType::Uint8, name: "BOOL" });
     }
     let dtype: DType = name.parse()?;
-    TensorEncoding::integers(dtype).ok_or_else(|| Raised::dtype(format!("{name} are no whole numbers")))
+    TensorEncoding::integers(dtype).ok_or_else(|| Raised::dtype(format!("{name} is not an integer dtype")))
 }

@@ -1,4 +1,4 @@
-//! `WeightNetwork`: layers with weights that run in any format.
+//! `WeightNetwork`: neural networks that run in any format.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -18,16 +18,16 @@ use super::{Floats, elements};
 use crate::error::{Raised, Result};
 use crate::process;
 
-/// Samples that go through a network at once.
+/// Maximum number of samples in a forward pass.
 const PIECE: usize = 256;
 
-/// A mask of the places that count, one per place of each sample.
+/// Valid positions: one flag per position of each sample.
 pub(super) type Mask<'py> = Option<PyReadonlyArrayDyn<'py, bool>>;
 
-/// Of a parameter the name, rows, columns, whether it is a vector, its format and its bytes in it.
+/// Name, rows, columns, whether it is a vector, format and size in bytes of a parameter.
 type About = (String, usize, usize, bool, String, usize);
 
-/// Layers with weights. Whoever runs it has the network as it was when the call began; whoever changes it works on a copy.
+/// A network. A call uses the state of the network at its start; a change works on a copy and replaces it at the end.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightNetwork {
     network: RwLock<Arc<Network>>,
@@ -43,14 +43,14 @@ impl WeightNetwork {
         Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes a copy, which takes the place of the network if that works.
+    /// Changes a copy, which replaces the network on success.
     pub(super) fn change<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Network) -> Result<T> + Send,
     ) -> Result<T> {
         process::detached(py, || {
-            // Not waited for: the one who holds it may be waiting for this call, as a callback of `fit` is.
+            // Fails instead of waiting: the current owner may be waiting for this call, as in a callback of `fit`.
             let _turn = match self.changing.try_lock() {
                 Ok(turn) => turn,
                 Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
@@ -70,7 +70,7 @@ impl WeightNetwork {
 
 #[pymethods]
 impl WeightNetwork {
-    /// Layers, as a JSON list, for samples of a shape whose first dimension may be free.
+    /// Creates a network from layers as a JSON list and the shape of a sample, whose first dimension may be `None`.
     #[new]
     fn new(py: Python<'_>, input: Vec<Option<usize>>, layers: &str, seed: u64) -> Result<Self> {
         let fixed = |dims: &[Option<usize>]| dims.iter().copied().collect::<Option<Vec<usize>>>();
@@ -79,7 +79,7 @@ impl WeightNetwork {
             _ => fixed(&input).map(|dims| Shape::new(&dims)),
         };
         let shape = shape.ok_or_else(|| Raised::input("only the first dimension of a sample can be None"))?;
-        // What a file would say about a layer is said about an argument here.
+        // The layers come from arguments here, so the error is an `InputError` instead of a `FormatError`.
         let layers = layers_from_json(layers).map_err(Raised::input)?;
         Ok(Self::of(process::detached(py, || Network::new(shape, layers, seed))?))
     }
@@ -96,37 +96,37 @@ impl WeightNetwork {
         Ok(Self::of(process::detached(py, || Network::from_safetensors(data))?))
     }
 
-    /// The bytes of a safetensors file with everything that is to be known.
+    /// Returns the bytes of a safetensors file with masters and all versions.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         let network = self.current();
         Ok(PyBytes::new(py, &process::detached(py, || network.to_safetensors(Contents::All))?))
     }
 
-    /// Writes a file: with everything, or only the weights that it runs on.
+    /// Writes a file with masters and all versions, or only with the weights in use.
     fn save(&self, py: Python<'_>, path: PathBuf, everything: bool) -> Result<()> {
         let network = self.current();
         let contents = if everything { Contents::All } else { Contents::Active };
         Ok(process::detached(py, || network.save(path, contents))?)
     }
 
-    /// The shape of a sample.
+    /// Returns the shape of a sample.
     #[getter]
     fn input(&self) -> Vec<Option<usize>> {
         self.current().input().dims().to_vec()
     }
 
-    /// The shape of what comes out for it.
+    /// Returns the output shape of a sample.
     #[getter]
     fn output(&self) -> Vec<Option<usize>> {
         self.current().output().dims().to_vec()
     }
 
-    /// The layers as a JSON list.
+    /// Returns the layers as a JSON list.
     fn layers(&self) -> Result<String> {
         Ok(layers_to_json(self.current().layers())?)
     }
 
-    /// All weights, in the order of the layers.
+    /// Returns the parameters in the order of the layers.
     fn parameters(&self, py: Python<'_>) -> Result<Vec<About>> {
         let network = self.current();
         let rows = process::detached(py, || {
@@ -140,7 +140,7 @@ impl WeightNetwork {
         Ok(rows?)
     }
 
-    /// The weights of a parameter: those that are trained, or those that it runs on.
+    /// Returns the weights of a parameter: the master, or the weights in use.
     fn weights<'py>(&self, py: Python<'py>, name: &str, master: bool) -> Result<Bound<'py, PyArray1<f32>>> {
         let network = self.current();
         let parameter = network.parameter(name)?;
@@ -149,13 +149,14 @@ impl WeightNetwork {
         Ok(values.into_pyarray(py))
     }
 
-    /// Puts weights in place.
+    /// Replaces the weights of a parameter.
     fn set_weights(&self, py: Python<'_>, name: &str, values: Floats<'_>) -> Result<()> {
         let values = elements(&values)?;
         self.change(py, |network| Ok(network.set_weights(name, values.to_vec())?))
     }
 
-    /// What comes out for samples, and its shape; in the format of each parameter, or all matrices in one.
+    /// Returns the outputs for samples and their shape, with every parameter in its current format, or all matrices in
+    /// one.
     #[pyo3(signature = (x, format=None, mask=None))]
     fn predict<'py>(
         &self,
@@ -184,13 +185,13 @@ impl WeightNetwork {
         Ok((out.into_pyarray(py), dims))
     }
 
-    /// Makes every matrix run in that format.
+    /// Converts every matrix to a format.
     fn morph(&self, py: Python<'_>, format: &str) -> Result<()> {
         let format = parse(format)?;
         self.change(py, |network| Ok(network.morph(format)?))
     }
 
-    /// Makes every parameter run in the format of the first pattern that matches its name, other matrices in `default`.
+    /// Converts every parameter to the format of the first matching pattern, and other matrices to `default`.
     fn morph_by(&self, py: Python<'_>, default: &str, rules: Vec<(String, String)>) -> Result<()> {
         let mut recipe = Recipe::new(parse_choice(default)?);
         for (pattern, choice) in &rules {
@@ -199,9 +200,10 @@ impl WeightNetwork {
         self.change(py, |network| Ok(network.morph_by(&recipe)?))
     }
 
-    /// Trains; gives the epochs, the one that was chosen, whether it ended early, whether Ctrl-C ended it.
+    /// Trains the network; returns the epochs, the chosen epoch, whether training stopped early, and whether it was
+    /// interrupted.
     #[pyo3(signature = (x, targets, held_back, settings, notify=None, mask=None))]
-    #[expect(clippy::too_many_arguments, reason = "data, data held back, and settings that are one argument already")]
+    #[expect(clippy::too_many_arguments, reason = "training data, validation data and settings")]
     fn train<'py>(
         &self,
         py: Python<'py>,
@@ -220,7 +222,7 @@ impl WeightNetwork {
         training::train(self, py, &data, held_back.as_ref(), &settings, notify.as_ref())
     }
 
-    /// Loss and, for classes, accuracy on samples.
+    /// Returns the loss and, for classification, the accuracy.
     #[pyo3(signature = (x, targets, loss, mask=None))]
     fn evaluate<'py>(
         &self,
@@ -236,7 +238,7 @@ impl WeightNetwork {
         Ok((score.loss, score.accuracy))
     }
 
-    /// Watches what goes into each matrix, for formats to come: rounding with feedback, or importances alone.
+    /// Observes the inputs of each matrix for later quantization: rounding with feedback, or importances only.
     #[pyo3(signature = (x, feedback, mask=None))]
     fn calibrate<'py>(&self, py: Python<'py>, x: Floats<'py>, feedback: bool, mask: Mask<'py>) -> Result<()> {
         let batch = batch(&x, &mask)?;
@@ -253,7 +255,7 @@ impl WeightNetwork {
         })
     }
 
-    /// Compares the weights that two networks use, and what they make of inputs.
+    /// Compares the weights in use and the outputs of two networks.
     #[pyo3(signature = (other, inputs=None, mask=None))]
     fn compare<'py>(
         &self,
@@ -268,26 +270,26 @@ impl WeightNetwork {
         Ok(network_comparison(py, &compared)?)
     }
 
-    /// Drops masters of parameters that run on codes, and all versions that no forward pass reads.
+    /// Drops the masters of quantized parameters, and all versions that the forward pass does not read.
     fn freeze(&self, py: Python<'_>) -> Result<()> {
         self.change(py, |network| Ok(network.freeze()?))
     }
 
-    /// Of every copy of every parameter in memory: the parameter, the format, the bytes.
+    /// Returns parameter, format and size in bytes of every copy in memory.
     fn memory(&self, py: Python<'_>) -> Vec<(String, String, usize)> {
         let network = self.current();
         let all = process::detached(py, || network.memory());
         all.into_iter().map(|one| (one.parameter, full_name(one.format), one.bytes)).collect()
     }
 
-    /// Bytes of the weights that it runs on.
+    /// Returns the size in bytes of the weights in use.
     fn active_bytes(&self, py: Python<'_>) -> Result<usize> {
         let network = self.current();
         Ok(process::detached(py, || network.active_bytes())?)
     }
 }
 
-/// Samples of an array whose first axis counts them.
+/// Returns the samples along the first axis of an array.
 pub(super) fn batch(x: &Floats<'_>, mask: &Mask<'_>) -> Result<InputBatch> {
     let values = elements(x)?.to_vec();
     let dims = x.shape().split_first().map_or(&[][..], |(_, dims)| dims);

@@ -1,6 +1,6 @@
-//! `record!`: a dictionary of named values, as dataclasses of the Python half take it.
+//! `record!`: dictionaries behind the dataclasses of the Python package.
 
-/// A new dictionary with an entry for each name. In functions that return a `PyResult` or a `Result` of this crate.
+/// Creates a dictionary of named values. For functions that return a `PyResult` or a `Result` of this crate.
 macro_rules! record {
     ($py:expr, { $($name:ident: $value:expr),* $(,)? }) => {{
         let record = pyo3::types::PyDict::new($py);

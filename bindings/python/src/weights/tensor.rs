@@ -1,4 +1,4 @@
-//! `WeightTensor`: an array as codes and scales.
+//! `WeightTensor`: quantized tensors.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{Floats, elements, matrix};
 use crate::error::{Raised, Result};
 use crate::process;
 
-/// An array as codes and scales. It never changes.
+/// An immutable quantized tensor.
 #[pyclass(frozen, module = "bitgrain._native")]
 pub(crate) struct WeightTensor {
     pub(super) tensor: Arc<QuantizedTensor>,
@@ -25,7 +25,7 @@ pub(crate) struct WeightTensor {
 
 #[pymethods]
 impl WeightTensor {
-    /// Quantizes an array along its last axis; also gives what was lost.
+    /// Quantizes an array along its last axis and returns the error as well.
     #[staticmethod]
     #[pyo3(signature = (values, format, importance=None, non_finite="reject"))]
     fn quantize<'py>(
@@ -54,7 +54,7 @@ impl WeightTensor {
         Ok((Self { tensor: Arc::new(tensor), shape }, figures(py, lost.into())?))
     }
 
-    /// A tensor of arrays that came from elsewhere.
+    /// Creates a tensor from codes, scales and zero points.
     #[staticmethod]
     fn from_parts(
         format: &str,
@@ -72,90 +72,91 @@ impl WeightTensor {
         Ok(Self { tensor: Arc::new(QuantizedTensor::from_parts(parse(format)?, rows, cols, parts)?), shape })
     }
 
-    /// Packed codes or blocks, row by row.
+    /// Returns the packed codes or blocks, row by row.
     fn codes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         self.tensor.parts().codes.to_vec().into_pyarray(py)
     }
 
-    /// Scales, row by row.
+    /// Returns the scales, row by row.
     fn scales<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         self.tensor.parts().scales.to_vec().into_pyarray(py)
     }
 
-    /// Packed zero points, row by row.
+    /// Returns the packed zero points, row by row.
     fn zeros<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         self.tensor.parts().zeros.to_vec().into_pyarray(py)
     }
 
-    /// The weights that the codes stand for.
+    /// Decodes the weights.
     fn dequantize<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f32>>> {
         Ok(process::detached(py, || whole::dequantize(&self.tensor))?.into_pyarray(py))
     }
 
-    /// What was lost of an array.
+    /// Measures the difference to an array.
     fn fidelity<'py>(&self, py: Python<'py>, original: Floats<'py>) -> Result<Bound<'py, PyDict>> {
         let original = elements(&original)?;
         let lost = process::detached(py, || whole::fidelity(&self.tensor, original))?;
         Ok(figures(py, lost.into())?)
     }
 
-    /// The full name of the format.
+    /// Returns the full name of the format.
     #[getter]
     fn format(&self) -> String {
         full_name(self.tensor.format())
     }
 
-    /// The name of the format as files have it, without the calibration.
+    /// Returns the name of the format in files, without the calibration.
     #[getter]
     fn dtype(&self) -> String {
         self.tensor.format().to_string()
     }
 
-    /// The name of the code's type.
+    /// Returns the name of the code type.
     #[getter]
     fn code(&self) -> &'static str {
         self.tensor.format().name()
     }
 
-    /// The shape of the weights.
+    /// Returns the shape of the weights.
     #[getter]
     fn shape(&self) -> Vec<usize> {
         self.shape.clone()
     }
 
-    /// Bytes of codes, scales and zero points.
+    /// Returns the size of codes, scales and zero points in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.tensor.bytes()
     }
 }
 
-/// Why an array cannot be quantized, with the place as NumPy counts it.
+/// Converts an error of quantizing an array to an exception, with a NumPy index.
 fn refused(error: CodecErr, format: WeightFormat, shape: &[usize], values: &[f32]) -> Raised {
     match error {
         CodecErr::NonFinite { index } => {
             let value = values.get(index).copied().unwrap_or(f32::NAN);
             Raised::input(format!(
-                "the value at index {} is {value}, which {format} cannot hold; non_finite=\"zero\" or \"clamp\" replaces it",
+                "value at index {} is {value}, which {format} cannot represent; replace it with non_finite=\"zero\" or \
+                 \"clamp\"",
                 place(index, shape)
             ))
         }
         CodecErr::InputTooSmall { required } => {
-            Raised::input(format!("importance needs a number for each of the {required} columns"))
+            Raised::input(format!("importance must have one number per column: {required}"))
         }
         other => other.into(),
     }
 }
 
-/// The first weight that became infinite.
+/// Returns an error that names the first weight that became infinite.
 fn overflow(format: WeightFormat, tensor: QuantizedTensor) -> Raised {
     match Version::new(format, tensor) {
         Err(error) => error.into(),
-        Ok(_) => Raised::input(format!("{format} cannot hold these weights")),
+        Ok(_) => Raised::input(format!("{format} cannot represent these weights")),
     }
 }
 
-/// An index as NumPy has it: `(3, 7)`, or `5` for a vector.
+/// Formats an index as NumPy does: `(3, 7)`, or `5` for a vector.
 fn place(index: usize, shape: &[usize]) -> String {
     let mut rest = index;
     let mut places: Vec<String> = Vec::with_capacity(shape.len());

@@ -1,4 +1,4 @@
-//! Training a network: settings and targets from Python, epochs back to it.
+//! Training of a network: conversion of settings, targets and epochs.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -15,10 +15,10 @@ use super::record::record;
 use super::{Floats, elements};
 use crate::error::{Raised, Result};
 
-/// How long a signal may wait, unless a batch takes longer.
+/// Interval at which signals are checked, unless a batch takes longer.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How a network is trained.
+/// Training settings.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -35,12 +35,12 @@ pub(crate) struct Settings {
     seed: u64,
 }
 
-/// What is to come out.
+/// Targets of samples.
 #[derive(FromPyObject)]
 pub(crate) enum Targets<'py> {
-    /// The class of each sample.
+    /// Class index of each sample.
     Classes(PyReadonlyArray1<'py, i64>),
-    /// Numbers.
+    /// Regression targets.
     Values(PyReadonlyArray1<'py, f32>),
 }
 
@@ -73,13 +73,13 @@ pub(super) fn parse_loss(name: &str) -> Result<LossFunction> {
     }
 }
 
-/// Samples with their targets.
+/// Creates a dataset of samples and targets.
 pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) -> Result<TrainingSet> {
     let targets = match targets {
         Targets::Classes(classes) => {
             let class = |(index, class): (usize, &i64)| {
                 usize::try_from(*class)
-                    .map_err(|_| Raised::input(format!("y[{index}] is {class}: classes are numbered from 0")))
+                    .map_err(|_| Raised::input(format!("y[{index}] is {class}; class indices start at 0")))
             };
             let classes = elements(classes)?.iter().enumerate().map(class).collect::<Result<Vec<_>>>()?;
             train::TrainingTargets::Classes(classes)
@@ -89,7 +89,7 @@ pub(super) fn dataset(x: &Floats<'_>, targets: &Targets<'_>, mask: &Mask<'_>) ->
     Ok(TrainingSet::new(batch(x, mask)?, targets)?)
 }
 
-/// Trains, and tells `notify` of each epoch; it ends the training by returning true or raising.
+/// Trains a network and calls `notify` after each epoch, which stops the training by returning true or raising.
 pub(super) fn train<'py>(
     network: &WeightNetwork,
     py: Python<'py>,
@@ -112,7 +112,7 @@ pub(super) fn train<'py>(
         };
         let mut watch = |epoch: &Epoch| ended(Python::attach(|py| told(py, epoch, notify)));
         let mut looked = Instant::now();
-        // An epoch may take hours.
+        // Signals are checked between batches, because an epoch may take hours.
         let mut between = || {
             if looked.elapsed() < PATIENCE {
                 return ControlFlow::Continue(());
@@ -122,7 +122,7 @@ pub(super) fn train<'py>(
         };
         let history = train::train_watched(network, data, held_back, &config, &mut watch, &mut between)?;
         match wrong.into_inner() {
-            // What was learned so far is kept.
+            // The weights trained so far are kept.
             Some(error) if Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py)) => interrupted = true,
             Some(error) => return Err(error.into()),
             None => {}

@@ -1,4 +1,4 @@
-//! `Watch`: long work on a thread of its own, while Python sees how far it is and can stop it.
+//! `Watch`: progress and interruption of long calls.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use crate::error::{Raised, Result};
 use crate::process;
 
-/// How often Python hears of the work, and looks for Ctrl-C.
+/// Interval of progress reports and checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How far the work is.
+/// Progress of a call.
 #[derive(Default)]
 pub(super) struct Watch {
     done: AtomicU64,
@@ -38,7 +38,7 @@ impl Progress for Watch {
 }
 
 impl Watch {
-    /// Waits for the end of the work, but not for long; true if it has ended.
+    /// Waits up to [`PAUSE`] and returns whether the work has ended.
     fn wait(&self) -> bool {
         let ended = locked(&self.ended);
         if *ended {
@@ -48,7 +48,7 @@ impl Watch {
     }
 }
 
-/// Says that the work has ended, however it did.
+/// Signals the end of the work on drop, even after a panic.
 struct Ending<'a>(&'a Watch);
 
 impl Drop for Ending<'_> {
@@ -58,8 +58,8 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Does work of `total` bytes without the interpreter. `notify` is called with the bytes done, the total and the tensor at
-/// hand; if it raises, or Ctrl-C comes, the work is stopped and that exception is what comes out.
+/// Runs `work` of `total` bytes without the GIL. `notify` is called with the bytes done, the total and the current
+/// tensor; if it raises, or Ctrl-C is pressed, the work is stopped and the exception is returned.
 pub(super) fn watched<T: Send>(
     py: Python<'_>,
     total: u64,
